@@ -1,0 +1,84 @@
+"""Build of the compiled core: OpenMP is used where the compiler has it."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import scipy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
+OPENMP_PROBE = """
+#include <omp.h>
+int main(void) { return omp_get_max_threads() > 0 ? 0 : 1; }
+"""
+
+
+def write_blas_int():
+    """Name SciPy's LAPACK integer `blas_int`, which older releases spell `int`."""
+    declarations = (Path(scipy.__file__).parent / "linalg" / "cython_blas.pxd").read_text()
+    if re.search(r"\bblas_int\b", declarations):
+        line = "from scipy.linalg.cython_blas cimport blas_int\n"
+    else:
+        line = "ctypedef int blas_int\n"
+    target = PACKAGE / "_blas_int.pxi"
+    if not target.exists() or target.read_text() != line:
+        target.write_text(line)
+
+
+class BuildExt(build_ext):
+    def build_extensions(self):
+        if self.compiler.compiler_type == "msvc":
+            optimise, openmp_flags = ["/O2"], (["/openmp"], [])
+        else:
+            optimise = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+            openmp_flags = (["-fopenmp"], ["-fopenmp"])
+        has_openmp = self._compiles_with(*openmp_flags)
+        if not has_openmp:
+            print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
+        for extension in self.extensions:
+            extension.extra_compile_args += optimise
+            if has_openmp:
+                extension.extra_compile_args += openmp_flags[0]
+                extension.extra_link_args += openmp_flags[1]
+        super().build_extensions()
+
+    def _compiles_with(self, compile_args, link_args):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "probe.c"
+            source.write_text(OPENMP_PROBE)
+            try:
+                objects = self.compiler.compile(
+                    [str(source)], output_dir=folder, extra_postargs=compile_args
+                )
+                program = str(Path(folder) / "probe")
+                self.compiler.link_executable(objects, program, extra_postargs=link_args)
+                return subprocess.run([program], check=False, timeout=60).returncode == 0
+            except Exception:
+                return False
+
+
+write_blas_int()
+extensions = [
+    Extension(f"mvsc_fast.{name}", [f"src/mvsc_fast/{name}.pyx"], include_dirs=["src/mvsc_fast"])
+    for name in ("_kernels", "_passes")
+]
+setup(
+    cmdclass={"build_ext": BuildExt},
+    ext_modules=cythonize(
+        extensions,
+        include_path=["src"],
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "initializedcheck": False,
+            "cdivision": True,
+            "freethreading_compatible": True,
+        },
+    ),
+)

@@ -1,0 +1,49 @@
+# Compiled core: proximal maps and fused passes on C-contiguous (v, m, n) tensors.
+# The functions declared here know no Python, allocate nothing and run without the GIL.
+from cython cimport floating
+
+
+cdef enum:
+    CHUNK = 256             # tubes of a row handled together: v * CHUNK numbers stay in cache
+
+
+cdef enum Spectral:
+    SHRINK      # soft threshold: the proximal map of t * nuclear norm
+    CLIP        # projection onto the spectral-norm ball of radius t
+
+
+cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil
+cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil
+cdef int symmetric_map(
+    floating *a,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    floating *eigenvalues,
+    floating *work,
+    void *iwork,
+    Py_ssize_t *outside,
+) noexcept nogil
+
+cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
+cdef int row_operator(
+    const double *rows,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    double *mapper,
+    double *work,
+    Py_ssize_t *rank,
+) noexcept nogil
+cdef void apply_operator(
+    const double *mapper,
+    const double *rows,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    Py_ssize_t i,
+    Py_ssize_t first,
+    Py_ssize_t width,
+    double *out,
+) noexcept nogil
+cdef Py_ssize_t shrink_factors(double *squares, Py_ssize_t n, double t) noexcept nogil

@@ -1,0 +1,651 @@
+"""Compiled core: proximal maps and fused passes on (v, m, n) tensors.
+
+Tensors are C-contiguous, so that ``T[i]`` is the frontal slice of view i, ``T[:, j, :]`` the
+v x n slice of row j, and ``T[:, j, k]`` a tube. All kernels work in place, release the GIL, take
+float32 and float64, and write each output from one thread only, so that the thread count never
+changes a result.
+"""
+
+cimport cython
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.math cimport fabs, fmax, sqrt
+from libc.string cimport memcpy, memset
+
+cimport mvsc_fast._lapack as la
+from mvsc_fast._lapack cimport blas_int
+from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_max_threads, omp_get_thread_num
+
+import numpy as np
+
+ctypedef fused complexfloating:
+    float complex
+    double complex
+
+HAS_OPENMP = bool(MVSC_OPENMP)
+
+cdef enum:
+    BLOCK = 32              # tile edge of transposed accesses
+    STEMR_FRACTION = 4      # below n / 4 eigenvectors MRRR beats divide and conquer
+
+# A Gram matrix holds singular values down to sqrt(eps) * s_max; 100 times that leaves the
+# shrunken values with a relative error of 1e-10.
+cdef double GRAM_LIMIT = 100 * 1.5e-8
+
+
+class KernelError(np.linalg.LinAlgError):
+    """A LAPACK routine failed; the message names the slice."""
+
+
+def openmp_threads():
+    """Threads OpenMP would use by itself (1 without OpenMP)."""
+    return omp_get_max_threads()
+
+
+def check_status(status, what):
+    """Raise KernelError for the first slice whose LAPACK status is not zero."""
+    cdef Py_ssize_t index
+    for index in range(len(status)):
+        if status[index] < 0:
+            raise KernelError(f"{what} {index}: LAPACK refused argument {-status[index]}; "
+                              "please report this as a defect of mvsc_fast")
+        if status[index] > 0:
+            raise KernelError(f"{what} {index}: the eigensolver did not converge "
+                              f"(LAPACK info = {status[index]}); are all entries finite?")
+
+
+# ------------------------------------------------------------------ tubes
+
+cdef Py_ssize_t shrink_factors(double *squares, Py_ssize_t n, double t) noexcept nogil:
+    """Turn squared tube lengths into the factors max(1 - t / length, 0); count those kept."""
+    cdef Py_ssize_t k, kept = 0
+    cdef double length
+    for k in range(n):
+        length = sqrt(squares[k])
+        kept += length > t
+        squares[k] = 1.0 - t / length if length > t else 0.0
+    return kept
+
+
+def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+    """Shrink the length of every tube ``T[:, j, k]`` by t, in place.
+
+    The proximal map of ``t * sum_jk ||T[:, j, k]||_2``.
+
+    Returns
+    -------
+    int
+        Number of tubes that remain non-zero.
+    """
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
+    cdef Py_ssize_t j, k, i, first, width, kept = 0
+    cdef double[:, ::1] lengths = np.empty((n_threads, CHUNK))
+    cdef double *squares
+    cdef floating *tube
+    if v * m * n == 0:
+        return 0
+    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
+        squares = &lengths[omp_get_thread_num(), 0]
+        first = 0
+        while first < n:
+            width = min(<Py_ssize_t> CHUNK, n - first)
+            memset(squares, 0, width * sizeof(double))
+            for i in range(v):
+                tube = &T[i, j, first]
+                for k in range(width):
+                    squares[k] += <double> tube[k] * tube[k]
+            kept += shrink_factors(squares, width, t)
+            for i in range(v):
+                tube = &T[i, j, first]
+                for k in range(width):
+                    tube[k] = <floating> (tube[k] * squares[k])
+            first = first + width
+    return kept
+
+
+# ------------------------------------------------------------------ slices of a row (v x n)
+
+cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil:
+    """Ratio of the mapped singular value to s."""
+    if kind == SHRINK:
+        return 1.0 - t / s if s > t else 0.0
+    return t / s if s > t else 1.0
+
+
+cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Doubles that row_operator needs."""
+    return 2 * v * v + v + v * n + (n + 64 * v + 256)
+
+
+cdef int row_operator(
+    const double *rows,         # IN   v x n
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    double *mapper,           # OUT  v x v, symmetric: the mapped slice is mapper @ rows
+    double *work,
+    Py_ssize_t *rank,           # OUT  singular values above t
+) noexcept nogil:
+    cdef double *basis = work                   # row q of basis: left singular vector q
+    cdef double *s = basis + v * v
+    cdef double *copy = s + v
+    cdef double *scratch = copy + v * n
+    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info
+    cdef Py_ssize_t p, q, r, least
+    cdef double total
+
+    for p in range(v):
+        for q in range(p, v):
+            basis[p * v + q] = la.dot(<blas_int> n, rows + p * n, rows + q * n)
+    info = la.syev(<blas_int> v, basis, s, scratch, lwork)
+    if info != 0:
+        return <int> info
+    if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
+        memcpy(copy, rows, v * n * sizeof(double))
+        info = la.right_singular(<blas_int> n, <blas_int> v, copy, s, basis, scratch, lwork)
+        if info != 0:
+            return <int> info
+        least = min(v, n)
+        for q in range(least, v):
+            s[q] = 0.0
+        for p in range(v):                      # LAPACK's rows are strided by v: transpose
+            for q in range(p):
+                total = basis[p * v + q]
+                basis[p * v + q] = basis[q * v + p]
+                basis[q * v + p] = total
+    else:
+        for q in range(v):
+            s[q] = sqrt(fmax(s[q], 0.0))
+    rank[0] = 0
+    for q in range(v):
+        rank[0] += s[q] > t
+        s[q] = spectral_factor(s[q], t, kind)
+    for p in range(v):
+        for q in range(v):
+            total = 0.0
+            for r in range(v):
+                total = total + basis[r * v + p] * s[r] * basis[r * v + q]
+            mapper[p * v + q] = total
+    return 0
+
+
+cdef void apply_operator(
+    const double *mapper,
+    const double *rows,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    Py_ssize_t i,
+    Py_ssize_t first,
+    Py_ssize_t width,
+    double *out,
+) noexcept nogil:
+    """out <- entries first .. first + width of row i of mapper @ rows."""
+    cdef Py_ssize_t p, k
+    cdef double factor = mapper[i * v]
+    cdef const double *row = rows + first
+    for k in range(width):
+        out[k] = factor * row[k]
+    for p in range(1, v):
+        factor = mapper[i * v + p]
+        row = rows + p * n + first
+        for k in range(width):
+            out[k] += factor * row[k]
+
+
+cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
+    cdef Py_ssize_t j, k, i, size = v * n + v * v + n + row_lwork(v, n)
+    ranks = np.zeros(m, dtype=np.intp)
+    status = np.zeros(m, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef double[:, ::1] work
+    cdef double *rows
+    cdef double *mapper
+    cdef double *out
+    cdef floating *entry
+    if v * m * n == 0:
+        return ranks
+    work = np.empty((n_threads, size))
+    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
+        rows = &work[omp_get_thread_num(), 0]
+        mapper = rows + v * n
+        out = mapper + v * v
+        for i in range(v):
+            entry = &T[i, j, 0]
+            for k in range(n):
+                rows[i * n + k] = entry[k]
+        code[j] = row_operator(rows, v, n, t, kind, mapper, out + n, &rank[j])
+        if code[j] == 0:
+            for i in range(v):
+                entry = &T[i, j, 0]
+                apply_operator(mapper, rows, v, n, i, 0, n, out)
+                for k in range(n):
+                    entry[k] = <floating> out[k]
+    check_status(status, "row slice")
+    return ranks
+
+
+def slice_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+    """Shrink the singular values of every v x n slice ``T[:, j, :]`` by t, in place.
+
+    The proximal map of ``t * sum_j ||T[:, j, :]||_*``, through the v x v Gram matrix, or LAPACK's
+    SVD where t is too small for a Gram matrix to resolve.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Number of singular values above t in every slice.
+    """
+    return _slice_map(T, t, SHRINK, n_threads)
+
+
+def slice_clip(floating[:, :, ::1] T, double t, int n_threads=1):
+    """Clip the singular values of every v x n slice ``T[:, j, :]`` at t, in place.
+
+    The projection of every slice onto the spectral-norm ball of radius t. Returns the number of
+    singular values above t in every slice.
+    """
+    return _slice_map(T, t, CLIP, n_threads)
+
+
+# ------------------------------------------------------------------ Fourier slices
+
+cdef int hermitian_operator(
+    const double *rows,         # IN   v x n complex, real and imaginary parts interleaved
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    double complex *mapper,   # OUT  v x v, Hermitian
+    double *work,
+    Py_ssize_t *rank,
+) noexcept nogil:
+    cdef double complex *basis = <double complex *> work
+    cdef double complex *copy = basis + v * v
+    cdef double complex *scratch = copy + v * n
+    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, two = 2, length = <blas_int> n
+    cdef double *s = <double *> (scratch + lwork)
+    cdef double *rwork = s + v
+    cdef Py_ssize_t p, q, r
+    cdef double real, imag
+    cdef double *x
+    cdef double *y
+    cdef double complex total
+
+    for p in range(v):
+        for q in range(p, v):
+            x = <double *> rows + 2 * p * n
+            y = <double *> rows + 2 * q * n
+            real = la.dot(2 * length, x, y)
+            imag = (la.blas.ddot(&length, x, &two, y + 1, &two)
+                    - la.blas.ddot(&length, x + 1, &two, y, &two))
+            basis[p * v + q] = real + 1j * imag     # column p, row q: <row q, row p>
+    info = la.heev(<blas_int> v, basis, s, scratch, lwork, rwork)
+    if info != 0:
+        return <int> info
+    if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
+        memcpy(copy, rows, 2 * v * n * sizeof(double))
+        info = la.right_singular_complex(<blas_int> n, <blas_int> v, copy, s, basis, scratch,
+                                         lwork, rwork)
+        if info != 0:
+            return <int> info
+        for q in range(min(v, n), v):
+            s[q] = 0.0
+        for p in range(v):
+            for q in range(p):
+                total = basis[p * v + q]
+                basis[p * v + q] = basis[q * v + p]
+                basis[q * v + p] = total
+    else:
+        for q in range(v):
+            s[q] = sqrt(fmax(s[q], 0.0))
+    rank[0] = 0
+    for q in range(v):
+        rank[0] += s[q] > t
+        s[q] = spectral_factor(s[q], t, SHRINK)
+    for p in range(v):
+        for q in range(v):
+            total = 0.0
+            for r in range(v):
+                total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
+            mapper[p * v + q] = total
+    return 0
+
+
+def fourier_shrink(complexfloating[:, :, ::1] T, double t, int n_threads=1):
+    """Shrink the singular values of every complex v x n slice ``T[:, f, :]`` by t, in place.
+
+    With T the real FFT of a (v, m, n) tensor along its middle axis and t without the factor m,
+    this is the proximal map of t times the tensor nuclear norm (Xie et al. 2018, Eq. 18).
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Number of singular values above t in every slice.
+    """
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
+    cdef Py_ssize_t j, k, i, p, small = n + 64 * v + 256
+    cdef Py_ssize_t size = 2 * (v * n + v * v + v * v + v * n + small) + v + 8 * v + 64
+    ranks = np.zeros(m, dtype=np.intp)
+    status = np.zeros(m, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef double[:, ::1] work
+    cdef double complex *rows
+    cdef double complex *mapper
+    cdef double complex factor
+    cdef complexfloating *entry
+    if v * m * n == 0:
+        return ranks
+    work = np.empty((n_threads, size))
+    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
+        rows = <double complex *> &work[omp_get_thread_num(), 0]
+        mapper = rows + v * n
+        for i in range(v):
+            entry = &T[i, j, 0]
+            for k in range(n):
+                rows[i * n + k] = entry[k]
+        code[j] = hermitian_operator(<double *> rows, v, n, t, mapper,
+                                     <double *> (mapper + v * v), &rank[j])
+        if code[j] == 0:
+            for i in range(v):
+                entry = &T[i, j, 0]
+                for k in range(n):
+                    entry[k] = 0
+                for p in range(v):
+                    factor = mapper[i * v + p]
+                    accumulate(entry, rows + p * n, factor, n)
+    check_status(status, "Fourier slice")
+    return ranks
+
+
+cdef void accumulate(complexfloating *out, const double complex *row, double complex factor,
+                     Py_ssize_t n) noexcept nogil:
+    """out += factor * row, on real numbers: C's complex product checks for infinities."""
+    cdef const double *x = <const double *> row
+    cdef double re = factor.real, im = factor.imag
+    cdef Py_ssize_t k
+    cdef float *single
+    cdef double *y
+    if complexfloating is cython.floatcomplex:
+        single = <float *> out
+        for k in range(n):
+            single[2 * k] += <float> (re * x[2 * k] - im * x[2 * k + 1])
+            single[2 * k + 1] += <float> (re * x[2 * k + 1] + im * x[2 * k])
+    else:
+        y = <double *> out
+        for k in range(n):
+            y[2 * k] += re * x[2 * k] - im * x[2 * k + 1]
+            y[2 * k + 1] += re * x[2 * k + 1] + im * x[2 * k]
+
+
+# ------------------------------------------------------------------ symmetric frontal slices
+
+cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil:
+    """Numbers that symmetric_map needs: the eigenvectors, as much again for LAPACK, vectors."""
+    return 2 * n * n + 32 * n + 64
+
+
+cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil:
+    return 12 * n + 64
+
+
+cdef void symmetrise(floating *a, Py_ssize_t n) noexcept nogil:
+    """a <- (a + a^T) / 2, tile by tile."""
+    cdef Py_ssize_t j, k, jj, kk, tiles = (n + BLOCK - 1) // BLOCK
+    cdef floating mean
+    for jj in range(tiles):
+        for kk in range(jj, tiles):
+            for j in range(jj * BLOCK, min((jj + 1) * BLOCK, n)):
+                for k in range(max(kk * BLOCK, j + 1), min((kk + 1) * BLOCK, n)):
+                    mean = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
+                    a[j * n + k] = mean
+                    a[k * n + j] = mean
+
+
+cdef void mirror_upper(floating *a, Py_ssize_t n) noexcept nogil:
+    """Copy the upper triangle (column-major) onto the lower one, tile by tile."""
+    cdef Py_ssize_t j, k, jj, kk, tiles = (n + BLOCK - 1) // BLOCK
+    for jj in range(tiles):
+        for kk in range(jj, tiles):
+            for j in range(jj * BLOCK, min((jj + 1) * BLOCK, n)):
+                for k in range(max(kk * BLOCK, j + 1), min((kk + 1) * BLOCK, n)):
+                    a[j * n + k] = a[k * n + j]
+
+
+cdef struct Recipe:
+    # The mapped matrix is  keep * a + shift * I + sum over the chosen eigenpairs.
+    double keep
+    double shift
+    Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
+    Py_ssize_t high
+
+
+cdef double recipe_coefficient(double s, double t, Spectral kind, Recipe *recipe) noexcept nogil:
+    cdef double mapped
+    if kind == SHRINK:
+        mapped = s - t if s > t else (s + t if s < -t else 0.0)
+    else:
+        mapped = t if s > t else (-t if s < -t else s)
+    return mapped - recipe.keep * s - recipe.shift
+
+
+cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, double t,
+                            Spectral kind) noexcept nogil:
+    """Which eigenvectors to build the result from, given how many s < -t and s > t there are.
+
+    Each map is affine on each of the three parts of the spectrum, so the pairs of one part can be
+    left out: those inside, those above, or those below.
+    """
+    cdef Recipe recipe
+    cdef Py_ssize_t outside = below + above
+    recipe.low, recipe.high = below, n - above
+    recipe.keep = 1.0 if kind == CLIP else 0.0
+    recipe.shift = 0.0
+    if outside > n - max(below, above):
+        recipe.keep = 1.0 - recipe.keep
+        if above >= below:
+            recipe.low, recipe.high = n - above, n
+            recipe.shift = -t if kind == SHRINK else t
+        else:
+            recipe.low, recipe.high = 0, below
+            recipe.shift = t if kind == SHRINK else -t
+    return recipe
+
+
+cdef int tridiagonal_vectors(
+    Py_ssize_t n,
+    floating *d,            # IN   diagonal, destroyed
+    floating *e,            # IN   off-diagonal, destroyed
+    floating *z,            # OUT  chosen eigenvectors, packed from column 0
+    Recipe *recipe,
+    floating *work,         # n*n + 24 n: LAPACK's, then copies
+    blas_int *iwork,
+) noexcept nogil:
+    """Eigenvectors 0 .. low and high .. n of a tridiagonal matrix."""
+    cdef Py_ssize_t chosen = recipe.low + n - recipe.high
+    cdef floating *d_copy = work + n * n + 20 * n
+    cdef floating *e_copy = d_copy + n
+    cdef floating *w = e_copy + n
+    cdef blas_int info = 1, size = <blas_int> n, lwork = <blas_int> (n * n + 20 * n)
+    memcpy(d_copy, d, n * sizeof(floating))
+    memcpy(e_copy, e, n * sizeof(floating))
+    if STEMR_FRACTION * chosen < n:
+        info = 0
+        if recipe.low > 0:
+            info = la.stemr(size, d, e, 1, <blas_int> recipe.low, w, z, iwork, work, lwork,
+                            iwork + 2 * n, <blas_int> (10 * n))
+            memcpy(d, d_copy, n * sizeof(floating))
+            memcpy(e, e_copy, n * sizeof(floating))
+        if info == 0 and recipe.high < n:
+            info = la.stemr(size, d, e, <blas_int> recipe.high + 1, size, w, z + recipe.low * n,
+                            iwork, work, lwork, iwork + 2 * n, <blas_int> (10 * n))
+            memcpy(d, d_copy, n * sizeof(floating))
+            memcpy(e, e_copy, n * sizeof(floating))
+        if info == 0:
+            return 0
+    info = la.stedc(size, d, e, z, work, lwork, iwork, <blas_int> (5 * n + 3))
+    if info != 0:
+        memcpy(d, d_copy, n * sizeof(floating))
+        memcpy(e, e_copy, n * sizeof(floating))
+        info = la.steqr(size, d, e, z, work)
+    if info == 0 and recipe.high < n and recipe.high > recipe.low:
+        memcpy(work, z + recipe.high * n, (n - recipe.high) * n * sizeof(floating))
+        memcpy(z + recipe.low * n, work, (n - recipe.high) * n * sizeof(floating))
+    return <int> info
+
+
+cdef int symmetric_map(
+    floating *a,            # INOUT n x n; the mean with the transpose is what is mapped
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    floating *eigenvalues,  # OUT  n, of the input, ascending
+    floating *work,         # symmetric_lwork(n)
+    void *iwork,            # symmetric_liwork(n) numbers of 8 bytes
+    Py_ssize_t *outside,    # OUT  eigenvalues with |s| > t
+) noexcept nogil:
+    cdef floating *z = work
+    cdef floating *scratch = z + n * n
+    cdef floating *diagonal = scratch + n * n + 24 * n
+    cdef floating *tau = diagonal + n
+    cdef floating *e = tau + n
+    cdef floating *e_copy = e + n
+    cdef floating *spectrum = e_copy + n
+    cdef floating *d = eigenvalues
+    cdef floating *column
+    cdef Py_ssize_t j, k, below = 0, above = 0, chosen, positive, sign
+    cdef double coefficient
+    cdef Recipe recipe
+    cdef blas_int info, size = <blas_int> n
+
+    symmetrise(a, n)
+    for j in range(n):
+        diagonal[j] = a[j * n + j]
+    # sytrd overwrites the lower triangle; the strict upper one keeps the matrix itself.
+    info = la.sytrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
+    if info != 0:
+        return <int> info
+    memcpy(z, d, n * sizeof(floating))
+    memcpy(e_copy, e, n * sizeof(floating))
+    info = la.sterf(size, z, e_copy)
+    if info != 0:
+        return <int> info
+    for j in range(n):
+        below += z[j] < -t
+        above += z[j] > t
+    recipe = cheapest_recipe(n, below, above, t, kind)
+    chosen = recipe.low + n - recipe.high
+    outside[0] = below + above
+    memcpy(spectrum, z, n * sizeof(floating))
+    if chosen > 0:
+        info = tridiagonal_vectors(n, d, e, z, &recipe, scratch, <blas_int *> iwork)
+        if info == 0:
+            info = la.ormtr(size, <blas_int> chosen, a, tau, z, scratch, <blas_int> (n * n))
+        if info != 0:
+            return <int> info
+    memcpy(d, spectrum, n * sizeof(floating))
+
+    if recipe.keep == 0.0:
+        for j in range(n):
+            memset(a + j * n, 0, j * sizeof(floating))
+    for j in range(n):
+        a[j * n + j] = <floating> (recipe.keep * diagonal[j] + recipe.shift)
+    # Positive coefficients first, negative ones after: two rank-k updates.
+    positive = 0
+    for sign in range(2):
+        k = 0
+        column = scratch
+        for j in range(chosen):
+            coefficient = recipe_coefficient(d[j if j < recipe.low else j + n - chosen], t, kind,
+                                             &recipe)
+            if (coefficient > 0.0) == (sign == 0) and coefficient != 0.0:
+                scale_column(column, z + j * n, sqrt(fabs(coefficient)), n)
+                column += n
+                k += 1
+        if k > 0:
+            la.syrk_upper(size, <blas_int> k, <floating> (1 - 2 * sign), scratch, <floating> 1, a)
+    mirror_upper(a, n)
+    return 0
+
+
+cdef void scale_column(floating *out, const floating *column, double factor,
+                       Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = <floating> (factor * column[k])
+
+
+cdef _symmetric_map(floating[:, :, ::1] T, double t, Spectral kind, work, int n_threads):
+    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
+    cdef int threads = <int> max(1, min(n_threads, v))
+    if T.shape[2] != n:
+        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
+    if work is None:
+        work = SymmetricWorkspace(n, threads, np.asarray(T).dtype)
+    if work.n < n or work.slots < threads:
+        raise ValueError(f"workspace for {work.slots} slices of size {work.n} is too small for "
+                         f"{threads} of size {n}")
+    outside = np.zeros(v, dtype=np.intp)
+    eigenvalues = np.zeros((v, n), dtype=np.asarray(T).dtype)
+    status = np.zeros(v, dtype=np.intc)
+    cdef floating[:, ::1] numbers = work.numbers
+    cdef long long[:, ::1] integers = work.integers
+    cdef floating[:, ::1] spectrum = eigenvalues
+    cdef Py_ssize_t[::1] rank = outside
+    cdef int[::1] code = status
+    if n == 0:
+        return outside, eigenvalues
+    for i in prange(v, nogil=True, num_threads=threads, schedule="static", chunksize=1):
+        code[i] = symmetric_map(&T[i, 0, 0], n, t, kind, &spectrum[i, 0],
+                                &numbers[omp_get_thread_num(), 0],
+                                &integers[omp_get_thread_num(), 0], &rank[i])
+    check_status(status, "frontal slice of view")
+    return outside, eigenvalues
+
+
+class SymmetricWorkspace:
+    """Scratch memory of the symmetric maps: two n x n matrices for each slice worked on at once."""
+
+    def __init__(self, n, slots, dtype):
+        self.n = n
+        self.slots = slots
+        self.numbers = np.empty((slots, symmetric_lwork(n)), dtype=dtype)
+        self.integers = np.empty((slots, symmetric_liwork(n)), dtype=np.longlong)
+
+
+def symmetric_shrink(floating[:, :, ::1] T, double t, work=None, int n_threads=1):
+    """Shrink the eigenvalues of every symmetric slice ``T[i]`` towards zero by t, in place.
+
+    The proximal map of ``t * sum_i ||T[i]||_*`` on symmetric slices; what is mapped is
+    ``(T[i] + T[i].T) / 2``. Eigenvalues come first, then only the eigenvectors of the smaller part
+    of the spectrum.
+
+    Parameters
+    ----------
+    T : array of shape (v, n, n)
+    t : float
+        Threshold.
+    work : SymmetricWorkspace, optional
+        Scratch memory to reuse between calls.
+    n_threads : int, default=1
+        Slices worked on at once, each with the BLAS threads set outside.
+
+    Returns
+    -------
+    outside : ndarray of shape (v,)
+        Number of eigenvalues with absolute value above t.
+    eigenvalues : ndarray of shape (v, n)
+        Spectrum of the input, ascending.
+    """
+    return _symmetric_map(T, t, SHRINK, work, n_threads)
+
+
+def symmetric_clip(floating[:, :, ::1] T, double t, work=None, int n_threads=1):
+    """Clip the eigenvalues of every symmetric slice ``T[i]`` to [-t, t], in place.
+
+    The projection onto symmetric matrices of spectral norm at most t. Parameters and returns as
+    for `symmetric_shrink`.
+    """
+    return _symmetric_map(T, t, CLIP, work, n_threads)

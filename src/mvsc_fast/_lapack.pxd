@@ -1,0 +1,135 @@
+# LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major;
+# every function that can fail returns LAPACK's info.
+from cython cimport floating
+from scipy.linalg cimport cython_blas as blas
+from scipy.linalg cimport cython_lapack as lapack
+
+include "_blas_int.pxi"
+
+
+cdef inline blas_int sytrd(blas_int n, floating *a, floating *d, floating *e, floating *tau,
+                           floating *work, blas_int lwork) noexcept nogil:
+    """Tridiagonal form of a symmetric matrix, lower triangle in and reflectors out."""
+    cdef blas_int info = 0
+    cdef char uplo = b'L'
+    if floating is double:
+        lapack.dsytrd(&uplo, &n, a, &n, d, e, tau, work, &lwork, &info)
+    else:
+        lapack.ssytrd(&uplo, &n, a, &n, d, e, tau, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int sterf(blas_int n, floating *d, floating *e) noexcept nogil:
+    """Eigenvalues of a tridiagonal matrix, ascending, into d."""
+    cdef blas_int info = 0
+    if floating is double:
+        lapack.dsterf(&n, d, e, &info)
+    else:
+        lapack.ssterf(&n, d, e, &info)
+    return info
+
+
+cdef inline blas_int stedc(blas_int n, floating *d, floating *e, floating *z, floating *work,
+                           blas_int lwork, blas_int *iwork, blas_int liwork) noexcept nogil:
+    """Eigenvalues into d and eigenvectors into z of a tridiagonal matrix: divide and conquer."""
+    cdef blas_int info = 0
+    cdef char compz = b'I'
+    if floating is double:
+        lapack.dstedc(&compz, &n, d, e, z, &n, work, &lwork, iwork, &liwork, &info)
+    else:
+        lapack.sstedc(&compz, &n, d, e, z, &n, work, &lwork, iwork, &liwork, &info)
+    return info
+
+
+cdef inline blas_int steqr(blas_int n, floating *d, floating *e, floating *z,
+                           floating *work) noexcept nogil:
+    """As stedc by QR iterations: slower, and the one that converges where stedc does not."""
+    cdef blas_int info = 0
+    cdef char compz = b'I'
+    if floating is double:
+        lapack.dsteqr(&compz, &n, d, e, z, &n, work, &info)
+    else:
+        lapack.ssteqr(&compz, &n, d, e, z, &n, work, &info)
+    return info
+
+
+cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first, blas_int last,
+                           floating *w, floating *z, blas_int *isuppz, floating *work,
+                           blas_int lwork, blas_int *iwork, blas_int liwork) noexcept nogil:
+    """Eigenpairs first..last (from 1) of a tridiagonal matrix; d and e are destroyed."""
+    cdef blas_int info = 0, found = 0, columns = last - first + 1
+    cdef bint tryrac = 1
+    cdef char jobz = b'V', selection = b'I'
+    cdef floating lower = 0, upper = 0
+    if floating is double:
+        lapack.dstemr(&jobz, &selection, &n, d, e, &lower, &upper, &first, &last, &found, w, z, &n,
+                      &columns, isuppz, &tryrac, work, &lwork, iwork, &liwork, &info)
+    else:
+        lapack.sstemr(&jobz, &selection, &n, d, e, &lower, &upper, &first, &last, &found, w, z, &n,
+                      &columns, isuppz, &tryrac, work, &lwork, iwork, &liwork, &info)
+    if info == 0 and found != columns:
+        info = 1
+    return info
+
+
+cdef inline blas_int ormtr(blas_int n, blas_int columns, floating *a, floating *tau, floating *c,
+                           floating *work, blas_int lwork) noexcept nogil:
+    """c <- Q c for the reflectors a, tau of sytrd."""
+    cdef blas_int info = 0
+    cdef char side = b'L', uplo = b'L', trans = b'N'
+    if floating is double:
+        lapack.dormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
+    else:
+        lapack.sormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
+    return info
+
+
+cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
+                            floating *c) noexcept nogil:
+    """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""
+    cdef char uplo = b'U', trans = b'N'
+    if floating is double:
+        blas.dsyrk(&uplo, &trans, &n, &k, &alpha, a, &n, &beta, c, &n)
+    else:
+        blas.ssyrk(&uplo, &trans, &n, &k, &alpha, a, &n, &beta, c, &n)
+
+
+cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
+    cdef blas_int one = 1
+    return blas.ddot(&n, <double *> x, &one, <double *> y, &one)
+
+
+cdef inline blas_int syev(blas_int n, double *a, double *w, double *work,
+                          blas_int lwork) noexcept nogil:
+    """Eigenvalues, ascending, and eigenvectors (columns, into a) of a small symmetric matrix."""
+    cdef blas_int info = 0
+    cdef char jobz = b'V', uplo = b'L'
+    lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int heev(blas_int n, double complex *a, double *w, double complex *work,
+                          blas_int lwork, double *rwork) noexcept nogil:
+    cdef blas_int info = 0
+    cdef char jobz = b'V', uplo = b'L'
+    lapack.zheev(&jobz, &uplo, &n, a, &n, w, work, &lwork, rwork, &info)
+    return info
+
+
+cdef inline blas_int right_singular(blas_int m, blas_int n, double *a, double *s, double *vt,
+                                    double *work, blas_int lwork) noexcept nogil:
+    """Singular values and all right singular vectors (rows of vt); a is destroyed."""
+    cdef blas_int info = 0, one = 1
+    cdef char none = b'N', everything = b'A'
+    lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int right_singular_complex(blas_int m, blas_int n, double complex *a, double *s,
+                                            double complex *vt, double complex *work,
+                                            blas_int lwork, double *rwork) noexcept nogil:
+    cdef blas_int info = 0, one = 1
+    cdef char none = b'N', everything = b'A'
+    lapack.zgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, rwork,
+                  &info)
+    return info

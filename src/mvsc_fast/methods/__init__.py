@@ -1,0 +1,1 @@
+"""One file per method: its function on arrays and its estimator."""

@@ -1,0 +1,152 @@
+"""Checks of single parameters and of similarity tensors, with messages that say what to do."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+# LAPACK's 32-bit workspace sizes end here: 1 + 6 n + 2 n^2 <= 2^31 - 1.
+MAX_SLICE = 32_766
+
+
+def check_integer(value, name, minimum):
+    """The integer ``value``, at least ``minimum``."""
+    return int(check_scalar(value, name, Integral, min_val=minimum))
+
+
+def check_number(value, name, low=None, high=None, *, open_interval=False):
+    """The finite number ``value`` between ``low`` and ``high``, ends included unless open."""
+    ends = "neither" if open_interval else "both"
+    check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be a finite number.")
+    return float(value)
+
+
+def check_option(value, name, options):
+    """The string ``value``, one of ``options``."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def check_finite(X, what):
+    """Raise ValueError with the number of NaN and infinite entries of X, if there are any."""
+    values = X.data if hasattr(X, "tocsr") else X
+    if np.isfinite(np.sum(values, dtype=np.float64)):
+        return
+    nans = int(np.count_nonzero(np.isnan(values)))
+    infs = int(np.count_nonzero(np.isinf(values)))
+    if nans or infs:
+        raise ValueError(
+            f"{what} contains {nans} NaN and {infs} infinity values: impute or remove them first"
+        )
+
+
+def check_similarities(W, *, nonnegative=False, name="W"):
+    """One C-contiguous float tensor of shape (v, n, n) with symmetric slices.
+
+    Parameters
+    ----------
+    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+        Not copied if it is a C-contiguous float32 or float64 tensor with symmetric slices.
+    nonnegative : bool, default=False
+        Refuse negative entries.
+    name : str
+        What the messages call W.
+
+    Raises
+    ------
+    ValueError
+        On empty input, slices that are not square or differ in size, entries that are not finite
+        real numbers, or are too large to be squared.
+    """
+    if isinstance(W, (list, tuple)):
+        if len(W) == 0:
+            raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")
+        slices = [np.asarray(A) for A in W]
+    else:
+        W = np.asarray(W)
+        if W.ndim != 3:
+            raise ValueError(
+                f"{name} must be a list of n x n matrices or an array of shape (v, n, n), "
+                f"got an array of shape {W.shape}"
+            )
+        if len(W) == 0:
+            raise ValueError(f"{name} has shape {W.shape}: at least one view is needed")
+        slices = W
+    n = slices[0].shape[0] if slices[0].ndim else 0
+    for i, A in enumerate(slices):
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            raise ValueError(f"{name}: slice {i} has shape {A.shape}, it must be square")
+        if A.shape[0] != n:
+            raise ValueError(
+                f"{name}: slice {i} has {A.shape[0]} samples, slice 0 has {n}: every view must "
+                "describe the same samples"
+            )
+    if n == 0:
+        raise ValueError(f"{name} has no samples")
+    if n > MAX_SLICE:
+        raise ValueError(
+            f"{name} has {n} samples; LAPACK's eigensolvers end at {MAX_SLICE}. "
+            "Cluster a sample of the data, or split it into its connected components first"
+        )
+    dtype = np.result_type(*(A.dtype for A in slices))
+    if dtype.kind == "c":
+        raise ValueError(f"{name}: Complex data not supported, similarities must be real")
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise ValueError(f"{name} has dtype {dtype}: convert it to float32 or float64")
+    dtype = np.dtype(np.float32) if dtype in (np.float16, np.float32) else np.dtype(np.float64)
+
+    if isinstance(slices, np.ndarray):
+        tensor = np.ascontiguousarray(slices, dtype=dtype)
+    else:
+        tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
+    largest_square_root = np.sqrt(np.finfo(dtype).max) / (4 * len(tensor) * n)
+    for i, A in enumerate(tensor):
+        check_finite(A, f"{name}: slice {i}")
+        if A.min() < 0 and nonnegative:
+            raise ValueError(
+                f"{name}: slice {i} has {int((A < 0).sum())} negative entries (smallest "
+                f"{A.min():.3g}): similarities must be >= 0"
+            )
+        if max(A.max(), -A.min()) > largest_square_root:
+            raise ValueError(
+                f"{name}: slice {i} has entries up to {max(A.max(), -A.min()):.3g}, too large to "
+                "be squared: rescale it"
+            )
+    return _symmetric(tensor, tensor is W or np.may_share_memory(tensor, W), name)
+
+
+def _symmetric(tensor, borrowed, name):
+    """The tensor with its slices averaged with their transposes, where they differ."""
+    worst, where = 0.0, None
+    asymmetric = []
+    for i, A in enumerate(tensor):
+        asymmetry = _largest_asymmetry(A)
+        if asymmetry > 0:
+            asymmetric.append(i)
+        scale = max(A.max(), -A.min())
+        if asymmetry > 100 * np.finfo(A.dtype).eps * scale and asymmetry > worst * scale:
+            worst, where = asymmetry / scale, i
+    if asymmetric and borrowed:
+        tensor = tensor.copy()
+    for i in asymmetric:
+        tensor[i] = (tensor[i] + tensor[i].T) / 2
+    if where is not None:
+        warnings.warn(
+            f"{name}: slice {where} is not symmetric (largest difference {worst:.2g} of the "
+            "largest entry): slices are averaged with their transposes",
+            UserWarning,
+            stacklevel=3,
+        )
+    return tensor
+
+
+def _largest_asymmetry(A, block=256):
+    """max |A - A^T| without an n x n temporary."""
+    return max(
+        float(np.abs(A[j : j + block, j:] - A[j:, j : j + block].T).max())
+        for j in range(0, len(A), block)
+    )

@@ -1,0 +1,58 @@
+"""Algorithm 1 of Jia et al. (2021) with all thirteen tensors, as the authors' code runs it."""
+
+import numpy as np
+
+from .proximal import tube_shrink
+
+
+def objective(L, W, omega1, alpha, lam):
+    omega2 = 1 - omega1
+    frontal = sum(np.linalg.norm(A, "nuc") for A in L)
+    rows = sum(np.linalg.norm(L[:, j], "nuc") for j in range(L.shape[1]))
+    tubes = np.sqrt((L**2).sum(axis=0)).sum()
+    return omega1 * frontal + omega2 * (rows + alpha * tubes) + lam * ((W - L) ** 2).sum()
+
+
+def slice_shrink_gram(T, t):
+    """Shrink all v x n slices through a batch of v x v Gram matrices."""
+    M = T.transpose(1, 0, 2)
+    values, Q = np.linalg.eigh(M @ M.transpose(0, 2, 1))
+    s = np.sqrt(np.maximum(values, 0))
+    factor = np.where(s > t, 1 - t / np.maximum(s, np.finfo(float).tiny), 0)
+    return (((Q * factor[:, None, :]) @ Q.transpose(0, 2, 1)) @ M).transpose(1, 0, 2)
+
+
+def symmetric_shrink_eigh(T, t):
+    out = np.empty_like(T)
+    for i, A in enumerate(T):
+        s, Q = np.linalg.eigh((A + A.T) / 2)
+        out[i] = (Q * (np.sign(s) * np.maximum(np.abs(s) - t, 0))) @ Q.T
+    return out
+
+
+def tlrr(W, omega1=0.5, alpha=5.0, lam=15.0, tol=1e-4, max_iter=500, mu=1e-4, rho=1.1, mu_max=1e10):
+    """Returns L, the residuals and the penalties mu of all iterations."""
+    omega2 = 1 - omega1
+    L = np.zeros_like(W)
+    E = np.zeros_like(W)
+    A1, A2, A3, B1, B2, B3 = (np.zeros_like(W) for _ in range(6))
+    residuals, penalties = [], []
+    for _ in range(max_iter):
+        L1 = symmetric_shrink_eigh((W + L - E + (A1 + B1) / mu) / 2, omega1 / (2 * mu))
+        L2 = slice_shrink_gram((W + L - E + (A2 + B2) / mu) / 2, omega2 / (2 * mu))
+        L3 = tube_shrink((W + L - E + (A3 + B3) / mu) / 2, omega2 * alpha / (2 * mu))
+        E = (W - (L1 + L2 + L3) / 3 + (A1 + A2 + A3) / (3 * mu)) / (1 + 2 * lam / (3 * mu))
+        L = (L1 + L2 + L3) / 3 - (B1 + B2 + B3) / (3 * mu)
+        residual = max(np.abs(R).max() for Lk in (L1, L2, L3) for R in (W - Lk - E, L - Lk))
+        residuals.append(residual)
+        penalties.append(mu)
+        if residual < tol:
+            break
+        A1 += mu * (W - L1 - E)
+        A2 += mu * (W - L2 - E)
+        A3 += mu * (W - L3 - E)
+        B1 += mu * (L - L1)
+        B2 += mu * (L - L2)
+        B3 += mu * (L - L3)
+        mu = min(rho * mu, mu_max)
+    return L, np.array(residuals), np.array(penalties)
