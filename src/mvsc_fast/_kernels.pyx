@@ -6,7 +6,6 @@ float32 and float64, and write each output from one thread only, so that the thr
 changes a result.
 """
 
-cimport cython
 from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport fabs, fmax, sqrt
@@ -18,10 +17,6 @@ from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_max_threads, omp_get_thread_
 
 import numpy as np
 
-ctypedef fused complexfloating:
-    float complex
-    double complex
-
 HAS_OPENMP = bool(MVSC_OPENMP)
 
 cdef enum:
@@ -31,6 +26,7 @@ cdef enum:
 # A Gram matrix holds singular values down to sqrt(eps) * s_max; 100 times that leaves the
 # shrunken values with a relative error of 1e-10.
 cdef double GRAM_LIMIT = 100 * 1.5e-8
+cdef double SQRT2 = sqrt(2.0)
 
 
 class KernelError(np.linalg.LinAlgError):
@@ -250,44 +246,47 @@ def slice_clip(floating[:, :, ::1] T, double t, int n_threads=1):
     return _slice_map(T, t, CLIP, n_threads)
 
 
-# ------------------------------------------------------------------ Fourier slices
+# ------------------------------------------------------------------ complex slices of two rows
 
-cdef int hermitian_operator(
-    const double *rows,         # IN   v x n complex, real and imaginary parts interleaved
+cdef Py_ssize_t pair_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Doubles that pair_operator needs."""
+    return 2 * (v * v + v * n + n + 64 * v + 256) + v + 8 * v + 64
+
+
+cdef int pair_operator(
+    const double *rows,         # IN   2v x n: real parts of all views, then imaginary parts
     Py_ssize_t v,
     Py_ssize_t n,
     double t,
-    double complex *mapper,   # OUT  v x v, Hermitian
+    double *mapper,             # OUT  2v x 2v: the shrunken slice is mapper @ rows
     double *work,
     Py_ssize_t *rank,
 ) noexcept nogil:
     cdef double complex *basis = <double complex *> work
     cdef double complex *copy = basis + v * v
     cdef double complex *scratch = copy + v * n
-    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, two = 2, length = <blas_int> n
+    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, size = <blas_int> n
     cdef double *s = <double *> (scratch + lwork)
     cdef double *rwork = s + v
-    cdef Py_ssize_t p, q, r
-    cdef double real, imag
-    cdef double *x
-    cdef double *y
+    cdef Py_ssize_t p, q, r, k
+    cdef const double *x
+    cdef const double *y
     cdef double complex total
 
     for p in range(v):
         for q in range(p, v):
-            x = <double *> rows + 2 * p * n
-            y = <double *> rows + 2 * q * n
-            real = la.dot(2 * length, x, y)
-            imag = (la.blas.ddot(&length, x, &two, y + 1, &two)
-                    - la.blas.ddot(&length, x + 1, &two, y, &two))
-            basis[p * v + q] = real + 1j * imag     # column p, row q: <row q, row p>
+            x = rows + p * n
+            y = rows + q * n
+            basis[p * v + q] = (la.dot(size, x, y) + la.dot(size, x + v * n, y + v * n)
+                                + 1j * (la.dot(size, x, y + v * n) - la.dot(size, x + v * n, y)))
     info = la.heev(<blas_int> v, basis, s, scratch, lwork, rwork)
     if info != 0:
         return <int> info
     if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
-        memcpy(copy, rows, 2 * v * n * sizeof(double))
-        info = la.right_singular_complex(<blas_int> n, <blas_int> v, copy, s, basis, scratch,
-                                         lwork, rwork)
+        for p in range(v):
+            for k in range(n):
+                copy[p * n + k] = rows[p * n + k] + 1j * rows[(v + p) * n + k]
+        info = la.right_singular_complex(size, <blas_int> v, copy, s, basis, scratch, lwork, rwork)
         if info != 0:
             return <int> info
         for q in range(min(v, n), v):
@@ -309,75 +308,64 @@ cdef int hermitian_operator(
             total = 0.0
             for r in range(v):
                 total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
-            mapper[p * v + q] = total
+            mapper[p * 2 * v + q] = mapper[(v + p) * 2 * v + v + q] = total.real
+            mapper[(v + p) * 2 * v + q] = total.imag
+            mapper[p * 2 * v + v + q] = -total.imag
     return 0
 
 
-def fourier_shrink(complexfloating[:, :, ::1] T, double t, int n_threads=1):
-    """Shrink the singular values of every complex v x n slice ``T[:, f, :]`` by t, in place.
+def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+    """Shrink the singular values of the complex slices of a halfcomplex tensor, in place.
 
-    With T the real FFT of a (v, m, n) tensor along its middle axis and t without the factor m,
-    this is the proximal map of t times the tensor nuclear norm (Xie et al. 2018, Eq. 18).
+    The middle axis holds the orthonormal real form of a discrete Fourier transform of length m:
+    row 0, then the real and the imaginary part (times sqrt 2) of every frequency, then, for even
+    m, the highest frequency. With t the threshold divided by sqrt(m), this is the proximal map of
+    the tensor nuclear norm (Xie et al. 2018, Eq. 18); a pair of rows is shrunk by sqrt(2) t.
 
     Returns
     -------
-    ndarray of shape (m,)
-        Number of singular values above t in every slice.
+    ndarray of shape (m // 2 + 1,)
+        Number of singular values above the threshold for every frequency.
     """
     cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t j, k, i, p, small = n + 64 * v + 256
-    cdef Py_ssize_t size = 2 * (v * n + v * v + v * v + v * n + small) + v + 8 * v + 64
-    ranks = np.zeros(m, dtype=np.intp)
-    status = np.zeros(m, dtype=np.intc)
+    cdef Py_ssize_t frequencies = m // 2 + 1, f, i, k, pair, height, row
+    cdef Py_ssize_t size = (2 * v + 1) * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
+    ranks = np.zeros(frequencies, dtype=np.intp)
+    status = np.zeros(frequencies, dtype=np.intc)
     cdef Py_ssize_t[::1] rank = ranks
     cdef int[::1] code = status
     cdef double[:, ::1] work
-    cdef double complex *rows
-    cdef double complex *mapper
-    cdef double complex factor
-    cdef complexfloating *entry
+    cdef double *rows
+    cdef double *mapper
+    cdef double *out
+    cdef floating *entry
     if v * m * n == 0:
         return ranks
     work = np.empty((n_threads, size))
-    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
-        rows = <double complex *> &work[omp_get_thread_num(), 0]
-        mapper = rows + v * n
-        for i in range(v):
-            entry = &T[i, j, 0]
+    for f in prange(frequencies, nogil=True, num_threads=n_threads, schedule="static"):
+        rows = &work[omp_get_thread_num(), 0]
+        mapper = rows + 2 * v * n
+        out = mapper + 4 * v * v
+        pair = 0 < f and 2 * f < m
+        height = (1 + pair) * v
+        for i in range(height):
+            row = 2 * f - (f > 0) + (i >= v)
+            entry = &T[i % v, row, 0]
             for k in range(n):
                 rows[i * n + k] = entry[k]
-        code[j] = hermitian_operator(<double *> rows, v, n, t, mapper,
-                                     <double *> (mapper + v * v), &rank[j])
-        if code[j] == 0:
-            for i in range(v):
-                entry = &T[i, j, 0]
+        if pair:
+            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, out + n, &rank[f])
+        else:
+            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, out + n, &rank[f])
+        if code[f] == 0:
+            for i in range(height):
+                row = 2 * f - (f > 0) + (i >= v)
+                entry = &T[i % v, row, 0]
+                apply_operator(mapper, rows, height, n, i, 0, n, out)
                 for k in range(n):
-                    entry[k] = 0
-                for p in range(v):
-                    factor = mapper[i * v + p]
-                    accumulate(entry, rows + p * n, factor, n)
-    check_status(status, "Fourier slice")
+                    entry[k] = <floating> out[k]
+    check_status(status, "frequency")
     return ranks
-
-
-cdef void accumulate(complexfloating *out, const double complex *row, double complex factor,
-                     Py_ssize_t n) noexcept nogil:
-    """out += factor * row, on real numbers: C's complex product checks for infinities."""
-    cdef const double *x = <const double *> row
-    cdef double re = factor.real, im = factor.imag
-    cdef Py_ssize_t k
-    cdef float *single
-    cdef double *y
-    if complexfloating is cython.floatcomplex:
-        single = <float *> out
-        for k in range(n):
-            single[2 * k] += <float> (re * x[2 * k] - im * x[2 * k + 1])
-            single[2 * k + 1] += <float> (re * x[2 * k + 1] + im * x[2 * k])
-    else:
-        y = <double *> out
-        for k in range(n):
-            y[2 * k] += re * x[2 * k] - im * x[2 * k + 1]
-            y[2 * k + 1] += re * x[2 * k + 1] + im * x[2 * k]
 
 
 # ------------------------------------------------------------------ symmetric frontal slices

@@ -1,0 +1,123 @@
+"""The estimator that all methods share: views -> graphs -> solve -> spectral -> labels."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from ..spectral import spectral_labels
+from ..threads import blas_threads, resolve_threads
+from ..validation import check_integer
+from ..views import check_views
+
+
+class MultiViewClusterer(ClusterMixin, BaseEstimator):
+    """Base of the clustering estimators.
+
+    A method implements ``_affinity(views, seed, n_threads)``, which sets ``tensor_``, ``n_iter_``
+    and what else it learns, and returns the n x n affinity matrix. Parameters ``n_clusters``,
+    ``n_init``, ``random_state`` and ``n_threads`` are common to all.
+    """
+
+    def fit(self, X, y=None):
+        """Learn the similarity tensor of the views and cluster the samples.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_samples, n_features_i)
+            The views; one 2-D array is one view.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a view or a parameter is invalid; the message says which.
+        """
+        n_threads = resolve_threads(self.n_threads)
+        n_clusters = check_integer(self.n_clusters, "n_clusters", 1)
+        n_init = check_integer(self.n_init, "n_init", 1)
+        views = self._validate(X)
+        n_samples = views[0].shape[0]
+        if n_clusters > n_samples:
+            raise ValueError(
+                f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
+            )
+        # One integer seed, so that every stage starts alike however often it draws.
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.affinity_ = self._affinity(views, seed, n_threads)
+        with blas_threads(n_threads):
+            self.labels_, self.embedding_ = spectral_labels(
+                self.affinity_, n_clusters, n_init=n_init, random_state=seed
+            )
+        return self
+
+    def fit_predict(self, X, y=None):
+        """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
+        return self.fit(X).labels_
+
+    def _validate(self, X):
+        """Validated views; sets ``n_features_in_``, a list where X is one."""
+        views = check_views(X)
+        if len(views) == 1 and not isinstance(X, (list, tuple)):
+            validate_data(self, X, skip_check_array=True)
+        else:
+            self.n_features_in_ = [view.shape[1] for view in views]
+        return views
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _log(self, message):
+        if getattr(self, "verbose", 0):
+            print(f"[{type(self).__name__}] {message}", flush=True)
+
+
+def warn_not_converged(name, result, tol):
+    """ConvergenceWarning with the last residual, if the result did not converge."""
+    if not result.converged:
+        residual = result.history["residual"]
+        reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
+        warnings.warn(
+            f"{name} stopped after {result.n_iter} iterations at a residual of {reached} "
+            f"(tol={tol:g}): raise max_iter, or accept a larger tol",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+_order_warned = False
+
+
+def warn_order_dependent():
+    """Say once that a transform along the samples makes labels depend on their order."""
+    global _order_warned
+    if not _order_warned:
+        _order_warned = True
+        warnings.warn(
+            'transform="dft" runs along the samples, so the labels depend on the order of the '
+            'samples, and files sorted by class flatter it: use transform="graph" unless you '
+            "reproduce a published table",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def fitted_tensor(estimator, n_samples):
+    """``tensor_`` of a fitted estimator, checked against the number of samples."""
+    tensor = np.asarray(estimator.tensor_)
+    if tensor.ndim != 3 or tensor.shape[1:] != (n_samples, n_samples):
+        raise ValueError(
+            f"graph={type(estimator).__name__} was fitted on {tensor.shape[-1]} samples, the "
+            f"views have {n_samples}: pass an unfitted estimator, or the same samples"
+        )
+    return tensor

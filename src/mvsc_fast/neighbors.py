@@ -1,0 +1,110 @@
+"""How many neighbours per sample survive: the choice of tau, and with it of lam."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import normalized_mutual_info_score
+
+from ._kernels import tube_shrink
+from .spectral import add_tail, fuse, spectral_labels
+
+GRID = (6, 8, 11, 15, 21, 30, 42, 60, 85)
+
+
+@dataclass
+class NeighborsPath:
+    """Label stability along a grid of neighbourhood sizes.
+
+    Attributes
+    ----------
+    neighbors : ndarray of shape (g,)
+        Sizes d.
+    tau : ndarray of shape (g,)
+        Tube threshold that keeps d tubes per sample on average.
+    labels : ndarray of shape (g, n)
+    stability : ndarray of shape (g,)
+        Mean NMI with the labels of the neighbouring grid points.
+    best : int
+        Index of the most stable one.
+    """
+
+    neighbors: np.ndarray
+    tau: np.ndarray
+    labels: np.ndarray
+    stability: np.ndarray
+    best: int
+
+
+def tube_thresholds(W, neighbors):
+    """For every d the tube length tau that d off-diagonal tubes per sample exceed, on average.
+
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n)
+    neighbors : sequence of int
+
+    Returns
+    -------
+    ndarray of the same length as ``neighbors``
+        Where W has too few non-zero tubes, its shortest one; where more tubes tie at the maximum
+        than asked for, half of it, so that all of them survive.
+    """
+    n = W.shape[1]
+    squares = np.einsum("ijk,ijk->jk", W, W)
+    # Symmetric: the strict upper triangle has each pair once.
+    pairs = np.concatenate([squares[j, j + 1 :] for j in range(n)])
+    pairs = pairs[pairs > 0]
+    if pairs.size == 0:
+        return np.ones(len(neighbors))
+    ranks = np.minimum(np.maximum(n * np.asarray(neighbors) // 2, 1), pairs.size) - 1
+    pairs = -np.partition(-pairs, np.unique(ranks))
+    tau = np.sqrt(pairs[ranks].astype(np.float64))
+    longest = np.sqrt(float(pairs.max()))
+    return np.where(tau < longest * (1 - 1e-6), tau, longest / 2)
+
+
+def count_neighbors(W, tau):
+    """Mean number of off-diagonal tubes per sample that are longer than tau."""
+    longer = np.einsum("ijk,ijk->jk", W, W) > tau * tau
+    np.fill_diagonal(longer, False)
+    return float(longer.sum() / len(longer))
+
+
+def stable_neighbors(W, n_clusters, *, tail, n_init, random_state, n_threads):
+    """Scan the grid with the tubes of W alone and find where labels change least.
+
+    The tube shrinkage of W is the first step of the certified solver; it is close enough to the
+    minimiser to choose d with.
+
+    Returns
+    -------
+    NeighborsPath
+    """
+    n = W.shape[1]
+    grid = np.array([d for d in GRID if d <= n / 3] or [max(1, n // 3)])
+    tau = tube_thresholds(W, grid)
+    S_W = fuse(W)
+    labels = np.empty((len(grid), n), dtype=np.int32)
+    for out, t in zip(labels, tau, strict=True):
+        T = W.copy()
+        tube_shrink(T, t, n_threads)
+        S = add_tail(fuse(T), S_W, tail)
+        with warnings.catch_warnings():
+            # Fewer distinct samples than clusters: reported once, for the final labels.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            out[:], _ = spectral_labels(S, n_clusters, n_init=n_init, random_state=random_state)
+    stability = label_stability(labels)
+    return NeighborsPath(grid, tau, labels, stability, int(np.argmax(stability)))
+
+
+def label_stability(labels):
+    """Mean NMI of every labelling with those before and after it."""
+    if len(labels) == 1:
+        return np.ones(1)
+    agreement = np.array(
+        [normalized_mutual_info_score(a, b) for a, b in zip(labels[:-1], labels[1:], strict=True)]
+    )
+    inner = (agreement[:-1] + agreement[1:]) / 2
+    return np.concatenate([agreement[:1], inner, agreement[-1:]])

@@ -1,0 +1,121 @@
+"""From a similarity tensor to labels: fuse, embed, assign."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+
+# Above this size a few eigenvectors are cheaper by Lanczos than by LAPACK.
+DENSE_LIMIT = 3000
+
+
+def fuse(tensor, *, keep_diagonal=False):
+    """Affinity matrix S = sum_i |T_i| of a tensor, symmetrised.
+
+    Parameters
+    ----------
+    tensor : array of shape (v, n, n)
+    keep_diagonal : bool, default=False
+        TLRR clears the diagonal; the self-representation methods keep it.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+    """
+    S = np.abs(tensor[0])
+    for A in tensor[1:]:
+        S += np.abs(A)
+    S += S.T.copy()
+    S *= 0.5
+    if not keep_diagonal:
+        np.fill_diagonal(S, 0.0)
+    return S
+
+
+def add_tail(S, S_W, tail):
+    """S with a weak share of the unprocessed affinity S_W, both at mean row sum 1.
+
+    The exact minimiser is so sparse that its graph breaks into a large part and crumbs, on which
+    normalised cuts waste clusters; a weak dense tail mends that (regularised spectral clustering:
+    Amini et al. 2013; Joseph & Yu 2016).
+    """
+    out = S / _mean_row_sum(S)
+    if tail > 0:
+        out += (tail / _mean_row_sum(S_W)) * S_W
+    return out
+
+
+def _mean_row_sum(S):
+    return S.sum() / len(S) or 1.0
+
+
+def spectral_embedding(S, n_components, random_state=None):
+    """Ng-Jordan-Weiss embedding: leading eigenvectors of D^-1/2 S D^-1/2, rows of unit length.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Symmetric, non-negative.
+    n_components : int
+        Number of eigenvectors, the number of clusters as a rule.
+    random_state : int, RandomState or None
+        Start vector of the Lanczos iteration, used for n above 3000 only.
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+        Largest eigenvalue first; the row of an isolated sample may be zero.
+    """
+    n = len(S)
+    degree = S.sum(axis=1)
+    root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
+    N = S * root[:, None]
+    N *= root
+    if n <= DENSE_LIMIT or n_components > n // 10:
+        _, vectors = scipy.linalg.eigh(
+            N, subset_by_index=[n - n_components, n - 1], overwrite_a=True, check_finite=False
+        )
+    else:
+        start = check_random_state(random_state).uniform(-1, 1, n)
+        _, vectors = scipy.sparse.linalg.eigsh(N, n_components, which="LA", v0=start, tol=1e-8)
+    vectors = vectors[:, ::-1]
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(length > 0, length, 1.0)
+
+
+def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
+    """k-means labels of the rows of an embedding.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+    n_clusters : int
+    order : ndarray of shape (n,), optional
+        One number per sample that does not depend on the order of the samples, such as its
+        degree: k-means draws its starts with the samples sorted by it, so that permuting the
+        samples permutes the labels.
+    n_init : int, default=20
+        Starts, the best of which is kept (methods of the paper: 20).
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    ndarray of shape (n,) of int
+        Labels 0 .. n_clusters - 1.
+    """
+    rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
+    model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
+    labels = np.empty(len(embedding), dtype=np.int32)
+    labels[rank] = model.fit_predict(embedding[rank])
+    return labels
+
+
+def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
+    """Labels and embedding of an affinity matrix S of shape (n, n)."""
+    random_state = check_random_state(random_state)
+    embedding = spectral_embedding(S, n_clusters, random_state)
+    labels = assign(
+        embedding, n_clusters, order=S.sum(axis=1), n_init=n_init, random_state=random_state
+    )
+    return labels, embedding

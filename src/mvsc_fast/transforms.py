@@ -1,0 +1,94 @@
+"""Orthogonal transforms along the samples, in which tensor nuclear norms are taken.
+
+A tensor of shape (v, m, n) is transformed along its middle axis. As every transform here is
+orthonormal, solvers can stay in transformed coordinates throughout.
+"""
+
+import numpy as np
+import scipy.fft
+
+from ._kernels import halfcomplex_shrink, slice_shrink
+from .graphs import graph_basis, self_representation
+from .threads import blas_threads
+from .validation import check_option
+
+
+class Fourier:
+    """The discrete Fourier transform in its orthonormal real (halfcomplex) form."""
+
+    def forward(self, A, axis):
+        """Coefficients of the real array A along ``axis``, of the same shape."""
+        A = np.moveaxis(A, axis, 0)
+        m = len(A)
+        hat = scipy.fft.rfft(A, axis=0, norm="ortho")
+        out = np.empty(A.shape, dtype=A.dtype)
+        out[0] = hat[0].real
+        pairs = (m - 1) // 2
+        root = A.dtype.type(np.sqrt(2))
+        out[1 : 2 * pairs + 1 : 2] = root * hat[1 : pairs + 1].real
+        out[2 : 2 * pairs + 1 : 2] = root * hat[1 : pairs + 1].imag
+        if m % 2 == 0:
+            out[-1] = hat[-1].real
+        return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+    def inverse(self, A, axis):
+        """The array whose coefficients along ``axis`` are A."""
+        A = np.moveaxis(A, axis, 0)
+        m = len(A)
+        hat = np.zeros((m // 2 + 1, *A.shape[1:]), dtype=np.result_type(A.dtype, np.complex64))
+        hat[0] = A[0]
+        pairs = (m - 1) // 2
+        root = A.dtype.type(np.sqrt(0.5))
+        hat[1 : pairs + 1].real = root * A[1 : 2 * pairs + 1 : 2]
+        hat[1 : pairs + 1].imag = root * A[2 : 2 * pairs + 1 : 2]
+        if m % 2 == 0:
+            hat[-1] = A[-1]
+        out = scipy.fft.irfft(hat, m, axis=0, norm="ortho")
+        return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+    def shrink(self, T, t, n_threads):
+        """Shrink, in place, the slices of the *unnormalised* DFT by t, given T orthonormal."""
+        with blas_threads(1):
+            halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+
+
+class Basis:
+    """An orthonormal basis, given as the columns of a matrix."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def forward(self, A, axis):
+        return self._product(self.matrix.T, A, axis)
+
+    def inverse(self, A, axis):
+        return self._product(self.matrix, A, axis)
+
+    @staticmethod
+    def _product(matrix, A, axis):
+        return np.ascontiguousarray(np.moveaxis(np.tensordot(matrix, A, (1, axis)), 0, axis))
+
+    def shrink(self, T, t, n_threads):
+        """Shrink, in place, the slices of sqrt(m) T by t."""
+        with blas_threads(1):
+            slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+
+
+def resolve_transform(transform, views):
+    """The transform named "dft" or "graph", or with the columns of a matrix as its basis.
+
+    "graph" takes the eigenvectors of the normalised default similarity graph of the views, which
+    do not depend on the order of the samples.
+    """
+    if isinstance(transform, str):
+        if check_option(transform, "transform", ("dft", "graph")) == "dft":
+            return Fourier()
+        return Basis(graph_basis(self_representation(views)))
+    n = views[0].shape[0]
+    basis = np.ascontiguousarray(transform, dtype=views[0].dtype)
+    if basis.shape != (n, n):
+        raise ValueError(f"transform has shape {basis.shape}, the data need ({n}, {n})")
+    error = np.abs(basis.T @ basis - np.eye(n)).max()
+    if not error < 1e-3:
+        raise ValueError(f"transform is not orthonormal: max |B^T B - I| = {error:.2g}")
+    return Basis(basis)
