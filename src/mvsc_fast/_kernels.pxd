@@ -47,3 +47,10 @@ cdef void apply_operator(
     double *out,
 ) noexcept nogil
 cdef Py_ssize_t shrink_factors(double *squares, Py_ssize_t n, double t) noexcept nogil
+cdef int row_basis(
+    const double *rows,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double *basis,
+    double *work,
+) noexcept nogil

@@ -113,6 +113,31 @@ cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     return 2 * v * v + v + v * n + (n + 64 * v + 256)
 
 
+cdef blas_int gram_eigen(
+    const double *rows,         # IN   v x n
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double *basis,              # OUT  v x v, row q: eigenvector q of rows @ rows.T
+    double *s,                  # OUT  v eigenvalues, ascending
+    double *scratch,            # n + 64 v + 256
+) noexcept nogil:
+    cdef Py_ssize_t p, q
+    for p in range(v):
+        for q in range(p, v):
+            basis[p * v + q] = la.dot(<blas_int> n, rows + p * n, rows + q * n)
+    return la.syev(<blas_int> v, basis, s, scratch, <blas_int> (n + 64 * v + 256))
+
+
+cdef int row_basis(
+    const double *rows,         # IN   v x n
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double *basis,              # OUT  v x v, orthonormal rows: left singular vectors
+    double *work,               # row_lwork(v, n)
+) noexcept nogil:
+    return <int> gram_eigen(rows, v, n, basis, work, work + v)
+
+
 cdef int row_operator(
     const double *rows,         # IN   v x n
     Py_ssize_t v,
@@ -131,10 +156,7 @@ cdef int row_operator(
     cdef Py_ssize_t p, q, r, least
     cdef double total
 
-    for p in range(v):
-        for q in range(p, v):
-            basis[p * v + q] = la.dot(<blas_int> n, rows + p * n, rows + q * n)
-    info = la.syev(<blas_int> v, basis, s, scratch, lwork)
+    info = gram_eigen(rows, v, n, basis, s, scratch)
     if info != 0:
         return <int> info
     if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):

@@ -2,11 +2,11 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport fabs
+from libc.math cimport fabs, sqrt
 from libc.string cimport memset
 
 from mvsc_fast._kernels cimport (
-    CHUNK, SHRINK, apply_operator, row_lwork, row_operator, shrink_factors
+    CHUNK, CLIP, SHRINK, apply_operator, row_basis, row_lwork, row_operator, shrink_factors
 )
 from mvsc_fast._openmp cimport omp_get_thread_num
 
@@ -174,3 +174,181 @@ def ialm_pass(
                            &residual[thread, 0], &count[0, j], &count[1, j])
     check_status(status, "row slice")
     return float(np.max(residual)), int(counts[0].sum()), int(counts[1].sum())
+
+
+# ------------------------------------------------------------------ certified solver
+#
+# Tensors on a symmetric sparsity pattern: values of shape (v, nnz) in the order of a CSR matrix,
+# indptr and indices its pattern, mirror[e] the position of entry (k, j) for e = (j, k).
+
+def dual_tubes(
+    const Py_ssize_t[::1] indptr,
+    const Py_ssize_t[::1] indices,
+    const Py_ssize_t[::1] mirror,
+    const floating[:, ::1] W,
+    const floating[:, :, ::1] P,
+    const floating[:, ::1] Q,
+    floating[:, ::1] L,
+    *,
+    double lam,
+    double tau,
+    int n_threads=1,
+):
+    """L <- tube shrinkage at tau of ``W - (P + sym(Q)) / (2 lam)`` on the pattern.
+
+    Returns ``||L||_F^2`` and ``<P, L>``, summed row by row.
+    """
+    cdef Py_ssize_t v = W.shape[0], n = P.shape[1], j, e, i, k
+    cdef double scale = 1.0 / (2.0 * lam), length, factor
+    cdef double[:, ::1] tube = np.empty((n_threads, v))
+    cdef double[:, ::1] sums = np.zeros((2, n))
+    cdef double *t
+    for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+        t = &tube[omp_get_thread_num(), 0]
+        for e in range(indptr[j], indptr[j + 1]):
+            k = indices[e]
+            length = 0.0
+            for i in range(v):
+                t[i] = W[i, e] - scale * (P[i, j, k] + 0.5 * (Q[i, e] + Q[i, mirror[e]]))
+                length = length + t[i] * t[i]
+            length = sqrt(length)
+            factor = 1.0 - tau / length if length > tau else 0.0
+            for i in range(v):
+                L[i, e] = <floating> (factor * t[i])
+                sums[0, j] += <double> L[i, e] * L[i, e]
+                sums[1, j] += <double> L[i, e] * P[i, j, k]
+    return float(np.sum(sums[0])), float(np.sum(sums[1]))
+
+
+def dual_rows(
+    const Py_ssize_t[::1] indptr,
+    const floating[:, ::1] L,
+    const floating[:, ::1] Q_momentum,
+    const floating[:, ::1] Q_last,
+    floating[:, ::1] Q,
+    *,
+    double step,
+    double omega2,
+    int n_threads=1,
+):
+    """Q <- rows of ``Q_momentum + step * L``, singular values clipped at omega2.
+
+    Returns ``<Q_momentum - Q, Q - Q_last>``, positive where the momentum points uphill.
+    """
+    cdef Py_ssize_t v = L.shape[0], n = len(indptr) - 1, j, e, i, first, width
+    cdef Py_ssize_t longest = int(np.max(np.diff(indptr), initial=0))
+    cdef double[:, ::1] work = np.empty(
+        (n_threads, v * longest + longest + v * v + row_lwork(v, longest))
+    )
+    cdef double[::1] uphill = np.zeros(n)
+    status = np.zeros(n, dtype=np.intc)
+    cdef int[::1] code = status
+    cdef Py_ssize_t[::1] rank = np.zeros(n, dtype=np.intp)
+    cdef double *rows
+    cdef double *out
+    cdef double *mapper
+    cdef floating clipped
+    for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+        first = indptr[j]
+        width = indptr[j + 1] - first
+        if width == 0:
+            continue
+        rows = &work[omp_get_thread_num(), 0]
+        out = rows + v * width
+        mapper = out + width
+        for i in range(v):
+            for e in range(width):
+                rows[i * width + e] = Q_momentum[i, first + e] + step * L[i, first + e]
+        code[j] = row_operator(rows, v, width, omega2, CLIP, mapper, mapper + v * v, &rank[j])
+        for i in range(v):
+            apply_operator(mapper, rows, v, width, i, 0, width, out)
+            for e in range(width):
+                clipped = <floating> out[e]
+                uphill[j] += ((<double> Q_momentum[i, first + e] - clipped)
+                              * (<double> clipped - Q_last[i, first + e]))
+                Q[i, first + e] = clipped
+    check_status(status, "row slice")
+    return float(np.sum(uphill))
+
+
+def row_nuclear_norms(
+    const Py_ssize_t[::1] indptr,
+    const floating[:, ::1] L,
+    int n_threads=1,
+):
+    """Sum over the rows of the nuclear norms of their v x n slices, never too small.
+
+    For any orthonormal U the lengths of the rows of ``U^T M`` sum to at least ``||M||_*``; with
+    the eigenvectors of the Gram matrix the two agree to rounding.
+    """
+    cdef Py_ssize_t v = L.shape[0], n = len(indptr) - 1, j, e, i, first, width
+    cdef Py_ssize_t longest = int(np.max(np.diff(indptr), initial=0))
+    cdef double[:, ::1] work = np.empty(
+        (n_threads, v * longest + longest + v * v + row_lwork(v, longest))
+    )
+    cdef double[::1] norms = np.zeros(n)
+    status = np.zeros(n, dtype=np.intc)
+    cdef int[::1] code = status
+    cdef double *rows
+    cdef double *out
+    cdef double *basis
+    cdef double total
+    for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
+        first = indptr[j]
+        width = indptr[j + 1] - first
+        if width == 0:
+            continue
+        rows = &work[omp_get_thread_num(), 0]
+        out = rows + v * width
+        basis = out + width
+        for i in range(v):
+            for e in range(width):
+                rows[i * width + e] = L[i, first + e]
+        code[j] = row_basis(rows, v, width, basis, basis + v * v)
+        for i in range(v):
+            apply_operator(basis, rows, v, width, i, 0, width, out)
+            total = 0.0
+            for e in range(width):
+                total = total + out[e] * out[e]
+            norms[j] += sqrt(total)
+    check_status(status, "row slice")
+    return float(np.sum(norms))
+
+
+def dual_progress(
+    const floating[:, :, ::1] P_momentum,
+    const floating[:, :, ::1] P_last,
+    const floating[:, :, ::1] P,
+    int n_threads=1,
+):
+    """``||P - P_momentum||^2`` and ``<P_momentum - P, P - P_last>`` in one sweep."""
+    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j, k
+    cdef double[:, ::1] sums = np.zeros((2, v * m))
+    cdef double move, moved, uphill
+    for j in prange(v * m, nogil=True, num_threads=n_threads, schedule="static"):
+        i = j // m
+        moved = 0.0
+        uphill = 0.0
+        for k in range(n):
+            move = <double> P[i, j % m, k] - P_momentum[i, j % m, k]
+            moved = moved + move * move
+            uphill = uphill - move * (<double> P[i, j % m, k] - P_last[i, j % m, k])
+        sums[0, j] = moved
+        sums[1, j] = uphill
+    return float(np.sum(sums[0])), float(np.sum(sums[1]))
+
+
+def extrapolate(
+    const floating[:, :, ::1] P,
+    const floating[:, :, ::1] P_last,
+    floating[:, :, ::1] out,
+    double momentum,
+    int n_threads=1,
+):
+    """out <- P + momentum * (P - P_last)."""
+    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j, k
+    cdef floating beta = <floating> momentum
+    for j in prange(v * m, nogil=True, num_threads=n_threads, schedule="static"):
+        i = j // m
+        for k in range(n):
+            out[i, j % m, k] = P[i, j % m, k] + beta * (P[i, j % m, k] - P_last[i, j % m, k])

@@ -4,6 +4,7 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import check_scalar
 
 # LAPACK's 32-bit workspace sizes end here: 1 + 6 n + 2 n^2 <= 2^31 - 1.
@@ -42,6 +43,63 @@ def check_finite(X, what):
         raise ValueError(
             f"{what} contains {nans} NaN and {infs} infinity values: impute or remove them first"
         )
+
+
+def check_memory(needed, what):
+    """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
+    available = available_memory()
+    if needed > available:
+        raise MemoryError(
+            f"{what} needs about {needed / 2**30:.3g} GiB, {available / 2**30:.3g} GiB are "
+            "available. Ways out: float32 input halves it, a sparser W splits into smaller "
+            "blocks, or cluster a sample of the data"
+        )
+
+
+def available_memory():
+    """Bytes that this process may still allocate: free memory within the cgroup's limit."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return float("inf")
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit, open(
+            "/sys/fs/cgroup/memory.current"
+        ) as used:
+            available = min(available, int(limit.read()) - int(used.read()))
+    except (OSError, ValueError):
+        pass
+    return available
+
+
+def check_sparse_similarities(W, name="W"):
+    """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
+    W = [scipy.sparse.csr_array(A) for A in W]
+    n = W[0].shape[0]
+    dtype = np.result_type(*(A.dtype for A in W))
+    dtype = np.float32 if dtype == np.float32 else np.float64
+    out = []
+    for i, A in enumerate(W):
+        if A.shape != (n, n):
+            raise ValueError(
+                f"{name}: slice {i} has shape {A.shape}, slice 0 has {W[0].shape}: every slice "
+                "must be square and of the same size"
+            )
+        if A.dtype.kind not in "fiub":
+            raise ValueError(f"{name}: slice {i} has dtype {A.dtype}: similarities must be real")
+        A = A.astype(dtype)
+        A.sum_duplicates()
+        check_finite(A, f"{name}: slice {i}")
+        difference = abs(A - A.T)
+        asymmetry = difference.max() if difference.nnz else 0.0
+        if asymmetry > 0:
+            if asymmetry > 100 * np.finfo(dtype).eps * abs(A).max():
+                _warn_asymmetry(name, i, asymmetry / abs(A).max())
+            A = ((A + A.T) / 2).astype(dtype)
+        out.append(scipy.sparse.csr_array(A))
+    return out
 
 
 def check_similarities(W, *, nonnegative=False, name="W"):
@@ -135,13 +193,17 @@ def _symmetric(tensor, borrowed, name):
     for i in asymmetric:
         tensor[i] = (tensor[i] + tensor[i].T) / 2
     if where is not None:
-        warnings.warn(
-            f"{name}: slice {where} is not symmetric (largest difference {worst:.2g} of the "
-            "largest entry): slices are averaged with their transposes",
-            UserWarning,
-            stacklevel=3,
-        )
+        _warn_asymmetry(name, where, worst)
     return tensor
+
+
+def _warn_asymmetry(name, i, share):
+    warnings.warn(
+        f"{name}: slice {i} is not symmetric (largest difference {share:.2g} of the largest "
+        "entry): slices are averaged with their transposes",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _largest_asymmetry(A, block=256):

@@ -1,18 +1,25 @@
 """TLRR: low-rank representation tailored to multi-view similarity tensors (Jia et al. 2021)."""
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import clone
 
 from .. import graphs
 from ..neighbors import count_neighbors, stable_neighbors, tube_thresholds
-from ..solvers import solve_ialm
+from ..solvers import solve_dual, solve_ialm
 from ..spectral import add_tail, fuse
 from ..threads import blas_threads, resolve_threads
-from ..validation import check_integer, check_number, check_option, check_similarities
+from ..validation import (
+    check_integer,
+    check_number,
+    check_option,
+    check_similarities,
+    check_sparse_similarities,
+)
 from .base import MultiViewClusterer, fitted_tensor, warn_not_converged
 from .tsvd_msc import tsvd_msc
 
-SOLVERS = ("ialm",)
+SOLVERS = ("dual", "ialm")
 GRAPHS = {
     "selfrep": graphs.self_representation,
     "knn": graphs.knn,
@@ -27,7 +34,7 @@ def tlrr(
     omega1=0.5,
     alpha=5.0,
     lam=15.0,
-    solver="ialm",
+    solver="dual",
     tol=1e-4,
     max_iter=500,
     mu=1e-4,
@@ -48,9 +55,11 @@ def tlrr(
 
     Parameters
     ----------
-    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+    W : array of shape (v, n, n), or list of v arrays or sparse matrices of shape (n, n)
         Symmetric similarities, float32 or float64; other numbers become float64. A
         slice that is not symmetric is averaged with its transpose, with a warning. Never changed.
+        Sparse input gives sparse output and is never made dense beyond its independent blocks
+        ("dual" only).
     omega1 : float in [0, 1], default=0.5
         Weight of the frontal nuclear norms; the paper finds 0.3 to 0.7 good.
     alpha : float, default=5.0
@@ -59,13 +68,18 @@ def tlrr(
     lam : float, default=15.0
         Weight of the misfit. It has a meaning only together with the scale of W: a tube survives
         where it is longer than about ``omega2 * alpha / (2 * lam)``.
-    solver : {"ialm"}, default="ialm"
-        "ialm" is the published iteration (Algorithm 1).
+    solver : {"dual", "ialm"}, default="dual"
+        "dual" finds the exact minimiser in a few steps and certifies how close it is; "ialm" is the
+        published iteration (Algorithm 1), for reproducing the paper.
     tol : float, default=1e-4
-        The largest entry of all constraint residuals; 1e-4 as in the authors' code.
+        "dual": relative duality gap; 1e-4 bounds the relative error of L by 1e-2, and the true
+        error is about ten times smaller. "ialm": the largest entry of all constraint residuals,
+        1e-4 as in the authors' code.
     max_iter : int, default=500
+        0 with "dual" returns the tube shrinkage of W alone with its certificate: the fastest
+        mode, often as accurate for clustering.
     mu, rho, mu_max : float, default=1e-4, 1.1, 1e10
-        First penalty, its growth per iteration and its cap.
+        First penalty, its growth per iteration and its cap ("ialm" only).
     n_threads : int, optional
         None follows OMP_NUM_THREADS and the CPUs allowed.
     callback : callable, optional
@@ -75,12 +89,15 @@ def tlrr(
     Returns
     -------
     SolverResult
-        ``tensor`` (v, n, n), ``n_iter``, ``converged``, ``history`` and ``objective(W)``.
+        ``tensor`` (v, n, n), ``n_iter``, ``converged``, ``history`` and ``objective(W)``; "dual"
+        adds ``gap``, ``error_bound`` and ``blocks``.
 
     Raises
     ------
     ValueError
         If W or a parameter is invalid; the message says what and where.
+    MemoryError
+        If the solver would need more memory than there is; nothing was allocated then.
 
     References
     ----------
@@ -96,19 +113,22 @@ def tlrr(
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     rho = check_number(rho, "rho", 1.0)
     mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
-    return solve_ialm(
-        check_similarities(W),
-        omega1=omega1,
-        alpha=alpha,
-        lam=lam,
-        tol=tol,
-        max_iter=max_iter,
-        mu=mu,
-        rho=rho,
-        mu_max=mu_max,
-        n_threads=resolve_threads(n_threads),
-        callback=callback,
-    )
+    common = {
+        "omega1": omega1,
+        "alpha": alpha,
+        "lam": lam,
+        "tol": tol,
+        "max_iter": max_iter,
+        "n_threads": resolve_threads(n_threads),
+        "callback": callback,
+    }
+    if isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W):
+        if solver != "dual":
+            raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
+        return solve_dual(check_sparse_similarities(W), **common)
+    if solver == "dual":
+        return solve_dual(check_similarities(W), **common)
+    return solve_ialm(check_similarities(W), mu=mu, rho=rho, mu_max=mu_max, **common)
 
 
 class TLRR(MultiViewClusterer):
@@ -135,8 +155,13 @@ class TLRR(MultiViewClusterer):
         Where W comes from: "selfrep" (`graphs.self_representation`), "knn", "gaussian", "tsvd"
         (t-SVD-MSC with its order-free transform), "precomputed" (X is W), or an estimator with a
         ``tensor_``, which is fitted on the views if it is not fitted yet.
-    solver : {"ialm"}, default="ialm"
+    solver : {"dual", "ialm"}, default="dual"
         See `tlrr`.
+    tol : float, optional
+        See `tlrr`; None is 1e-3 for "dual", beyond which labels do not change, and the published
+        1e-4 for "ialm".
+    max_iter : int, default=500
+        See `tlrr`; 0 clusters the tube-shrunken W itself.
     tail : float, default=0.01
         Share of W's own affinity added to the final one, which keeps its graph connected.
     n_init : int, default=20
@@ -191,7 +216,9 @@ class TLRR(MultiViewClusterer):
         lam="auto",
         neighbors="auto",
         graph="selfrep",
-        solver="ialm",
+        solver="dual",
+        tol=None,
+        max_iter=500,
         tail=0.01,
         n_init=20,
         random_state=None,
@@ -205,6 +232,8 @@ class TLRR(MultiViewClusterer):
         self.neighbors = neighbors
         self.graph = graph
         self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
         self.tail = tail
         self.n_init = n_init
         self.random_state = random_state
@@ -251,15 +280,19 @@ class TLRR(MultiViewClusterer):
         self._log(f"{len(W)} views, {W.shape[1]} samples, graph {self.graph!r}")
         self._choose_lam(W, seed, n_threads)
         self._log(f"{self.neighbors_:g} neighbors, lam {self.lam_:.4g}")
+        tol = self.tol if self.tol is not None else {"dual": 1e-3, "ialm": 1e-4}[self.solver]
         result = tlrr(
             W,
             omega1=self.omega1,
             alpha=self.alpha,
             lam=self.lam_,
             solver=self.solver,
+            tol=tol,
+            max_iter=self.max_iter,
             n_threads=n_threads,
         )
-        warn_not_converged("TLRR", result, 1e-4)
+        if self.max_iter > 0:
+            warn_not_converged("TLRR", result, tol)
         self._log(f"{self.solver}: {result.n_iter} iterations")
         self.tensor_ = result.tensor
         self.n_iter_ = result.n_iter

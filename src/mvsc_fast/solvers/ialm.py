@@ -7,6 +7,7 @@ import numpy as np
 from .._kernels import SymmetricWorkspace, symmetric_shrink
 from .._passes import ialm_pass
 from ..threads import blas_threads, frontal_threads
+from ..validation import check_memory
 from .result import IterationState, SolverResult
 
 
@@ -40,6 +41,7 @@ def solve_ialm(
         return converged or stopped
 
     slices, blas = frontal_threads(v, n, n_threads)
+    check_memory((5 * v + 2 * slices) * n * n * W.itemsize, f"tlrr on {v} views of {n} samples")
     workspace = SymmetricWorkspace(n, slices, W.dtype)
     X = W.copy()
     with blas_threads(blas):

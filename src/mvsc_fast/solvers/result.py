@@ -24,8 +24,8 @@ class SolverResult:
 
     Attributes
     ----------
-    tensor : ndarray of shape (v, n, n)
-        The low-rank tensor L.
+    tensor : ndarray of shape (v, n, n), or list of v csr_arrays
+        The low-rank tensor L, sparse where the input was.
     n_iter : int
         Iterations made, fast-forwarded ones included.
     converged : bool
@@ -36,11 +36,20 @@ class SolverResult:
         omega1, alpha and lam.
     history : dict of ndarray
         One entry per iteration: ``residual``, ``seconds`` since the start, and what else the
-        solver records ("ialm": penalty ``mu`` and ``rank`` per view of the frontal block).
+        solver records ("ialm": penalty ``mu`` and ``rank`` per view of the frontal block). The residual of
+        "dual" is the relative gap; as a gap costs an eigenproblem, some iterations repeat the
+        last one known.
     n_fast_forward : int
         Iterations that were a scalar update, as all blocks were zero ("ialm" only).
     eigen_seconds : float
         Time spent in eigenproblems of frontal slices.
+    gap : float or None
+        Relative duality gap, certified ("dual" only): the objective is within
+        ``gap * lam * ||L||_F^2`` of its minimum.
+    error_bound : float or None
+        ``||L - L*||_F`` is at most this ("dual" only).
+    blocks : ndarray of shape (n,) or None
+        Independent block of every sample ("dual" only).
     """
 
     tensor: np.ndarray
@@ -51,6 +60,9 @@ class SolverResult:
     history: dict = field(repr=False)
     n_fast_forward: int = 0
     eigen_seconds: float = 0.0
+    gap: float | None = None
+    error_bound: float | None = None
+    blocks: np.ndarray | None = field(default=None, repr=False)
 
     def objective(self, W):
         """TLRR objective of ``tensor`` for the input W of shape (v, n, n), Jia et al. Eq. (7)."""
