@@ -1,5 +1,6 @@
 """The estimator that all methods share: views -> graphs -> solve -> spectral -> labels."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -79,7 +80,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _log(self, message):
         if getattr(self, "verbose", 0):
-            print(f"[{type(self).__name__}] {message}", flush=True)
+            print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
 
 
 def warn_not_converged(name, result, tol):

@@ -1,0 +1,70 @@
+"""Pictures of similarities; needs matplotlib (``pip install mvsc-fast[plot]``)."""
+
+import numpy as np
+
+
+def _figure(*args, **kwargs):
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install mvsc-fast[plot]") from error
+    return Figure(*args, **kwargs)
+
+
+def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity after TLRR")):
+    """Two affinity matrices side by side, samples sorted by label.
+
+    Parameters
+    ----------
+    before, after : ndarray of shape (n, n)
+    labels : array-like of shape (n,)
+        Samples of one label stand together; lines mark the borders.
+    titles : pair of str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Save it with ``figure.savefig(path)``.
+    """
+    order = np.argsort(labels, kind="stable")
+    borders = np.flatnonzero(np.diff(np.asarray(labels)[order])) + 0.5
+    figure = _figure(figsize=(11, 5.2), layout="constrained")
+    for axes, S, title in zip(figure.subplots(1, 2), (before, after), titles, strict=True):
+        image = S[np.ix_(order, order)]
+        off_diagonal = image[~np.eye(len(image), dtype=bool)]
+        # A few large entries would leave the rest black.
+        positive = off_diagonal[off_diagonal > 0]
+        top = np.quantile(positive, 0.98) if positive.size else 1.0
+        shown = axes.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
+        for border in borders:
+            axes.axhline(border, color="white", linewidth=0.4, alpha=0.6)
+            axes.axvline(border, color="white", linewidth=0.4, alpha=0.6)
+        axes.set(title=title, xlabel="sample, sorted by group", ylabel="sample, sorted by group")
+        figure.colorbar(shown, ax=axes, shrink=0.85, extend="max")
+    return figure
+
+
+def plot_neighbors_path(path):
+    """Label stability against the number of neighbours, the choice marked.
+
+    Parameters
+    ----------
+    path : NeighborsPath
+        ``path_`` of a fitted TLRR.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure = _figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(path.neighbors, path.stability, "o-", color="#4c3a8c")
+    axes.plot(path.neighbors[path.best], path.stability[path.best], "o", ms=12, mfc="none",
+              color="#d1495b", label=f"chosen: {path.neighbors[path.best]}")  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_xticks(path.neighbors, [str(d) for d in path.neighbors])
+    axes.minorticks_off()
+    axes.set(xlabel="neighbors per sample", ylabel="mean NMI with the labels next to it",
+             title="label stability")  # fmt: skip
+    axes.legend()
+    return figure

@@ -1,0 +1,149 @@
+"""Multi-view data from files: .npz, .mat, or one .csv or .npy per view. No pickle is ever loaded."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+
+VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
+LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
+
+
+def load_views(paths):
+    """Read the views of one data set.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        One .npz or .mat file with all views, or one .csv or .npy file for each view.
+
+        * .npz: arrays ``view_0``, ``view_1``, ... with samples as rows, optional labels ``y``;
+        * .mat (up to version 7): a cell array named X, data, fea, views or features, or matrices
+          X1, X2, ...; optional labels y, Y, gt, gnd, truth or labels. Samples may be rows or
+          columns: the labels, or the size that all views share, decide;
+        * .csv: numbers separated by commas, samples as rows, one header line allowed.
+
+    Returns
+    -------
+    views : list of ndarray or sparse matrix of shape (n_samples, n_features_i)
+    y : ndarray of shape (n_samples,) or None
+
+    Raises
+    ------
+    ValueError
+        If a file does not hold what is described above; the message names the file.
+    OSError
+        If a file cannot be opened.
+    """
+    paths = [Path(path) for path in paths]
+    if not paths:
+        raise ValueError("no file was given")
+    for path in paths:
+        if path.suffix.lower() not in (".npz", ".mat", ".csv", ".npy"):
+            raise ValueError(f"{path}: unknown file type, expected .npz, .mat, .csv or .npy")
+    readers = {".npz": _read_npz, ".mat": _read_mat}
+    whole = [path for path in paths if path.suffix.lower() in readers]
+    if whole and len(paths) > 1:
+        raise ValueError(f"{whole[0]} holds all views: give it alone, or one file per view")
+    try:
+        if whole:
+            return readers[paths[0].suffix.lower()](paths[0])
+        return [_read_matrix(path) for path in paths], None
+    except OSError:
+        raise
+    except Exception as error:  # parsers of damaged files raise whatever they like
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
+        prefix = "" if message.startswith(tuple(map(str, paths))) else f"{paths[0]}: "
+        raise ValueError(f"{prefix}{message}") from error
+
+
+def _read_npz(path):
+    with np.load(path, allow_pickle=False) as file:
+        names = sorted(
+            (name for name in file.files if re.fullmatch(r"view_\d+", name)),
+            key=lambda name: int(name[5:]),
+        )
+        if not names:
+            held = ", ".join(file.files) or "nothing"
+            raise ValueError(f"{path}: no arrays view_0, view_1, ... (it holds {held})")
+        return [file[name] for name in names], file["y"].ravel() if "y" in file.files else None
+
+
+def _read_matrix(path):
+    if path.suffix.lower() == ".npy":
+        return np.load(path, allow_pickle=False)
+    with open(path, encoding="utf-8-sig") as file:
+        first = file.readline()
+    header = any(not _is_number(field) for field in first.split(","))
+    try:
+        X = np.loadtxt(path, delimiter=",", skiprows=int(header), ndmin=2, encoding="utf-8-sig")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    if X.size == 0:
+        raise ValueError(f"{path}: no numbers found")
+    return X
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_mat(path):
+    try:
+        content = scipy.io.loadmat(path)
+    except NotImplementedError as error:
+        raise ValueError(f"{path}: MATLAB 7.3 file; save it with save(..., '-v7')") from error
+    content = {name: value for name, value in content.items() if not name.startswith("__")}
+    labels = next((content[name] for name in LABEL_NAMES if _is_labels(content.get(name))), None)
+    y = None if labels is None else np.asarray(labels).ravel()
+    for name in VIEW_NAMES:
+        if name in content:
+            views = _cells(content[name])
+            break
+    else:
+        numbered = sorted(
+            (name for name in content if re.fullmatch(r"(?:X|x|view|fea|data)_?\d+", name)),
+            key=lambda name: int(re.search(r"\d+", name).group()),
+        )
+        if not numbered:
+            held = ", ".join(content) or "nothing"
+            raise ValueError(
+                f"{path}: no cell array {', '.join(VIEW_NAMES[:5])} and no X1, X2, ... "
+                f"(it holds {held})"
+            )
+        views = [content[name] for name in numbered]
+    views = [A if scipy.sparse.issparse(A) else np.asarray(A) for A in views]
+    for i, A in enumerate(views):
+        if A.ndim != 2 or A.dtype.kind not in "fiub":
+            raise ValueError(f"{path}: view {i} is not a matrix of real numbers")
+    return _samples_as_rows(views, y), y
+
+
+def _is_labels(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and 1 < value.size == max(
+        value.shape, default=0
+    )
+
+
+def _cells(value):
+    """The matrices of a cell array; a matrix is one view."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return list(value.ravel())
+    return [value]
+
+
+def _samples_as_rows(views, y):
+    rows = {A.shape[0] for A in views}
+    columns = {A.shape[1] for A in views}
+    if y is not None:
+        if rows != {len(y)} and columns == {len(y)}:
+            return [A.T for A in views]
+    elif len(rows) > 1 and len(columns) == 1:
+        return [A.T for A in views]
+    return views
