@@ -59,7 +59,9 @@ def _parser():
     )
     cluster.add_argument("--labels", metavar="CSV", help="write labels here, not to the output")
     cluster.add_argument("--plot", metavar="PNG", help="draw the affinity, sorted by cluster")
-    cluster.add_argument("--scores", action="store_true", help="compare with the labels in the file")
+    cluster.add_argument(
+        "--scores", action="store_true", help="compare with the labels in the file"
+    )
     cluster.add_argument("--seed", type=int, default=0)
     cluster.add_argument("--threads", type=int, default=None)
     cluster.set_defaults(run=_cluster)

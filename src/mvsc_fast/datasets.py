@@ -24,7 +24,8 @@ def load_handwritten():
     References
     ----------
     Robert Duin: Multiple Features, UCI Machine Learning Repository,
-    https://doi.org/10.24432/C5HC70, licensed CC BY 4.0. Values unchanged, in binary form.
+    https://doi.org/10.24432/C5HC70, licensed CC BY 4.0. Values rounded to five
+    significant digits.
     """
     with files(__package__).joinpath("data/handwritten.npz").open("rb") as file:
         with np.load(file, allow_pickle=False) as arrays:

@@ -1,6 +1,7 @@
 """Multi-view data from files: .npz, .mat, or one .csv or .npy per view. No pickle is ever loaded."""
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,8 @@ def load_views(paths):
 
 
 def _read_npz(path):
-    with np.load(path, allow_pickle=False) as file:
+    # numpy leaves a file open that it fails to read, unless the file is ours.
+    with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
         names = sorted(
             (name for name in file.files if re.fullmatch(r"view_\d+", name)),
             key=lambda name: int(name[5:]),
@@ -77,10 +79,12 @@ def _read_matrix(path):
     with open(path, encoding="utf-8-sig") as file:
         first = file.readline()
     header = any(not _is_number(field) for field in first.split(","))
-    try:
-        X = np.loadtxt(path, delimiter=",", skiprows=int(header), ndmin=2, encoding="utf-8-sig")
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of empty files, an error below
+        try:
+            X = np.loadtxt(path, delimiter=",", skiprows=int(header), ndmin=2, encoding="utf-8-sig")
+        except ValueError as error:
+            raise ValueError(f"{path}: {str(error).split(';')[0]}") from error
     if X.size == 0:
         raise ValueError(f"{path}: no numbers found")
     return X
@@ -126,8 +130,10 @@ def _read_mat(path):
 
 
 def _is_labels(value):
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fiu" and 1 < value.size == max(
-        value.shape, default=0
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in "fiu"
+        and 1 < value.size == max(value.shape, default=0)
     )
 
 

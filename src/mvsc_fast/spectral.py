@@ -102,12 +102,15 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     Returns
     -------
     ndarray of shape (n,) of int
-        Labels 0 .. n_clusters - 1.
+        Labels from 0, numbered by first appearance in ``order``.
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
+    found = model.fit_predict(embedding[rank])
+    # Starts that end in the same partition tie up to rounding: name clusters by appearance.
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)
-    labels[rank] = model.fit_predict(embedding[rank])
+    labels[rank] = np.argsort(np.argsort(first))[inverse]
     return labels
 
 

@@ -65,9 +65,10 @@ def available_memory():
     except (OSError, KeyError, ValueError):
         return float("inf")
     try:
-        with open("/sys/fs/cgroup/memory.max") as limit, open(
-            "/sys/fs/cgroup/memory.current"
-        ) as used:
+        with (
+            open("/sys/fs/cgroup/memory.max") as limit,
+            open("/sys/fs/cgroup/memory.current") as used,
+        ):
             available = min(available, int(limit.read()) - int(used.read()))
     except (OSError, ValueError):
         pass

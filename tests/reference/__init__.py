@@ -1,1 +1,1 @@
-"""Plain NumPy twins of every kernel and solver: slow, short, and read side by side with the paper."""
+"""Plain NumPy twins of every kernel and solver: slow, short, read beside the paper."""

@@ -5,7 +5,7 @@ import numpy as np
 
 def tube_shrink(T, t):
     length = np.sqrt((T**2).sum(axis=0))
-    return T * np.maximum(1 - t / np.maximum(length, np.finfo(float).tiny), 0)
+    return T * (1 - t / np.maximum(length, t)) if t > 0 else T
 
 
 def svt(M, t):

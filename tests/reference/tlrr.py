@@ -18,7 +18,7 @@ def slice_shrink_gram(T, t):
     M = T.transpose(1, 0, 2)
     values, Q = np.linalg.eigh(M @ M.transpose(0, 2, 1))
     s = np.sqrt(np.maximum(values, 0))
-    factor = np.where(s > t, 1 - t / np.maximum(s, np.finfo(float).tiny), 0)
+    factor = 1 - t / np.maximum(s, t) if t > 0 else np.ones_like(s)
     return (((Q * factor[:, None, :]) @ Q.transpose(0, 2, 1)) @ M).transpose(1, 0, 2)
 
 

@@ -32,10 +32,10 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200)
     def update_errors():
         F = [X[u] - X[u] @ Z[u] + Y[u] / mu for u in range(v)]
         length = np.sqrt(sum((A**2).sum(axis=0) for A in F))
-        factor = np.maximum(1 - lam / mu / np.maximum(length, 1e-300), 0)
+        factor = 1 - lam / mu / np.maximum(length, lam / mu)
         E[:] = [factor * A for A in F]
 
-    for iteration in range(1, max_iter + 1):
+    for n_iter in range(1, max_iter + 1):
         for i in range(v):
             right = X[i].T @ Y[i] + mu * X[i].T @ (X[i] - E[i]) - W[i]
             Z[i] = inverse[i] @ (right / rho + G[i])
@@ -46,8 +46,10 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200)
             update_errors()
             for i in range(v):
                 Y[i] += mu * (X[i] - X[i] @ Z[i] - E[i])
-        G = fourier_shrink(Z + W / rho, 1 / rho) if basis is None else basis_shrink(
-            Z + W / rho, 1 / rho, basis
+        G = (
+            fourier_shrink(Z + W / rho, 1 / rho)
+            if basis is None
+            else basis_shrink(Z + W / rho, 1 / rho, basis)
         )
         W += rho * (Z - G)
         residuals = [X[i] - X[i] @ Z[i] - E[i] for i in range(v)] + list(Z - G)
@@ -55,4 +57,4 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200)
             break
         mu *= 2
         rho *= 2
-    return Z, iteration
+    return Z, n_iter

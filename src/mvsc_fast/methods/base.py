@@ -105,9 +105,9 @@ def warn_order_dependent():
     if not _order_warned:
         _order_warned = True
         warnings.warn(
-            'transform="dft" runs along the samples, so the labels depend on the order of the '
-            'samples, and files sorted by class flatter it: use transform="graph" unless you '
-            "reproduce a published table",
+            'sample_transform="dft" runs along the samples, so the labels depend on their order, '
+            'and files sorted by class flatter it: use "graph" unless you reproduce a published '
+            "table",
             UserWarning,
             stacklevel=5,
         )

@@ -20,6 +20,7 @@ from .base import MultiViewClusterer, fitted_tensor, warn_not_converged
 from .tsvd_msc import tsvd_msc
 
 SOLVERS = ("dual", "ialm")
+ESTIMATOR_LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
 GRAPHS = {
     "selfrep": graphs.self_representation,
     "knn": graphs.knn,
@@ -160,8 +161,9 @@ class TLRR(MultiViewClusterer):
     tol : float, optional
         See `tlrr`; None is 1e-3 for "dual", beyond which labels do not change, and the published
         1e-4 for "ialm".
-    max_iter : int, default=500
-        See `tlrr`; 0 clusters the tube-shrunken W itself.
+    max_iter : int, optional
+        See `tlrr`; None is 100 for "dual", which takes 1 to 10 as a rule, and 500 for "ialm". 0
+        clusters the tube-shrunken W itself.
     tail : float, default=0.01
         Share of W's own affinity added to the final one, which keeps its graph connected.
     n_init : int, default=20
@@ -218,7 +220,7 @@ class TLRR(MultiViewClusterer):
         graph="selfrep",
         solver="dual",
         tol=None,
-        max_iter=500,
+        max_iter=None,
         tail=0.01,
         n_init=20,
         random_state=None,
@@ -280,7 +282,9 @@ class TLRR(MultiViewClusterer):
         self._log(f"{len(W)} views, {W.shape[1]} samples, graph {self.graph!r}")
         self._choose_lam(W, seed, n_threads)
         self._log(f"{self.neighbors_:g} neighbors, lam {self.lam_:.4g}")
-        tol = self.tol if self.tol is not None else {"dual": 1e-3, "ialm": 1e-4}[self.solver]
+        tol, max_iter = ESTIMATOR_LIMITS[self.solver]
+        tol = tol if self.tol is None else self.tol
+        max_iter = max_iter if self.max_iter is None else self.max_iter
         result = tlrr(
             W,
             omega1=self.omega1,
@@ -288,10 +292,10 @@ class TLRR(MultiViewClusterer):
             lam=self.lam_,
             solver=self.solver,
             tol=tol,
-            max_iter=self.max_iter,
+            max_iter=max_iter,
             n_threads=n_threads,
         )
-        if self.max_iter > 0:
+        if max_iter > 0:
             warn_not_converged("TLRR", result, tol)
         self._log(f"{self.solver}: {result.n_iter} iterations")
         self.tensor_ = result.tensor

@@ -227,7 +227,7 @@ def _shrink_errors(thin, t):
     """
     misfits = [view.misfit() for view in thin]
     length = np.sqrt(sum(np.einsum("rk,rk->k", F, F) for F in misfits))
-    factor = np.maximum(1.0 - t / np.maximum(length, np.finfo(length.dtype).tiny), 0.0)
+    factor = 1.0 - t / np.maximum(length, t)
     for view, F in zip(thin, misfits, strict=True):
         np.multiply(F, factor, out=view.E)
     return misfits
@@ -241,8 +241,8 @@ class TSVDMSC(MultiViewClusterer):
     n_clusters : int, default=8
     lam : float, default=0.5
         Weight of the misfit, see `tsvd_msc`.
-    transform : {"graph", "dft"} or ndarray, default="graph"
-        Basis along the samples, see `tsvd_msc`. The published "dft" depends on the order of the
+    sample_transform : {"graph", "dft"} or ndarray, default="graph"
+        ``transform`` of `tsvd_msc`, under a name that scikit-learn does not reserve for methods. The published "dft" depends on the order of the
         samples; it is for reproducing tables in file order.
     update : {"joint", "sequential"}, default="joint"
     tol : float, default=1e-7
@@ -288,7 +288,7 @@ class TSVDMSC(MultiViewClusterer):
         n_clusters=8,
         *,
         lam=0.5,
-        transform="graph",
+        sample_transform="graph",
         update="joint",
         tol=1e-7,
         max_iter=200,
@@ -299,7 +299,7 @@ class TSVDMSC(MultiViewClusterer):
     ):
         self.n_clusters = n_clusters
         self.lam = lam
-        self.transform = transform
+        self.sample_transform = sample_transform
         self.update = update
         self.tol = tol
         self.max_iter = max_iter
@@ -309,12 +309,12 @@ class TSVDMSC(MultiViewClusterer):
         self.verbose = verbose
 
     def _affinity(self, views, seed, n_threads):
-        if isinstance(self.transform, str) and self.transform == "dft":
+        if isinstance(self.sample_transform, str) and self.sample_transform == "dft":
             warn_order_dependent()
         result = tsvd_msc(
             views,
             lam=self.lam,
-            transform=self.transform,
+            transform=self.sample_transform,
             update=self.update,
             tol=self.tol,
             max_iter=self.max_iter,

@@ -11,9 +11,7 @@ from ..validation import check_memory
 from .result import IterationState, SolverResult
 
 
-def solve_ialm(
-    W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback
-):
+def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback):
     """Minimise the TLRR objective by Algorithm 1 of Jia et al. (2021).
 
     The multipliers of block k enter only through their sum Y_k, and the updates of E and L keep

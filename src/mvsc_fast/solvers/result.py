@@ -35,10 +35,9 @@ class SolverResult:
     parameters : dict
         omega1, alpha and lam.
     history : dict of ndarray
-        One entry per iteration: ``residual``, ``seconds`` since the start, and what else the
-        solver records ("ialm": penalty ``mu`` and ``rank`` per view of the frontal block). The residual of
-        "dual" is the relative gap; as a gap costs an eigenproblem, some iterations repeat the
-        last one known.
+        One entry per iteration: ``residual``, ``seconds`` since the start, and for "ialm" the
+        penalty ``mu`` and the ``rank`` per view of the frontal block. The residual of "dual" is
+        the relative gap; as a gap costs an eigenproblem, some iterations repeat the last known.
     n_fast_forward : int
         Iterations that were a scalar update, as all blocks were zero ("ialm" only).
     eigen_seconds : float

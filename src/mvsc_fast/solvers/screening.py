@@ -85,7 +85,7 @@ def screen(W, *, omega1, alpha, lam):
     blocks = []
     for component in range(n_components):
         entries = slice(ends[component], ends[component + 1])
-        if entries.stop > entries.start:
+        if values[:, entries].any():
             samples = members[starts[component] : starts[component + 1]]
             blocks.append(
                 _tubes(samples, local[rows[entries]], local[columns[entries]], values[:, entries])

@@ -1,0 +1,86 @@
+"""GB/s of the fused passes against a plain copy of as many bytes, and eigensolver rates.
+
+Usage: python bench/kernels.py
+"""
+
+import numpy as np
+from timing import limit_threads, median_seconds, print_table
+
+from mvsc_fast import _kernels, _passes
+
+
+def random_symmetric(v, n):
+    T = np.random.default_rng(0).random((v, n, n))
+    return T + T.transpose(0, 2, 1)
+
+
+def copy_rate(nbytes, n_threads):
+    """GB/s of read plus written bytes of a copy, by as many threads as the pass."""
+    source = np.zeros(nbytes // 8 // n_threads // 2)
+    blocks = [(source.copy(), source.copy()) for _ in range(n_threads)]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_threads) as pool:
+
+        def run():
+            list(pool.map(lambda pair: np.copyto(*pair), blocks))
+
+        seconds, _ = median_seconds(run, 15)
+    return n_threads * 2 * source.nbytes / seconds / 1e9
+
+
+def passes(v, n, dtype):
+    """(name, function, bytes moved) of every sweep over whole tensors."""
+    W = random_symmetric(v, n).astype(dtype)
+    L, E, Y1, Y2, X = (np.zeros_like(W) + dtype(0.1 * k) for k in range(5))
+    P = [W.copy() for _ in range(3)]
+    size = W.nbytes
+    arguments = {"omega2": 0.5, "alpha": 9.0, "lam": 15.0, "mu": 1.0, "mu_next": 1.1}
+    yield (
+        "ialm_pass",
+        lambda k: _passes.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
+        10 * size,
+    )
+    yield "tube_shrink", lambda k: _kernels.tube_shrink(W, 1e-9, k), 2 * size
+    yield "slice_shrink", lambda k: _kernels.slice_shrink(W, 1e-3, k), 2 * size
+    yield "dual_progress", lambda k: _passes.dual_progress(*P, k), 3 * size
+    yield "extrapolate", lambda k: _passes.extrapolate(P[0], P[1], P[2], 0.5, k), 3 * size
+
+
+def main():
+    rows = []
+    for v, n in ((3, 640), (3, 2000), (6, 2000)):
+        for n_threads in (1, 2):
+            with limit_threads(n_threads):
+                for dtype in (np.float64, np.float32):
+                    for name, function, nbytes in passes(v, n, dtype):
+                        seconds, _ = median_seconds(lambda: function(n_threads), 7)  # noqa: B023
+                        rate, copy = nbytes / seconds / 1e9, copy_rate(nbytes, n_threads)
+                        rows.append([name, v, n, np.dtype(dtype).name, n_threads, f"{rate:.1f}",
+                                     f"{copy:.1f}", f"{rate / copy:.2f}"])  # fmt: skip
+    print_table(["pass", "v", "n", "dtype", "threads", "GB/s", "copy GB/s", "ratio"], rows)
+    print()
+    rows = []
+    for n in (640, 1440, 2000):
+        A = random_symmetric(1, n) - 0.5 * n * np.eye(n) * 0
+        with limit_threads(1):
+            gemm, _ = median_seconds(lambda: A[0] @ A[0], 3)  # noqa: B023
+            full, _ = median_seconds(lambda: np.linalg.eigh(A[0]), 3)  # noqa: B023
+            row = [n, f"{gemm * 1e3:.0f}", f"{full * 1e3:.0f}"]
+            spectrum = np.sort(np.abs(np.linalg.eigvalsh(A[0])))
+            for share in (0.0, 0.05, 0.5, 0.95):
+                index = min(n - 1, max(0, int((1 - share) * n) - 1))
+                t = float(spectrum[index]) if share else np.inf
+                seconds, _ = median_seconds(
+                    lambda: _kernels.symmetric_shrink(A.copy(), t),
+                    3,  # noqa: B023
+                )
+                row.append(f"{seconds * 1e3:.0f}")
+        rows.append(row)
+    print_table(
+        ["n", "gemm ms", "eigh ms", "shrink: eigenvalues only", "5 % kept", "50 %", "95 %"], rows
+    )
+
+
+if __name__ == "__main__":
+    main()

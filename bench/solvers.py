@@ -1,0 +1,127 @@
+"""NumPy twin, published iteration and certified solver in one run.
+
+Usage: python bench/solvers.py [--full]
+
+Times are seconds, medians of three runs for the compiled solvers and one for a twin. "speed-up"
+is against the twin on the same number of threads. ACC is on the samples in the order named: the
+default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
+Without --full, twins at n >= 1440 run 20 iterations and are scaled to the count of the compiled
+published iteration, which is that of the twin wherever both were run; "~" marks them.
+"""
+
+import argparse
+
+import numpy as np
+import reference.tlrr as twin_tlrr
+import reference.tsvd_msc as twin_tsvd
+from timing import limit_threads, load_shared, median_seconds, print_table, stopwatch
+
+from mvsc_fast import graphs, tlrr, tsvd_msc
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.neighbors import tube_thresholds
+from mvsc_fast.spectral import add_tail, fuse, spectral_labels
+
+PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
+
+
+def coil20(seed=None):
+    """Coil20 in three views made from its images: intensity, and two pyramids of gradients."""
+    views, y = load_shared("coil20_images", seed)
+    images = views[0].reshape(-1, 128, 128).astype(np.float64)
+    small = images.reshape(-1, 32, 4, 32, 4).mean(axis=(2, 4))
+    down, right = np.diff(images, axis=1)[:, :, :-1], np.diff(images, axis=2)[:, :-1]
+    edges = [np.abs(g)[:, :120, :120].reshape(-1, 24, 5, 24, 5).mean(axis=(2, 4))
+             for g in (down, right)]  # fmt: skip
+    return [A.reshape(len(A), -1) for A in (small, *edges)], y
+
+
+def problems():
+    """(name, n, W, parameters, labels) of tensors made from real data."""
+    loaders = {
+        "yale_3view": lambda seed=None: load_shared("yale_3view", seed),
+        "yaleb10": lambda seed=None: load_shared("yaleb10", seed),
+        "coil20": coil20,
+        "uci_digit": lambda seed=None: load_shared("uci_digit", seed),
+    }
+    for name, load in loaders.items():
+        views, y = load(0)
+        W = graphs.self_representation(views)
+        (tau,) = tube_thresholds(W, [15])
+        yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": 2.25 / tau}, y
+        if name == "yaleb10":
+            views, y = load()
+            yield f"{name}, paper's W", tsvd_msc(views, lam=0.5).tensor, PAPER, y
+
+
+def accuracy(L, W, y):
+    S = add_tail(fuse(L), fuse(W), 0.01)
+    labels, _ = spectral_labels(S, len(np.unique(y)), random_state=0)
+    return clustering_scores(y, labels)["acc"]
+
+
+def twin_seconds(W, parameters, n_iter, full):
+    """Seconds of the NumPy twin, and whether they were scaled up from 20 iterations."""
+    if full or len(W[0]) < 1000:
+        seconds, (_, residuals, _) = stopwatch(twin_tlrr.tlrr, W, **parameters)
+        assert len(residuals) == n_iter, (len(residuals), n_iter)
+        return seconds, ""
+    seconds, _ = stopwatch(twin_tlrr.tlrr, W, **parameters, max_iter=20)
+    return seconds * n_iter / 20, "~"
+
+
+def tlrr_table(full):
+    rows = []
+    for name, W, parameters, y in problems():
+        for n_threads in (1, 2):
+            with limit_threads(n_threads):
+                run = {"n_threads": n_threads, **parameters}
+                repeats = 3 if W.shape[1] < 1000 else 1
+                dual_time, dual = median_seconds(lambda: tlrr(W, **run), repeats)  # noqa: B023
+                ialm_time, ialm = median_seconds(
+                    lambda: tlrr(W, solver="ialm", **run),
+                    1,  # noqa: B023
+                )
+                twin_time, scaled = twin_seconds(W, parameters, ialm.n_iter, full)
+            shared = [name, W.shape[1], n_threads]
+            rows += [
+                [*shared, "NumPy twin", f"{scaled}{twin_time:.2f}", "1", ialm.n_iter, "", "", ""],
+                [*shared, "ialm", f"{ialm_time:.2f}", f"{scaled}{twin_time / ialm_time:.1f}",
+                 ialm.n_iter, f"{ialm.eigen_seconds / ialm_time:.0%}", "",
+                 f"{accuracy(ialm.tensor, W, y):.3f}"],
+                [*shared, "dual", f"{dual_time:.2f}", f"{scaled}{twin_time / dual_time:.0f}",
+                 dual.n_iter, f"{dual.eigen_seconds / dual_time:.0%}", f"{dual.gap:.1e}",
+                 f"{accuracy(dual.tensor, W, y):.3f}"],
+            ]  # fmt: skip
+    print_table(
+        ["tensor", "n", "threads", "solver", "seconds", "speed-up", "iterations",
+         "in eigenproblems", "relative gap", "ACC"], rows
+    )  # fmt: skip
+
+
+def tsvd_table():
+    rows = []
+    for name, load in (("yaleb10", lambda: load_shared("yaleb10")), ("coil20", coil20)):
+        views = [np.asarray(X, dtype=np.float64) for X in load()[0]]
+        for n_threads in (1, 2):
+            with limit_threads(n_threads):
+                seconds, ours = median_seconds(
+                    lambda: tsvd_msc(views, lam=0.5, n_threads=n_threads),
+                    3,  # noqa: B023
+                )
+                twin_time, (Z, n_iter) = stopwatch(twin_tsvd.tsvd_msc, views, lam=0.5)
+            rows.append([name, len(Z[0]), n_threads, f"{twin_time:.2f}", f"{seconds:.2f}",
+                         f"{twin_time / seconds:.1f}", f"{ours.n_iter} ({n_iter})",
+                         f"{np.abs(Z - ours.representation).max():.0e}"])  # fmt: skip
+    print_table(
+        ["t-SVD-MSC on", "n", "threads", "NumPy twin", "mvsc_fast", "speed-up",
+         "iterations (twin)", "largest difference"], rows
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="run the large twins to their end")
+    full = parser.parse_args().full
+    tlrr_table(full)
+    print()
+    tsvd_table()

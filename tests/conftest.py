@@ -1,0 +1,51 @@
+"""Shared data sets and helpers of the tests."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+settings.register_profile("suite", max_examples=30, deadline=None, derandomize=True)
+settings.load_profile("suite")
+
+
+def random_similarities(v, n, seed=0, dtype=np.float64):
+    """A symmetric, non-negative tensor of shape (v, n, n)."""
+    W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
+    return (W + W.transpose(0, 2, 1)).astype(dtype)
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Folder of the benchmark data; tests that need it skip where it is absent."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("benchmark data are not beside the repository")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def load_shared(shared):
+    """Views and labels of a shared data set, shuffled where a seed is given."""
+
+    def load(name, seed=None):
+        with np.load(shared / "data" / f"{name}.npz", allow_pickle=False) as file:
+            count = sum(key.startswith("view_") for key in file.files)
+            views = [file[f"view_{i}"] for i in range(count)]
+            y = file["y"]
+        if seed is not None:
+            order = np.random.RandomState(seed).permutation(len(y))
+            views, y = [X[order] for X in views], y[order]
+        return views, y
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def yaleb_tensor(shared):
+    """W = |Z| + |Z|^T of t-SVD-MSC on YaleB, in file order, and the labels."""
+    with np.load(shared / "data" / "yaleb10_selfrep.npz", allow_pickle=False) as file:
+        Z = np.abs(file["Z"].astype(np.float64))
+        return Z + Z.transpose(0, 2, 1), file["y"]

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from reference.tsvd_msc import tsvd_msc as twin
+
+from mvsc_fast import TSVDMSC, tsvd_msc
+from mvsc_fast.methods import base
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.spectral import fuse, spectral_labels
+
+
+def random_views(n, dims, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for d in dims]
+
+
+@pytest.mark.parametrize("update", ["joint", "sequential"])
+@pytest.mark.parametrize("transform", ["dft", "basis"])
+@pytest.mark.parametrize(("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21))])
+def test_equals_the_twin_on_full_features(n, dims, update, transform):
+    """Even and odd n, more and fewer features than samples."""
+    views = random_views(n, dims)
+    basis = None
+    if transform == "basis":
+        transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+    Z, n_iter = twin(views, lam=0.2, update=update, basis=basis)
+    result = tsvd_msc(views, lam=0.2, update=update, transform=transform)
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.representation, Z, atol=1e-10)
+    W = np.abs(Z) + np.abs(Z).transpose(0, 2, 1)
+    np.testing.assert_allclose(result.tensor, W, atol=1e-10)
+
+
+@pytest.mark.parametrize(("lam", "low", "high"), [(0.05, 0.66, 0.68), (0.5, 0.59, 0.61)])
+def test_published_accuracy_on_yaleb_in_file_order(load_shared, lam, low, high):
+    views, y = load_shared("yaleb10")
+    S = fuse(tsvd_msc(views, lam=lam).tensor, keep_diagonal=True)
+    scores = [
+        clustering_scores(y, spectral_labels(S, 10, random_state=seed)[0])["acc"]
+        for seed in range(5)
+    ]
+    assert low <= np.mean(scores) <= high
+
+
+def test_chained_into_tlrr_on_yaleb_in_file_order(load_shared):
+    from mvsc_fast import tlrr
+
+    views, y = load_shared("yaleb10")
+    W = tsvd_msc(views, lam=0.5).tensor
+    L = tlrr(W, omega1=0.4, alpha=9, lam=15, solver="ialm").tensor
+    scores = [
+        clustering_scores(y, spectral_labels(fuse(L), 10, random_state=seed)[0])
+        for seed in range(10)
+    ]
+    assert np.mean([s["acc"] for s in scores]) >= 0.95
+    assert np.mean([s["nmi"] for s in scores]) >= 0.905
+    assert np.mean([s["ari"] for s in scores]) >= 0.89
+
+
+def test_graph_transform_follows_the_samples():
+    views = random_views(20, (15, 30))
+    order = np.random.default_rng(0).permutation(20)
+    Z = tsvd_msc(views, transform="graph").representation
+    permuted = tsvd_msc([X[order] for X in views], transform="graph").representation
+    np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-6)
+
+
+def test_the_dft_warns_once_that_the_order_counts(monkeypatch):
+    monkeypatch.setattr(base, "_order_warned", False)
+    views = random_views(20, (15, 30))
+    with pytest.warns(UserWarning, match="labels depend on their order"):
+        TSVDMSC(2, sample_transform="dft").fit(views)
+    TSVDMSC(2, sample_transform="dft").fit(views)
+
+
+def test_stopping_early():
+    views = random_views(12, (5, 6))
+    result = tsvd_msc(views, callback=lambda state: state.iteration == 4)
+    assert result.n_iter == 4 and not result.converged
+    assert np.all(np.diff(result.history["seconds"]) >= 0)
+    assert tsvd_msc(views, max_iter=0).n_iter == 0
+
+
+def test_single_precision():
+    views = [X.astype(np.float32) for X in random_views(20, (15, 30))]
+    result = tsvd_msc(views, tol=1e-3)
+    assert result.representation.dtype == np.float32
+    expected = tsvd_msc([X.astype(float) for X in views], tol=1e-3).representation
+    np.testing.assert_allclose(result.representation, expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lam": 0.0}, "lam"),
+        ({"update": "both"}, "'joint', 'sequential', got 'both'"),
+        ({"transform": "fft"}, "'dft', 'graph'"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": -1}, "max_iter"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        tsvd_msc(random_views(6, (3,)), **parameters)

@@ -1,0 +1,86 @@
+"""The five-tensor form is the published iteration, to rounding."""
+
+import numpy as np
+import pytest
+import reference.tlrr as twin
+from conftest import random_similarities
+
+from mvsc_fast import tlrr
+
+PARAMETERS = [{}, {"omega1": 0.2, "alpha": 0.5, "lam": 2.0}, {"omega1": 1.0}, {"omega1": 0.0}]
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
+@pytest.mark.parametrize("v", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [1, 5, 33])
+def test_equals_the_thirteen_tensor_twin(v, n, parameters):
+    W = random_similarities(v, n, seed=n)
+    L, residuals, penalties = twin.tlrr(W, **parameters)
+    result = tlrr(W, solver="ialm", **parameters)
+    assert result.n_iter == len(residuals) and result.converged
+    np.testing.assert_allclose(result.tensor, L, atol=1e-9)
+    np.testing.assert_allclose(result.history["residual"], residuals, atol=1e-9)
+    np.testing.assert_allclose(result.history["mu"], penalties, rtol=1e-12)
+
+
+def test_fast_forward_ends_where_a_block_becomes_non_zero():
+    """Up to there all blocks are zero, so the residual is that of a multiple of W."""
+    W = random_similarities(3, 20)
+    result = tlrr(W, solver="ialm")
+    assert 0 < result.n_fast_forward < result.n_iter
+    for omitted in (0, 1):
+        steps = result.n_fast_forward + omitted
+        L = twin.tlrr(W, max_iter=steps)[0]
+        assert (np.abs(L).max() > 0) == bool(omitted)
+
+
+def test_golden_trace_of_yaleb(shared, yaleb_tensor):
+    W, _ = yaleb_tensor
+    golden = np.genfromtxt(
+        shared / "golden" / "tlrr_yaleb10_selfrep.csv", delimiter=",", names=True, skip_header=1
+    )
+    result = tlrr(W, omega1=0.4, alpha=9, lam=15, solver="ialm")
+    assert result.n_iter == len(golden) == 148
+    np.testing.assert_allclose(result.history["residual"], golden["residual"], rtol=1e-6)
+    for i in range(3):
+        np.testing.assert_array_equal(result.history["rank"][:, i], golden[f"rank_view{i}"])
+    all_zero = (golden["mean_rank_slices"] == 0) & (golden["kept_fraction_L3"] == 0)
+    for i in range(3):
+        all_zero &= golden[f"rank_view{i}"] == 0
+    assert result.n_fast_forward == all_zero.sum() == 35
+    # Values listed beside the trace; its slices are columns, ours rows.
+    assert result.tensor[0, 1, 0] == pytest.approx(1.85339398349e-06, rel=1e-6)
+    assert result.tensor[1, 9, 5] == pytest.approx(0.000472750235019, rel=1e-6)
+    assert np.linalg.norm(result.tensor) == pytest.approx(14.556044858, rel=1e-9)
+
+
+def test_single_precision_stays_single_and_agrees():
+    W = random_similarities(3, 40)
+    double = tlrr(W, solver="ialm")
+    single = tlrr(W.astype(np.float32), solver="ialm")
+    assert single.tensor.dtype == np.float32
+    assert abs(single.n_iter - double.n_iter) <= 1
+    np.testing.assert_allclose(single.tensor, double.tensor, atol=2e-3)
+
+
+def test_zero_input_and_no_iterations():
+    result = tlrr(np.zeros((2, 4, 4)), solver="ialm")
+    assert result.converged and not result.tensor.any()
+    result = tlrr(random_similarities(2, 4), solver="ialm", max_iter=0)
+    assert result.n_iter == 0 and not result.converged
+
+
+def test_permuting_samples_permutes_the_result():
+    W = random_similarities(3, 30)
+    order = np.random.default_rng(0).permutation(30)
+    permuted = tlrr(W[:, order][:, :, order], solver="ialm").tensor
+    expected = tlrr(W, solver="ialm").tensor[:, order][:, :, order]
+    np.testing.assert_allclose(permuted, expected, atol=1e-10)
+
+
+def test_the_input_is_not_changed():
+    W = random_similarities(2, 20)
+    before = W.copy()
+    W.flags.writeable = False
+    tlrr(W, solver="ialm")
+    np.testing.assert_array_equal(W, before)

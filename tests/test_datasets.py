@@ -1,0 +1,56 @@
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from mvsc_fast import datasets
+
+
+def test_handwritten_digits():
+    views, y = datasets.load_handwritten()
+    assert [X.shape for X in views] == [(2000, d) for d in (216, 76, 64, 6, 240, 47)]
+    np.testing.assert_array_equal(np.bincount(y), np.full(10, 200))
+    assert (np.diff(y) >= 0).all()
+    assert all(np.isfinite(X).all() and X.flags.c_contiguous for X in views)
+    assert files("mvsc_fast").joinpath("data/handwritten.npz").stat().st_size < 2e6
+    assert "CC BY 4.0" in files("mvsc_fast").joinpath("data/README.md").read_text()
+
+
+def test_handwritten_equals_the_shared_copy(load_shared):
+    views, y = datasets.load_handwritten()
+    shared_views, shared_y = load_shared("handwritten")
+    np.testing.assert_array_equal(y, shared_y)
+    for X, expected in zip(views, shared_views, strict=True):
+        np.testing.assert_allclose(X, expected, rtol=5.1e-5, atol=1e-7)  # five digits
+
+
+def test_subspaces_have_the_rank_and_the_quality_asked_for():
+    views, y = datasets.make_multiview_subspaces(
+        120, 4, n_features=(20, 30), subspace_dim=2, noise=0.0, quality=(1.0, 0.5), random_state=0
+    )
+    assert [X.shape for X in views] == [(120, 20), (120, 30)]
+    np.testing.assert_array_equal(np.bincount(y), [30] * 4)
+    for c in range(4):
+        assert np.linalg.matrix_rank(views[0][y == c]) == 2
+        assert np.linalg.matrix_rank(views[1][y == c]) > 2
+
+
+def test_generator_is_seeded_and_sorted_on_request():
+    first, y = datasets.make_multiview_subspaces(30, 3, shuffle=False, random_state=1)
+    second, _ = datasets.make_multiview_subspaces(30, 3, shuffle=False, random_state=1)
+    np.testing.assert_array_equal(first[0], second[0])
+    assert (np.diff(y) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 400}, "n_clusters=400 is more than n_samples=300"),
+        ({"quality": (1.0,)}, "one number in .0, 1. for each of the 3 views"),
+        ({"quality": (1.0, 2.0, 0.0)}, "one number in"),
+        ({"noise": -1.0}, "noise"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.make_multiview_subspaces(**parameters)

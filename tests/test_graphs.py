@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mvsc_fast import graphs
+
+GRAPHS = [graphs.self_representation, graphs.knn, graphs.gaussian]
+
+
+def random_views(n=40, dims=(60, 8), seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for d in dims]
+
+
+def self_representation_twin(X, ridge=0.5, k=10, cap=1.5):
+    """The definition with an explicit inverse."""
+    n = len(X)
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    P = np.linalg.inv(X @ X.T + ridge * np.eye(n))
+    Z = np.maximum(0, -P / np.diag(P))
+    np.fill_diagonal(Z, 0)
+    A = Z + Z.T
+    r = np.sort(A, axis=1)[:, -k]
+    W = np.minimum(cap, A / np.sqrt(np.outer(r, r)))
+    np.fill_diagonal(W, 0)
+    return W
+
+
+def test_self_representation_equals_its_definition_through_either_factor():
+    views = random_views()
+    W = graphs.self_representation(views)
+    for A, X in zip(W, views, strict=True):
+        np.testing.assert_allclose(A, self_representation_twin(X), atol=1e-10)
+
+
+def test_self_representation_is_ridge_regression_on_the_other_samples():
+    (X,) = random_views(12, (20,))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    Z = np.empty((12, 12))
+    graphs._ridge_coefficients(X, 0.5, Z)
+    others = np.delete(X, 3, axis=0)
+    expected = np.linalg.solve(others @ others.T + 0.5 * np.eye(11), others @ X[3])
+    np.testing.assert_allclose(np.delete(Z[:, 3], 3), np.maximum(expected, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_symmetric_finite_and_of_the_type_of_the_views(graph, dtype):
+    views = [X.astype(dtype) for X in random_views()]
+    W = graph(views)
+    assert W.shape == (2, 40, 40) and W.dtype == dtype and W.flags.c_contiguous
+    assert np.isfinite(W).all() and (W >= 0).all()
+    np.testing.assert_array_equal(W, W.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_permuting_samples_permutes_the_graph(graph):
+    views = random_views()
+    order = np.random.default_rng(1).permutation(40)
+    np.testing.assert_allclose(
+        graph([X[order] for X in views]), graph(views)[:, order][:, :, order], atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_sparse_features_give_the_same_graph(graph):
+    views = [np.maximum(X, 0) for X in random_views()]
+    sparse = [scipy.sparse.csr_array(X) for X in views]
+    np.testing.assert_allclose(graph(sparse), graph(views), atol=1e-6)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_constant_views_zero_rows_and_duplicates(graph):
+    X = random_views()[0]
+    X[7] = 0
+    X[9:20] = X[8]
+    W = graph([X, np.ones((40, 3)), np.zeros((40, 2))])
+    assert np.isfinite(W).all()
+    np.testing.assert_array_equal(W, W.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_two_samples(graph):
+    assert np.isfinite(graph([np.array([[0.0, 1.0], [1.0, 1.0]])])).all()
+
+
+def test_knn_keeps_the_nearest_only():
+    X = np.arange(10.0)[:, None]
+    W = graphs.knn([X], n_neighbors=2)[0]
+    assert W[0, 1] > 0 and W[5, 6] > 0 and W[0, 5] == 0
+    assert np.all(np.diag(W) == 0)
+
+
+def test_gaussian_width_is_the_median_distance():
+    X = np.array([[0.0], [1.0], [3.0]])
+    W = graphs.gaussian([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
+    np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
+
+
+def test_graph_basis_is_orthonormal_and_leads_with_the_constant_direction():
+    W = graphs.self_representation(random_views())
+    basis = graphs.graph_basis(W)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(40), atol=1e-12)
+    degree = W.mean(axis=0).sum(axis=1)
+    leading = np.sqrt(degree / degree.sum())
+    np.testing.assert_allclose(np.abs(basis[:, 0]), leading, atol=1e-10)
+
+
+def test_parameters_out_of_range():
+    views = random_views()
+    with pytest.raises(ValueError, match="ridge"):
+        graphs.self_representation(views, ridge=0.0)
+    with pytest.raises(ValueError, match="cap"):
+        graphs.self_representation(views, cap=-1.0)
+    with pytest.raises(ValueError, match="n_neighbors"):
+        graphs.knn(views, n_neighbors=0)

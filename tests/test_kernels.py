@@ -1,0 +1,195 @@
+"""Every proximal map equals its definition, is a projection or firmly nonexpansive, and does not
+depend on the number of threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import proximal
+
+from mvsc_fast import _kernels as kernels
+
+TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
+MAPS = {
+    kernels.tube_shrink: proximal.tube_shrink,
+    kernels.slice_shrink: proximal.slice_shrink,
+    kernels.slice_clip: proximal.slice_clip,
+    kernels.symmetric_shrink: proximal.symmetric_shrink,
+    kernels.symmetric_clip: proximal.symmetric_clip,
+}
+by_map = pytest.mark.parametrize(
+    ("kernel", "twin"), MAPS.items(), ids=[kernel.__name__ for kernel in MAPS]
+)
+dtypes = pytest.mark.parametrize("dtype", TOLERANCE)
+
+
+def apply(kernel, T, t, **kwargs):
+    out = T.copy()
+    kernel(out, t, **kwargs)
+    return out
+
+
+def random_tensor(v, m, n, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal((v, m, n)).astype(dtype)
+
+
+@by_map
+@dtypes
+@pytest.mark.parametrize("v", [1, 2, 3, 6])
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 65])
+@pytest.mark.parametrize("t", [0.0, 1e-9, 0.3, 2.0, 9.0, 1e3])
+def test_equals_its_definition(kernel, twin, dtype, v, n, t):
+    T = random_tensor(v, n, n, dtype=dtype)
+    expected = twin(T.astype(np.float64), t)
+    scale = np.sqrt(n) * np.abs(T).max()
+    np.testing.assert_allclose(apply(kernel, T, t), expected, atol=TOLERANCE[dtype] * scale)
+
+
+@pytest.mark.parametrize("kernel", [kernels.tube_shrink, kernels.slice_shrink, kernels.slice_clip])
+@pytest.mark.parametrize("shape", [(3, 4, 9), (2, 9, 4), (5, 3, 2), (1, 3, 300)])
+def test_rectangular_tensors(kernel, shape):
+    T = random_tensor(*shape)
+    np.testing.assert_allclose(apply(kernel, T, 0.8), MAPS[kernel](T, 0.8), atol=1e-12)
+
+
+def test_empty_tensors_stay_empty():
+    for kernel in MAPS:
+        assert apply(kernel, np.zeros((2, 0, 0)), 1.0).shape == (2, 0, 0)
+
+
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("kernel", [kernels.symmetric_shrink, kernels.symmetric_clip])
+@pytest.mark.parametrize("t", [0.1, 3.0, 8.0, 14.0, 25.0])
+def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift, t):
+    """The spectrum of a 100 x 100 Gaussian matrix reaches from -14 to 14; shifted by 14 it lies
+    on one side, so that every recipe and both tridiagonal eigensolvers are used."""
+    T = random_tensor(2, 100, 100) + 14 * shift * np.eye(100)
+    np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
+
+
+def test_symmetric_maps_report_the_spectrum_of_the_mean_with_the_transpose():
+    T = random_tensor(2, 30, 30)
+    expected = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
+    outside, spectrum = kernels.symmetric_shrink(T, 2.0)
+    np.testing.assert_allclose(spectrum, expected, atol=1e-12)
+    np.testing.assert_array_equal(outside, (np.abs(expected) > 2.0).sum(axis=1))
+
+
+@dtypes
+def test_symmetric_maps_return_exactly_symmetric_slices(dtype):
+    for kernel in (kernels.symmetric_shrink, kernels.symmetric_clip):
+        out = apply(kernel, random_tensor(2, 50, 50, dtype=dtype), 1.5)
+        np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
+
+
+def test_repeated_and_zero_eigenvalues():
+    T = np.stack(
+        [np.zeros((20, 20)), np.eye(20), np.ones((20, 20)), np.diag([3.0] * 10 + [0] * 10)]
+    )
+    for kernel in (kernels.symmetric_shrink, kernels.symmetric_clip):
+        np.testing.assert_allclose(apply(kernel, T, 0.5), MAPS[kernel](T, 0.5), atol=1e-13)
+
+
+def test_singular_values_below_the_resolution_of_a_gram_matrix():
+    """s = 1 and 1e-10, t = 5e-11: a Gram matrix loses the second one; the fallback keeps it."""
+    rng = np.random.default_rng(0)
+    left = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    right = np.linalg.qr(rng.standard_normal((50, 2)))[0].T
+    T = ((left * [1.0, 1e-10]) @ right)[:, None, :]
+    out = apply(kernels.slice_shrink, T, 5e-11)
+    np.testing.assert_allclose(
+        np.linalg.svd(out[:, 0], compute_uv=False), [1 - 5e-11, 5e-11], rtol=1e-5
+    )
+
+
+@by_map
+@dtypes
+def test_bit_identical_for_any_thread_count(kernel, twin, dtype):
+    T = random_tensor(4, 70, 70, dtype=dtype)
+    np.testing.assert_array_equal(
+        apply(kernel, T, 1.0, n_threads=1), apply(kernel, T, 1.0, n_threads=3)
+    )
+
+
+tensors = st.builds(
+    random_tensor, st.integers(1, 5), *[st.shared(st.integers(1, 12), key="n")] * 2,
+    st.integers(0, 2**16),
+)  # fmt: skip
+thresholds = st.floats(0, 10)
+
+
+@given(T=tensors, t=thresholds)
+def test_moreau_shrinking_and_clipping_add_up(T, t):
+    np.testing.assert_allclose(
+        apply(kernels.slice_shrink, T, t) + apply(kernels.slice_clip, T, t), T, atol=1e-11
+    )
+    np.testing.assert_allclose(
+        apply(kernels.symmetric_shrink, T, t) + apply(kernels.symmetric_clip, T, t),
+        (T + T.transpose(0, 2, 1)) / 2,
+        atol=1e-11,
+    )
+
+
+@given(T=tensors, U=tensors, t=thresholds)
+def test_firmly_nonexpansive(T, U, t):
+    """||prox(a) - prox(b)||^2 <= <prox(a) - prox(b), a - b>, of every proximal map."""
+    if T.shape != U.shape:
+        return
+    T, U = (T + T.transpose(0, 2, 1)) / 2, (U + U.transpose(0, 2, 1)) / 2
+    for kernel in MAPS:
+        moved = apply(kernel, T, t) - apply(kernel, U, t)
+        assert np.vdot(moved, moved) <= np.vdot(moved, T - U) + 1e-10
+
+
+def test_counts():
+    T = random_tensor(3, 20, 20)
+    kept = kernels.tube_shrink(T.copy(), 1.5)
+    assert kept == (np.linalg.norm(T, axis=0) > 1.5).sum()
+    ranks = kernels.slice_shrink(T.copy(), 4.0)
+    expected = [(np.linalg.svd(T[:, j], compute_uv=False) > 4.0).sum() for j in range(20)]
+    np.testing.assert_array_equal(ranks, expected)
+
+
+@dtypes
+@pytest.mark.parametrize("v", [1, 3, 6])
+@pytest.mark.parametrize("m", [1, 2, 3, 8, 9])
+@pytest.mark.parametrize("t", [0.0, 1e-9, 1.0, 5.0, 100.0])
+def test_halfcomplex_shrink_is_the_rotated_tensor_nuclear_prox(dtype, v, m, t):
+    from mvsc_fast.transforms import Fourier
+
+    T = random_tensor(v, m, 12, dtype=dtype)
+    hat = Fourier().forward(T, axis=1)
+    Fourier().shrink(hat, t, n_threads=2)
+    np.testing.assert_allclose(
+        Fourier().inverse(hat, axis=1),
+        proximal.tensor_nuclear_shrink(T.astype(np.float64), t),
+        atol=TOLERANCE[dtype] * 20,
+    )
+
+
+def test_halfcomplex_singular_values_below_the_resolution_of_a_gram_matrix():
+    rng = np.random.default_rng(0)
+    T = rng.standard_normal((3, 8, 10)) * np.array([1.0, 1e-5, 1e-10])[:, None, None]
+    out = T.copy()
+    kernels.halfcomplex_shrink(out, 1e-11)
+    row = np.linalg.svd(T[:, 1] + 1j * T[:, 2], compute_uv=False)
+    np.testing.assert_allclose(
+        np.linalg.svd(out[:, 1] + 1j * out[:, 2], compute_uv=False),
+        row - np.sqrt(2) * 1e-11,
+        rtol=1e-4,
+    )
+
+
+def test_not_converged_is_an_error_that_names_the_slice():
+    T = random_tensor(2, 5, 5)
+    T[1, 2, 3] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match="frontal slice of view 1"):
+        kernels.symmetric_shrink(T, 1.0)
+
+
+def test_square_slices_and_large_enough_workspaces_are_demanded():
+    with pytest.raises(ValueError, match="must be square, got 4 x 5"):
+        kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
+    workspace = kernels.SymmetricWorkspace(3, 1, np.float64)
+    with pytest.raises(ValueError, match="too small"):
+        kernels.symmetric_shrink(np.zeros((1, 4, 4)), 1.0, workspace)

@@ -1,0 +1,19 @@
+import numpy as np
+
+from mvsc_fast.neighbors import NeighborsPath
+from mvsc_fast.plots import plot_neighbors_path, plot_similarity
+
+
+def test_samples_are_sorted_by_label():
+    y = np.array([0, 1, 0, 1])
+    S = (y[:, None] == y).astype(float)
+    figure = plot_similarity(S, 0 * S, y)
+    image = figure.axes[0].images[0].get_array()
+    np.testing.assert_array_equal(image, np.kron(np.eye(2), np.ones((2, 2))))
+
+
+def test_the_chosen_size_is_marked(tmp_path):
+    path = NeighborsPath(np.array([6, 8]), np.ones(2), np.zeros((2, 3)), np.array([0.5, 0.9]), 1)
+    figure = plot_neighbors_path(path)
+    assert "chosen: 8" in figure.axes[0].get_legend_handles_labels()[1]
+    figure.savefig(tmp_path / "path.png")

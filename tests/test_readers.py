@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse
+
+from mvsc_fast.readers import load_views
+
+RNG = np.random.default_rng(0)
+VIEWS = [RNG.standard_normal((7, 3)), RNG.standard_normal((7, 5))]
+Y = np.array([0, 0, 0, 1, 1, 2, 2])
+
+
+def cells(views):
+    out = np.empty((len(views), 1), dtype=object)
+    out[:, 0] = views
+    return out
+
+
+def assert_views(views, expected=VIEWS):
+    assert len(views) == len(expected)
+    for X, A in zip(views, expected, strict=True):
+        np.testing.assert_allclose(X.toarray() if scipy.sparse.issparse(X) else X, A)
+
+
+def test_npz_with_and_without_labels(tmp_path):
+    path = tmp_path / "data.npz"
+    np.savez(path, view_0=VIEWS[0], view_1=VIEWS[1], y=Y[:, None])
+    views, y = load_views([path])
+    assert_views(views)
+    np.testing.assert_array_equal(y, Y)
+    np.savez(path, view_1=VIEWS[1], view_0=VIEWS[0], view_10=VIEWS[0])
+    views, y = load_views([path])
+    assert_views(views, [VIEWS[0], VIEWS[1], VIEWS[0]])
+    assert y is None
+
+
+@pytest.mark.parametrize("name", ["X", "data", "fea", "views"])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("labels", ["Y", "gt", "truth", None])
+def test_mat_cell_arrays_in_either_orientation(tmp_path, name, transposed, labels):
+    path = tmp_path / "data.mat"
+    content = {name: cells([X.T for X in VIEWS] if transposed else VIEWS)}
+    if labels:
+        content[labels] = Y[:, None]
+    scipy.io.savemat(path, content)
+    views, y = load_views([path])
+    assert_views(views)
+    assert (y is None) == (labels is None)
+
+
+def test_mat_numbered_and_sparse_matrices(tmp_path):
+    path = tmp_path / "data.mat"
+    scipy.io.savemat(path, {"X1": VIEWS[0], "X2": scipy.sparse.csc_matrix(VIEWS[1]), "gnd": Y})
+    views, y = load_views([path])
+    assert_views(views)
+    np.testing.assert_array_equal(y, Y)
+
+
+def test_one_file_per_view(tmp_path):
+    with open(tmp_path / "a.csv", "w") as file:
+        file.write("first,second,third\n")
+        np.savetxt(file, VIEWS[0], delimiter=",")
+    np.save(tmp_path / "b.npy", VIEWS[1])
+    views, y = load_views([tmp_path / "a.csv", tmp_path / "b.npy"])
+    assert_views(views)
+    assert y is None
+
+
+class Trap:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+def _bad_files(tmp_path):
+    np.savez(tmp_path / "names.npz", a=1)
+    np.savez(tmp_path / "trap.npz", view_0=np.array([Trap()], dtype=object))
+    np.save(tmp_path / "trap.npy", np.array([Trap()], dtype=object), allow_pickle=True)
+    (tmp_path / "short.npz").write_bytes((tmp_path / "names.npz").read_bytes()[:60])
+    (tmp_path / "junk.mat").write_bytes(b"junk" * 40)
+    scipy.io.savemat(tmp_path / "names.mat", {"other": 1})
+    scipy.io.savemat(tmp_path / "text.mat", {"X": cells([np.array(["a", "b"])])})
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    (tmp_path / "ragged.csv").write_text("1,2\n3,4,5\n")
+    (tmp_path / "words.csv").write_text("1,2\nx,y\n")
+    (tmp_path / "notes.txt").write_text("1,2")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("names.npz", "no arrays view_0, view_1, ... .it holds a."),
+        ("trap.npz", "Object arrays cannot be loaded"),
+        ("trap.npy", "Object arrays cannot be loaded"),
+        ("short.npz", "short.npz: "),
+        ("junk.mat", "junk.mat: "),
+        ("names.mat", "it holds other"),
+        ("text.mat", "view 0 is not a matrix of real numbers"),
+        ("empty.csv", "no numbers found"),
+        ("header.csv", "no numbers found"),
+        ("ragged.csv", "number of columns changed"),
+        ("words.csv", "could not convert string"),
+        ("notes.txt", "unknown file type"),
+    ],
+)
+def test_bad_files(tmp_path, name, message):
+    _bad_files(tmp_path)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_views([tmp_path / name])
+    assert name in str(caught.value)
+
+
+def test_missing_and_mixed_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_views([tmp_path / "nowhere.npz"])
+    with pytest.raises(ValueError, match="holds all views"):
+        load_views([tmp_path / "a.npz", tmp_path / "b.csv"])
+    with pytest.raises(ValueError, match="no file"):
+        load_views([])

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import spectral
+from mvsc_fast.spectral import add_tail, fuse, spectral_embedding, spectral_labels
+
+
+def block_affinity(sizes, weak=0.0, seed=0):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    noise = np.random.default_rng(seed).uniform(0.5, 1, (len(y), len(y)))
+    S = (noise + noise.T) * np.where(y[:, None] == y, 1.0, weak)
+    np.fill_diagonal(S, 0)
+    return S, y
+
+
+def test_fuse_sums_absolute_slices_and_symmetrises():
+    T = np.random.default_rng(0).standard_normal((3, 5, 5))
+    S = np.abs(T).sum(axis=0)
+    expected = (S + S.T) / 2
+    np.testing.assert_allclose(fuse(T, keep_diagonal=True), expected)
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(fuse(T), expected)
+
+
+def test_tail_is_relative_to_mean_row_sums():
+    S, S_W = np.full((4, 4), 2.0), np.full((4, 4), 10.0)
+    np.testing.assert_allclose(add_tail(S, S_W, 0.1), np.full((4, 4), 0.25 * 1.1))
+    np.testing.assert_array_equal(add_tail(0 * S, 0 * S_W, 0.1), 0 * S)
+
+
+def test_embedding_spans_the_leading_eigenvectors():
+    S, _ = block_affinity([10, 10], weak=0.1)
+    embedding = spectral_embedding(S, 2)
+    np.testing.assert_allclose(np.linalg.norm(embedding, axis=1), 1)
+    d = 1 / np.sqrt(S.sum(axis=1))
+    vectors = np.linalg.eigh(d[:, None] * S * d)[1][:, :-3:-1]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(np.abs(embedding), np.abs(vectors), atol=1e-10)
+
+
+def test_lanczos_and_lapack_agree(monkeypatch):
+    S, y = block_affinity([40, 50, 60], weak=0.2)
+    dense, _ = spectral_labels(S, 3, random_state=0)
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", 10)
+    lanczos, _ = spectral_labels(S, 3, random_state=0)
+    np.testing.assert_array_equal(dense, lanczos)
+    assert adjusted_rand_score(y, dense) == 1
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 5])
+def test_disconnected_graphs_and_isolated_samples(n_clusters):
+    S, y = block_affinity([10, 10, 10])
+    S = np.pad(S, (0, 4))
+    labels, embedding = spectral_labels(S, n_clusters, random_state=0)
+    again, _ = spectral_labels(S, n_clusters, random_state=0)
+    assert np.isfinite(embedding).all()
+    np.testing.assert_array_equal(labels, again)
+    assert set(labels) == set(range(n_clusters))
+
+
+def test_no_similarity_at_all_gives_labels():
+    labels, embedding = spectral_labels(np.zeros((6, 6)), 2, random_state=0)
+    assert np.isfinite(embedding).all() and labels.min() >= 0 and labels.max() <= 1
+
+
+def test_permuting_the_samples_permutes_the_labels():
+    S, _ = block_affinity([15, 25, 20, 12], weak=0.9)  # hardly separated
+    labels, _ = spectral_labels(S, 4, random_state=0)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(len(S))
+        permuted, _ = spectral_labels(S[np.ix_(order, order)], 4, random_state=0)
+        np.testing.assert_array_equal(permuted, labels[order])

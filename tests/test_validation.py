@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import random_similarities
+
+from mvsc_fast import validation
+from mvsc_fast.validation import check_memory, check_number, check_similarities
+
+
+def test_a_good_tensor_is_not_copied():
+    for dtype in (np.float32, np.float64):
+        W = random_similarities(2, 5, dtype=dtype)
+        assert check_similarities(W) is W
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda W: [A for A in W],
+        lambda W: np.asfortranarray(W),
+        lambda W: np.repeat(W, 2, axis=2)[:, :, ::2],
+        lambda W: W.tolist(),
+        lambda W: W.astype(">f8"),
+    ],
+    ids=["list", "fortran", "strided", "nested lists", "big-endian"],
+)
+def test_layouts_become_one_contiguous_tensor(make):
+    W = random_similarities(2, 5)
+    out = check_similarities(make(W))
+    assert out.flags.c_contiguous and out.dtype == np.float64
+    np.testing.assert_array_equal(out, W)
+
+
+def test_read_only_and_memory_mapped_tensors(tmp_path):
+    W = random_similarities(2, 5)
+    W.flags.writeable = False
+    assert check_similarities(W) is W
+    np.save(tmp_path / "W.npy", W)
+    np.testing.assert_array_equal(check_similarities(np.load(tmp_path / "W.npy", mmap_mode="r")), W)
+
+
+def _with(W, index, value):
+    W = W.copy()
+    W[index] = value
+    return W
+
+
+@pytest.mark.parametrize(
+    ("W", "message"),
+    [
+        ([], "empty list"),
+        (np.ones((3, 3)), r"shape \(v, n, n\), got an array of shape \(3, 3\)"),
+        (np.ones((0, 3, 3)), "at least one view"),
+        (np.ones((2, 0, 0)), "no samples"),
+        (np.ones((2, 3, 4)), r"slice 0 has shape \(3, 4\), it must be square"),
+        ([np.ones((3, 3)), np.ones((4, 4))], "slice 1 has 4 samples, slice 0 has 3"),
+        (np.ones((1, 3, 3), dtype=complex), "Complex data not supported"),
+        (np.full((1, 2, 2), "a", dtype=object), "dtype object"),
+        (_with(np.ones((2, 3, 3)), (1, 0), np.nan), "slice 1 contains 3 NaN and 0 infinity"),
+        (_with(np.ones((2, 3, 3)), (0, 1, 1), 1e200), r"slice 0 has entries up to 1e\+200"),
+    ],
+)
+def test_bad_tensors(W, message):
+    with pytest.raises(ValueError, match=message):
+        check_similarities(W)
+
+
+def test_too_many_samples_for_lapack_are_refused_before_allocating():
+    A = np.broadcast_to(np.float32(1), (validation.MAX_SLICE + 1,) * 2)
+    with pytest.raises(ValueError, match="32767 samples; LAPACK's eigensolvers end at 32766"):
+        check_similarities([A])
+
+
+def test_negative_similarities_are_refused_on_request():
+    W = _with(np.ones((2, 3, 3)), (1, 2, 2), -0.25)
+    assert check_similarities(W) is W
+    with pytest.raises(ValueError, match=r"slice 1 has 1 negative entries \(smallest -0.25\)"):
+        check_similarities(W, nonnegative=True)
+
+
+def test_asymmetry_is_reported_and_averaged_in_a_copy():
+    W = _with(np.ones((2, 300, 300)), (1, 0, 299), 0.5)
+    before = W.copy()
+    with pytest.warns(UserWarning, match="slice 1 is not symmetric .largest difference 0.5"):
+        out = check_similarities(W)
+    np.testing.assert_array_equal(out, (before + before.transpose(0, 2, 1)) / 2)
+    np.testing.assert_array_equal(W, before)
+
+
+def test_asymmetry_of_rounding_is_averaged_without_a_word():
+    W = random_similarities(1, 20)
+    W[0, 3, 4] *= 1 + 1e-15
+    out = check_similarities(W)
+    np.testing.assert_array_equal(out, out.transpose(0, 2, 1))
+
+
+def test_sparse_slices():
+    A = scipy.sparse.csr_matrix(random_similarities(1, 6)[0])
+    (out,) = validation.check_sparse_similarities([A])
+    np.testing.assert_array_equal(out.toarray(), A.toarray())
+    with pytest.raises(ValueError, match=r"slice 1 has shape \(5, 5\)"):
+        validation.check_sparse_similarities([A, A[:5, :5]])
+    skewed = A.tolil()
+    skewed[0, 1] += 1
+    with pytest.warns(UserWarning, match="slice 0 is not symmetric"):
+        (out,) = validation.check_sparse_similarities([skewed])
+    assert abs(out - out.T).max() == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 1.1])
+def test_numbers_out_of_range(value):
+    with pytest.raises(ValueError, match="omega1"):
+        check_number(value, "omega1", 0.0, 1.0)
+
+
+def test_numbers_of_the_wrong_type():
+    with pytest.raises(TypeError, match="lam"):
+        check_number("1", "lam")
+    with pytest.raises(TypeError, match="max_iter"):
+        validation.check_integer(1.5, "max_iter", 0)
+
+
+def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):
+    monkeypatch.setattr(validation, "available_memory", lambda: 2**30)
+    check_memory(2**30, "this")
+    with pytest.raises(MemoryError, match=r"tlrr needs about 3 GiB, 1 GiB are available.*float32"):
+        check_memory(3 * 2**30, "tlrr")
+
+
+def test_available_memory_is_positive():
+    assert validation.available_memory() > 2**20
