@@ -23,9 +23,10 @@ cdef enum:
     BLOCK = 32              # tile edge of transposed accesses
     STEMR_FRACTION = 4      # below n / 4 eigenvectors MRRR beats divide and conquer
 
-# A Gram matrix holds singular values down to sqrt(eps) * s_max; 100 times that leaves the
-# shrunken values with a relative error of 1e-10.
+# A Gram matrix holds singular values down to sqrt(eps) * s_max. Shrinking needs an error of 1e-10
+# relative to s_max; a clipped slice must keep its norm bound to 1e-10 relative to t.
 cdef double GRAM_LIMIT = 100 * 1.5e-8
+cdef double GRAM_LIMIT_CLIP = 1e-3
 cdef double SQRT2 = sqrt(2.0)
 
 
@@ -159,7 +160,7 @@ cdef int row_operator(
     info = gram_eigen(rows, v, n, basis, s, scratch)
     if info != 0:
         return <int> info
-    if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
+    if t < (GRAM_LIMIT if kind == SHRINK else GRAM_LIMIT_CLIP) * sqrt(fmax(s[v - 1], 0.0)):
         memcpy(copy, rows, v * n * sizeof(double))
         info = la.right_singular(<blas_int> n, <blas_int> v, copy, s, basis, scratch, lwork)
         if info != 0:

@@ -12,6 +12,10 @@ from mvsc_fast._openmp cimport omp_get_thread_num
 
 import numpy as np
 
+ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W
+    float
+    double
+
 from mvsc_fast._kernels import check_status
 
 
@@ -186,7 +190,7 @@ def dual_tubes(
     const Py_ssize_t[::1] indices,
     const Py_ssize_t[::1] mirror,
     const floating[:, ::1] W,
-    const floating[:, :, ::1] P,
+    const dual_floating[:, :, ::1] P,
     const floating[:, ::1] Q,
     floating[:, ::1] L,
     *,

@@ -15,6 +15,9 @@ the few tubes that can be non-zero. So Q is maximised out (a few accelerated ste
 of P), and the function of P that remains is climbed by accelerated projected gradient steps. Its
 gradient has the Lipschitz constant 1 / (2 lam), which lets a step of 2 lam always succeed; along
 short tubes it is much flatter, so the step grows as long as the quadratic model holds.
+
+P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
+certificate; rounding is charged to the gap, and where it makes up much of it P becomes double.
 """
 
 import time
@@ -32,6 +35,7 @@ from .screening import screen
 
 GROWTH = 1.5  # first growth of the step after a success; its excess halves with every retreat
 INNER_STEPS = 10  # moves of Q for each of P; 4 need more moves of P, 20 no fewer
+STEP_MAX = 1e6  # times lam: where every step succeeds, growth must end before overflow
 SMALL_BLOCK = 256  # blocks up to this size are solved side by side, one thread each
 
 
@@ -119,23 +123,24 @@ class _Block:
         self.W_squared = float(np.sum(np.square(self.W, dtype=np.float64)))
         self.L = np.zeros_like(self.W)
         self.gap = self.norm_squared = self.eigen_seconds = 0.0
+        self.P_rounding = 0.0  # by how much ||P_i||_2 may exceed omega1
+        self.rounding = 0.0  # part of the gap
         self.n_iter = 0
         self.converged = False
         self.history = []  # (absolute gap, ||L||^2, seconds) after every iteration
 
     def solve(self, tol, max_iter, n_threads, watch):
-        v, n, dtype = len(self.W), self.n, self.W.dtype
+        v, n = len(self.W), self.n
         self.n_threads = n_threads
         self.slices, self.blas = frontal_threads(v, n, n_threads)
-        self.workspace = SymmetricWorkspace(n, min(self.slices, v), dtype)
-        self.dense = np.zeros((v, n, n), dtype=dtype)  # scratch: scattered L, then the next P
-        P = np.zeros((v, n, n), dtype=dtype)
+        self._set_precision(np.dtype(np.float32))
+        P = np.zeros_like(self.dense)
         Q = np.zeros_like(self.W)
-        with blas_threads(1):
-            _, inner = self._primal(P, Q)
-        self._certify(inner, Q)
-        self.converged = self._relative_gap() <= tol
-        if self.converged or max_iter == 0:
+        if max_iter == 0:
+            with blas_threads(1):
+                _, inner = self._primal(P, Q)
+            self._certify(inner, Q)
+            self.converged = self._relative_gap() <= tol
             return
         P_momentum = np.zeros_like(P)
         step, growth, t = 2.0 * self.lam, GROWTH, 1.0
@@ -146,9 +151,10 @@ class _Block:
                 value, _ = self._primal(P_momentum, Q_momentum)
             P_next = self.dense
             P_next[...] = P_momentum
-            P_next.reshape(v, -1)[:, self.flat] += dtype.type(step) * self.L
+            P_next.reshape(v, -1)[:, self.flat] += (step * self.L).astype(P.dtype, copy=False)
             slope = self.L.copy()
-            self._eigen(symmetric_clip, P_next, self.omega1)
+            spectrum = self._eigen(symmetric_clip, P_next, self.omega1)
+            self.P_rounding = self._rounding(P.dtype) * self._clip_scale(spectrum)
             moved, uphill = dual_progress(P_momentum, P, P_next, n_threads)
             Q_next = self._maximise_rows(P_next, Q_momentum)
             with blas_threads(1):
@@ -165,7 +171,7 @@ class _Block:
                 t = 1.0
             t_next = (1.0 + np.sqrt(1.0 + 4.0 * t * t / growth)) / 2.0
             extrapolate(P_next, P, P_momentum, (t - 1.0) / t_next, n_threads)
-            step, t = step * growth, t_next
+            step, t = min(step * growth, STEP_MAX * self.lam), t_next
             P, self.dense, Q = P_next, P, Q_next
             if self.n_iter >= check_at or self.n_iter == max_iter:
                 self._certify(inner, Q)
@@ -174,10 +180,22 @@ class _Block:
                 # The gap falls by less than 4 in an iteration: spare the checks that must fail.
                 ahead = np.log(max(relative / max(tol, 1e-300), 1.0)) / np.log(4.0)
                 check_at = self.n_iter + max(1, min(3, int(ahead)))
+                if not self.converged and self.rounding > 0.2 * self.gap:
+                    if P.dtype != self.W.dtype:
+                        self._set_precision(self.W.dtype)
+                        P, P_momentum = P.astype(self.W.dtype), P_momentum.astype(self.W.dtype)
+                    elif self.rounding > 0.9 * self.gap:
+                        max_iter = self.n_iter  # no precision is left to gain
             self._record(watch)
             if not self.converged:
                 Q_momentum = self._maximise_rows(P_momentum, Q)
         self.dense = self.workspace = None
+
+    def _set_precision(self, dtype):
+        """Scratch memory for P and eigenproblems of this type."""
+        v, n = len(self.W), self.n
+        self.dense = np.zeros((v, n, n), dtype=dtype)
+        self.workspace = SymmetricWorkspace(n, min(self.slices, v), dtype)
 
     def _record(self, watch):
         seconds = watch.report(self.n_iter, self._relative_gap())
@@ -229,13 +247,31 @@ class _Block:
         dense = np.zeros_like(self.dense)
         dense.reshape(len(dense), -1)[:, self.flat] = self.L
         spectrum = self._eigen(symmetric_shrink, dense, np.inf)
-        frontal = self.omega1 * float(np.abs(spectrum, dtype=np.float64).sum())
+        frontal = float(np.abs(spectrum, dtype=np.float64).sum())
         with blas_threads(1):
-            rows = self.omega2 * row_nuclear_norms(self.tubes.indptr, self.L, self.n_threads)
-        gap = frontal - inner + rows - float(np.sum(np.multiply(Q, self.L, dtype=np.float64)))
-        # P and Q obey their norm bounds up to rounding, which weighs on the norms of L.
-        rounding = 4.0 * np.finfo(self.W.dtype).eps * np.sqrt(self.n)
-        self.gap = max(gap, 0.0) + rounding * (frontal + rows)
+            rows = row_nuclear_norms(self.tubes.indptr, self.L, self.n_threads)
+        gap = self.omega1 * frontal - inner
+        gap += self.omega2 * rows - float(np.sum(np.multiply(Q, self.L, dtype=np.float64)))
+        # P, Q and the norms are exact up to rounding only.
+        P_rounding = self.P_rounding + self._rounding(dense.dtype) * self.omega1
+        Q_rounding = self.omega2 * (self._rounding(Q.dtype) + 2e-10)
+        self.rounding = P_rounding * frontal + Q_rounding * rows
+        self.gap = max(gap, 0.0) + self.rounding
+
+    def _clip_scale(self, spectrum):
+        """What the rounding of a clipped matrix is relative to.
+
+        Where most eigenvalues lie outside, the result is built from its own eigenpairs; else the
+        kernel subtracts the excess from the matrix, and the matrix's own size counts.
+        """
+        below = (spectrum < -self.omega1).sum(axis=1)
+        above = (spectrum > self.omega1).sum(axis=1)
+        subtracted = below + above <= self.n - np.maximum(below, above)
+        return max(float(np.abs(spectrum[subtracted]).max(initial=0.0)), self.omega1)
+
+    def _rounding(self, dtype):
+        """Relative error of a spectral norm after an n x n eigendecomposition."""
+        return 4.0 * np.sqrt(self.n) * float(np.finfo(dtype).eps)
 
 
 def _merge_histories(problems, lam):
