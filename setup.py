@@ -64,7 +64,12 @@ class BuildExt(build_ext):
 
 write_blas_int()
 extensions = [
-    Extension(f"mvsc_fast.{name}", [f"src/mvsc_fast/{name}.pyx"], include_dirs=["src/mvsc_fast"])
+    Extension(
+        f"mvsc_fast.{name}",
+        [f"src/mvsc_fast/{name}.pyx"],
+        include_dirs=["src/mvsc_fast"],
+        depends=[f"src/mvsc_fast/{header}" for header in ("_loops.h", "_loops_template.h")],
+    )
     for name in ("_kernels", "_passes")
 ]
 setup(

@@ -36,17 +36,6 @@ cdef int row_operator(
     double *work,
     Py_ssize_t *rank,
 ) noexcept nogil
-cdef void apply_operator(
-    const double *mapper,
-    const double *rows,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    Py_ssize_t i,
-    Py_ssize_t first,
-    Py_ssize_t width,
-    double *out,
-) noexcept nogil
-cdef Py_ssize_t shrink_factors(double *squares, Py_ssize_t n, double t) noexcept nogil
 cdef int row_basis(
     const double *rows,
     Py_ssize_t v,

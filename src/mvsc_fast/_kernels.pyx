@@ -12,6 +12,7 @@ from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast._lapack as la
+cimport mvsc_fast._loops as loops
 from mvsc_fast._lapack cimport blas_int
 from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_max_threads, omp_get_thread_num
 
@@ -53,17 +54,6 @@ def check_status(status, what):
 
 # ------------------------------------------------------------------ tubes
 
-cdef Py_ssize_t shrink_factors(double *squares, Py_ssize_t n, double t) noexcept nogil:
-    """Turn squared tube lengths into the factors max(1 - t / length, 0); count those kept."""
-    cdef Py_ssize_t k, kept = 0
-    cdef double length
-    for k in range(n):
-        length = sqrt(squares[k])
-        kept += length > t
-        squares[k] = 1.0 - t / length if length > t else 0.0
-    return kept
-
-
 def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     """Shrink the length of every tube ``T[:, j, k]`` by t, in place.
 
@@ -75,10 +65,9 @@ def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
         Number of tubes that remain non-zero.
     """
     cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t j, k, i, first, width, kept = 0
-    cdef double[:, ::1] lengths = np.empty((n_threads, CHUNK))
-    cdef double *squares
-    cdef floating *tube
+    cdef Py_ssize_t j, i, first, width, kept = 0
+    cdef floating[:, ::1] lengths = np.empty((n_threads, CHUNK), dtype=np.asarray(T).dtype)
+    cdef floating *squares
     if v * m * n == 0:
         return 0
     for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
@@ -86,16 +75,12 @@ def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
         first = 0
         while first < n:
             width = min(<Py_ssize_t> CHUNK, n - first)
-            memset(squares, 0, width * sizeof(double))
+            memset(squares, 0, width * sizeof(floating))
             for i in range(v):
-                tube = &T[i, j, first]
-                for k in range(width):
-                    squares[k] += <double> tube[k] * tube[k]
-            kept += shrink_factors(squares, width, t)
+                loops.add_squares(&T[i, j, first], width, squares)
+            kept += loops.shrink_factors(squares, width, t)
             for i in range(v):
-                tube = &T[i, j, first]
-                for k in range(width):
-                    tube[k] = <floating> (tube[k] * squares[k])
+                loops.scale(&T[i, j, first], squares, width)
             first = first + width
     return kept
 
@@ -189,32 +174,9 @@ cdef int row_operator(
     return 0
 
 
-cdef void apply_operator(
-    const double *mapper,
-    const double *rows,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    Py_ssize_t i,
-    Py_ssize_t first,
-    Py_ssize_t width,
-    double *out,
-) noexcept nogil:
-    """out <- entries first .. first + width of row i of mapper @ rows."""
-    cdef Py_ssize_t p, k
-    cdef double factor = mapper[i * v]
-    cdef const double *row = rows + first
-    for k in range(width):
-        out[k] = factor * row[k]
-    for p in range(1, v):
-        factor = mapper[i * v + p]
-        row = rows + p * n + first
-        for k in range(width):
-            out[k] += factor * row[k]
-
-
 cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
     cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t j, k, i, size = v * n + v * v + n + row_lwork(v, n)
+    cdef Py_ssize_t j, k, i, size = v * n + v * v + row_lwork(v, n)
     ranks = np.zeros(m, dtype=np.intp)
     status = np.zeros(m, dtype=np.intc)
     cdef Py_ssize_t[::1] rank = ranks
@@ -222,7 +184,6 @@ cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
     cdef double[:, ::1] work
     cdef double *rows
     cdef double *mapper
-    cdef double *out
     cdef floating *entry
     if v * m * n == 0:
         return ranks
@@ -230,18 +191,14 @@ cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
     for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
         rows = &work[omp_get_thread_num(), 0]
         mapper = rows + v * n
-        out = mapper + v * v
         for i in range(v):
             entry = &T[i, j, 0]
             for k in range(n):
                 rows[i * n + k] = entry[k]
-        code[j] = row_operator(rows, v, n, t, kind, mapper, out + n, &rank[j])
+        code[j] = row_operator(rows, v, n, t, kind, mapper, mapper + v * v, &rank[j])
         if code[j] == 0:
             for i in range(v):
-                entry = &T[i, j, 0]
-                apply_operator(mapper, rows, v, n, i, 0, n, out)
-                for k in range(n):
-                    entry[k] = <floating> out[k]
+                loops.combine(mapper + i * v, rows, v, n, n, &T[i, j, 0])
     check_status(status, "row slice")
     return ranks
 
@@ -352,7 +309,7 @@ def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     """
     cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
     cdef Py_ssize_t frequencies = m // 2 + 1, f, i, k, pair, height, row
-    cdef Py_ssize_t size = (2 * v + 1) * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
+    cdef Py_ssize_t size = 2 * v * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
     ranks = np.zeros(frequencies, dtype=np.intp)
     status = np.zeros(frequencies, dtype=np.intc)
     cdef Py_ssize_t[::1] rank = ranks
@@ -360,7 +317,6 @@ def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     cdef double[:, ::1] work
     cdef double *rows
     cdef double *mapper
-    cdef double *out
     cdef floating *entry
     if v * m * n == 0:
         return ranks
@@ -368,7 +324,6 @@ def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     for f in prange(frequencies, nogil=True, num_threads=n_threads, schedule="static"):
         rows = &work[omp_get_thread_num(), 0]
         mapper = rows + 2 * v * n
-        out = mapper + 4 * v * v
         pair = 0 < f and 2 * f < m
         height = (1 + pair) * v
         for i in range(height):
@@ -377,16 +332,13 @@ def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
             for k in range(n):
                 rows[i * n + k] = entry[k]
         if pair:
-            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, out + n, &rank[f])
+            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, mapper + 4 * v * v, &rank[f])
         else:
-            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, out + n, &rank[f])
+            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, mapper + 4 * v * v, &rank[f])
         if code[f] == 0:
             for i in range(height):
                 row = 2 * f - (f > 0) + (i >= v)
-                entry = &T[i % v, row, 0]
-                apply_operator(mapper, rows, height, n, i, 0, n, out)
-                for k in range(n):
-                    entry[k] = <floating> out[k]
+                loops.combine(mapper + i * height, rows, height, n, n, &T[i % v, row, 0])
     check_status(status, "frequency")
     return ranks
 

@@ -2,12 +2,11 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memset
 
-from mvsc_fast._kernels cimport (
-    CHUNK, CLIP, SHRINK, apply_operator, row_basis, row_lwork, row_operator, shrink_factors
-)
+cimport mvsc_fast._loops as loops
+from mvsc_fast._kernels cimport CHUNK, CLIP, SHRINK, row_basis, row_lwork, row_operator
 from mvsc_fast._openmp cimport omp_get_thread_num
 
 import numpy as np
@@ -21,14 +20,6 @@ from mvsc_fast._kernels import check_status
 
 # ------------------------------------------------------------------ published iteration
 
-cdef struct IalmStep:
-    double mu
-    double mu_next
-    double lam
-    double slice_threshold
-    double tube_threshold
-
-
 cdef int ialm_row(
     const floating **w,     # IN    row j of every view of W, of length n
     floating **l,           # OUT   L
@@ -38,82 +29,41 @@ cdef int ialm_row(
     floating **x,           # INOUT L1 in, the next argument A1 of the frontal step out
     Py_ssize_t v,
     Py_ssize_t n,
-    const IalmStep *step,
-    double *work,           # ialm_lwork(v, n)
-    double *residual,       # INOUT CHUNK running maxima
+    const loops.IalmStep *step,
+    double *work,
+    floating *residual,     # INOUT CHUNK running maxima
     Py_ssize_t *rank,
     Py_ssize_t *kept,
 ) noexcept nogil:
     cdef double *rows = work                        # A2, v x n
     cdef double *mapper = rows + v * n
-    cdef double *factor = mapper + v * v          # of tube k
-    cdef double *l2 = factor + CHUNK
-    cdef double *a3 = l2 + CHUNK                    # v x CHUNK
-    cdef double *scratch = a3 + v * CHUNK
-    cdef double inverse_mu = 1.0 / step.mu, inverse_next = 1.0 / step.mu_next
-    cdef double two_lam = 2.0 * step.lam, mu = step.mu
-    cdef double inverse_denominator = 1.0 / (2.0 * step.lam + 3.0 * step.mu)
-    cdef double x1, x2, x3, total, mean, error, fit, push, largest
-    cdef Py_ssize_t i, k, first, width
+    cdef double *scratch = mapper + v * v
+    cdef floating *factor = <floating *> (scratch + row_lwork(v, n))    # of tube k
+    cdef floating *l2 = factor + CHUNK
+    cdef floating *a3 = l2 + CHUNK                  # v x CHUNK
+    cdef Py_ssize_t i, at, width
     cdef int info
-    cdef const floating *wi
-    cdef floating *li
-    cdef floating *ei
-    cdef floating *y1i
-    cdef floating *y2i
-    cdef floating *xi
-    cdef double *row
-    cdef double *tube
 
     for i in range(v):
-        wi, li, ei, y2i, row = w[i], l[i], e[i], y2[i], rows + i * n
-        for k in range(n):
-            row[k] = 0.5 * (wi[k] + li[k] - ei[k] + y2i[k] * inverse_mu)
+        loops.argument(w[i], l[i], e[i], y2[i], 1.0 / step.mu, n, rows + i * n)
     info = row_operator(rows, v, n, step.slice_threshold, SHRINK, mapper, scratch, rank)
     if info != 0:
         return info
 
     kept[0] = 0
-    first = 0
-    while first < n:
-        width = min(<Py_ssize_t> CHUNK, n - first)
-        memset(factor, 0, width * sizeof(double))
+    at = 0
+    while at < n:
+        width = min(<Py_ssize_t> CHUNK, n - at)
+        memset(factor, 0, width * sizeof(floating))
         for i in range(v):
-            wi, li, ei, y1i, y2i = w[i] + first, l[i] + first, e[i] + first, y1[i] + first, y2[i] + first
-            tube = a3 + i * CHUNK
-            for k in range(width):
-                tube[k] = 0.5 * (wi[k] + li[k] - ei[k]
-                                 + (two_lam * ei[k] - y1i[k] - y2i[k]) * inverse_mu)
-                factor[k] += tube[k] * tube[k]
-        kept[0] += shrink_factors(factor, width, step.tube_threshold)
+            loops.tube_argument(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, step,
+                                width, a3 + i * CHUNK, factor)
+        kept[0] += loops.shrink_factors(factor, width, step.tube_threshold)
         for i in range(v):
-            wi, li, ei, y1i, y2i = w[i] + first, l[i] + first, e[i] + first, y1[i] + first, y2[i] + first
-            xi, tube = x[i] + first, a3 + i * CHUNK
-            apply_operator(mapper, rows, v, n, i, first, width, l2)
-            for k in range(width):
-                x1 = xi[k]
-                x2 = l2[k]
-                x3 = factor[k] * tube[k]
-                total = x1 + x2 + x3
-                mean = total * (1.0 / 3.0)
-                error = (mu * (3.0 * wi[k] - total) + two_lam * ei[k]) * inverse_denominator
-                fit = wi[k] - error
-                largest = residual[k]
-                largest = fabs(fit - x1) if fabs(fit - x1) > largest else largest
-                largest = fabs(fit - x2) if fabs(fit - x2) > largest else largest
-                largest = fabs(fit - x3) if fabs(fit - x3) > largest else largest
-                largest = fabs(mean - x1) if fabs(mean - x1) > largest else largest
-                largest = fabs(mean - x2) if fabs(mean - x2) > largest else largest
-                largest = fabs(mean - x3) if fabs(mean - x3) > largest else largest
-                residual[k] = largest
-                push = mu * (fit + mean)
-                x1 = y1i[k] + push - 2.0 * mu * x1
-                y1i[k] = <floating> x1
-                y2i[k] = <floating> (y2i[k] + push - 2.0 * mu * x2)
-                li[k] = <floating> mean
-                ei[k] = <floating> error
-                xi[k] = <floating> (0.5 * (fit + mean + x1 * inverse_next))
-        first = first + width
+            loops.combine(mapper + i * v, rows + at, v, n, width, l2)
+            loops.ialm_update(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, x[i] + at,
+                              l2, a3 + i * CHUNK, factor, step, width, residual)
+        at = at + width
     return 0
 
 
@@ -150,13 +100,13 @@ def ialm_pass(
     """
     cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2], j, i
     cdef Py_ssize_t size = v * n + v * v + (v + 2) * CHUNK + row_lwork(v, n)
-    cdef IalmStep step
+    cdef loops.IalmStep step
     status = np.zeros(m, dtype=np.intc)
     cdef int[::1] code = status
     counts = np.zeros((2, m), dtype=np.intp)
     cdef Py_ssize_t[:, ::1] count = counts
     cdef double[:, ::1] work = np.empty((n_threads, size))
-    cdef double[:, ::1] residual = np.zeros((n_threads, CHUNK))
+    cdef floating[:, ::1] residual = np.zeros((n_threads, CHUNK), dtype=np.asarray(W).dtype)
     cdef size_t[:, ::1] pointers = np.empty((n_threads, 6 * v), dtype=np.uintp)
     cdef floating **rows
     cdef int thread
@@ -265,7 +215,7 @@ def dual_rows(
                 rows[i * width + e] = Q_momentum[i, first + e] + step * L[i, first + e]
         code[j] = row_operator(rows, v, width, omega2, CLIP, mapper, mapper + v * v, &rank[j])
         for i in range(v):
-            apply_operator(mapper, rows, v, width, i, 0, width, out)
+            loops.combine(mapper + i * v, rows, v, width, width, out)
             for e in range(width):
                 clipped = <floating> out[e]
                 uphill[j] += ((<double> Q_momentum[i, first + e] - clipped)
@@ -310,7 +260,7 @@ def row_nuclear_norms(
                 rows[i * width + e] = L[i, first + e]
         code[j] = row_basis(rows, v, width, basis, basis + v * v)
         for i in range(v):
-            apply_operator(basis, rows, v, width, i, 0, width, out)
+            loops.combine(basis + i * v, rows, v, width, width, out)
             total = 0.0
             for e in range(width):
                 total = total + out[e] * out[e]
@@ -326,20 +276,14 @@ def dual_progress(
     int n_threads=1,
 ):
     """``||P - P_momentum||^2`` and ``<P_momentum - P, P - P_last>`` in one sweep."""
-    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j, k
-    cdef double[:, ::1] sums = np.zeros((2, v * m))
-    cdef double move, moved, uphill
+    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j
+    cdef double[:, ::1] sums = np.zeros((v * m, 2))
     for j in prange(v * m, nogil=True, num_threads=n_threads, schedule="static"):
         i = j // m
-        moved = 0.0
-        uphill = 0.0
-        for k in range(n):
-            move = <double> P[i, j % m, k] - P_momentum[i, j % m, k]
-            moved = moved + move * move
-            uphill = uphill - move * (<double> P[i, j % m, k] - P_last[i, j % m, k])
-        sums[0, j] = moved
-        sums[1, j] = uphill
-    return float(np.sum(sums[0])), float(np.sum(sums[1]))
+        loops.progress(&P_momentum[i, j % m, 0], &P_last[i, j % m, 0], &P[i, j % m, 0], n,
+                       &sums[j, 0])
+    moved, uphill = np.sum(sums, axis=0)
+    return float(moved), float(uphill)
 
 
 def extrapolate(
@@ -350,9 +294,7 @@ def extrapolate(
     int n_threads=1,
 ):
     """out <- P + momentum * (P - P_last)."""
-    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j, k
-    cdef floating beta = <floating> momentum
+    cdef Py_ssize_t v = P.shape[0], m = P.shape[1], n = P.shape[2], i, j
     for j in prange(v * m, nogil=True, num_threads=n_threads, schedule="static"):
         i = j // m
-        for k in range(n):
-            out[i, j % m, k] = P[i, j % m, k] + beta * (P[i, j % m, k] - P_last[i, j % m, k])
+        loops.extrapolate(&P[i, j % m, 0], &P_last[i, j % m, 0], momentum, n, &out[i, j % m, 0])

@@ -1,0 +1,147 @@
+/* Included by _loops.h once for REAL = double and once for REAL = float. */
+
+/* out[k] = (w + l - e + y / mu)[k] / 2 */
+MVSC_CLONES static void NAME(mvsc_argument)(
+    const REAL *MVSC_RESTRICT w, const REAL *MVSC_RESTRICT l, const REAL *MVSC_RESTRICT e,
+    const REAL *MVSC_RESTRICT y, double inverse_mu, ptrdiff_t n, double *MVSC_RESTRICT out)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        out[k] = 0.5 * ((double)w[k] + l[k] - e[k] + y[k] * inverse_mu);
+}
+
+/* The argument of the tube block, and its squares added to those of the other views. */
+MVSC_CLONES static void NAME(mvsc_tube_argument)(
+    const REAL *MVSC_RESTRICT w, const REAL *MVSC_RESTRICT l, const REAL *MVSC_RESTRICT e,
+    const REAL *MVSC_RESTRICT y1, const REAL *MVSC_RESTRICT y2, const mvsc_ialm_step *step,
+    ptrdiff_t n, REAL *MVSC_RESTRICT tube, REAL *MVSC_RESTRICT squares)
+{
+    const REAL inverse_mu = (REAL)(1.0 / step->mu), two_lam = (REAL)(2.0 * step->lam);
+    for (ptrdiff_t k = 0; k < n; k++) {
+        REAL a = (REAL)0.5 * (w[k] + l[k] - e[k] + (two_lam * e[k] - y1[k] - y2[k]) * inverse_mu);
+        tube[k] = a;
+        squares[k] += a * a;
+    }
+}
+
+/* squares[k] += x[k]^2 */
+MVSC_CLONES static void NAME(mvsc_add_squares)(
+    const REAL *MVSC_RESTRICT x, ptrdiff_t n, REAL *MVSC_RESTRICT squares)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        squares[k] += x[k] * x[k];
+}
+
+/* Squared lengths become the factors max(1 - t / length, 0); returns how many are positive. */
+MVSC_CLONES static ptrdiff_t NAME(mvsc_shrink_factors)(
+    REAL *MVSC_RESTRICT squares, ptrdiff_t n, double t)
+{
+    const REAL threshold = (REAL)t;
+    ptrdiff_t kept = 0;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        REAL length = (REAL)sqrt(squares[k]);
+        REAL factor = (REAL)1 - threshold / length;
+        squares[k] = length > threshold ? factor : (REAL)0;
+    }
+    for (ptrdiff_t k = 0; k < n; k++)
+        kept += squares[k] > 0;
+    return kept;
+}
+
+/* x[k] *= factor[k] */
+MVSC_CLONES static void NAME(mvsc_scale)(
+    REAL *MVSC_RESTRICT x, const REAL *MVSC_RESTRICT factor, ptrdiff_t n)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        x[k] *= factor[k];
+}
+
+/* out[k] = sum_p weights[p] * rows[p * stride + k] */
+MVSC_CLONES static void NAME(mvsc_combine)(
+    const double *MVSC_RESTRICT weights, const double *MVSC_RESTRICT rows, ptrdiff_t v,
+    ptrdiff_t stride, ptrdiff_t n, REAL *MVSC_RESTRICT out)
+{
+    ptrdiff_t k = 0;
+    for (; k + MVSC_LANES <= n; k += MVSC_LANES) {
+        double sum[MVSC_LANES] = {0};
+        for (ptrdiff_t p = 0; p < v; p++)
+            for (int q = 0; q < MVSC_LANES; q++)
+                sum[q] += weights[p] * rows[p * stride + k + q];
+        for (int q = 0; q < MVSC_LANES; q++)
+            out[k + q] = (REAL)sum[q];
+    }
+    for (; k < n; k++) {
+        double sum = 0;
+        for (ptrdiff_t p = 0; p < v; p++)
+            sum += weights[p] * rows[p * stride + k];
+        out[k] = (REAL)sum;
+    }
+}
+
+/* L, E, residual, multipliers and the next frontal argument, given the three blocks. */
+MVSC_CLONES static void NAME(mvsc_ialm_update)(
+    const REAL *MVSC_RESTRICT w, REAL *MVSC_RESTRICT l, REAL *MVSC_RESTRICT e,
+    REAL *MVSC_RESTRICT y1, REAL *MVSC_RESTRICT y2, REAL *MVSC_RESTRICT x,
+    const REAL *MVSC_RESTRICT l2, const REAL *MVSC_RESTRICT tube,
+    const REAL *MVSC_RESTRICT factor, const mvsc_ialm_step *step, ptrdiff_t n,
+    REAL *MVSC_RESTRICT residual)
+{
+    const REAL mu = (REAL)step->mu, two_lam = (REAL)(2.0 * step->lam);
+    const REAL inverse_next = (REAL)(1.0 / step->mu_next);
+    const REAL inverse = (REAL)(1.0 / (2.0 * step->lam + 3.0 * step->mu));
+    const REAL third = (REAL)(1.0 / 3.0);
+    for (ptrdiff_t k = 0; k < n; k++) {
+        REAL x1 = x[k], x2 = l2[k], x3 = factor[k] * tube[k];
+        REAL total = x1 + x2 + x3, mean = total * third;
+        REAL error = (mu * (3 * w[k] - total) + two_lam * e[k]) * inverse;
+        REAL fit = w[k] - error;
+        REAL r = residual[k], d;
+        d = (REAL)fabs(fit - x1); r = d > r ? d : r;
+        d = (REAL)fabs(fit - x2); r = d > r ? d : r;
+        d = (REAL)fabs(fit - x3); r = d > r ? d : r;
+        d = (REAL)fabs(mean - x1); r = d > r ? d : r;
+        d = (REAL)fabs(mean - x2); r = d > r ? d : r;
+        d = (REAL)fabs(mean - x3); r = d > r ? d : r;
+        residual[k] = r;
+        REAL push = mu * (fit + mean);
+        REAL next = y1[k] + push - 2 * mu * x1;
+        y1[k] = next;
+        y2[k] += push - 2 * mu * x2;
+        l[k] = mean;
+        e[k] = error;
+        x[k] = (REAL)0.5 * (fit + mean + next * inverse_next);
+    }
+}
+
+/* sums[0] += |p - m|^2 and sums[1] += <m - p, p - last>, in a fixed order of summation. */
+MVSC_CLONES static void NAME(mvsc_progress)(
+    const REAL *MVSC_RESTRICT m, const REAL *MVSC_RESTRICT last, const REAL *MVSC_RESTRICT p,
+    ptrdiff_t n, double *MVSC_RESTRICT sums)
+{
+    double moved[MVSC_LANES] = {0}, uphill[MVSC_LANES] = {0};
+    ptrdiff_t k = 0;
+    for (; k + MVSC_LANES <= n; k += MVSC_LANES)
+        for (int q = 0; q < MVSC_LANES; q++) {
+            double move = (double)p[k + q] - m[k + q];
+            moved[q] += move * move;
+            uphill[q] -= move * ((double)p[k + q] - last[k + q]);
+        }
+    for (; k < n; k++) {
+        double move = (double)p[k] - m[k];
+        moved[0] += move * move;
+        uphill[0] -= move * ((double)p[k] - last[k]);
+    }
+    for (int q = 0; q < MVSC_LANES; q++) {
+        sums[0] += moved[q];
+        sums[1] += uphill[q];
+    }
+}
+
+/* out[k] = p + beta * (p - last) */
+MVSC_CLONES static void NAME(mvsc_extrapolate)(
+    const REAL *MVSC_RESTRICT p, const REAL *MVSC_RESTRICT last, double momentum, ptrdiff_t n,
+    REAL *MVSC_RESTRICT out)
+{
+    const REAL beta = (REAL)momentum;
+    for (ptrdiff_t k = 0; k < n; k++)
+        out[k] = p[k] + beta * (p[k] - last[k]);
+}
