@@ -8,6 +8,7 @@ from .._kernels import SymmetricWorkspace, symmetric_shrink
 from .._passes import ialm_pass
 from ..threads import blas_threads, frontal_threads
 from ..validation import check_memory
+from .partial import PartialShrinkage
 from .result import IterationState, SolverResult
 
 
@@ -68,6 +69,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     n_fast_forward = len(residuals)
 
     L = np.zeros_like(W)
+    partial = PartialShrinkage(v, n)
     if not (converged or stopped):
         E = e * W
         Y1 = y * W
@@ -75,8 +77,13 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
         np.multiply(W, (1.0 - e + y / mu) / 2.0, out=X)
     while len(residuals) < max_iter and not (converged or stopped):
         before = time.perf_counter()
-        with blas_threads(blas):
-            rank, _ = symmetric_shrink(X, omega1 / (2 * mu), workspace, slices)
+        rank = None
+        if partial.worth_trying(ranks[-1] if ranks else [0]):
+            with blas_threads(1):
+                rank = partial.shrink(X, omega1 / (2 * mu))
+        if rank is None:
+            with blas_threads(blas):
+                rank, _ = symmetric_shrink(X, omega1 / (2 * mu), workspace, slices)
         eigen_seconds += time.perf_counter() - before
         mu_next = min(rho * mu, mu_max)
         with blas_threads(1):
