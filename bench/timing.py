@@ -47,12 +47,18 @@ def limit_threads(n_threads):
 
 
 def peak_bytes(code):
-    """Growth of a fresh process's peak memory from where ``code`` says ``# start``."""
+    """Growth of a fresh process's memory from where ``code`` says ``# start`` to its peak."""
     before, after = textwrap.dedent(code).split("# start\n")
-    program = "\n".join(
-        ["import resource", before, "m = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss",
-         after, "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - m) * 1024)"]
-    )  # fmt: skip
+    program = f"""
+def memory(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
+{before}
+open("/proc/self/clear_refs", "w").write("5")  # forget the peak so far
+base = memory("VmRSS")
+{after}
+print(memory("VmHWM") - base)
+"""
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

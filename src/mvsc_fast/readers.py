@@ -1,4 +1,4 @@
-"""Multi-view data from files: .npz, .mat, or one .csv or .npy per view. No pickle is ever loaded."""
+"""Multi-view data from .npz, .mat, or one .csv or .npy per view; no pickle is ever loaded."""
 
 import re
 import warnings

@@ -35,7 +35,9 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200)
         factor = 1 - lam / mu / np.maximum(length, lam / mu)
         E[:] = [factor * A for A in F]
 
-    for n_iter in range(1, max_iter + 1):
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
         for i in range(v):
             right = X[i].T @ Y[i] + mu * X[i].T @ (X[i] - E[i]) - W[i]
             Z[i] = inverse[i] @ (right / rho + G[i])

@@ -1,4 +1,4 @@
-"""t-SVD-MSC: multi-view subspace clustering with a rotated tensor nuclear norm (Xie et al. 2018)."""
+"""t-SVD-MSC: subspace clustering with a rotated tensor nuclear norm (Xie et al. 2018)."""
 
 import time
 from dataclasses import dataclass, field
@@ -242,8 +242,9 @@ class TSVDMSC(MultiViewClusterer):
     lam : float, default=0.5
         Weight of the misfit, see `tsvd_msc`.
     sample_transform : {"graph", "dft"} or ndarray, default="graph"
-        ``transform`` of `tsvd_msc`, under a name that scikit-learn does not reserve for methods. The published "dft" depends on the order of the
-        samples; it is for reproducing tables in file order.
+        ``transform`` of `tsvd_msc`, under a name that scikit-learn does not reserve for methods.
+        The published "dft" depends on the order of the samples; it is for reproducing tables in
+        file order.
     update : {"joint", "sequential"}, default="joint"
     tol : float, default=1e-7
     max_iter : int, default=200

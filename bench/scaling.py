@@ -1,0 +1,72 @@
+"""Time and peak memory of the certified solver against n, and a problem of many blocks.
+
+Usage: python bench/scaling.py
+"""
+
+import numpy as np
+import scipy.sparse
+from timing import peak_bytes, print_table, stopwatch
+
+from mvsc_fast import datasets, graphs, tlrr
+from mvsc_fast.neighbors import tube_thresholds
+
+SIZES = (500, 1000, 2000, 3000)
+
+
+def problem(n):
+    """The default W of synthetic views, and lam for 15 neighbours."""
+    views, _ = datasets.make_multiview_subspaces(
+        n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
+    )
+    W = graphs.self_representation(views)
+    return W, 2.25 / tube_thresholds(W, [15])[0]
+
+
+def growth(values):
+    """Exponent of a power law through the values at SIZES."""
+    return np.polyfit(np.log(SIZES), np.log(values), 1)[0]
+
+
+def main():
+    rows, times, peaks = [], [], []
+    for n in SIZES:
+        W, lam = problem(n)
+        seconds, result = stopwatch(tlrr, W, alpha=9.0, lam=lam, tol=1e-3, n_threads=1)
+        peak = peak_bytes(
+            f"""
+            import sys
+            sys.path.insert(0, {str(__file__).rpartition("/")[0]!r})
+            from scaling import problem
+            from mvsc_fast import tlrr
+            W, lam = problem({n})
+            # start
+            tlrr(W, alpha=9.0, lam=lam, tol=1e-3, n_threads=1)
+            """
+        )
+        times.append(seconds)
+        peaks.append(peak)
+        rows.append([n, f"{seconds:.2f}", result.n_iter, f"{seconds / result.n_iter:.2f}",
+                     f"{result.eigen_seconds / seconds:.0%}", f"{peak / 2**20:.0f}",
+                     f"{1 + peak / W.nbytes:.1f}"])  # fmt: skip
+    per_iteration = [float(row[3]) for row in rows]
+    rows.append(
+        ["exponent", "", "", f"{growth(per_iteration):.2f}", "", f"{growth(peaks):.2f}", ""]
+    )
+    print_table(["n", "seconds", "iterations", "seconds per iteration", "in eigenproblems",
+                 "peak MiB beyond W", "peak in tensors, W included"], rows)  # fmt: skip
+
+    rng = np.random.default_rng(0)
+    blocks = np.abs(rng.standard_normal((2, 200, 50, 50)))
+    blocks += blocks.transpose(0, 1, 3, 2)
+    W = [scipy.sparse.block_diag(list(view), format="csr") for view in blocks]
+    print()
+    rows = []
+    for n_threads in (1, 2):
+        seconds, result = stopwatch(tlrr, W, alpha=5.0, lam=4.0, n_threads=n_threads)
+        rows.append([W[0].shape[0], len(np.unique(result.blocks)), n_threads, f"{seconds:.2f}",
+                     result.n_iter, f"{result.gap:.1e}"])  # fmt: skip
+    print_table(["n", "blocks", "threads", "seconds", "most iterations", "relative gap"], rows)
+
+
+if __name__ == "__main__":
+    main()

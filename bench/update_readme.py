@@ -1,0 +1,34 @@
+"""Regenerate the tables of README.md: each between <!-- NAME --> and <!-- end NAME -->.
+
+Usage: python bench/update_readme.py [NAME ...]
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from timing import ROOT
+
+SCRIPTS = {"accuracy": "accuracy.py", "solvers": "solvers.py", "scaling": "scaling.py"}
+
+
+def main(names):
+    readme = ROOT / "README.md"
+    for name in names or SCRIPTS:
+        script = Path(__file__).with_name(SCRIPTS[name])
+        run = subprocess.run(
+            [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, check=True
+        )
+        block = f"<!-- {name} -->\n{run.stdout}<!-- end {name} -->"
+        text, found = re.subn(
+            rf"<!-- {name} -->\n.*?<!-- end {name} -->", lambda _: block, readme.read_text(),
+            flags=re.S,
+        )  # fmt: skip
+        if not found:
+            raise SystemExit(f"README.md has no block {name}")
+        readme.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
