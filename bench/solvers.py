@@ -12,9 +12,15 @@ published iteration, which is that of the twin wherever both were run; "~" marks
 import argparse
 
 import numpy as np
-import reference.tlrr as twin_tlrr
-import reference.tsvd_msc as twin_tsvd
-from timing import limit_threads, load_shared, median_seconds, print_table, stopwatch
+from timing import (
+    limit_threads,
+    load_shared,
+    median_seconds,
+    print_table,
+    stopwatch,
+    twin_tlrr,
+    twin_tsvd,
+)
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
 from mvsc_fast.metrics import clustering_scores

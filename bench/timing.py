@@ -11,7 +11,10 @@ import threadpoolctl
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
-sys.path.insert(0, str(ROOT / "tests"))  # the NumPy twins
+sys.path.insert(0, str(ROOT / "tests"))
+
+from reference import tlrr as twin_tlrr  # noqa: E402, F401
+from reference import tsvd_msc as twin_tsvd  # noqa: E402, F401
 
 
 def load_shared(name, seed=None):

@@ -33,6 +33,7 @@ def test_types_are_kept_native():
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
+        ([np.full((4, 2), 1e30, dtype=np.float32)], r"entries up to 1e\+30, too large .* float32"),
     ],
 )
 def test_bad_views(views, message):

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from . import __version__, datasets, graphs
@@ -154,17 +154,17 @@ def _balanced_handwritten(per_class, seed):
 
 
 def _baselines(views, n_clusters, seed):
-    """Spectral clustering of self-tuning nearest-neighbour graphs."""
+    """Spectral clustering of self-tuning nearest-neighbour graphs, samples of unit length."""
 
     def labels(affinity):
         return spectral_labels(affinity, n_clusters, random_state=seed)[0]
 
+    views = [normalize(X) for X in views]
     W = graphs.knn(views)
     for i, A in enumerate(W):
         yield f"view {i} alone", labels(A)
     yield "averaged graph", labels(W.mean(axis=0))
-    joined = np.hstack([StandardScaler().fit_transform(X) for X in views])
-    yield "concatenated", labels(graphs.knn([joined])[0])
+    yield "concatenated", labels(graphs.knn([np.hstack(views)])[0])
 
 
 def _score_table(rows):

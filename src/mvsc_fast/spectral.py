@@ -73,9 +73,12 @@ def spectral_embedding(S, n_components, random_state=None):
     N = S * root[:, None]
     N *= root
     if n <= DENSE_LIMIT or n_components > n // 10:
-        _, vectors = scipy.linalg.eigh(
-            N, subset_by_index=[n - n_components, n - 1], overwrite_a=True, check_finite=False
-        )
+        wanted = [n - n_components, n - 1]
+        _, vectors = scipy.linalg.eigh(N, subset_by_index=wanted, check_finite=False)
+        if vectors.shape[1] < n_components:
+            # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
+            _, vectors = scipy.linalg.eigh(N, driver="evd", check_finite=False)
+            vectors = vectors[:, n - n_components :]
     else:
         start = check_random_state(random_state).uniform(-1, 1, n)
         _, vectors = scipy.sparse.linalg.eigsh(N, n_components, which="LA", v0=start, tol=1e-8)

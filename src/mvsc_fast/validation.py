@@ -45,6 +45,19 @@ def check_finite(X, what):
         )
 
 
+def check_squarable(X, what):
+    """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
+    values = X.data if hasattr(X, "tocsr") else X
+    if values.size == 0:
+        return
+    largest = float(max(values.max(), -values.min()))
+    if largest > np.sqrt(np.finfo(values.dtype).max / values.size) / 4:
+        raise ValueError(
+            f"{what} has entries up to {largest:.3g}, too large to be squared in "
+            f"{values.dtype}: rescale it"
+        )
+
+
 def check_memory(needed, what):
     """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
     available = available_memory()
@@ -162,7 +175,6 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
         tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
-    largest_square_root = np.sqrt(np.finfo(dtype).max) / (4 * len(tensor) * n)
     for i, A in enumerate(tensor):
         check_finite(A, f"{name}: slice {i}")
         if A.min() < 0 and nonnegative:
@@ -170,11 +182,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
                 f"{name}: slice {i} has {int((A < 0).sum())} negative entries (smallest "
                 f"{A.min():.3g}): similarities must be >= 0"
             )
-        if max(A.max(), -A.min()) > largest_square_root:
-            raise ValueError(
-                f"{name}: slice {i} has entries up to {max(A.max(), -A.min()):.3g}, too large to "
-                "be squared: rescale it"
-            )
+        check_squarable(A, f"{name}: slice {i}")
     return _symmetric(tensor, tensor is W or np.may_share_memory(tensor, W), name)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from .validation import check_finite
+from .validation import check_finite, check_squarable
 
 
 def check_views(views, *, ensure_min_samples=2):
@@ -27,7 +27,8 @@ def check_views(views, *, ensure_min_samples=2):
     ------
     ValueError
         On an empty list, views with different numbers of samples, NaN or infinite entries (with
-        their count), complex or non-numeric entries, or fewer samples than needed.
+        their count), entries too large to be squared, complex or non-numeric entries, or fewer
+        samples than needed.
     """
     named = _as_list(views)
     checked = [
@@ -49,6 +50,7 @@ def check_views(views, *, ensure_min_samples=2):
                 "every view must describe the same samples"
             )
         check_finite(X, name)
+        check_squarable(X, name)
     dtype = np.result_type(*(X.dtype for X in checked))
     return [X.astype(dtype, copy=False) for X in checked]
 

@@ -44,7 +44,7 @@ def test_the_published_solver_refuses_sparse_input():
     import scipy.sparse
 
     with pytest.raises(ValueError, match='use solver="dual"'):
-        tlrr([scipy.sparse.eye_array(4)], solver="ialm")
+        tlrr([scipy.sparse.csr_array(np.eye(4))], solver="ialm")
 
 
 def test_objective_equals_its_definition():
@@ -66,7 +66,7 @@ def test_objective_equals_its_definition():
         ({"alpha": 0.0}, 'lam="auto" sets the tube threshold'),
         ({"lam": -1.0}, "lam"),
         ({"neighbors": 0}, "neighbors"),
-        ({"graph": "lsh"}, "graph must be one of 'precomputed', 'selfrep'"),
+        ({"graph": "lsh"}, "graph must be one of 'precomputed', 'tsvd', 'selfrep'"),
         ({"graph": 3}, "or an estimator, got 3"),
         ({"solver": "admm"}, "solver"),
         ({"tail": -0.5}, "tail"),

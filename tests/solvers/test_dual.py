@@ -37,11 +37,15 @@ def test_finds_the_minimiser(v, n, parameters):
 @given(
     v=st.integers(1, 4), n=st.integers(2, 10), seed=st.integers(0, 999),
     omega1=st.floats(0, 1), alpha=st.floats(0, 6), lam=st.floats(0.2, 8), steps=st.integers(0, 6),
+    by_callback=st.booleans(),
 )  # fmt: skip
-def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps):
+def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps, by_callback):
     W = random_similarities(v, n, seed)
     parameters = {"omega1": omega1, "alpha": alpha, "lam": lam}
-    early = tlrr(W, **parameters, max_iter=steps)
+    if by_callback:
+        early = tlrr(W, **parameters, tol=0, callback=lambda state: state.iteration >= steps)
+    else:
+        early = tlrr(W, **parameters, max_iter=steps)
     best = tlrr(W, **parameters, tol=1e-12, max_iter=300)
     error = np.linalg.norm(early.tensor - best.tensor)
     assert error <= early.error_bound + best.error_bound
@@ -163,6 +167,18 @@ def test_history_ends_at_the_gap_and_a_callback_may_stop():
     assert result.n_iter == len(seen) == 3 and not result.converged
     assert result.history["residual"][-1] == pytest.approx(result.gap)
     assert np.all(np.diff(result.history["seconds"]) >= 0)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])
+def test_any_scale_of_similarities(scale):
+    """W -> s W with lam -> lam / s gives s L: powers of ten that single precision cannot hold."""
+    W = random_similarities(2, 20)
+    parameters = {"alpha": 3.0, "tol": 1e-7}
+    expected = tlrr(W, lam=2.0, **parameters)
+    scaled = tlrr(W * scale, lam=2.0 / scale, **parameters)
+    assert scaled.gap <= 1e-7
+    distance = np.linalg.norm(scaled.tensor / scale - expected.tensor)
+    assert distance <= expected.error_bound + scaled.error_bound / scale
 
 
 def test_zero_input():

@@ -25,8 +25,8 @@ GRAPHS = {
     "selfrep": graphs.self_representation,
     "knn": graphs.knn,
     "gaussian": graphs.gaussian,
-    "tsvd": lambda views: tsvd_msc(views, transform="graph").tensor,
 }
+GRAPH_NAMES = ("precomputed", "tsvd", *GRAPHS)
 
 
 def tlrr(
@@ -259,11 +259,11 @@ class TLRR(MultiViewClusterer):
         check_number(self.tail, "tail", 0.0)
         check_option(self.solver, "solver", SOLVERS)
         if isinstance(self.graph, str):
-            check_option(self.graph, "graph", ("precomputed", *GRAPHS))
+            check_option(self.graph, "graph", GRAPH_NAMES)
         elif not hasattr(self.graph, "fit"):
             raise ValueError(
                 "graph must be one of "
-                f"{', '.join(map(repr, ('precomputed', *GRAPHS)))} or an estimator, "
+                f"{', '.join(map(repr, GRAPH_NAMES))} or an estimator, "
                 f"got {self.graph!r}"
             )
         if self.lam != "auto":
@@ -307,6 +307,8 @@ class TLRR(MultiViewClusterer):
         if isinstance(self.graph, str):
             if self.graph == "precomputed":
                 return views
+            if self.graph == "tsvd":
+                return tsvd_msc(views, transform="graph", n_threads=n_threads).tensor
             with blas_threads(n_threads):
                 return GRAPHS[self.graph](views)
         estimator = self.graph

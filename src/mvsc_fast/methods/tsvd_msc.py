@@ -190,7 +190,7 @@ def tsvd_msc(
                 view.y -= view.E
 
         w /= growth
-        np.add(G, -w, out=gap)  # Z + w - w
+        np.subtract(G, w, out=gap)  # Z, as G holds Z + w
         w[...] = G
         transform.shrink(G, 1.0 / rho, n_threads)
         w -= G

@@ -35,6 +35,7 @@ from .screening import screen
 
 GROWTH = 1.5  # first growth of the step after a success; its excess halves with every retreat
 INNER_STEPS = 10  # moves of Q for each of P; 4 need more moves of P, 20 no fewer
+SINGLE_MAX = 1e25  # W and lam W must stay below it, W above its inverse, for P to be single
 STEP_MAX = 1e6  # times lam: where every step succeeds, growth must end before overflow
 SMALL_BLOCK = 256  # blocks up to this size are solved side by side, one thread each
 
@@ -59,16 +60,16 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
         if problem.n > SMALL_BLOCK:
             solve(problem, n_threads)
     if small:
-        with blas_threads(1):
-            if n_threads == 1 or len(small) == 1:
-                for problem in small:
-                    solve(problem, 1)
-            else:
-                with ThreadPoolExecutor(n_threads) as pool:
-                    list(pool.map(solve, small, [1] * len(small)))
+        with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
+            try:
+                list(pool.map(solve, small, [1] * len(small)))
+            except BaseException:
+                watch.stopped = True
+                pool.shutdown(cancel_futures=True)
+                raise
 
     gap = sum(p.gap for p in problems)
-    scale = lam * sum(p.norm_squared for p in problems)
+    scale = lam * sum(p.gap_norm for p in problems)
     history = _merge_histories(problems, lam)
     return SolverResult(
         tensor=_assemble(W, problems),
@@ -89,7 +90,7 @@ def _peak_bytes(W, problems, n_threads):
     largest = max((p.n for p in problems), default=0)
     at_once = n_threads if largest <= SMALL_BLOCK else 1
     slices, _ = frontal_threads(len(W), largest, n_threads)
-    matrices = at_once * (5 * len(W) + 2 * slices)
+    matrices = at_once * (3 * len(W) + 2 * slices)
     itemsize = W[0].dtype.itemsize
     result = W.nbytes if isinstance(W, np.ndarray) else sum(2 * p.L.nbytes for p in problems)
     return matrices * largest**2 * itemsize + result
@@ -122,7 +123,9 @@ class _Block:
         self.tau = self.omega2 * alpha / (2.0 * lam)
         self.W_squared = float(np.sum(np.square(self.W, dtype=np.float64)))
         self.L = np.zeros_like(self.W)
-        self.gap = self.norm_squared = self.eigen_seconds = 0.0
+        self.gap = np.inf
+        self.gap_norm = 0.0  # ||L||_F^2 where the gap was computed
+        self.norm_squared = self.eigen_seconds = 0.0
         self.P_rounding = 0.0  # by how much ||P_i||_2 may exceed omega1
         self.rounding = 0.0  # part of the gap
         self.n_iter = 0
@@ -133,32 +136,26 @@ class _Block:
         v, n = len(self.W), self.n
         self.n_threads = n_threads
         self.slices, self.blas = frontal_threads(v, n, n_threads)
-        self._set_precision(np.dtype(np.float32))
+        largest = float(np.abs(self.W).max())
+        fits = 1 / SINGLE_MAX < largest < SINGLE_MAX and self.lam * largest < SINGLE_MAX
+        self._set_precision(np.dtype(np.float32) if fits else self.W.dtype)
         P = np.zeros_like(self.dense)
         Q = np.zeros_like(self.W)
-        if max_iter == 0:
-            with blas_threads(1):
-                _, inner = self._primal(P, Q)
-            self._certify(inner, Q)
-            self.converged = self._relative_gap() <= tol
-            return
-        P_momentum = np.zeros_like(P)
         step, growth, t = 2.0 * self.lam, GROWTH, 1.0
         check_at = 1
-        Q_momentum = self._maximise_rows(P_momentum, Q)
+        if max_iter > 0:
+            P_momentum = np.zeros_like(P)
+            Q_momentum = self._maximise_rows(P_momentum, Q)
         while self.n_iter < max_iter and not (self.converged or watch.stopped):
-            with blas_threads(1):
-                value, _ = self._primal(P_momentum, Q_momentum)
+            value, _ = self._primal(P_momentum, Q_momentum)
             P_next = self.dense
             P_next[...] = P_momentum
             P_next.reshape(v, -1)[:, self.flat] += (step * self.L).astype(P.dtype, copy=False)
             slope = self.L.copy()
             spectrum = self._eigen(symmetric_clip, P_next, self.omega1)
-            self.P_rounding = self._rounding(P.dtype) * self._clip_scale(spectrum)
             moved, uphill = dual_progress(P_momentum, P, P_next, n_threads)
             Q_next = self._maximise_rows(P_next, Q_momentum)
-            with blas_threads(1):
-                value_next, inner = self._primal(P_next, Q_next)
+            value_next, inner = self._primal(P_next, Q_next)
             self.n_iter += 1
             move = P_next.reshape(v, -1)[:, self.flat] - P_momentum.reshape(v, -1)[:, self.flat]
             model = value + float(np.vdot(slope, move)) - moved / (2.0 * step)
@@ -173,7 +170,8 @@ class _Block:
             extrapolate(P_next, P, P_momentum, (t - 1.0) / t_next, n_threads)
             step, t = min(step * growth, STEP_MAX * self.lam), t_next
             P, self.dense, Q = P_next, P, Q_next
-            if self.n_iter >= check_at or self.n_iter == max_iter:
+            self.P_rounding = self._rounding(P.dtype) * self._clip_scale(spectrum)
+            if self.n_iter >= check_at:
                 self._certify(inner, Q)
                 relative = self._relative_gap()
                 self.converged = relative <= tol
@@ -189,20 +187,27 @@ class _Block:
             self._record(watch)
             if not self.converged:
                 Q_momentum = self._maximise_rows(P_momentum, Q)
+        if not self.converged:
+            # L stands at a momentum point, the gap at an earlier one.
+            _, inner = self._primal(P, Q)
+            self._certify(inner, Q)
+            self.converged = self._relative_gap() <= tol
+            if self.history:
+                self.history[-1] = (self.gap, self.gap_norm, self.history[-1][2])
         self.dense = self.workspace = None
 
     def _set_precision(self, dtype):
         """Scratch memory for P and eigenproblems of this type."""
         v, n = len(self.W), self.n
-        self.dense = np.zeros((v, n, n), dtype=dtype)
+        self.dense = np.zeros((v, n, n), dtype=dtype)  # scattered L, then the next P
         self.workspace = SymmetricWorkspace(n, min(self.slices, v), dtype)
 
     def _record(self, watch):
         seconds = watch.report(self.n_iter, self._relative_gap())
-        self.history.append((self.gap, self.norm_squared, seconds))
+        self.history.append((self.gap, self.gap_norm, seconds))
 
     def _relative_gap(self):
-        return self.gap / (self.lam * self.norm_squared) if self.norm_squared > 0 else 0.0
+        return self.gap / (self.lam * self.gap_norm) if self.gap > 0 else 0.0
 
     def _primal(self, P, Q):
         """L <- L(P, Q). Returns the dual value and <P, L>."""
@@ -241,10 +246,12 @@ class _Block:
 
     def _certify(self, inner, Q):
         """The duality gap at the current L = L(P, Q), given <P, L>."""
+        self.gap_norm = self.norm_squared
         if self.norm_squared == 0.0:
             self.gap = 0.0
             return
-        dense = np.zeros_like(self.dense)
+        dense = self.dense
+        dense[...] = 0
         dense.reshape(len(dense), -1)[:, self.flat] = self.L
         spectrum = self._eigen(symmetric_shrink, dense, np.inf)
         frontal = float(np.abs(spectrum, dtype=np.float64).sum())
@@ -283,7 +290,7 @@ def _merge_histories(problems, lam):
             if p.history:
                 entry = p.history[min(k, len(p.history) - 1)]
             else:
-                entry = (p.gap, p.norm_squared, 0.0)
+                entry = (p.gap, p.gap_norm, 0.0)
             gap[k] += entry[0]
             squared[k] += entry[1]
             seconds[k] = max(seconds[k], entry[2])

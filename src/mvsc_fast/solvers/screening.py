@@ -105,7 +105,7 @@ def _long_tubes(W, bound):
     if not isinstance(W, np.ndarray):
         squares = sum(A.multiply(A) for A in W).tocoo()
         kept = squares.data > bound * bound
-        return squares.coords[0][kept], squares.coords[1][kept], squares.data[kept]
+        return squares.row[kept], squares.col[kept], squares.data[kept]
     n = W.shape[1]
     step = max(1, 2**22 // n)
     parts = []

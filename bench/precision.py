@@ -1,0 +1,60 @@
+"""Single against double precision: error, iterations, accuracy, time.
+
+Usage: python bench/precision.py
+"""
+
+import numpy as np
+from timing import load_shared, median_seconds, print_table
+
+from mvsc_fast import graphs, tlrr, tsvd_msc
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.neighbors import tube_thresholds
+from mvsc_fast.spectral import add_tail, fuse, spectral_labels
+
+
+def accuracy(L, W, y):
+    S = add_tail(fuse(L), fuse(W), 0.01)
+    return clustering_scores(y, spectral_labels(S, len(np.unique(y)), random_state=0)[0])["acc"]
+
+
+def tasks():
+    """(name, function of a type giving a result with tensor and n_iter, W, labels)."""
+    for name in ("yaleb10", "bbc4view"):
+        views, y = load_shared(name, 0)
+        views = [np.asarray(X, dtype=np.float64) for X in views]
+        W = graphs.self_representation(views)
+        (tau,) = tube_thresholds(W, [15])
+        run = {"alpha": 9.0, "lam": 2.25 / tau}
+        yield f"{name}: dual", lambda t, W=W, run=run: tlrr(W.astype(t), **run), W, y
+        yield (
+            f"{name}: ialm",
+            lambda t, W=W, run=run: tlrr(W.astype(t), solver="ialm", **run),
+            W,
+            y,
+        )
+        yield (
+            f"{name}: t-SVD-MSC",
+            lambda t, views=views: tsvd_msc(
+                [X.astype(t) for X in views], lam=0.5, transform="graph", tol=1e-3
+            ),
+            W,
+            y,
+        )
+
+
+def main():
+    rows = []
+    for name, function, W, y in tasks():
+        double_time, double = median_seconds(lambda: function(np.float64), 3)
+        single_time, single = median_seconds(lambda: function(np.float32), 3)
+        error = np.linalg.norm(single.tensor - double.tensor) / np.linalg.norm(double.tensor)
+        rows.append([name, f"{error:.1e}", f"{double.n_iter} / {single.n_iter}",
+                     f"{accuracy(double.tensor, W, y):.3f} / {accuracy(single.tensor, W, y):.3f}",
+                     f"{double_time / single_time:.2f}"])  # fmt: skip
+    print_table(
+        ["task", "relative difference", "iterations (64 / 32)", "ACC (64 / 32)", "speed-up"], rows
+    )
+
+
+if __name__ == "__main__":
+    main()
