@@ -47,6 +47,19 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
     list of v csr_arrays.
     """
     start = time.perf_counter()
+    scale = _power_of_two(W)
+    if scale != 1.0:
+        # W -> W / s with lam -> lam s has the minimiser L / s: nothing is squared out of range.
+        W = W / scale if isinstance(W, np.ndarray) else [A / scale for A in W]
+        result = solve_dual(
+            W, omega1=omega1, alpha=alpha, lam=lam * scale, tol=tol, max_iter=max_iter,
+            n_threads=n_threads, callback=callback,
+        )  # fmt: skip
+        L = result.tensor
+        result.tensor = L * scale if isinstance(L, np.ndarray) else [A * scale for A in L]
+        result.error_bound *= scale
+        result.parameters["lam"] = lam
+        return result
     blocks, labels = screen(W, omega1=omega1, alpha=alpha, lam=lam)
     problems = [_Block(block, omega1, alpha, lam) for block in blocks]
     check_memory(_peak_bytes(W, problems, n_threads), f"tlrr on {len(W)} views")
@@ -83,6 +96,15 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
         error_bound=float(np.sqrt(gap / lam)),
         blocks=labels,
     )
+
+
+def _power_of_two(W):
+    """1, or the power of two near the largest entry of W if its squares may leave the range."""
+    limit = float(np.finfo(W[0].dtype).max) ** 0.25
+    largest = max(float(abs(A).max()) for A in W)
+    if largest == 0.0 or 1 / limit < largest < limit:
+        return 1.0
+    return 2.0 ** np.floor(np.log2(largest))
 
 
 def _peak_bytes(W, problems, n_threads):
@@ -136,8 +158,8 @@ class _Block:
         v, n = len(self.W), self.n
         self.n_threads = n_threads
         self.slices, self.blas = frontal_threads(v, n, n_threads)
-        largest = float(np.abs(self.W).max())
-        fits = 1 / SINGLE_MAX < largest < SINGLE_MAX and self.lam * largest < SINGLE_MAX
+        size = float(np.abs(self.W).max())
+        fits = 1 / SINGLE_MAX < size < SINGLE_MAX and self.lam * size < SINGLE_MAX
         self._set_precision(np.dtype(np.float32) if fits else self.W.dtype)
         P = np.zeros_like(self.dense)
         Q = np.zeros_like(self.W)

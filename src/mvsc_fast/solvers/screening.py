@@ -58,7 +58,7 @@ def screen(W, *, omega1, alpha, lam):
     """
     omega2 = 1.0 - omega1
     n = W[0].shape[0]
-    bound = (omega2 * alpha - omega1 * np.sqrt(len(W)) - omega2) / (2.0 * lam)
+    bound = (omega2 * alpha - omega1 * len(W) ** 0.5 - omega2) / (2.0 * lam)
     tau = omega2 * alpha / (2.0 * lam)
     rows, columns, squares = _long_tubes(W, max(bound, 0.0))
     joined = squares > tau * tau
