@@ -104,7 +104,7 @@ def _power_of_two(W):
     largest = max(float(abs(A).max()) for A in W)
     if largest == 0.0 or 1 / limit < largest < limit:
         return 1.0
-    return 2.0 ** np.floor(np.log2(largest))
+    return 2.0 ** int(np.floor(np.log2(largest)))
 
 
 def _peak_bytes(W, problems, n_threads):

@@ -61,7 +61,7 @@ def screen(W, *, omega1, alpha, lam):
     bound = (omega2 * alpha - omega1 * len(W) ** 0.5 - omega2) / (2.0 * lam)
     tau = omega2 * alpha / (2.0 * lam)
     rows, columns, squares = _long_tubes(W, max(bound, 0.0))
-    joined = squares > tau * tau
+    joined = squares > np.float64(tau * tau)
     graph = scipy.sparse.csr_array(
         (np.ones(joined.sum(), dtype=bool), (rows[joined], columns[joined])), shape=(n, n)
     )
@@ -104,14 +104,14 @@ def _long_tubes(W, bound):
     """Rows, columns and squared lengths of the tubes longer than ``bound``."""
     if not isinstance(W, np.ndarray):
         squares = sum(A.multiply(A) for A in W).tocoo()
-        kept = squares.data > bound * bound
+        kept = squares.data > np.float64(bound * bound)
         return squares.row[kept], squares.col[kept], squares.data[kept]
     n = W.shape[1]
     step = max(1, 2**22 // n)
     parts = []
     for first in range(0, n, step):
         squares = np.einsum("ijk,ijk->jk", W[:, first : first + step], W[:, first : first + step])
-        rows, columns = np.nonzero(squares > bound * bound)
+        rows, columns = np.nonzero(squares > np.float64(bound * bound))
         parts.append((rows + first, columns, squares[rows, columns]))
     return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
