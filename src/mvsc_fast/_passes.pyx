@@ -153,24 +153,32 @@ def dual_tubes(
     Returns ``||L||_F^2`` and ``<P, L>``, summed row by row.
     """
     cdef Py_ssize_t v = W.shape[0], n = P.shape[1], j, e, i, k
-    cdef double scale = 1.0 / (2.0 * lam), length, factor
+    cdef double scale = 1.0 / (2.0 * lam), length, factor, squared, inner, entry
     cdef double[:, ::1] tube = np.empty((n_threads, v))
     cdef double[:, ::1] sums = np.zeros((2, n))
     cdef double *t
     for j in prange(n, nogil=True, num_threads=n_threads, schedule="static"):
         t = &tube[omp_get_thread_num(), 0]
+        squared = 0.0
+        inner = 0.0
         for e in range(indptr[j], indptr[j + 1]):
             k = indices[e]
             length = 0.0
             for i in range(v):
                 t[i] = W[i, e] - scale * (P[i, j, k] + 0.5 * (Q[i, e] + Q[i, mirror[e]]))
                 length = length + t[i] * t[i]
-            length = sqrt(length)
-            factor = 1.0 - tau / length if length > tau else 0.0
+            if length <= tau * tau:
+                for i in range(v):
+                    L[i, e] = 0
+                continue
+            factor = 1.0 - tau / sqrt(length)
             for i in range(v):
-                L[i, e] = <floating> (factor * t[i])
-                sums[0, j] += <double> L[i, e] * L[i, e]
-                sums[1, j] += <double> L[i, e] * P[i, j, k]
+                entry = factor * t[i]
+                L[i, e] = <floating> entry
+                squared = squared + entry * entry
+                inner = inner + entry * P[i, j, k]
+        sums[0, j] = squared
+        sums[1, j] = inner
     return float(np.sum(sums[0])), float(np.sum(sums[1]))
 
 

@@ -34,7 +34,8 @@ from .result import IterationState, SolverResult
 from .screening import screen
 
 GROWTH = 1.5  # first growth of the step after a success; its excess halves with every retreat
-INNER_STEPS = 10  # moves of Q for each of P; 4 need more moves of P, 20 no fewer
+INNER_STEPS = 10  # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
+INNER_TOL = 0.1  # of the first of them: Q stands still enough when a step is shorter
 SINGLE_MAX = 1e25  # W and lam W must stay below it, W above its inverse, for P to be single
 STEP_MAX = 1e6  # times lam: where every step succeeds, growth must end before overflow
 SMALL_BLOCK = 256  # blocks up to this size are solved side by side, one thread each
@@ -245,13 +246,18 @@ class _Block:
         """Accelerated projected gradient steps of Q, at fixed P."""
         Q_momentum, t = Q, 1.0
         with blas_threads(1):
-            for _ in range(INNER_STEPS):
+            for inner_step in range(INNER_STEPS):
                 self._primal(P, Q_momentum)
                 Q_next = np.empty_like(Q)
                 uphill = dual_rows(
                     self.tubes.indptr, self.L, Q_momentum, Q, Q_next,
                     step=2.0 * self.lam, omega2=self.omega2, n_threads=self.n_threads,
                 )  # fmt: skip
+                moved = np.linalg.norm(Q_next - Q_momentum)
+                if inner_step == 0:
+                    first = moved
+                if moved <= INNER_TOL * first:
+                    return Q_next
                 if uphill > 0:
                     t = 1.0
                 t_next = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0
