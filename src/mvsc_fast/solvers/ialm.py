@@ -80,7 +80,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
         rank = None
         if partial.worth_trying(ranks[-1] if ranks else [0]):
             with blas_threads(1):
-                rank = partial.shrink(X, omega1 / (2 * mu))
+                rank = partial.shrink(X, omega1 / (2 * mu), workspace.numbers[0])
         if rank is None:
             with blas_threads(blas):
                 rank, _ = symmetric_shrink(X, omega1 / (2 * mu), workspace, slices)

@@ -32,13 +32,17 @@ class PartialShrinkage:
         """Whether slices with these ranks in the last iteration are large and low enough."""
         return self.n >= SMALLEST and RANK_FRACTION * max(ranks) <= self.n
 
-    def shrink(self, T, t):
-        """Shrink every slice of T in place, or none; returns the ranks, or None."""
+    def shrink(self, T, t, scratch):
+        """Shrink every slice of T in place, or none; returns the ranks, or None.
+
+        ``scratch`` holds 2 n^2 numbers or more.
+        """
         pairs = []
+        symmetric, rest = scratch[: 2 * self.n**2].reshape(2, self.n, self.n)
         for i, A in enumerate(T):
-            symmetric = A + A.T
+            np.add(A, A.T, out=symmetric)
             symmetric *= 0.5
-            found = self._eigenpairs(symmetric, t, i)
+            found = self._eigenpairs(symmetric, t, i, rest)
             if found is None:
                 return None
             pairs.append(found)
@@ -46,8 +50,8 @@ class PartialShrinkage:
             np.matmul(U * (np.sign(theta) * (np.abs(theta) - t)), U.T, out=A)
         return np.array([len(theta) for theta, _ in pairs])
 
-    def _eigenpairs(self, A, t, i):
-        """Certified eigenpairs of A, slice i, with |theta| > t, or None."""
+    def _eigenpairs(self, A, t, i, rest):
+        """Certified eigenpairs of A, slice i, with |theta| > t, or None; A is destroyed."""
         start = np.concatenate([self.bases[i], self.random], axis=1, dtype=A.dtype)
         Q = scipy.linalg.qr(start, mode="economic", check_finite=False)[0]
         for _ in range(STEPS):
@@ -61,16 +65,19 @@ class PartialShrinkage:
             Q = self.bases[i] = B @ S[:, order]
             residual = np.linalg.norm(AB @ S[:, above] - U * theta[above])
             if residual <= max(TOLERANCE, 10 * np.finfo(A.dtype).eps) * np.abs(theta).max():
-                A -= (U * theta[above]) @ U.T
-                return (theta[above], U) if _norm_below(A, t) else None
+                A -= np.matmul(U * theta[above], U.T, out=rest)
+                return (theta[above], U) if _norm_below(A, t, rest) else None
         return None
 
 
-def _norm_below(B, t):
-    """Whether the symmetric matrix B has a spectral norm below t, proven by Cholesky factors."""
+def _norm_below(B, t, shifted):
+    """Whether the symmetric matrix B has a spectral norm below t, proven by Cholesky factors.
+
+    ``shifted`` is scratch memory of the shape of B.
+    """
     (potrf,) = scipy.linalg.get_lapack_funcs(("potrf",), (B,))
     for sign in (1.0, -1.0):
-        shifted = sign * B
+        np.multiply(B, B.dtype.type(sign), out=shifted)
         shifted[np.diag_indices(len(B))] += t
         if potrf(shifted.T, lower=1, clean=0, overwrite_a=1)[1] != 0:
             return False
