@@ -45,8 +45,8 @@ def tasks():
 def main():
     rows = []
     for name, function, W, y in tasks():
-        double_time, double = median_seconds(lambda: function(np.float64), 3)
-        single_time, single = median_seconds(lambda: function(np.float32), 3)
+        double_time, double = median_seconds(lambda: function(np.float64), 1)
+        single_time, single = median_seconds(lambda: function(np.float32), 1)
         error = np.linalg.norm(single.tensor - double.tensor) / np.linalg.norm(double.tensor)
         rows.append([name, f"{error:.1e}", f"{double.n_iter} / {single.n_iter}",
                      f"{accuracy(double.tensor, W, y):.3f} / {accuracy(single.tensor, W, y):.3f}",
