@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 cimport mvsc_fast._lapack as la
 cimport mvsc_fast._loops as loops
 from mvsc_fast._lapack cimport blas_int
-from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_max_threads, omp_get_thread_num
+from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_thread_num
 
 import numpy as np
 
@@ -33,11 +33,6 @@ cdef double SQRT2 = sqrt(2.0)
 
 class KernelError(np.linalg.LinAlgError):
     """A LAPACK routine failed; the message names the slice."""
-
-
-def openmp_threads():
-    """Threads OpenMP would use by itself (1 without OpenMP)."""
-    return omp_get_max_threads()
 
 
 def check_status(status, what):

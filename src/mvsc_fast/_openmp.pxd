@@ -6,10 +6,8 @@ cdef extern from *:
       #define MVSC_OPENMP 1
     #else
       #define MVSC_OPENMP 0
-      static int omp_get_max_threads(void) { return 1; }
       static int omp_get_thread_num(void) { return 0; }
     #endif
     """
     const int MVSC_OPENMP
-    int omp_get_max_threads() nogil
     int omp_get_thread_num() nogil
