@@ -58,6 +58,15 @@ def check_squarable(X, what):
         )
 
 
+def check_slice_size(n, what):
+    """Raise ValueError if slices of n samples are too large for LAPACK."""
+    if n > MAX_SLICE:
+        raise ValueError(
+            f"{what} has {n} samples; LAPACK's eigensolvers end at {MAX_SLICE}. "
+            "Cluster a sample of the data, or split it into its connected components first"
+        )
+
+
 def check_memory(needed, what):
     """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
     available = available_memory()
@@ -159,11 +168,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
             )
     if n == 0:
         raise ValueError(f"{name} has no samples")
-    if n > MAX_SLICE:
-        raise ValueError(
-            f"{name} has {n} samples; LAPACK's eigensolvers end at {MAX_SLICE}. "
-            "Cluster a sample of the data, or split it into its connected components first"
-        )
+    check_slice_size(n, name)
     dtype = np.result_type(*(A.dtype for A in slices))
     if dtype.kind == "c":
         raise ValueError(f"{name}: Complex data not supported, similarities must be real")
@@ -183,7 +188,8 @@ def check_similarities(W, *, nonnegative=False, name="W"):
                 f"{A.min():.3g}): similarities must be >= 0"
             )
         check_squarable(A, f"{name}: slice {i}")
-    return _symmetric(tensor, tensor is W or np.may_share_memory(tensor, W), name)
+    borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
+    return _symmetric(tensor, borrowed, name)
 
 
 def _symmetric(tensor, borrowed, name):

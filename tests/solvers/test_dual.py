@@ -181,6 +181,13 @@ def test_any_scale_of_similarities(scale):
     assert distance <= expected.error_bound + scaled.error_bound / scale
 
 
+def test_a_sparse_block_too_large_for_lapack_is_refused():
+    n = 32_767
+    chain = scipy.sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
+    with pytest.raises(ValueError, match="largest block of W has 32767 samples; LAPACK"):
+        tlrr([chain])
+
+
 def test_zero_input():
     result = tlrr(np.zeros((2, 4, 4)))
     assert result.converged and result.gap == 0 and not result.tensor.any()

@@ -29,7 +29,7 @@ import scipy.sparse
 from .._kernels import SymmetricWorkspace, symmetric_clip, symmetric_shrink
 from .._passes import dual_progress, dual_rows, dual_tubes, extrapolate, row_nuclear_norms
 from ..threads import blas_threads, frontal_threads
-from ..validation import check_memory
+from ..validation import check_memory, check_slice_size
 from .result import IterationState, SolverResult
 from .screening import screen
 
@@ -63,6 +63,7 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
         return result
     blocks, labels = screen(W, omega1=omega1, alpha=alpha, lam=lam)
     problems = [_Block(block, omega1, alpha, lam) for block in blocks]
+    check_slice_size(max((p.n for p in problems), default=0), "the largest block of W")
     check_memory(_peak_bytes(W, problems, n_threads), f"tlrr on {len(W)} views")
     watch = _Watch(start, callback)
 
