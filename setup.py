@@ -70,7 +70,7 @@ extensions = [
         include_dirs=["src/mvsc_fast"],
         depends=[f"src/mvsc_fast/{header}" for header in ("_loops.h", "_loops_template.h")],
     )
-    for name in ("_kernels", "_passes")
+    for name in ("_kernels", "_passes", "_unfoldings")
 ]
 setup(
     cmdclass={"build_ext": BuildExt},

@@ -2,6 +2,8 @@
 # The functions declared here know no Python, allocate nothing and run without the GIL.
 from cython cimport floating
 
+from mvsc_fast._lapack cimport blas_int
+
 
 cdef enum:
     CHUNK = 256             # tubes of a row handled together: v * CHUNK numbers stay in cache
@@ -42,4 +44,21 @@ cdef int row_basis(
     Py_ssize_t n,
     double *basis,
     double *work,
+) noexcept nogil
+
+cdef struct Recipe:
+    # The mapped matrix is  keep * a + shift * I + sum over the chosen eigenpairs.
+    double keep
+    double shift
+    Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
+    Py_ssize_t high
+
+cdef int tridiagonal_vectors(
+    Py_ssize_t n,
+    floating *d,
+    floating *e,
+    floating *z,
+    Recipe *recipe,
+    floating *work,
+    blas_int *iwork,
 ) noexcept nogil

@@ -372,14 +372,6 @@ cdef void mirror_upper(floating *a, Py_ssize_t n) noexcept nogil:
                     a[j * n + k] = a[k * n + j]
 
 
-cdef struct Recipe:
-    # The mapped matrix is  keep * a + shift * I + sum over the chosen eigenpairs.
-    double keep
-    double shift
-    Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
-    Py_ssize_t high
-
-
 cdef double recipe_coefficient(double s, double t, Spectral kind, Recipe *recipe) noexcept nogil:
     cdef double mapped
     if kind == SHRINK:
@@ -481,8 +473,8 @@ cdef int symmetric_map(
     symmetrise(a, n)
     for j in range(n):
         diagonal[j] = a[j * n + j]
-    # sytrd overwrites the lower triangle; the strict upper one keeps the matrix itself.
-    info = la.sytrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
+    # hetrd overwrites the lower triangle; the strict upper one keeps the matrix itself.
+    info = la.hetrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
     if info != 0:
         return <int> info
     memcpy(z, d, n * sizeof(floating))
@@ -500,7 +492,7 @@ cdef int symmetric_map(
     if chosen > 0:
         info = tridiagonal_vectors(n, d, e, z, &recipe, scratch, <blas_int *> iwork)
         if info == 0:
-            info = la.ormtr(size, <blas_int> chosen, a, tau, z, scratch, <blas_int> (n * n))
+            info = la.unmtr(size, <blas_int> chosen, a, tau, z, scratch, <blas_int> (n * n))
         if info != 0:
             return <int> info
     memcpy(d, spectrum, n * sizeof(floating))

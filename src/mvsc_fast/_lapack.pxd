@@ -6,17 +6,14 @@ from scipy.linalg cimport cython_lapack as lapack
 
 include "_blas_int.pxi"
 
+ctypedef double complex doublecomplex
+ctypedef float complex floatcomplex
 
-cdef inline blas_int sytrd(blas_int n, floating *a, floating *d, floating *e, floating *tau,
-                           floating *work, blas_int lwork) noexcept nogil:
-    """Tridiagonal form of a symmetric matrix, lower triangle in and reflectors out."""
-    cdef blas_int info = 0
-    cdef char uplo = b'L'
-    if floating is double:
-        lapack.dsytrd(&uplo, &n, a, &n, d, e, tau, work, &lwork, &info)
-    else:
-        lapack.ssytrd(&uplo, &n, a, &n, d, e, tau, work, &lwork, &info)
-    return info
+ctypedef fused number:
+    float
+    double
+    floatcomplex
+    doublecomplex
 
 
 cdef inline blas_int sterf(blas_int n, floating *d, floating *e) noexcept nogil:
@@ -72,18 +69,6 @@ cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first,
     return info
 
 
-cdef inline blas_int ormtr(blas_int n, blas_int columns, floating *a, floating *tau, floating *c,
-                           floating *work, blas_int lwork) noexcept nogil:
-    """c <- Q c for the reflectors a, tau of sytrd."""
-    cdef blas_int info = 0
-    cdef char side = b'L', uplo = b'L', trans = b'N'
-    if floating is double:
-        lapack.dormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
-    else:
-        lapack.sormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
-    return info
-
-
 cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
                             floating *c) noexcept nogil:
     """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""
@@ -132,4 +117,78 @@ cdef inline blas_int right_singular_complex(blas_int m, blas_int n, double compl
     cdef char none = b'N', everything = b'A'
     lapack.zgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, rwork,
                   &info)
+    return info
+
+
+# ------------------------------------------------------------------ real and complex
+
+cdef inline void herk_lower(blas_int n, blas_int k, number *a, bint transposed, double beta,
+                            number *c) noexcept nogil:
+    """Lower triangle of c <- a a^H + beta c for a of shape n x k, or a^H a for a of k x n."""
+    cdef char uplo = b'L', trans = b'N'
+    cdef blas_int lda = k if transposed else n
+    cdef double one = 1.0
+    cdef float one_f = 1.0, beta_f = <float> beta
+    if number is double:
+        trans = b'T' if transposed else b'N'
+        blas.dsyrk(&uplo, &trans, &n, &k, &one, a, &lda, &beta, c, &n)
+    elif number is float:
+        trans = b'T' if transposed else b'N'
+        blas.ssyrk(&uplo, &trans, &n, &k, &one_f, a, &lda, &beta_f, c, &n)
+    elif number is doublecomplex:
+        trans = b'C' if transposed else b'N'
+        blas.zherk(&uplo, &trans, &n, &k, &one, a, &lda, &beta, c, &n)
+    else:
+        trans = b'C' if transposed else b'N'
+        blas.cherk(&uplo, &trans, &n, &k, &one_f, a, &lda, &beta_f, c, &n)
+
+
+cdef inline void gemm(bint adjoint_a, bint adjoint_b, blas_int m, blas_int n, blas_int k,
+                      number *a, blas_int lda, number *b, blas_int ldb, number *c,
+                      blas_int ldc) noexcept nogil:
+    """c <- a b, of shape m x n, or with the conjugate transposes of a and b."""
+    cdef char trans_a = b'C' if adjoint_a else b'N', trans_b = b'C' if adjoint_b else b'N'
+    cdef number one = 1, zero = 0
+    if number is double:
+        blas.dgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+    elif number is float:
+        blas.sgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+    elif number is doublecomplex:
+        blas.zgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+    else:
+        blas.cgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+
+
+cdef inline blas_int hetrd(blas_int n, number *a, void *d, void *e, number *tau, number *work,
+                           blas_int lwork) noexcept nogil:
+    """Tridiagonal form of a Hermitian matrix, lower triangle in and reflectors out.
+
+    d and e are real, of the precision of a.
+    """
+    cdef blas_int info = 0
+    cdef char uplo = b'L'
+    if number is double:
+        lapack.dsytrd(&uplo, &n, a, &n, <double *> d, <double *> e, tau, work, &lwork, &info)
+    elif number is float:
+        lapack.ssytrd(&uplo, &n, a, &n, <float *> d, <float *> e, tau, work, &lwork, &info)
+    elif number is doublecomplex:
+        lapack.zhetrd(&uplo, &n, a, &n, <double *> d, <double *> e, tau, work, &lwork, &info)
+    else:
+        lapack.chetrd(&uplo, &n, a, &n, <float *> d, <float *> e, tau, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int unmtr(blas_int n, blas_int columns, number *a, number *tau, number *c,
+                           number *work, blas_int lwork) noexcept nogil:
+    """c <- Q c for the reflectors a, tau of hetrd."""
+    cdef blas_int info = 0
+    cdef char side = b'L', uplo = b'L', trans = b'N'
+    if number is double:
+        lapack.dormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
+    elif number is float:
+        lapack.sormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
+    elif number is doublecomplex:
+        lapack.zunmtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
+    else:
+        lapack.cunmtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)
     return info

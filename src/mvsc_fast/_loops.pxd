@@ -42,6 +42,10 @@ cdef extern from "_loops.h" nogil:
         *out)
     void mvsc_extrapolate_f(const float *p, const float *last, double momentum, Py_ssize_t n, float
         *out)
+    void mvsc_trpca_update_d(const double *w, double *l, double *s, double *y, const double *x, double
+        lam, double mu, double mu_next, Py_ssize_t n, double *argument, double *change)
+    void mvsc_trpca_update_f(const float *w, float *l, float *s, float *y, const float *x, double lam,
+        double mu, double mu_next, Py_ssize_t n, double *argument, float *change)
 
 
 cdef inline void argument(const floating *w, const floating *l, const floating *e, const floating
@@ -113,3 +117,12 @@ cdef inline void extrapolate(const floating *p, const floating *last, double mom
         mvsc_extrapolate_d(p, last, momentum, n, out)
     else:
         mvsc_extrapolate_f(p, last, momentum, n, out)
+
+
+cdef inline void trpca_update(const floating *w, floating *l, floating *s, floating *y, const
+        floating *x, double lam, double mu, double mu_next, Py_ssize_t n, double *argument,
+        floating *change) noexcept nogil:
+    if floating is double:
+        mvsc_trpca_update_d(w, l, s, y, x, lam, mu, mu_next, n, argument, change)
+    else:
+        mvsc_trpca_update_f(w, l, s, y, x, lam, mu, mu_next, n, argument, change)

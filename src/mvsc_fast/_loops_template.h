@@ -145,3 +145,28 @@ MVSC_CLONES static void NAME(mvsc_extrapolate)(
     for (ptrdiff_t k = 0; k < n; k++)
         out[k] = p[k] + beta * (p[k] - last[k]);
 }
+
+/* S, Y, the changes and the next argument W - S - Y / mu_next of TRPCA, given the new L in x. */
+MVSC_CLONES static void NAME(mvsc_trpca_update)(
+    const REAL *MVSC_RESTRICT w, REAL *MVSC_RESTRICT l, REAL *MVSC_RESTRICT s,
+    REAL *MVSC_RESTRICT y, const REAL *MVSC_RESTRICT x, double lam, double mu, double mu_next,
+    ptrdiff_t n, double *MVSC_RESTRICT argument, REAL *MVSC_RESTRICT change)
+{
+    const REAL inverse = (REAL)(1.0 / mu), inverse_next = (REAL)(1.0 / mu_next);
+    const REAL t = (REAL)(lam / mu), step = (REAL)mu;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        REAL a = w[k] - x[k] - y[k] * inverse;
+        REAL sparse = a > t ? a - t : (a < -t ? a + t : (REAL)0);
+        REAL misfit = x[k] + sparse - w[k];
+        REAL c = change[k], d;
+        d = (REAL)fabs(misfit); c = d > c ? d : c;
+        d = (REAL)fabs(x[k] - l[k]); c = d > c ? d : c;
+        d = (REAL)fabs(sparse - s[k]); c = d > c ? d : c;
+        change[k] = c;
+        REAL next = y[k] + step * misfit;
+        l[k] = x[k];
+        s[k] = sparse;
+        y[k] = next;
+        argument[k] = w[k] - sparse - next * inverse_next;
+    }
+}

@@ -1,0 +1,296 @@
+"""Singular value shrinkage of large matrices: frontal slices and unfoldings of a tensor.
+
+All go through one n x n Gram matrix, real or complex: its tridiagonal form, all eigenvalues, and
+eigenvectors for those above the threshold only. Tensors are C-contiguous of shape (v, n, n); LAPACK
+sees every slice as its transpose. The kernels work in place and release the GIL; threads are those
+of BLAS.
+"""
+
+from cython cimport floating
+from libc.math cimport fmax, sqrt
+from libc.string cimport memcpy, memset
+
+cimport mvsc_fast._lapack as la
+from mvsc_fast._kernels cimport Recipe, tridiagonal_vectors
+from mvsc_fast._lapack cimport blas_int, doublecomplex, floatcomplex, number
+
+import numpy as np
+
+from mvsc_fast._kernels import check_status
+
+ctypedef fused complex_number:
+    floatcomplex
+    doublecomplex
+
+# Eigenvalues of a Gram matrix do not resolve singular values below sqrt(eps) * s_max: under this
+# ratio of t to s_max all eigenvectors are taken, and the lengths of their images decide.
+cdef double GRAM_LIMIT = 1.5e-6
+cdef double GRAM_LIMIT_SINGLE = 3e-2
+
+cdef enum Side:
+    ROWS        # of the unfolding [T_0, T_1, ...]: one left factor for all slices
+    COLUMNS     # of the unfolding [T_0; T_1; ...]: one right factor for all slices
+
+
+cdef double norm_bound(const number *m, Py_ssize_t v, Py_ssize_t n, Side side,
+                       double *sums) noexcept nogil:
+    """An upper bound of the unfolding's spectral norm: Frobenius, or sqrt(||.||_1 ||.||_inf)."""
+    cdef Py_ssize_t i, j, k
+    cdef double squares = 0.0, across = 0.0, along = 0.0, size, total
+    cdef double *other = sums + n
+    memset(sums, 0, n * sizeof(double))
+    for i in range(v):
+        memset(other, 0, n * sizeof(double))
+        for j in range(n):
+            total = 0.0
+            for k in range(n):
+                size = abs(m[(i * n + j) * n + k])
+                squares += size * size
+                total += size
+                other[k] += size
+            if side == ROWS:
+                sums[j] += total
+            else:
+                across = fmax(across, total)
+        for k in range(n):
+            if side == ROWS:
+                across = fmax(across, other[k])
+            else:
+                sums[k] += other[k]
+    for j in range(n):
+        along = fmax(along, sums[j])
+    return min(sqrt(squares), sqrt(across) * sqrt(along))
+
+
+cdef int unfolding_map(
+    number *m,                  # INOUT v slices, n x n, row-major
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    Side side,
+    number *work,               # 3 n n + n
+    double *real_work,          # 2 n n + 32 n
+    blas_int *iwork,            # 12 n + 64
+    Py_ssize_t *rank,           # OUT  singular values above t
+) noexcept nogil:
+    cdef number *gram = work
+    cdef number *vectors = gram + n * n
+    cdef number *image = vectors + n * n
+    cdef number *tau = image + n * n
+    cdef double *z = real_work
+    cdef double *scratch = z + n * n                # n n + 24 n
+    cdef double *d = scratch + n * n + 24 * n
+    cdef double *e = d + n
+    cdef double *spectrum = e + n
+    cdef double *copy = spectrum + n
+    cdef double limit = GRAM_LIMIT, largest
+    cdef float *single
+    cdef Py_ssize_t i, j, k, r = 0
+    cdef blas_int size = <blas_int> n, columns, info
+    cdef Recipe recipe
+
+    rank[0] = 0
+    if norm_bound(m, v, n, side, scratch) <= t:
+        memset(m, 0, v * n * n * sizeof(number))
+        return 0
+
+    # Column-major M_i = T_i^T: rows of T give sum M_i^H M_i, columns sum M_i M_i^H.
+    for i in range(v):
+        la.herk_lower(size, size, m + i * n * n, side == ROWS, i > 0, gram)
+    info = la.hetrd(size, gram, d, e, tau, image, <blas_int> (n * n))
+    if info != 0:
+        return <int> info
+    if number is float or number is floatcomplex:
+        limit = GRAM_LIMIT_SINGLE
+        single = <float *> d
+        for j in range(n):
+            spectrum[j] = single[j]
+        memcpy(d, spectrum, n * sizeof(double))
+        single = <float *> e
+        for j in range(n - 1):
+            spectrum[j] = single[j]
+        memcpy(e, spectrum, (n - 1) * sizeof(double))
+    memcpy(spectrum, d, n * sizeof(double))
+    memcpy(copy, e, n * sizeof(double))
+    info = la.sterf(size, spectrum, copy)
+    if info != 0:
+        return <int> info
+    largest = sqrt(fmax(spectrum[n - 1], 0.0))
+    if t < limit * largest:
+        r = n
+    else:
+        for j in range(n):
+            r += spectrum[j] > t * t
+    if r == 0:
+        memset(m, 0, v * n * n * sizeof(number))
+        return 0
+
+    recipe.low, recipe.high = 0, n - r
+    info = tridiagonal_vectors(n, d, e, z, &recipe, scratch, iwork)
+    if info != 0:
+        return <int> info
+    for j in range(n * r):
+        vectors[j] = <number> z[j]
+    columns = <blas_int> r
+    info = la.unmtr(size, columns, gram, tau, vectors, image, <blas_int> (n * n))
+    if info != 0:
+        return <int> info
+
+    # The images of the eigenvectors replace the slices, their lengths are the singular values.
+    memset(spectrum, 0, r * sizeof(double))
+    for i in range(v):
+        la.gemm(side == COLUMNS, False, size, columns, size, m + i * n * n, size, vectors, size,
+                image, size)
+        for j in range(r):
+            for k in range(n):
+                spectrum[j] += square(image[j * n + k])
+        memcpy(m + i * n * n, image, n * r * sizeof(number))
+    for j in range(r):
+        largest = sqrt(spectrum[j])
+        rank[0] += largest > t
+        spectrum[j] = 1.0 - t / largest if largest > t else 0.0
+    for i in range(v):
+        for j in range(r):
+            for k in range(n):
+                image[j * n + k] = <number> (spectrum[j] * m[(i * n + j) * n + k])
+        if side == ROWS:
+            la.gemm(False, True, size, size, columns, image, size, vectors, size, m + i * n * n,
+                    size)
+        else:
+            la.gemm(False, True, size, size, columns, vectors, size, image, size, m + i * n * n,
+                    size)
+    return 0
+
+
+cdef inline double square(number x) noexcept nogil:
+    if number is double or number is float:
+        return <double> x * x
+    else:
+        return <double> x.real * x.real + <double> x.imag * x.imag
+
+
+class UnfoldingWorkspace:
+    """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones."""
+
+    def __init__(self, n, dtype, complex_slices=False):
+        self.n = n
+        self.numbers = np.empty(8 * n * n + 2 * n if complex_slices else 3 * n * n + n, dtype)
+        self.real = np.empty(2 * n * n + 32 * n)
+        self.integers = np.empty(12 * n + 64, dtype=np.longlong)
+
+
+def mode_shrink(floating[:, :, ::1] T, double t, int axis, work=None):
+    """Shrink the singular values of an unfolding of T by t, in place.
+
+    The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the n x v n matrix ``[T[0], T[1], ...]``,
+    or axis 2, the v n x n matrix ``[T[0]; T[1]; ...]``; `slice_shrink` of T as one slice
+    v x 1 x n^2 does axis 0.
+
+    Returns
+    -------
+    int
+        Number of singular values above t.
+    """
+    if axis not in (1, 2):
+        raise ValueError(f"axis must be 1 or 2, got {axis}")
+    return _map(T, T.shape[0], t, ROWS if axis == 1 else COLUMNS, work)[0]
+
+
+def frontal_shrink(floating[:, :, ::1] T, double t, work=None):
+    """Shrink the singular values of every frontal slice ``T[i]`` by t, in place.
+
+    The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric.
+
+    Returns
+    -------
+    ndarray of shape (v,)
+        Number of singular values above t in every slice.
+    """
+    return _map(T, 1, t, ROWS, work)
+
+
+cdef _map(floating[:, :, ::1] T, Py_ssize_t group, double t, Side side, work):
+    """Map groups of consecutive slices; the ranks of all groups."""
+    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
+    if T.shape[2] != n:
+        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
+    ranks = np.zeros(v // group if group else 0, dtype=np.intp)
+    if v * n == 0:
+        return ranks
+    if work is None:
+        work = UnfoldingWorkspace(n, np.asarray(T).dtype)
+    _check_workspace(work, n)
+    status = np.zeros(v // group, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef floating[::1] numbers = work.numbers
+    cdef double[::1] real = work.real
+    cdef long long[::1] integers = work.integers
+    with nogil:
+        for i in range(v // group):
+            code[i] = unfolding_map(&T[i * group, 0, 0], group, n, t, side, &numbers[0], &real[0],
+                                    <blas_int *> &integers[0], &rank[i])
+    check_status(status, "unfolding" if group > 1 else "frontal slice")
+    return ranks
+
+
+cdef int complex_map(
+    floating *x,
+    floating *y,
+    Py_ssize_t n,
+    double t,
+    complex_number *work,       # one matrix more than unfolding_map needs
+    double *real_work,
+    blas_int *iwork,
+    Py_ssize_t *rank,
+) noexcept nogil:
+    cdef complex_number *slice = work + 3 * n * n + n
+    cdef Py_ssize_t k
+    cdef int info
+    for k in range(n * n):
+        slice[k].real = x[k]
+        slice[k].imag = y[k]
+    info = unfolding_map(slice, 1, n, t, ROWS, work, real_work, iwork, rank)
+    for k in range(n * n):
+        x[k] = <floating> slice[k].real
+        y[k] = <floating> slice[k].imag
+    return info
+
+
+def complex_shrink(floating[:, ::1] real, floating[:, ::1] imaginary, double t, work=None):
+    """Shrink the singular values of the complex matrix ``real + 1j * imaginary`` by t, in place.
+
+    Returns
+    -------
+    int
+        Number of singular values above t.
+    """
+    cdef Py_ssize_t n = real.shape[0], rank = 0
+    cdef long long[::1] integers
+    cdef double[::1] real_work
+    cdef floating[::1] numbers
+    cdef int code
+    if real.shape[1] != n or imaginary.shape[0] != n or imaginary.shape[1] != n:
+        raise ValueError("both parts must be square and of the same size")
+    if n == 0:
+        return 0
+    if work is None:
+        work = UnfoldingWorkspace(n, np.asarray(real).dtype, complex_slices=True)
+    _check_workspace(work, n)
+    real_work = work.real
+    integers = work.integers
+    numbers = work.numbers
+    with nogil:
+        if floating is double:
+            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <doublecomplex *> &numbers[0],
+                               &real_work[0], <blas_int *> &integers[0], &rank)
+        else:
+            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <floatcomplex *> &numbers[0],
+                               &real_work[0], <blas_int *> &integers[0], &rank)
+    check_status([code], "complex slice")
+    return rank
+
+
+def _check_workspace(work, n):
+    if work.n < n:
+        raise ValueError(f"workspace for slices of size {work.n} is too small for {n}")
