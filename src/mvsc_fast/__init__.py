@@ -3,17 +3,46 @@
 __version__ = "0.1.0"
 
 from . import datasets, graphs, metrics, spectral
-from .methods import TLRR, TSVDMSC, tlrr, tsvd_msc
+from .methods import (
+    ETLMSC,
+    LTMSC,
+    SCMV3DT,
+    SNN,
+    TLRR,
+    TRPCA,
+    TSVDMSC,
+    UtSVDMSC,
+    etlmsc,
+    lt_msc,
+    scmv_3dt,
+    snn,
+    tlrr,
+    trpca,
+    tsvd_msc,
+    ut_svd_msc,
+)
 from .threads import show_config
 
 __all__ = [
+    "ETLMSC",
+    "LTMSC",
+    "SCMV3DT",
+    "SNN",
     "TLRR",
+    "TRPCA",
     "TSVDMSC",
+    "UtSVDMSC",
     "datasets",
+    "etlmsc",
     "graphs",
+    "lt_msc",
     "metrics",
+    "scmv_3dt",
     "show_config",
+    "snn",
     "spectral",
     "tlrr",
+    "trpca",
     "tsvd_msc",
+    "ut_svd_msc",
 ]

@@ -11,14 +11,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from . import __version__, datasets, graphs
-from .methods import TLRR, TSVDMSC
+from .methods import ESTIMATORS, TLRR
 from .metrics import clustering_scores
 from .plots import plot_similarity
 from .readers import load_views
 from .spectral import fuse, spectral_labels
 from .threads import show_config
-
-METHODS = {"tlrr": TLRR, "tsvd-msc": TSVDMSC}
 
 
 def main(argv=None):
@@ -53,7 +51,7 @@ def _parser():
         help="one .npz or .mat with all views, or one .csv or .npy for each view",
     )  # fmt: skip
     cluster.add_argument("--clusters", type=int, required=True, metavar="K")
-    cluster.add_argument("--method", choices=sorted(METHODS), default="tlrr")
+    cluster.add_argument("--method", choices=sorted(ESTIMATORS), default="tlrr")
     cluster.add_argument(
         "--neighbors", default="auto", metavar="N", help="similar samples each keeps (tlrr)"
     )
@@ -94,7 +92,7 @@ def _cluster(args):
                 raise ValueError(f'--neighbors must be a number or "auto", got {neighbors!r}')
             neighbors = int(neighbors)
         parameters["neighbors"] = neighbors
-    model = METHODS[args.method](args.clusters, **parameters).fit(views)
+    model = ESTIMATORS[args.method](args.clusters, **parameters).fit(views)
     if args.scores and len(y) != len(model.labels_):
         raise ValueError(f"--scores: {len(y)} labels for {len(model.labels_)} samples")
     if args.labels:

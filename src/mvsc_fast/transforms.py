@@ -1,13 +1,15 @@
-"""Orthogonal transforms along the samples, in which tensor nuclear norms are taken.
+"""Orthogonal transforms along samples or views, in which tensor nuclear norms are taken.
 
-A tensor of shape (v, m, n) is transformed along its middle axis. As every transform here is
-orthonormal, solvers can stay in transformed coordinates throughout.
+A tensor of shape (v, m, n) is transformed along its middle axis, the samples, and shrunk by its
+row slices; or along its first axis, the views, and shrunk by its frontal slices. As every
+transform here is orthonormal, solvers can stay in transformed coordinates throughout.
 """
 
 import numpy as np
 import scipy.fft
 
 from ._kernels import halfcomplex_shrink, slice_shrink
+from ._unfoldings import UnfoldingWorkspace, complex_shrink, frontal_shrink
 from .graphs import graph_basis, self_representation
 from .threads import blas_threads
 from .validation import check_option
@@ -51,21 +53,35 @@ class Fourier:
         with blas_threads(1):
             halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
+    def shrink_frontal(self, T, t, work=None):
+        """As `shrink`, for frontal slices and a DFT along the views; threads are BLAS's own."""
+        v = len(T)
+        t = t / np.sqrt(v)
+        if work is None:
+            work = UnfoldingWorkspace(T.shape[1], T.dtype, complex_slices=True)
+        frontal_shrink(T[:1], t, work)
+        for k in range(1, v - 1, 2):
+            complex_shrink(T[k], T[k + 1], np.sqrt(2) * t, work)
+        if v % 2 == 0:
+            frontal_shrink(T[v - 1 :], t, work)
+
 
 class Basis:
-    """An orthonormal basis, given as the columns of a matrix."""
+    """An orthonormal basis, given as the columns of a matrix; None is the identity."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix=None):
         self.matrix = matrix
 
     def forward(self, A, axis):
-        return self._product(self.matrix.T, A, axis)
+        return self._product(None if self.matrix is None else self.matrix.T, A, axis)
 
     def inverse(self, A, axis):
         return self._product(self.matrix, A, axis)
 
     @staticmethod
     def _product(matrix, A, axis):
+        if matrix is None:
+            return np.array(A, order="C")
         return np.ascontiguousarray(np.moveaxis(np.tensordot(matrix, A, (1, axis)), 0, axis))
 
     def shrink(self, T, t, n_threads):
@@ -73,19 +89,37 @@ class Basis:
         with blas_threads(1):
             slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
+    def shrink_frontal(self, T, t, work=None):
+        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS."""
+        frontal_shrink(T, t / np.sqrt(len(T)), work)
+
 
 def resolve_transform(transform, views):
-    """The transform named "dft" or "graph", or with the columns of a matrix as its basis.
+    """The transform along the samples: "dft", "graph", "identity", or a matrix of basis columns.
 
     "graph" takes the eigenvectors of the normalised default similarity graph of the views, which
     do not depend on the order of the samples.
     """
+    if isinstance(transform, (Fourier, Basis)):
+        return transform
     if isinstance(transform, str):
-        if check_option(transform, "transform", ("dft", "graph")) == "dft":
-            return Fourier()
-        return Basis(graph_basis(self_representation(views)))
-    n = views[0].shape[0]
-    basis = np.ascontiguousarray(transform, dtype=views[0].dtype)
+        check_option(transform, "transform", ("dft", "graph", "identity"))
+        if transform == "graph":
+            return Basis(graph_basis(self_representation(views)))
+        return Fourier() if transform == "dft" else Basis()
+    return _given_basis(transform, views[0].shape[0], views[0].dtype)
+
+
+def resolve_view_transform(transform, v, dtype):
+    """The transform along v views: "dft", "identity", or a v x v matrix of basis columns."""
+    if isinstance(transform, str):
+        check_option(transform, "transform", ("dft", "identity"))
+        return Fourier() if transform == "dft" else Basis()
+    return _given_basis(transform, v, dtype)
+
+
+def _given_basis(matrix, n, dtype):
+    basis = np.ascontiguousarray(matrix, dtype=dtype)
     if basis.shape != (n, n):
         raise ValueError(f"transform has shape {basis.shape}, the data need ({n}, {n})")
     error = np.abs(basis.T @ basis - np.eye(n)).max()

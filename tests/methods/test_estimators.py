@@ -4,9 +4,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mvsc_fast import TLRR, TSVDMSC
+from mvsc_fast import methods
 
-ESTIMATORS = [TLRR(n_clusters=3), TSVDMSC(n_clusters=3)]
+ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from reference.tsvd_msc import tsvd_msc as twin
 
-from mvsc_fast import TSVDMSC, tsvd_msc
-from mvsc_fast.methods import base
+from mvsc_fast import tsvd_msc
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral import fuse, spectral_labels
 
@@ -62,14 +61,6 @@ def test_graph_transform_follows_the_samples():
     Z = tsvd_msc(views, transform="graph").representation
     permuted = tsvd_msc([X[order] for X in views], transform="graph").representation
     np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-6)
-
-
-def test_the_dft_warns_once_that_the_order_counts(monkeypatch):
-    monkeypatch.setattr(base, "_order_warned", False)
-    views = random_views(20, (15, 30))
-    with pytest.warns(UserWarning, match="labels depend on their order"):
-        TSVDMSC(2, sample_transform="dft").fit(views)
-    TSVDMSC(2, sample_transform="dft").fit(views)
 
 
 def test_stopping_early():

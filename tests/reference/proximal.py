@@ -38,3 +38,31 @@ def tensor_nuclear_shrink(T, t):
     """Full complex FFT along axis 1, every slice through its own SVD."""
     hat = np.fft.fft(T, axis=1)
     return np.fft.ifft(slice_shrink(hat, t), axis=1).real
+
+
+def frontal_shrink(T, t):
+    return np.stack([svt(A, t) for A in T])
+
+
+def unfold(T, axis):
+    return np.moveaxis(T, axis, 0).reshape(T.shape[axis], -1)
+
+
+def mode_shrink(T, t, axis):
+    shape = np.moveaxis(T, axis, 0).shape
+    return np.moveaxis(svt(unfold(T, axis), t).reshape(shape), 0, axis)
+
+
+def view_nuclear_shrink(T, t):
+    """Full complex FFT along the views, every n x n slice through its own SVD."""
+    return np.fft.ifft(frontal_shrink(np.fft.fft(T, axis=0), t), axis=0).real
+
+
+def soft(A, t):
+    return np.sign(A) * np.maximum(np.abs(A) - t, 0)
+
+
+def column_shrink(T, t):
+    """l2,1 shrinkage of the columns of all slices stacked."""
+    length = np.sqrt((T**2).sum(axis=(0, 1)))
+    return T * (1 - t / np.maximum(length, t))

@@ -1,6 +1,8 @@
-"""t-SVD-MSC (Xie et al. 2018) on full feature matrices: no thin factors, full complex FFT."""
+"""t-SVD-MSC and Ut-SVD-MSC (Xie et al. 2018): no thin factors, full complex FFT."""
 
 import numpy as np
+
+from .proximal import view_nuclear_shrink
 
 
 def fourier_shrink(T, t):
@@ -19,7 +21,7 @@ def basis_shrink(T, t, basis):
     return np.einsum("ab,vbc->vac", basis, hat) / np.sqrt(n)
 
 
-def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200):
+def tsvd_msc(views, lam=0.5, update="joint", basis=None, rotate=True, tol=1e-7, max_iter=200):
     """Z of shape (v, n, n) and the number of iterations; views are (n, d_i)."""
     X = [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
     v, n = len(X), X[0].shape[1]
@@ -48,11 +50,12 @@ def tsvd_msc(views, lam=0.5, update="joint", basis=None, tol=1e-7, max_iter=200)
             update_errors()
             for i in range(v):
                 Y[i] += mu * (X[i] - X[i] @ Z[i] - E[i])
-        G = (
-            fourier_shrink(Z + W / rho, 1 / rho)
-            if basis is None
-            else basis_shrink(Z + W / rho, 1 / rho, basis)
-        )
+        if not rotate:
+            G = view_nuclear_shrink(Z + W / rho, 1 / rho)
+        elif basis is None:
+            G = fourier_shrink(Z + W / rho, 1 / rho)
+        else:
+            G = basis_shrink(Z + W / rho, 1 / rho, basis)
         W += rho * (Z - G)
         residuals = [X[i] - X[i] @ Z[i] - E[i] for i in range(v)] + list(Z - G)
         if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol:

@@ -1,6 +1,41 @@
 """One file per method: its function on arrays and its estimator."""
 
+from .etlmsc import ETLMSC, etlmsc
+from .lt_msc import LTMSC, lt_msc
+from .scmv_3dt import SCMV3DT, scmv_3dt
+from .snn import SNN, snn
 from .tlrr import TLRR, tlrr
+from .trpca import TRPCA, trpca
 from .tsvd_msc import TSVDMSC, tsvd_msc
+from .ut_svd_msc import UtSVDMSC, ut_svd_msc
 
-__all__ = ["TLRR", "TSVDMSC", "tlrr", "tsvd_msc"]
+ESTIMATORS = {
+    "tlrr": TLRR,
+    "tsvd-msc": TSVDMSC,
+    "ut-svd-msc": UtSVDMSC,
+    "lt-msc": LTMSC,
+    "etlmsc": ETLMSC,
+    "scmv-3dt": SCMV3DT,
+    "trpca": TRPCA,
+    "snn": SNN,
+}
+
+__all__ = [
+    "ESTIMATORS",
+    "ETLMSC",
+    "LTMSC",
+    "SCMV3DT",
+    "SNN",
+    "TLRR",
+    "TRPCA",
+    "TSVDMSC",
+    "UtSVDMSC",
+    "etlmsc",
+    "lt_msc",
+    "scmv_3dt",
+    "snn",
+    "tlrr",
+    "trpca",
+    "tsvd_msc",
+    "ut_svd_msc",
+]

@@ -3,7 +3,6 @@
 import sys
 import warnings
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -94,31 +93,3 @@ def warn_not_converged(name, result, tol):
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-_order_warned = False
-
-
-def warn_order_dependent():
-    """Say once that a transform along the samples makes labels depend on their order."""
-    global _order_warned
-    if not _order_warned:
-        _order_warned = True
-        warnings.warn(
-            'sample_transform="dft" runs along the samples, so the labels depend on their order, '
-            'and files sorted by class flatter it: use "graph" unless you reproduce a published '
-            "table",
-            UserWarning,
-            stacklevel=5,
-        )
-
-
-def fitted_tensor(estimator, n_samples):
-    """``tensor_`` of a fitted estimator, checked against the number of samples."""
-    tensor = np.asarray(estimator.tensor_)
-    if tensor.ndim != 3 or tensor.shape[1:] != (n_samples, n_samples):
-        raise ValueError(
-            f"graph={type(estimator).__name__} was fitted on {tensor.shape[-1]} samples, the "
-            f"views have {n_samples}: pass an unfitted estimator, or the same samples"
-        )
-    return tensor

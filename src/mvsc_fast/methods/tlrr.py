@@ -1,10 +1,7 @@
 """TLRR: low-rank representation tailored to multi-view similarity tensors (Jia et al. 2021)."""
 
-import numpy as np
 import scipy.sparse
-from sklearn.base import clone
 
-from .. import graphs
 from ..neighbors import count_neighbors, stable_neighbors, tube_thresholds
 from ..solvers import solve_dual, solve_ialm
 from ..spectral import add_tail, fuse
@@ -16,17 +13,11 @@ from ..validation import (
     check_similarities,
     check_sparse_similarities,
 )
-from .base import MultiViewClusterer, fitted_tensor, warn_not_converged
-from .tsvd_msc import tsvd_msc
+from .base import warn_not_converged
+from .recovery import RecoveryClusterer
 
 SOLVERS = ("dual", "ialm")
 ESTIMATOR_LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
-GRAPHS = {
-    "selfrep": graphs.self_representation,
-    "knn": graphs.knn,
-    "gaussian": graphs.gaussian,
-}
-GRAPH_NAMES = ("precomputed", "tsvd", *GRAPHS)
 
 
 def tlrr(
@@ -132,7 +123,7 @@ def tlrr(
     return solve_ialm(check_similarities(W), mu=mu, rho=rho, mu_max=mu_max, **common)
 
 
-class TLRR(MultiViewClusterer):
+class TLRR(RecoveryClusterer):
     """Multi-view spectral clustering with a tailored low-rank tensor.
 
     The views become a similarity tensor W (``graph``), TLRR cleans it (see `tlrr`), and spectral
@@ -242,30 +233,12 @@ class TLRR(MultiViewClusterer):
         self.n_threads = n_threads
         self.verbose = verbose
 
-    def _validate(self, X):
-        self._check_parameters()
-        if self.graph != "precomputed":
-            return super()._validate(X)
-        X = np.asarray(X)[None] if np.ndim(X) == 2 else X
-        W = check_similarities(X, nonnegative=True, name="X")
-        if W.shape[1] < 2:
-            raise ValueError("X has 1 sample: at least 2 are needed")
-        self.n_features_in_ = W.shape[1]
-        return W
-
     def _check_parameters(self):
+        super()._check_parameters()
         check_number(self.omega1, "omega1", 0.0, 1.0)
         check_number(self.alpha, "alpha", 0.0)
         check_number(self.tail, "tail", 0.0)
         check_option(self.solver, "solver", SOLVERS)
-        if isinstance(self.graph, str):
-            check_option(self.graph, "graph", GRAPH_NAMES)
-        elif not hasattr(self.graph, "fit"):
-            raise ValueError(
-                "graph must be one of "
-                f"{', '.join(map(repr, GRAPH_NAMES))} or an estimator, "
-                f"got {self.graph!r}"
-            )
         if self.lam != "auto":
             check_number(self.lam, "lam", 0.0, open_interval=True)
         elif self.omega1 == 1.0 or self.alpha == 0.0:
@@ -277,9 +250,7 @@ class TLRR(MultiViewClusterer):
             check_integer(self.neighbors, "neighbors", 1)
 
     def _affinity(self, views, seed, n_threads):
-        W = self._similarities(views, n_threads)
-        self.similarity_ = W
-        self._log(f"{len(W)} views, {W.shape[1]} samples, graph {self.graph!r}")
+        W = self._similarities(views, seed, n_threads)
         self._choose_lam(W, seed, n_threads)
         self._log(f"{self.neighbors_:g} neighbors, lam {self.lam_:.4g}")
         tol, max_iter = ESTIMATOR_LIMITS[self.solver]
@@ -302,20 +273,6 @@ class TLRR(MultiViewClusterer):
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         return add_tail(fuse(self.tensor_), fuse(W), self.tail)
-
-    def _similarities(self, views, n_threads):
-        if isinstance(self.graph, str):
-            if self.graph == "precomputed":
-                return views
-            if self.graph == "tsvd":
-                return tsvd_msc(views, transform="graph", n_threads=n_threads).tensor
-            with blas_threads(n_threads):
-                return GRAPHS[self.graph](views)
-        estimator = self.graph
-        if not hasattr(estimator, "tensor_"):
-            estimator = clone(estimator).fit(views)
-        tensor = fitted_tensor(estimator, views[0].shape[0])
-        return check_similarities(tensor, name=f"{type(estimator).__name__}.tensor_")
 
     def _choose_lam(self, W, seed, n_threads):
         """Set ``lam_``, ``neighbors_`` and ``path_``."""
@@ -341,8 +298,3 @@ class TLRR(MultiViewClusterer):
             self.neighbors_ = min(self.neighbors, W.shape[1] - 1)
             (tau,) = tube_thresholds(W, [self.neighbors_])
         self.lam_ = float(strength / tau)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.graph == "precomputed"
-        return tags

@@ -9,7 +9,7 @@ from .._passes import ialm_pass
 from ..threads import blas_threads, frontal_threads
 from ..validation import check_memory
 from .partial import PartialShrinkage
-from .result import IterationState, SolverResult
+from .result import Progress, SolverResult
 
 
 def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback):
@@ -21,23 +21,11 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
 
     Parameters are those of `mvsc_fast.tlrr`; W is a validated tensor of shape (v, n, n).
     """
-    start = time.perf_counter()
+    progress = Progress(tol, max_iter, callback)
     v, n = W.shape[:2]
     omega2 = 1.0 - omega1
-    residuals, penalties, ranks, seconds = [], [], [], []
+    penalties, ranks = [], []
     eigen_seconds = 0.0
-    converged = stopped = False
-
-    def record(residual, rank):
-        nonlocal converged, stopped
-        residuals.append(residual)
-        penalties.append(mu)
-        ranks.append(rank)
-        seconds.append(time.perf_counter() - start)
-        converged = residual < tol
-        if callback is not None:
-            stopped = bool(callback(IterationState(len(residuals), residual, seconds[-1])))
-        return converged or stopped
 
     slices, blas = frontal_threads(v, n, n_threads)
     check_memory((5 * v + 2 * slices) * n * n * W.itemsize, f"tlrr on {v} views of {n} samples")
@@ -53,7 +41,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     largest = max(W.max(), -W.min())
 
     e = y = 0.0
-    while len(residuals) < max_iter:
+    while progress.running:
         reach = (1.0 - e + y / mu) / 2.0
         if (
             reach * spectral_norm > omega1 / (2 * mu)
@@ -63,19 +51,21 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
             break
         e = (3 * mu + 2 * lam * e) / (2 * lam + 3 * mu)
         y = 2 * lam * e / 3
-        if record((1.0 - e) * largest, np.zeros(v, dtype=np.intp)):
-            break
-        mu = min(rho * mu, mu_max)
-    n_fast_forward = len(residuals)
+        progress.record((1.0 - e) * largest)
+        penalties.append(mu)
+        ranks.append(np.zeros(v, dtype=np.intp))
+        if progress.running:
+            mu = min(rho * mu, mu_max)
+    n_fast_forward = progress.n_iter
 
     L = np.zeros_like(W)
     partial = PartialShrinkage(v, n)
-    if not (converged or stopped):
+    if progress.running:
         E = e * W
         Y1 = y * W
         Y2 = Y1.copy()
         np.multiply(W, (1.0 - e + y / mu) / 2.0, out=X)
-    while len(residuals) < max_iter and not (converged or stopped):
+    while progress.running:
         before = time.perf_counter()
         rank = None
         if partial.worth_trying(ranks[-1] if ranks else [0]):
@@ -91,21 +81,21 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
                 W, L, E, Y1, Y2, X,
                 omega2=omega2, alpha=alpha, lam=lam, mu=mu, mu_next=mu_next, n_threads=n_threads,
             )  # fmt: skip
-        if record(residual, rank):
-            break
+        progress.record(residual)
+        penalties.append(mu)
+        ranks.append(rank)
         mu = mu_next
 
     return SolverResult(
         tensor=L,
-        n_iter=len(residuals),
-        converged=converged,
+        n_iter=progress.n_iter,
+        converged=progress.converged,
         solver="ialm",
         parameters={"omega1": omega1, "alpha": alpha, "lam": lam},
         history={
-            "residual": np.array(residuals),
+            **progress.history,
             "mu": np.array(penalties),
             "rank": np.array(ranks).reshape(-1, v),
-            "seconds": np.array(seconds),
         },
         n_fast_forward=n_fast_forward,
         eigen_seconds=eigen_seconds,

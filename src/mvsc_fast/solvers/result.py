@@ -1,5 +1,6 @@
 """What a solver returns, and what its callback sees."""
 
+import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +17,101 @@ class IterationState(NamedTuple):
     """What is compared with ``tol``."""
     seconds: float
     """Time since the solver started."""
+
+
+class Progress:
+    """Residuals and times of an iteration, and whether it goes on.
+
+    ``while progress.running: ... progress.record(residual)``
+    """
+
+    def __init__(self, tol, max_iter, callback):
+        self.residuals = []
+        self.converged = False
+        self._tol = tol
+        self._max_iter = max_iter
+        self._callback = callback
+        self._start = time.perf_counter()
+        self._seconds = []
+        self._stopped = False
+
+    @property
+    def n_iter(self):
+        return len(self.residuals)
+
+    @property
+    def running(self):
+        return self.n_iter < self._max_iter and not (self.converged or self._stopped)
+
+    def record(self, residual):
+        """Note the residual of the iteration just made, and tell the callback."""
+        self.residuals.append(float(residual))
+        self._seconds.append(time.perf_counter() - self._start)
+        self.converged = residual <= self._tol
+        if self._callback is not None:
+            state = IterationState(self.n_iter, self.residuals[-1], self._seconds[-1])
+            self._stopped = bool(self._callback(state))
+
+    @property
+    def history(self):
+        return {"residual": np.array(self.residuals), "seconds": np.array(self._seconds)}
+
+
+@dataclass
+class RepresentationResult:
+    """Learned relations between samples, one matrix for each view.
+
+    Attributes
+    ----------
+    representation : ndarray of shape (v, n, n)
+        Z: column k of slice i holds the coefficients of sample k in view i.
+    n_iter : int
+    converged : bool
+    history : dict of ndarray
+        ``residual``, what is compared with ``tol`` (or, where that is cheaper, a lower bound of
+        it while that exceeds ``tol``), and ``seconds``.
+    """
+
+    representation: np.ndarray
+    n_iter: int
+    converged: bool
+    history: dict = field(repr=False)
+
+    @property
+    def tensor(self):
+        """W = |Z| + |Z|^T of every view, shape (v, n, n): the input of the recovery methods."""
+        W = np.abs(self.representation)
+        for A in W:
+            A += A.T.copy()
+        return W
+
+
+@dataclass
+class RecoveryResult:
+    """A similarity tensor split into a low-rank and a sparse part.
+
+    Attributes
+    ----------
+    low_rank : ndarray of shape (v, n, n)
+        L as the iteration leaves it, symmetric up to the last residual.
+    error : ndarray of shape (v, n, n)
+        The sparse tensor, W - L up to the last residual.
+    n_iter : int
+    converged : bool
+    history : dict of ndarray
+        ``residual`` and ``seconds`` of every iteration.
+    """
+
+    low_rank: np.ndarray
+    error: np.ndarray
+    n_iter: int
+    converged: bool
+    history: dict = field(repr=False)
+
+    @property
+    def tensor(self):
+        """L averaged with its transpose, shape (v, n, n): the input of other recovery methods."""
+        return (self.low_rank + self.low_rank.transpose(0, 2, 1)) / 2
 
 
 @dataclass

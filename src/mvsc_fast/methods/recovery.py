@@ -1,0 +1,107 @@
+"""Base of the estimators that clean a similarity tensor which some graph or method made."""
+
+import numpy as np
+from sklearn.base import clone
+
+from .. import graphs
+from ..spectral import fuse
+from ..threads import blas_threads
+from ..validation import check_similarities
+from .base import MultiViewClusterer, warn_not_converged
+from .tsvd_msc import tsvd_msc
+
+GRAPHS = {
+    "selfrep": graphs.self_representation,
+    "knn": graphs.knn,
+    "gaussian": graphs.gaussian,
+}
+GRAPH_NAMES = ("precomputed", "tsvd", *GRAPHS)
+
+
+class RecoveryClusterer(MultiViewClusterer):
+    """Base of the methods that clean a similarity tensor W; their ``graph`` says where it is from.
+
+    A method implements ``_affinity(views, seed, n_threads)`` and calls `_similarities` in it.
+    """
+
+    def _validate(self, X):
+        self._check_parameters()
+        if not self._is_precomputed():
+            return super()._validate(X)
+        X = np.asarray(X)[None] if np.ndim(X) == 2 else X
+        W = check_similarities(X, nonnegative=True, name="X")
+        if W.shape[1] < 2:
+            raise ValueError("X has 1 sample: at least 2 are needed")
+        self.n_features_in_ = W.shape[1]
+        return W
+
+    def _is_precomputed(self):
+        return isinstance(self.graph, str) and self.graph == "precomputed"
+
+    def _check_parameters(self):
+        named = isinstance(self.graph, str)
+        if not (self.graph in GRAPH_NAMES if named else hasattr(self.graph, "fit")):
+            raise ValueError(
+                "graph must be one of "
+                f"{', '.join(map(repr, GRAPH_NAMES))} or an estimator, "
+                f"got {self.graph!r}"
+            )
+
+    def _similarities(self, views, seed, n_threads):
+        """W, which also becomes ``similarity_``."""
+        self.similarity_ = self._graph_tensor(views, seed, n_threads)
+        shape = self.similarity_.shape
+        self._log(f"{shape[0]} views, {shape[1]} samples, graph {self.graph!r}")
+        return self.similarity_
+
+    def _graph_tensor(self, views, seed, n_threads):
+        if isinstance(self.graph, str):
+            if self.graph == "precomputed":
+                return views
+            if self.graph == "tsvd":
+                return tsvd_msc(views, transform="graph", n_threads=n_threads).tensor
+            with blas_threads(n_threads):
+                return GRAPHS[self.graph](views)
+        estimator = self.graph
+        if not hasattr(estimator, "tensor_"):
+            estimator = clone(estimator)
+            given = estimator.get_params(deep=False)
+            inherited = {"random_state": seed, "n_threads": n_threads}
+            estimator.set_params(
+                **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
+            )
+            estimator.fit(views)
+        tensor = fitted_tensor(estimator, views[0].shape[0])
+        return check_similarities(tensor, name=f"{type(estimator).__name__}.tensor_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
+
+
+class SplittingClusterer(RecoveryClusterer):
+    """Base of the methods that split W into a low-rank and a sparse part.
+
+    A method implements ``_recover(W, n_threads)``, which returns a `RecoveryResult`.
+    """
+
+    def _affinity(self, views, seed, n_threads):
+        result = self._recover(self._similarities(views, seed, n_threads), n_threads)
+        warn_not_converged(type(self).__name__, result, self.tol)
+        self._log(f"{result.n_iter} iterations, residual {result.history['residual'][-1:]}")
+        self.tensor_ = result.tensor
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        return fuse(self.tensor_)
+
+
+def fitted_tensor(estimator, n_samples):
+    """``tensor_`` of a fitted estimator, checked against the number of samples."""
+    tensor = np.asarray(estimator.tensor_)
+    if tensor.ndim != 3 or tensor.shape[1:] != (n_samples, n_samples):
+        raise ValueError(
+            f"graph={type(estimator).__name__} was fitted on {tensor.shape[-1]} samples, the "
+            f"views have {n_samples}: pass an unfitted estimator, or the same samples"
+        )
+    return tensor

@@ -1,0 +1,166 @@
+"""Self-representation of views in thin coordinates, and the ADMM of t-SVD-MSC and Ut-SVD-MSC."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.preprocessing import normalize
+
+from ..threads import blas_threads
+from .result import Progress, RepresentationResult
+
+MU_MAX = 1e11
+RHO_MAX = 1e13
+
+
+class ThinView:
+    """One view through its thin SVD, X = U S V^T, and its variables in the coordinates of U.
+
+    Products and norms of the methods do not change when X is replaced by R = S V^T, so the cost
+    does not grow with the number of features. With a ``transform`` along the samples, ``basis`` is
+    V with its rows transformed like the rows of Z.
+
+    Attributes
+    ----------
+    E : ndarray of shape (r, n)
+        Misfit.
+    y : ndarray of shape (r, n)
+        Multiplier of X = X Z + E over its penalty.
+    """
+
+    def __init__(self, X, transform=None):
+        dense = X.toarray() if scipy.sparse.issparse(X) else X
+        # X is (samples, features), the transpose of the paper's X.
+        V, s, Ut = scipy.linalg.svd(normalize(dense), full_matrices=False, check_finite=False)
+        rank = max(1, int(np.sum(s > max(dense.shape) * np.finfo(s.dtype).eps * s[0])))
+        self.s = s[:rank, None]
+        self.U = np.ascontiguousarray(Ut[:rank].T)
+        self.R = self.s * V[:, :rank].T
+        V = np.ascontiguousarray(V[:, :rank])
+        self.basis = V if transform is None else transform.forward(V, axis=0)
+        self.E, self.y, self.RZ = (np.zeros_like(self.R) for _ in range(3))
+        (self._gemm,) = scipy.linalg.get_blas_funcs(("gemm",), (self.R,))
+
+    def project(self, B):
+        """V^T B."""
+        # BLAS sees row-major arrays as their transposes.
+        return self._gemm(1.0, B.T, self.basis.T, trans_b=1).T
+
+    def fit(self, VB, ratio):
+        """V^T (Z - B) for the Z that minimises ``ratio ||X - X Z - E + y||^2 + ||Z - B||^2``.
+
+        As ``Z = B + V (shrunk s C - (1 - shrunk) V^T B)`` with ``C = ratio (R - E + y)`` and
+        ``shrunk = 1 / (1 + ratio s^2)``, V^T B is all of B it takes; `add` completes Z.
+        """
+        shrunk = 1.0 / (1.0 + ratio * self.s**2)
+        SC = self.R - self.E
+        SC += self.y
+        SC *= ratio * self.s
+        inner = shrunk * SC
+        inner -= (1.0 - shrunk) * VB
+        SC += VB
+        SC *= self.s * shrunk
+        self.RZ = SC
+        return inner
+
+    def add(self, inner, B):
+        """B <- B + V inner, in place."""
+        self._gemm(1.0, inner.T, self.basis.T, beta=1.0, c=B.T, overwrite_c=1)
+
+    def misfit(self):
+        """X - X Z + y in thin coordinates."""
+        F = self.R - self.RZ
+        F += self.y
+        return F
+
+    def residual(self):
+        """Largest absolute row sum of X - X Z - E."""
+        return np.abs(self.U @ (self.R - self.RZ - self.E)).sum(axis=1).max()
+
+
+def update_errors(thin, t):
+    """E <- the misfits with the length of every column, stacked over the views, shrunk by t.
+
+    Returns the misfits, from which the multipliers follow as misfit - E.
+    """
+    misfits = [view.misfit() for view in thin]
+    length = np.sqrt(sum(np.einsum("rk,rk->k", F, F) for F in misfits))
+    factor = 1.0 - t / np.maximum(length, t)
+    for view, F in zip(thin, misfits, strict=True):
+        np.multiply(F, factor, out=view.E)
+    return misfits
+
+
+def update_multipliers(thin, misfits):
+    """y <- y + X - X Z - E, given the misfits before E was subtracted."""
+    for view, F in zip(thin, misfits, strict=True):
+        view.y = F
+        view.y -= view.E
+
+
+def largest_row_sum(A):
+    """Largest absolute row sum of all slices, the norm in the published stopping rules."""
+    return np.abs(A).sum(axis=2).max()
+
+
+def solve_tsvd(thin, shrink, restore, *, lam, update, tol, max_iter, mu, n_threads, callback):
+    """ADMM for ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
+
+    Xie et al. 2018, Algorithm 1, with penalties mu = rho that double every iteration.
+
+    Parameters
+    ----------
+    thin : list of ThinView
+    shrink : callable
+        ``shrink(T, t)`` is the proximal map of t times the tensor nuclear norm, in place, in the
+        coordinates that the bases of the views are in.
+    restore : callable
+        From those coordinates to the samples.
+    lam, update, tol, max_iter, mu, n_threads, callback
+        See `mvsc_fast.tsvd_msc`.
+
+    Returns
+    -------
+    RepresentationResult
+    """
+    progress = Progress(tol, max_iter, callback)
+    rho = mu
+    v, n, dtype = len(thin), thin[0].R.shape[1], thin[0].R.dtype
+    G = np.zeros((v, n, n), dtype=dtype)
+    w = np.zeros_like(G)  # multiplier of Z = G over rho
+    gap = np.zeros_like(G)  # Z - G
+    VT = [np.zeros_like(view.R) for view in thin]  # V^T (Z + w)
+    growth = 1.0
+    while progress.running:
+        with blas_threads(n_threads):
+            for i, view in enumerate(thin):
+                VG = view.project(G[i])
+                inner = view.fit((1.0 + 1.0 / growth) * VG - VT[i] / growth, mu / rho)
+                view.add(inner, G[i])  # Z + w
+                VT[i] = VG + inner
+                if update == "sequential":
+                    update_errors(thin, lam / mu)
+                    view.y = view.misfit() - view.E
+        if update == "joint":
+            update_multipliers(thin, update_errors(thin, lam / mu))
+
+        w /= growth
+        np.subtract(G, w, out=gap)  # Z, as G holds Z + w
+        w[...] = G
+        shrink(G, 1.0 / rho)
+        w -= G
+        gap -= G
+        residual = np.linalg.norm(gap) / np.sqrt(v * n)
+        if residual <= tol:  # a lower bound of the largest row sum
+            residual = largest_row_sum(restore(gap))
+        if residual <= tol:
+            residual = max(residual, *(view.residual() for view in thin))
+        progress.record(residual)
+        growth = min(2 * mu, MU_MAX) / mu
+        for view in thin:
+            view.y /= growth
+        mu *= growth
+        growth = min(2 * rho, RHO_MAX) / rho
+        rho *= growth
+
+    gap += G
+    return RepresentationResult(restore(gap), progress.n_iter, progress.converged, progress.history)

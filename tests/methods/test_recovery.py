@@ -1,0 +1,157 @@
+"""TRPCA and SNN against their twins, and the chaining of methods."""
+
+import numpy as np
+import pytest
+from conftest import random_similarities
+from reference import recovery as twin
+
+from mvsc_fast import (
+    ETLMSC,
+    LTMSC,
+    SCMV3DT,
+    SNN,
+    TLRR,
+    TRPCA,
+    TSVDMSC,
+    UtSVDMSC,
+    datasets,
+    snn,
+    trpca,
+    tsvd_msc,
+)
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.spectral import fuse, spectral_labels
+
+
+@pytest.fixture(scope="module")
+def subspaces():
+    return datasets.make_multiview_subspaces(60, 3, random_state=0)
+
+
+@pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 12), (3, 30), (4, 10), (5, 7), (3, 1)])
+@pytest.mark.parametrize("lam", [0.02, 0.1, 0.4])
+def test_trpca_equals_its_twin(v, n, lam):
+    W = random_similarities(v, n)
+    before = W.copy()
+    result = trpca(W, lam=lam)
+    L, S, n_iter = twin.trpca(W, lam)
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+    np.testing.assert_allclose(result.error, S, atol=1e-8)
+    np.testing.assert_array_equal(W, before)
+
+
+def test_trpca_without_a_transform_along_the_views():
+    W = random_similarities(3, 20)
+    L, _, n_iter = twin.trpca(W, 0.1, identity=True)
+    for transform in ("identity", np.eye(3)):
+        result = trpca(W, lam=0.1, transform=transform)
+        assert result.n_iter == n_iter
+        np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+
+
+@pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 33), (3, 64), (4, 10), (3, 1)])
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (2.0, 0.3), (1.0, 8.0), (3.0, 0.0)])
+def test_snn_equals_its_twin(v, n, weights):
+    W = random_similarities(v, n)
+    before = W.copy()
+    result = snn(W, weights=weights)
+    L, E, n_iter = twin.snn(W, (weights[0], *weights))
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+    np.testing.assert_allclose(result.error, E, atol=1e-8)
+    np.testing.assert_array_equal(W, before)
+
+
+@pytest.mark.parametrize("method", [trpca, snn])
+def test_any_thread_count_gives_the_same_result(method):
+    W = random_similarities(3, 70)
+    one, two = (method(W, n_threads=threads, max_iter=80) for threads in (1, 2))
+    np.testing.assert_allclose(one.tensor, two.tensor, atol=1e-10)
+
+
+@pytest.mark.parametrize("method", [trpca, snn])
+def test_single_precision(method):
+    W = random_similarities(3, 24)
+    result = method(W.astype(np.float32), tol=1e-4)
+    assert result.tensor.dtype == np.float32 and result.converged
+    np.testing.assert_allclose(result.tensor, method(W, tol=1e-4).tensor, atol=2e-3)
+
+
+@pytest.mark.parametrize("method", [trpca, snn])
+def test_permuting_samples_permutes_the_result(method):
+    W = random_similarities(3, 20)
+    order = np.random.default_rng(0).permutation(20)
+    permuted = method(W[:, order][:, :, order]).tensor
+    np.testing.assert_allclose(permuted, method(W).tensor[:, order][:, :, order], atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [trpca, snn])
+def test_stopping_early(method):
+    W = random_similarities(2, 8)
+    result = method(W, callback=lambda state: state.iteration == 4)
+    assert result.n_iter == 4 and not result.converged
+    assert method(W, max_iter=0).n_iter == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "message"),
+    [
+        (trpca, {"lam": 0.0}, "lam"),
+        (trpca, {"transform": "graph"}, "'dft', 'identity'"),
+        (trpca, {"transform": np.eye(2)}, r"transform has shape \(2, 2\), the data need \(3, 3\)"),
+        (trpca, {"transform": np.ones((3, 3))}, "not orthonormal"),
+        (trpca, {"rho": 0.5}, "rho"),
+        (snn, {"weights": -1.0}, "weights"),
+        (snn, {"weights": (1.0, np.nan)}, "weights"),
+        (snn, {"mu": 0.0}, "mu"),
+        (snn, {"tol": -1.0}, "tol"),
+    ],
+)
+def test_bad_parameters(method, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        method(random_similarities(3, 5), **parameters)
+
+
+def test_published_accuracy_of_snn_on_yaleb_in_file_order(load_shared):
+    views, y = load_shared("yaleb10")
+    W = tsvd_msc(views, lam=0.05).tensor
+    S = fuse(snn(W, max_iter=150).tensor)  # labels stand still long before the 197th
+    scores = [
+        clustering_scores(y, spectral_labels(S, 10, random_state=seed)[0])["acc"]
+        for seed in range(5)
+    ]
+    assert 0.64 <= np.mean(scores) <= 0.70
+
+
+@pytest.mark.parametrize(
+    "graph", [LTMSC(3), ETLMSC(3), TSVDMSC(3), UtSVDMSC(3), SCMV3DT(3), TRPCA(3), SNN(3)], ids=repr
+)
+@pytest.mark.parametrize("recovery", [TLRR, TRPCA, SNN])
+def test_any_tensor_into_any_recovery(subspaces, recovery, graph):
+    views, y = subspaces
+    model = recovery(3, graph=graph, random_state=0).fit(views)
+    assert len(np.unique(model.labels_)) == 3
+    assert not hasattr(graph, "tensor_")
+    fitted = graph.__class__(3, random_state=1).fit(views)
+    again = recovery(3, graph=fitted, random_state=0).fit(views)
+    np.testing.assert_allclose(again.similarity_, model.similarity_, atol=1e-10)
+
+
+def test_graph_estimator_inherits_seed_and_threads(subspaces):
+    views, _ = subspaces
+    graph = TSVDMSC(3, reorder=True)
+    first = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
+    second = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
+    np.testing.assert_array_equal(first.similarity_, second.similarity_)
+    assert graph.random_state is None
+
+
+@pytest.mark.parametrize("recovery", [TRPCA, SNN])
+def test_precomputed_and_refused_graphs(subspaces, recovery):
+    W = random_similarities(2, 30)
+    assert recovery(3, graph="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
+    with pytest.raises(ValueError, match="graph must be one of 'precomputed'.*got 'cosine'"):
+        recovery(3, graph="cosine").fit(subspaces[0])
+    with pytest.raises(ValueError, match="was fitted on 60 samples, the views have 30"):
+        recovery(3, graph=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])

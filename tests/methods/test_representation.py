@@ -1,0 +1,195 @@
+"""Ut-SVD-MSC, LT-MSC, ETLMSC and SCMV-3DT against their twins, and the order of the samples."""
+
+import numpy as np
+import pytest
+from reference.etlmsc import etlmsc as etlmsc_twin
+from reference.lt_msc import lt_msc as lt_msc_twin
+from reference.scmv_3dt import objective
+from reference.scmv_3dt import scmv_3dt as scmv_3dt_twin
+from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import ETLMSC, TSVDMSC, datasets, etlmsc, lt_msc, scmv_3dt, tsvd_msc, ut_svd_msc
+from mvsc_fast.methods import ESTIMATORS, representation
+from mvsc_fast.methods.scmv_3dt import _equal_features
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.spectral import fuse, spectral_labels
+
+FUNCTIONS = [tsvd_msc, ut_svd_msc, lt_msc, etlmsc, scmv_3dt]
+shapes = pytest.mark.parametrize(
+    ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8)), (6, (3,) * 5)]
+)
+
+
+def random_views(n, dims, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal((n, d)) for d in dims]
+
+
+@pytest.mark.parametrize("update", ["joint", "sequential"])
+@shapes
+def test_ut_svd_msc_equals_its_twin(n, dims, update):
+    views = random_views(n, dims)
+    result = ut_svd_msc(views, lam=0.2, update=update)
+    Z, n_iter = tsvd_msc_twin(views, lam=0.2, update=update, rotate=False)
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.representation, Z, atol=1e-8)
+
+
+@pytest.mark.parametrize(("lam", "gamma"), [(0.1, 1.0), (1.0, (1.0, 0.5, 0.2)), (20.0, 1.0)])
+@shapes
+def test_lt_msc_equals_its_twin(n, dims, lam, gamma):
+    views = random_views(n, dims)
+    result = lt_msc(views, lam=lam, gamma=gamma)
+    Z, n_iter = lt_msc_twin(views, lam, np.broadcast_to(gamma, 3))
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.representation, Z, atol=1e-8)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("transform", ["dft", "basis"])
+@shapes
+def test_etlmsc_equals_its_twin(n, dims, transform, axis):
+    views = random_views(n, dims)
+    basis = None
+    if transform == "basis":
+        transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
+    result = etlmsc(views, transform=transform, axis=axis)
+    Z, n_iter = etlmsc_twin(views, 11.0 / n, axis=axis, basis=basis)
+    assert result.n_iter == n_iter and result.converged
+    np.testing.assert_allclose(result.representation, Z, atol=1e-8)
+    assert np.abs(Z).max() > 1e-3  # the default lam lets Z in at any n
+
+
+@pytest.mark.parametrize("features", ["pca", "pad"])
+@shapes
+def test_scmv_3dt_equals_its_twin(n, dims, features):
+    views = random_views(n, dims)
+    result = scmv_3dt(views, lam=0.5, alpha=0.02, beta=0.1, features=features)
+    X = _equal_features(views, features)
+    Z, n_iter = scmv_3dt_twin(X, 0.5, 0.02, 0.1)
+    assert result.n_iter == n_iter
+    np.testing.assert_allclose(result.representation, Z, atol=1e-8)
+
+
+def test_scmv_3dt_approaches_the_minimum_of_its_objective():
+    """Slow growth of the penalty; no nearby tensor may be better."""
+    views = random_views(8, (5, 6, 5))
+    weights = {"lam": 0.5, "alpha": 0.02, "beta": 0.1}
+    Z = scmv_3dt(views, **weights, rho=1.01, mu=0.5, max_iter=2000).representation
+    X = _equal_features(views, "pca")
+    value = objective(Z, X, **weights)
+    rng = np.random.default_rng(0)
+    for scale in (1e-1, 1e-2, 1e-3):
+        for _ in range(20):
+            other = Z + scale * rng.standard_normal(Z.shape)
+            assert objective(other, X, **weights) >= value - 1e-5
+
+
+def test_padding_keeps_inner_products():
+    views = [X / np.linalg.norm(X, axis=1)[:, None] for X in random_views(7, (3, 5))]
+    padded = _equal_features(views, "pad")
+    reduced = _equal_features(views, "pca")
+    assert padded.shape == (2, 5, 7) and reduced.shape == (2, 3, 7)
+    np.testing.assert_allclose(padded[0].T @ padded[0], views[0] @ views[0].T, atol=1e-12)
+    np.testing.assert_allclose(reduced[0].T @ reduced[0], views[0] @ views[0].T, atol=1e-12)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_stopping_early_and_single_precision(function):
+    views = random_views(12, (5, 6))
+    result = function(views, callback=lambda state: state.iteration == 3)
+    assert result.n_iter == 3 and not result.converged
+    assert np.all(np.diff(result.history["seconds"]) >= 0)
+    assert function(views, max_iter=0).n_iter == 0
+    single = function([X.astype(np.float32) for X in views], tol=1e-3)
+    assert single.representation.dtype == np.float32
+    double = function([X.astype(np.float32).astype(float) for X in views], tol=1e-3)
+    np.testing.assert_allclose(single.representation, double.representation, atol=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters", "message"),
+    [
+        (ut_svd_msc, {"lam": 0.0}, "lam"),
+        (ut_svd_msc, {"update": "both"}, "'joint', 'sequential', got 'both'"),
+        (ut_svd_msc, {"transform": "graph"}, "'dft', 'identity'"),
+        (lt_msc, {"gamma": -1.0}, "gamma"),
+        (lt_msc, {"gamma": (1.0, 2.0)}, "broadcast"),
+        (lt_msc, {"max_iter": -1}, "max_iter"),
+        (etlmsc, {"lam": -1.0}, "lam"),
+        (etlmsc, {"axis": 2}, "axis must be 0 or 1, got 2"),
+        (etlmsc, {"transform": np.eye(3)}, r"the data need \(6, 6\)"),
+        (scmv_3dt, {"features": "zeros"}, "'pca', 'pad'"),
+        (scmv_3dt, {"beta": -1.0}, "beta"),
+    ],
+)
+def test_bad_parameters(function, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        function(random_views(6, (3, 4)), **parameters)
+
+
+def test_published_accuracy_of_etlmsc_on_uci_digit_in_file_order(load_shared):
+    views, y = load_shared("uci_digit")
+    S = fuse(etlmsc(views, lam=0.0055, axis=1).tensor, keep_diagonal=True)
+    scores = clustering_scores(y, spectral_labels(S, 10, random_state=0)[0])
+    assert scores["acc"] >= 0.94 and scores["nmi"] >= 0.96
+
+
+# ------------------------------------------------------------------ order of the samples
+
+VARIANTS = {
+    **{name: {} for name in ESTIMATORS},
+    "tsvd-msc reorder": {"reorder": True},
+    "etlmsc reorder": {"reorder": True},
+    "etlmsc columns": {"axis": 1},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_permuting_samples_permutes_labels(variant):
+    views, _ = datasets.make_multiview_subspaces(60, 3, quality=(1, 0.9, 0.6), random_state=1)
+    order = np.random.default_rng(0).permutation(60)
+    model = ESTIMATORS[variant.split()[0]](3, random_state=0, **VARIANTS[variant])
+    labels = model.fit_predict(views)
+    permuted = model.fit_predict([X[order] for X in views])
+    assert adjusted_rand_score(labels[order], permuted) == 1.0
+
+
+def test_the_dft_depends_on_the_order():
+    views, y = datasets.make_multiview_subspaces(60, 3, quality=(0.5, 0.4, 0.4), random_state=1)
+    by_class = np.argsort(y, kind="stable")
+    Z = tsvd_msc(views, transform="dft").representation
+    sorted_Z = tsvd_msc([X[by_class] for X in views], transform="dft").representation
+    assert np.abs(sorted_Z - Z[:, by_class][:, :, by_class]).max() > 1e-2
+
+
+@pytest.mark.parametrize("estimator", [TSVDMSC, ETLMSC])
+def test_the_dft_warns_once_that_the_order_counts(monkeypatch, estimator):
+    monkeypatch.setattr(representation, "_order_warned", False)
+    views = random_views(20, (15, 30))
+    with pytest.warns(UserWarning, match="labels depend on their order"):
+        estimator(2, sample_transform="dft").fit(views)
+    estimator(2, sample_transform="dft").fit(views)
+
+
+def test_self_ordering_ends_at_labels_that_stand_still():
+    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    model = TSVDMSC(3, reorder=True, random_state=0).fit(views)
+    assert 1 <= model.n_rounds_ <= representation.MAX_ROUNDS
+    assert clustering_scores(y, model.labels_)["acc"] > 0.9
+    order = np.lexsort((model.affinity_.sum(axis=1), model.labels_))
+    again = TSVDMSC(3, sample_transform="dft", random_state=0)
+    representation._order_warned = True
+    labels = again.fit_predict([X[order] for X in views])
+    assert adjusted_rand_score(labels, model.labels_[order]) == 1.0
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_convergence_is_monitored(name):
+    views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
+    model = ESTIMATORS[name](2, max_iter=2, tol=1e-12, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 iterations at a residual of"):
+        model.fit(views)
+    assert model.n_iter_ == 2 and not model.converged_

@@ -1,0 +1,116 @@
+"""Singular value shrinkage of slices and unfoldings equals its definition by an SVD."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import proximal
+
+from mvsc_fast import _unfoldings as unfoldings
+from mvsc_fast.threads import blas_threads
+
+TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
+dtypes = pytest.mark.parametrize("dtype", TOLERANCE)
+THRESHOLDS = [0.0, 1e-9, 1e-3, 0.3, 2.0, 9.0, 1e3]
+
+
+def random_tensor(v, n, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal((v, n, n)).astype(dtype)
+
+
+@dtypes
+@pytest.mark.parametrize("v", [1, 2, 5])
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 65])
+@pytest.mark.parametrize("t", THRESHOLDS)
+def test_real_shrinkage_equals_its_definition(dtype, v, n, t):
+    T = random_tensor(v, n, dtype=dtype)
+    exact = T.astype(np.float64)
+    scale = TOLERANCE[dtype] * np.sqrt(n) * max(np.abs(T).max(), 1.0)
+    out = T.copy()
+    ranks = unfoldings.frontal_shrink(out, t)
+    np.testing.assert_allclose(out, proximal.frontal_shrink(exact, t), atol=scale)
+    expected = [(np.linalg.svd(A, compute_uv=False) > t).sum() for A in exact]
+    if 1e-3 <= t:
+        np.testing.assert_array_equal(ranks, expected)
+    for axis in (1, 2):
+        out = T.copy()
+        unfoldings.mode_shrink(out, t, axis)
+        np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
+
+
+@dtypes
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@pytest.mark.parametrize("t", THRESHOLDS)
+def test_complex_shrinkage_equals_its_definition(dtype, n, t):
+    T = random_tensor(2, n, dtype=dtype)
+    expected = proximal.svt(T[0].astype(np.float64) + 1j * T[1], t)
+    out = T.copy()
+    unfoldings.complex_shrink(out[0], out[1], t)
+    tolerance = TOLERANCE[dtype] * np.sqrt(n) * 5
+    np.testing.assert_allclose(out[0] + 1j * out[1], expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("t", [1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
+@pytest.mark.parametrize("decay", [1e-4, 1e-8, 1e-12])
+def test_small_singular_values_beside_large_ones(t, decay):
+    """A Gram matrix squares them away; the error stays below what it could at worst do."""
+    rng = np.random.default_rng(0)
+    Q, R = (np.linalg.qr(rng.standard_normal((30, 30)))[0] for _ in range(2))
+    A = (Q * np.geomspace(1.0, decay, 30)) @ R.T
+    out = A[None].copy()
+    unfoldings.frontal_shrink(out, t)
+    error = np.abs(out[0] - proximal.svt(A, t)).max()
+    assert error <= 1e-9
+
+
+def test_low_rank_matrices_and_zeros():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((25, 3)) @ rng.standard_normal((3, 25))
+    T = np.stack([A, np.zeros((25, 25))])
+    out = T.copy()
+    np.testing.assert_array_equal(unfoldings.frontal_shrink(out, 1e-3), [3, 0])
+    np.testing.assert_allclose(out, proximal.frontal_shrink(T, 1e-3), atol=1e-12)
+    assert not out[1].any()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-150, 1e-8, 1.0, 1e8, 1e150]))
+def test_shrinkage_follows_the_scale(seed, scale):
+    T = random_tensor(2, 6, seed)
+    out, scaled = T.copy(), scale * T
+    unfoldings.mode_shrink(out, 1.0, 1)
+    unfoldings.mode_shrink(scaled, scale, 1)
+    np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
+
+
+def test_a_workspace_can_be_reused():
+    work = unfoldings.UnfoldingWorkspace(20, np.float64, complex_slices=True)
+    for n in (20, 7):
+        T = random_tensor(3, n)
+        first, second = T.copy(), T.copy()
+        unfoldings.frontal_shrink(first, 0.5, work)
+        unfoldings.frontal_shrink(second, 0.5)
+        np.testing.assert_array_equal(first, second)
+    with pytest.raises(ValueError, match="workspace for slices of size 20 is too small for 21"):
+        unfoldings.frontal_shrink(random_tensor(1, 21), 0.5, work)
+
+
+def test_bad_shapes():
+    with pytest.raises(ValueError, match="must be square, got 3 x 4"):
+        unfoldings.frontal_shrink(np.zeros((2, 3, 4)), 1.0)
+    with pytest.raises(ValueError, match="axis must be 1 or 2, got 0"):
+        unfoldings.mode_shrink(np.zeros((2, 3, 3)), 1.0, 0)
+    with pytest.raises(ValueError, match="same size"):
+        unfoldings.complex_shrink(np.zeros((3, 3)), np.zeros((2, 2)), 1.0)
+    assert unfoldings.complex_shrink(np.zeros((0, 0)), np.zeros((0, 0)), 1.0) == 0
+    assert unfoldings.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+
+
+def test_thread_count_of_blas_does_not_matter_much():
+    T = random_tensor(3, 150)
+    results = []
+    for threads in (1, 2):
+        out = T.copy()
+        with blas_threads(threads):
+            unfoldings.mode_shrink(out, 5.0, 2)
+        results.append(out)
+    np.testing.assert_allclose(results[0], results[1], atol=1e-12)
