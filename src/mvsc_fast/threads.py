@@ -32,6 +32,11 @@ def resolve_threads(n_threads=None):
     return joblib.cpu_count()
 
 
+def useful_threads(n_threads, n_samples):
+    """Threads worth waking for n x n matrices: below 200 samples BLAS and OpenMP only wait."""
+    return n_threads if n_samples >= 200 else 1
+
+
 def blas_threads(n_threads):
     """Context in which BLAS uses ``n_threads`` threads; the former setting returns afterwards."""
     return _controller().limit(limits=n_threads, user_api="blas")

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import graphs
 from ..solvers.result import Progress, RepresentationResult
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_transform
 from ..validation import check_integer, check_number
 from ..views import check_views
@@ -81,7 +81,7 @@ def etlmsc(
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)
     with blas_threads(n_threads):
         transform = resolve_transform(transform, views)

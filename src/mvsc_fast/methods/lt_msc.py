@@ -11,7 +11,7 @@ from ..solvers.representation import (
     update_multipliers,
 )
 from ..solvers.result import Progress, RepresentationResult
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..validation import check_integer, check_number
 from ..views import check_views
 from .representation import RepresentationClusterer
@@ -76,7 +76,7 @@ def lt_msc(
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)
     v, n, dtype = len(views), views[0].shape[0], views[0].dtype
     with blas_threads(n_threads):

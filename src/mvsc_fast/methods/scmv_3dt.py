@@ -8,7 +8,7 @@ from sklearn.preprocessing import normalize
 
 from .._unfoldings import UnfoldingWorkspace
 from ..solvers.result import Progress, RepresentationResult
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import Fourier
 from ..validation import check_integer, check_number, check_option
 from ..views import check_views
@@ -88,7 +88,7 @@ def scmv_3dt(
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     rho = check_number(rho, "rho", 1.0)
     mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)
     v, n, dtype = len(views), views[0].shape[0], views[0].dtype
     fourier = Fourier()

@@ -5,7 +5,7 @@ import numpy as np
 from .._passes import snn_pass
 from .._unfoldings import UnfoldingWorkspace, mode_shrink
 from ..solvers.result import Progress, RecoveryResult
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..validation import check_integer, check_memory, check_number, check_similarities
 from .recovery import SplittingClusterer
 
@@ -73,7 +73,7 @@ def snn(
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     rho = check_number(rho, "rho", 1.0)
     mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), W.shape[1])
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     progress = Progress(tol, max_iter, callback)
     work = UnfoldingWorkspace(n, W.dtype)

@@ -5,7 +5,7 @@ import numpy as np
 from .._passes import trpca_pass
 from .._unfoldings import UnfoldingWorkspace
 from ..solvers.result import Progress, RecoveryResult
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform
 from ..validation import check_integer, check_memory, check_number, check_similarities
 from .recovery import SplittingClusterer
@@ -76,7 +76,7 @@ def trpca(
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     rho = check_number(rho, "rho", 1.0)
     mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), W.shape[1])
     transform = resolve_view_transform(transform, v, W.dtype)
     basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)
     check_memory((5 * v + 12) * n * n * W.itemsize, f"trpca on {v} views of {n} samples")

@@ -1,7 +1,7 @@
 """t-SVD-MSC: subspace clustering with a rotated tensor nuclear norm (Xie et al. 2018)."""
 
 from ..solvers.representation import ThinView, solve_tsvd
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_transform
 from ..validation import check_integer, check_number, check_option
 from ..views import check_views
@@ -69,7 +69,7 @@ def tsvd_msc(
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     with blas_threads(n_threads):
         transform = resolve_transform(transform, views)
         thin = [ThinView(X, transform) for X in views]

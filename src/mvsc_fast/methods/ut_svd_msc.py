@@ -4,7 +4,7 @@ import numpy as np
 
 from .._unfoldings import UnfoldingWorkspace
 from ..solvers.representation import ThinView, solve_tsvd
-from ..threads import blas_threads, resolve_threads
+from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform
 from ..validation import check_integer, check_number, check_option
 from ..views import check_views
@@ -72,7 +72,7 @@ def ut_svd_msc(
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
-    n_threads = resolve_threads(n_threads)
+    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     n, dtype = views[0].shape[0], views[0].dtype
     transform = resolve_view_transform(transform, len(views), dtype)
     with blas_threads(n_threads):
