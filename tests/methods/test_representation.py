@@ -10,8 +10,19 @@ from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import ETLMSC, TSVDMSC, datasets, etlmsc, lt_msc, scmv_3dt, tsvd_msc, ut_svd_msc
-from mvsc_fast.methods import ESTIMATORS, representation
+from mvsc_fast import (
+    ETLMSC,
+    LTMSC,
+    TLRR,
+    TSVDMSC,
+    datasets,
+    etlmsc,
+    lt_msc,
+    scmv_3dt,
+    tsvd_msc,
+    ut_svd_msc,
+)
+from mvsc_fast.methods import ESTIMATORS, sample_order
 from mvsc_fast.methods.scmv_3dt import _equal_features
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral import fuse, spectral_labels
@@ -144,6 +155,9 @@ VARIANTS = {
     "tsvd-msc reorder": {"reorder": True},
     "etlmsc reorder": {"reorder": True},
     "etlmsc columns": {"axis": 1},
+    "etlmsc refreshed": {"sample_transform": TLRR(3, neighbors=8)},
+    "tlrr reorder": {"graph": TSVDMSC(3), "neighbors": 8, "reorder": True},
+    "snn reorder": {"graph": ETLMSC(3), "reorder": True},
 }
 
 
@@ -167,7 +181,7 @@ def test_the_dft_depends_on_the_order():
 
 @pytest.mark.parametrize("estimator", [TSVDMSC, ETLMSC])
 def test_the_dft_warns_once_that_the_order_counts(monkeypatch, estimator):
-    monkeypatch.setattr(representation, "_order_warned", False)
+    monkeypatch.setattr(sample_order, "_warned", False)
     views = random_views(20, (15, 30))
     with pytest.warns(UserWarning, match="labels depend on their order"):
         estimator(2, sample_transform="dft").fit(views)
@@ -177,13 +191,37 @@ def test_the_dft_warns_once_that_the_order_counts(monkeypatch, estimator):
 def test_self_ordering_ends_at_labels_that_stand_still():
     views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
     model = TSVDMSC(3, reorder=True, random_state=0).fit(views)
-    assert 1 <= model.n_rounds_ <= representation.MAX_ROUNDS
+    assert 1 <= model.n_rounds_ <= sample_order.MAX_ROUNDS
     assert clustering_scores(y, model.labels_)["acc"] > 0.9
     order = np.lexsort((model.affinity_.sum(axis=1), model.labels_))
     again = TSVDMSC(3, sample_transform="dft", random_state=0)
-    representation._order_warned = True
+    sample_order._warned = True
     labels = again.fit_predict([X[order] for X in views])
     assert adjusted_rand_score(labels, model.labels_[order]) == 1.0
+
+
+@pytest.mark.parametrize("graph", ["selfrep", "tsvd", LTMSC(3)])
+def test_self_ordering_needs_a_transform_along_the_samples(graph):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+    with pytest.raises(ValueError, match="reorder=True needs a method that transforms along"):
+        TLRR(3, graph=graph, reorder=True).fit(views)
+
+
+def test_a_chain_orders_itself_by_its_final_labels(load_shared):
+    views, y = load_shared("yaleb10", seed=0)
+    graph = TSVDMSC(10, lam=0.5)
+    for reorder in (False, True):
+        model = TLRR(10, graph=graph, neighbors=8, reorder=reorder, random_state=0)
+        scores = clustering_scores(y, model.fit_predict(views))
+        assert scores["acc"] >= 0.95 and scores["nmi"] >= 0.915
+    np.testing.assert_allclose(model.tensor_, model.tensor_.transpose(0, 2, 1), atol=1e-12)
+
+
+def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
+    views, y = load_shared("orl_3view", seed=0)
+    graph = TSVDMSC(40, lam=0.5, sample_transform=TLRR(40))
+    model = TLRR(40, graph=graph, neighbors=8, random_state=0)
+    assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.88
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -1,15 +1,16 @@
 """ETLMSC (Wu et al. 2019) on the samples themselves: a transform there and back every iteration."""
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from .proximal import column_shrink, tensor_nuclear_shrink
-from .tsvd_msc import basis_shrink
+from .proximal import column_shrink
+from .tsvd_msc import basis_shrink, fourier_shrink
 
 
 def transition_matrices(views):
     P = []
     for X in views:
-        distance = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+        distance = cdist(X, X)
         K = np.exp(-(distance**2) / (2 * np.median(distance) ** 2))
         P.append(K / K.sum(axis=1, keepdims=True))
     return np.stack(P)
@@ -23,7 +24,7 @@ def etlmsc(views, lam, axis=0, basis=None, tol=1e-6, max_iter=200):
 
     def shrink(T, t):
         T = T if axis == 0 else T.transpose(0, 2, 1)
-        T = tensor_nuclear_shrink(T, t) if basis is None else basis_shrink(T, t, basis)
+        T = fourier_shrink(T, t) if basis is None else basis_shrink(T, t, basis)
         return T if axis == 0 else T.transpose(0, 2, 1)
 
     n_iter = 0

@@ -3,7 +3,8 @@
 import sys
 import warnings
 
-from sklearn.base import BaseEstimator, ClusterMixin
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -12,6 +13,7 @@ from ..spectral import spectral_labels
 from ..threads import blas_threads, resolve_threads
 from ..validation import check_integer
 from ..views import check_views
+from .sample_order import check_reorderable, self_order
 
 
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
@@ -50,6 +52,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
             )
+        reorder = getattr(self, "reorder", False)
+        if reorder:
+            check_reorderable(self)
         # One integer seed, so that every stage starts alike however often it draws.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.affinity_ = self._affinity(views, seed, n_threads)
@@ -57,6 +62,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.labels_, self.embedding_ = spectral_labels(
                 self.affinity_, n_clusters, n_init=n_init, random_state=seed
             )
+        if reorder:
+            self_order(self, views, seed)
         return self
 
     def fit_predict(self, X, y=None):
@@ -71,6 +78,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         else:
             self.n_features_in_ = [view.shape[1] for view in views]
         return views
+
+    def _permute(self, order):
+        """Bring what was learned about the samples into another order."""
+        for name in ("labels_", "embedding_"):
+            setattr(self, name, getattr(self, name)[order])
+        for name in ("affinity_", "similarity_", "tensor_", "representation_"):
+            if hasattr(self, name):
+                permuted = getattr(self, name)[..., order, :][..., order]
+                setattr(self, name, np.ascontiguousarray(permuted))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -93,3 +109,25 @@ def warn_not_converged(name, result, tol):
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+def fit_nested(estimator, attribute, views, seed, n_threads):
+    """An estimator inside another one, fitted on the views unless it has ``attribute`` already.
+
+    It inherits the seed and the threads where its own are None, and is never changed itself.
+    """
+    if not hasattr(estimator, attribute):
+        estimator = clone(estimator)
+        given = estimator.get_params(deep=False)
+        inherited = {"random_state": seed, "n_threads": n_threads}
+        estimator.set_params(
+            **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
+        )
+        estimator.fit(views)
+    learned, n_samples = np.shape(getattr(estimator, attribute)), views[0].shape[0]
+    if learned[-2:] != (n_samples, n_samples):
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {learned[-1]} samples, the views have "
+            f"{n_samples}: pass an unfitted estimator, or the same samples"
+        )
+    return estimator

@@ -147,10 +147,11 @@ class ETLMSC(SampleTransformClusterer):
     n_clusters : int, default=8
     lam : float, optional
         Weight of the misfit; None is ``11 / n``, see `etlmsc`.
-    sample_transform : {"graph", "dft", "identity"} or ndarray, default="graph"
+    sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
         ``transform`` of `etlmsc`, under a name that scikit-learn does not reserve for methods.
         The published "dft" depends on the order of the samples; it is for reproducing tables in
-        file order.
+        file order. An estimator refreshes the graph basis: it is computed from the affinity
+        that the estimator finds, as in ``sample_transform=TLRR(n_clusters)``.
     reorder : bool, default=False
         Self-ordering: sort the samples by the labels found with ``sample_transform``, run the
         published "dft" version, and repeat until labels stand still.

@@ -1,13 +1,12 @@
 """Base of the estimators that clean a similarity tensor which some graph or method made."""
 
 import numpy as np
-from sklearn.base import clone
 
 from .. import graphs
 from ..spectral import fuse
 from ..threads import blas_threads
 from ..validation import check_similarities
-from .base import MultiViewClusterer, warn_not_converged
+from .base import MultiViewClusterer, fit_nested, warn_not_converged
 from .tsvd_msc import tsvd_msc
 
 GRAPHS = {
@@ -62,17 +61,8 @@ class RecoveryClusterer(MultiViewClusterer):
                 return tsvd_msc(views, transform="graph", n_threads=n_threads).tensor
             with blas_threads(n_threads):
                 return GRAPHS[self.graph](views)
-        estimator = self.graph
-        if not hasattr(estimator, "tensor_"):
-            estimator = clone(estimator)
-            given = estimator.get_params(deep=False)
-            inherited = {"random_state": seed, "n_threads": n_threads}
-            estimator.set_params(
-                **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
-            )
-            estimator.fit(views)
-        tensor = fitted_tensor(estimator, views[0].shape[0])
-        return check_similarities(tensor, name=f"{type(estimator).__name__}.tensor_")
+        fitted = fit_nested(self.graph, "tensor_", views, seed, n_threads)
+        return check_similarities(fitted.tensor_, name=f"{type(fitted).__name__}.tensor_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -94,14 +84,3 @@ class SplittingClusterer(RecoveryClusterer):
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         return fuse(self.tensor_)
-
-
-def fitted_tensor(estimator, n_samples):
-    """``tensor_`` of a fitted estimator, checked against the number of samples."""
-    tensor = np.asarray(estimator.tensor_)
-    if tensor.ndim != 3 or tensor.shape[1:] != (n_samples, n_samples):
-        raise ValueError(
-            f"graph={type(estimator).__name__} was fitted on {tensor.shape[-1]} samples, the "
-            f"views have {n_samples}: pass an unfitted estimator, or the same samples"
-        )
-    return tensor

@@ -112,6 +112,10 @@ class SNN(SplittingClusterer):
         a_m of rows and columns, and of the views, see `snn`.
     graph : str or estimator, default="selfrep"
         Where W comes from, see `TLRR`.
+    reorder : bool, default=False
+        Self-ordering, for a graph that transforms along the samples, such as
+        ``graph=TSVDMSC(...)``: sort the samples by the labels found, refit with the published
+        "dft" transform, and repeat until labels stand still.
     tol : float, default=1e-8
     max_iter : int, default=500
     n_init : int, default=20
@@ -131,6 +135,8 @@ class SNN(SplittingClusterer):
     affinity_ : ndarray of shape (n_samples, n_samples)
         Sum of |L_i|, diagonal cleared.
     embedding_ : ndarray of shape (n_samples, n_clusters)
+    n_rounds_ : int
+        Orderings tried (``reorder=True`` only).
     n_iter_ : int
     converged_ : bool
     n_features_in_ : int or list of int
@@ -154,6 +160,7 @@ class SNN(SplittingClusterer):
         *,
         weights=None,
         graph="selfrep",
+        reorder=False,
         tol=1e-8,
         max_iter=500,
         n_init=20,
@@ -164,6 +171,7 @@ class SNN(SplittingClusterer):
         self.n_clusters = n_clusters
         self.weights = weights
         self.graph = graph
+        self.reorder = reorder
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init

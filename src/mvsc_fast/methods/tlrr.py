@@ -147,6 +147,10 @@ class TLRR(RecoveryClusterer):
         Where W comes from: "selfrep" (`graphs.self_representation`), "knn", "gaussian", "tsvd"
         (t-SVD-MSC with its order-free transform), "precomputed" (X is W), or an estimator with a
         ``tensor_``, which is fitted on the views if it is not fitted yet.
+    reorder : bool, default=False
+        Self-ordering, for a graph that transforms along the samples, such as
+        ``graph=TSVDMSC(...)``: sort the samples by the labels found, refit with the published
+        "dft" transform, and repeat until labels stand still.
     solver : {"dual", "ialm"}, default="dual"
         See `tlrr`.
     tol : float, optional
@@ -181,6 +185,8 @@ class TLRR(RecoveryClusterer):
         The size chosen or given; where lam was given, the number of tubes above its threshold.
     path_ : NeighborsPath or None
         The scan behind ``neighbors="auto"``.
+    n_rounds_ : int
+        Orderings tried (``reorder=True`` only).
     n_iter_ : int
         Iterations of the solver.
     converged_ : bool
@@ -209,6 +215,7 @@ class TLRR(RecoveryClusterer):
         lam="auto",
         neighbors="auto",
         graph="selfrep",
+        reorder=False,
         solver="dual",
         tol=None,
         max_iter=None,
@@ -224,6 +231,7 @@ class TLRR(RecoveryClusterer):
         self.lam = lam
         self.neighbors = neighbors
         self.graph = graph
+        self.reorder = reorder
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -273,6 +281,11 @@ class TLRR(RecoveryClusterer):
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         return add_tail(fuse(self.tensor_), fuse(W), self.tail)
+
+    def _permute(self, order):
+        super()._permute(order)
+        if self.path_ is not None:
+            self.path_.labels = self.path_.labels[:, order]
 
     def _choose_lam(self, W, seed, n_threads):
         """Set ``lam_``, ``neighbors_`` and ``path_``."""

@@ -107,6 +107,10 @@ class TRPCA(SplittingClusterer):
         Weight of the sparse part, see `trpca`.
     graph : str or estimator, default="selfrep"
         Where W comes from, see `TLRR`.
+    reorder : bool, default=False
+        Self-ordering, for a graph that transforms along the samples, such as
+        ``graph=TSVDMSC(...)``: sort the samples by the labels found, refit with the published
+        "dft" transform, and repeat until labels stand still.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
         ``transform`` of `trpca`.
     tol : float, default=1e-8
@@ -128,6 +132,8 @@ class TRPCA(SplittingClusterer):
     affinity_ : ndarray of shape (n_samples, n_samples)
         Sum of |L_i|, diagonal cleared.
     embedding_ : ndarray of shape (n_samples, n_clusters)
+    n_rounds_ : int
+        Orderings tried (``reorder=True`` only).
     n_iter_ : int
     converged_ : bool
     n_features_in_ : int or list of int
@@ -151,6 +157,7 @@ class TRPCA(SplittingClusterer):
         *,
         lam=None,
         graph="selfrep",
+        reorder=False,
         view_transform="dft",
         tol=1e-8,
         max_iter=500,
@@ -162,6 +169,7 @@ class TRPCA(SplittingClusterer):
         self.n_clusters = n_clusters
         self.lam = lam
         self.graph = graph
+        self.reorder = reorder
         self.view_transform = view_transform
         self.tol = tol
         self.max_iter = max_iter

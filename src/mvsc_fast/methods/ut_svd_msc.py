@@ -34,7 +34,7 @@ def ut_svd_msc(
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=0.5
-        Weight of the misfit.
+        Weight of the misfit. Over shuffled data sets 0.5 does best, between 0.2 and 2.
     transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
         The transform along the views; "dft" is the published one, an orthonormal matrix brings its
         own basis as columns.

@@ -1,0 +1,72 @@
+"""Seconds of the tensor family against the plain-NumPy twins, on Extended YaleB and UCI digits.
+
+Usage: python bench/family.py [--quick]
+
+One thread for both. TRPCA and SNN clean the tensor of t-SVD-MSC (lam 0.05). The twins compute every
+singular value decomposition by LAPACK's gesdd; --quick stops them after 20 iterations and scales
+their times, marked "~".
+"""
+
+import argparse
+
+import numpy as np
+from reference import etlmsc as twin_etlmsc
+from reference import lt_msc as twin_lt_msc
+from reference import recovery as twin_recovery
+from reference import scmv_3dt as twin_scmv_3dt
+from timing import limit_threads, load_shared, print_table, stopwatch, twin_tsvd
+
+import mvsc_fast
+from mvsc_fast.methods.scmv_3dt import _equal_features
+
+
+def cases():
+    """Name, n, our call, the twin's call as a function of its iterations, index of its count."""
+    yaleb, _ = load_shared("yaleb10")
+    digits, _ = load_shared("uci_digit")
+    digits = [np.asarray(X, dtype=np.float64) for X in digits]
+    n = len(yaleb[0])
+    W = mvsc_fast.tsvd_msc(yaleb, lam=0.05).tensor
+    a = np.sqrt(n) / 3
+    yield ("t-SVD-MSC, lam .05", n, lambda: mvsc_fast.tsvd_msc(yaleb, lam=0.05, n_threads=1),
+           lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, max_iter=count))  # fmt: skip
+    yield ("Ut-SVD-MSC, lam .05", n, lambda: mvsc_fast.ut_svd_msc(yaleb, lam=0.05, n_threads=1),
+           lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, rotate=False,
+                                            max_iter=count))  # fmt: skip
+    yield ("LT-MSC, lam .5", n, lambda: mvsc_fast.lt_msc(yaleb, lam=0.5, n_threads=1),
+           lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count))  # fmt: skip
+    yield ("SCMV-3DT", n, lambda: mvsc_fast.scmv_3dt(yaleb, n_threads=1),
+           lambda count: twin_scmv_3dt.scmv_3dt(_equal_features(yaleb, "pca"), 1.0, 0.01, 0.01,
+                                                max_iter=count))  # fmt: skip
+    yield ("TRPCA", n, lambda: mvsc_fast.trpca(W, n_threads=1),
+           lambda count: twin_recovery.trpca(W, 1 / np.sqrt(3 * n), max_iter=count))  # fmt: skip
+    yield ("SNN", n, lambda: mvsc_fast.snn(W, n_threads=1),
+           lambda count: twin_recovery.snn(W, (a, a, a), max_iter=count))  # fmt: skip
+    yield ("ETLMSC, lam .0055", len(digits[0]),
+           lambda: mvsc_fast.etlmsc(digits, lam=0.0055, n_threads=1),
+           lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count))  # fmt: skip
+
+
+def main(quick):
+    rows = []
+    with limit_threads(1):
+        for name, n, ours, twin in cases():
+            seconds, result = stopwatch(ours)
+            row = [name, n, f"{seconds:.2f}", result.n_iter]
+            limit = 20 if quick else 500
+            reference, answer = stopwatch(twin, limit)
+            made = answer[-1]
+            reference *= result.n_iter / made
+            mark = "~" if made < result.n_iter else ""
+            row += [f"{mark}{reference:.1f}", f"{mark}{reference / seconds:.1f}"]
+            tensor = result.low_rank if name in ("TRPCA", "SNN") else result.representation
+            row.append("" if mark else f"{np.abs(tensor - answer[0]).max():.0e}")
+            rows.append(row)
+    print_table(["method", "n", "mvsc_fast, s", "iterations", "NumPy twin, s", "speed-up",
+                 "largest difference"], rows)  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    main(parser.parse_args().quick)
