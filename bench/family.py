@@ -36,7 +36,7 @@ def cases():
     yield ("LT-MSC, lam .5", n, lambda: mvsc_fast.lt_msc(yaleb, lam=0.5, n_threads=1),
            lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count))  # fmt: skip
     yield ("SCMV-3DT", n, lambda: mvsc_fast.scmv_3dt(yaleb, n_threads=1),
-           lambda count: twin_scmv_3dt.scmv_3dt(_equal_features(yaleb, "pca"), 1.0, 0.01, 0.01,
+           lambda count: twin_scmv_3dt.scmv_3dt(_equal_features(yaleb, "pca"), 10.0, 0.1, 0.001,
                                                 max_iter=count))  # fmt: skip
     yield ("TRPCA", n, lambda: mvsc_fast.trpca(W, n_threads=1),
            lambda count: twin_recovery.trpca(W, 1 / np.sqrt(3 * n), max_iter=count))  # fmt: skip

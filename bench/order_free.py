@@ -1,6 +1,6 @@
 """Every method with its defaults on every shared data set, samples shuffled.
 
-Usage: python bench/order_free.py [--shuffles 5] [--max-samples 500] [--jobs 2] [--csv FILE]
+Usage: python bench/order_free.py [--shuffles 5] [--max-samples 400] [--jobs 1] [--csv FILE]
 
 Each fit runs in a process of its own with one thread and reports the seven scores, its seconds and
 its peak memory. Larger files are cut to the first ``--max-samples`` of the shuffled samples (0:
@@ -128,8 +128,8 @@ def summarise(rows):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shuffles", type=int, default=5)
-    parser.add_argument("--max-samples", type=int, default=500)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--max-samples", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--csv", default=str(ROOT / "bench" / "results" / "order_free.csv"))
     parser.add_argument("--table", action="store_true", help="only print the table of the CSV")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
