@@ -10,11 +10,17 @@ their times, marked "~".
 import argparse
 
 import numpy as np
-from reference import etlmsc as twin_etlmsc
-from reference import lt_msc as twin_lt_msc
-from reference import recovery as twin_recovery
-from reference import scmv_3dt as twin_scmv_3dt
-from timing import limit_threads, load_shared, print_table, stopwatch, twin_tsvd
+from timing import (
+    limit_threads,
+    load_shared,
+    print_table,
+    stopwatch,
+    twin_etlmsc,
+    twin_lt_msc,
+    twin_recovery,
+    twin_scmv_3dt,
+    twin_tsvd,
+)
 
 import mvsc_fast
 from mvsc_fast.methods.scmv_3dt import _equal_features

@@ -13,6 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 sys.path.insert(0, str(ROOT / "tests"))
 
+from reference import etlmsc as twin_etlmsc  # noqa: E402, F401
+from reference import lt_msc as twin_lt_msc  # noqa: E402, F401
+from reference import recovery as twin_recovery  # noqa: E402, F401
+from reference import scmv_3dt as twin_scmv_3dt  # noqa: E402, F401
 from reference import tlrr as twin_tlrr  # noqa: E402, F401
 from reference import tsvd_msc as twin_tsvd  # noqa: E402, F401
 

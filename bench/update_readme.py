@@ -10,16 +10,22 @@ from pathlib import Path
 
 from timing import ROOT
 
-SCRIPTS = {"accuracy": "accuracy.py", "solvers": "solvers.py", "scaling": "scaling.py"}
+SCRIPTS = {
+    "accuracy": ["accuracy.py"],
+    "sample order": ["sample_order.py"],
+    "order free": ["order_free.py"],
+    "solvers": ["solvers.py"],
+    "family": ["family.py"],
+    "scaling": ["scaling.py"],
+}
 
 
 def main(names):
     readme = ROOT / "README.md"
     for name in names or SCRIPTS:
-        script = Path(__file__).with_name(SCRIPTS[name])
-        run = subprocess.run(
-            [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, check=True
-        )
+        script, *arguments = SCRIPTS[name]
+        command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
+        run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         block = f"<!-- {name} -->\n{run.stdout}<!-- end {name} -->"
         text, found = re.subn(
             rf"<!-- {name} -->\n.*?<!-- end {name} -->", lambda _: block, readme.read_text(),
