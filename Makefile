@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test demo bench lint clean
+.PHONY: test demo bench lint wheel clean
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests
@@ -27,6 +27,11 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard src/mvsc_fast/*.pyx src/mv
 	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"
 	touch $@
 
+# sdist and portable wheel in dist/, tested in an environment without a compiler
+wheel:
+	$(PYTHON) tools/build_wheel.py $(WHEEL_OPTIONS)
+
 clean:
 	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_kernels.c \
-		src/mvsc_fast/_passes.c src/mvsc_fast/_blas_int.pxi
+		src/mvsc_fast/_passes.c src/mvsc_fast/_unfoldings.c \
+		src/mvsc_fast/_blas_int.pxi

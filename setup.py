@@ -1,5 +1,6 @@
 """Build of the compiled core: OpenMP is used where the compiler has it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -37,11 +38,16 @@ class BuildExt(build_ext):
         else:
             optimise = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
             openmp_flags = (["-fopenmp"], ["-fopenmp"])
+            if sys.platform == "darwin":  # Apple's compiler has the pragmas, Homebrew the runtime
+                openmp_flags = (["-Xpreprocessor", "-fopenmp"], ["-lomp"])
         has_openmp = self._compiles_with(*openmp_flags)
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
+        # Debug symbols of the C compiler flags that Python was built with are most of a wheel.
+        strip = ["-Wl,-s"] if sys.platform == "linux" and not os.environ.get("MVSC_DEBUG") else []
         for extension in self.extensions:
             extension.extra_compile_args += optimise
+            extension.extra_link_args += strip
             if has_openmp:
                 extension.extra_compile_args += openmp_flags[0]
                 extension.extra_link_args += openmp_flags[1]
