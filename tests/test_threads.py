@@ -1,10 +1,18 @@
+import multiprocessing
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
 import numpy as np
 import pytest
 import threadpoolctl
 from conftest import random_similarities
 
 import mvsc_fast
-from mvsc_fast import threads, tlrr
+from mvsc_fast import TLRR, datasets, threads, tlrr
+from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.threads import frontal_threads, resolve_threads
 
 
@@ -56,6 +64,82 @@ def test_results_do_not_depend_on_the_thread_count(solver):
     one, two = (tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
     assert one.n_iter == two.n_iter
     np.testing.assert_array_equal(one.tensor, two.tensor)
+
+
+def fit(n_threads=2):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    return TLRR(3, neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
+
+
+def test_concurrent_fits_equal_serial_ones():
+    before = blas_settings()
+    methods = [*ESTIMATORS.values()]
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+
+    def labels(estimator):
+        return estimator(3, random_state=0, n_threads=2).fit(views).labels_
+
+    expected = [labels(estimator) for estimator in methods]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(labels, methods))
+    for ours, serial in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, serial)
+    assert blas_settings() == before
+
+
+def test_the_last_of_overlapping_limits_restores_the_setting():
+    before = blas_settings()
+    first, second = threads.blas_threads(2), threads.blas_threads(1)
+    first.__enter__()
+    assert set(blas_settings()) == {2}
+    second.__enter__()
+    assert set(blas_settings()) == {1}
+    first.__exit__(None, None, None)
+    assert set(blas_settings()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_settings() == before
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_worker_processes_do_not_hang_after_openmp_was_used(method):
+    expected = fit()
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        for labels in pool.map_async(fit, [2, 2, 1]).get(timeout=120):
+            np.testing.assert_array_equal(labels, expected)
+
+
+def test_joblib_workers():
+    expected = fit()
+    for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(k) for k in (1, 2)):
+        np.testing.assert_array_equal(labels, expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_keeps_to_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "_in_forked_child", True)
+    with threadpoolctl.threadpool_limits(2, user_api="openmp"):
+        assert resolve_threads(4) == resolve_threads() == 1
+
+
+def test_heavy_work_leaves_the_interpreter_to_others():
+    """A counting thread goes on while a solver works."""
+    W = random_similarities(3, 300)
+    count, done = [0], threading.Event()
+
+    def counter():
+        while not done.is_set():
+            count[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=counter)
+    thread.start()
+    start = time.perf_counter()
+    tlrr(W, solver="ialm", n_threads=1, max_iter=80)
+    seconds = time.perf_counter() - start
+    done.set()
+    thread.join()
+    assert count[0] > 100 * min(seconds, 1.0)
 
 
 def test_show_config(capsys):

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import threading
 
 import joblib
 import numpy as np
@@ -11,20 +12,77 @@ import threadpoolctl
 from ._kernels import HAS_OPENMP
 from .validation import check_integer
 
+_in_forked_child = False
+
 
 @functools.lru_cache(maxsize=1)
 def _controller():
     return threadpoolctl.ThreadpoolController()
 
 
+class _BlasLimit:
+    """The number of BLAS threads of the process: the least that any running call asks for.
+
+    BLAS has one setting for all Python threads, so concurrent calls must not save and restore it
+    behind each other's back: the first to come notes it, the last to go puts it back.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._requests = []
+        self._original = None
+
+    @contextlib.contextmanager
+    def __call__(self, n_threads):
+        with self._lock:
+            if not self._requests:
+                libraries = _controller().select(user_api="blas").lib_controllers
+                self._original = [(library, library.get_num_threads()) for library in libraries]
+            self._change(lambda: self._requests.append(n_threads))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._change(lambda: self._requests.remove(n_threads))
+
+    def _change(self, edit):
+        before = min(self._requests, default=None)
+        edit()
+        after = min(self._requests, default=None)
+        if after != before:
+            for library, original in self._original:
+                library.set_num_threads(original if after is None else after)
+
+
+_blas_limit = _BlasLimit()
+
+
+def _after_fork():
+    """In a forked child: GCC's OpenMP hangs once the parent has used it, so do without."""
+    global _in_forked_child, _blas_limit
+    _in_forked_child = True
+    _blas_limit = _BlasLimit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def resolve_threads(n_threads=None):
     """Number of threads for ``n_threads``: None follows OMP_NUM_THREADS and the CPUs allowed here.
 
     CPUs are counted within the process's affinity mask and cgroup limits. Without OpenMP the
-    count still limits BLAS.
+    count still limits BLAS. A process made by fork always gets 1, as OpenMP may hang there: start
+    worker processes by "spawn" or "forkserver", or joblib's default, to have threads in them.
     """
     if n_threads is not None:
-        return check_integer(n_threads, "n_threads", minimum=1)
+        n_threads = check_integer(n_threads, "n_threads", minimum=1)
+    if _in_forked_child:
+        # scikit-learn's k-means has an OpenMP of its own.
+        _controller().limit(limits=1, user_api="openmp")
+        return 1
+    if n_threads is not None:
+        return n_threads
     with contextlib.suppress(ValueError):
         asked = int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0])
         if asked >= 1:
@@ -39,7 +97,7 @@ def useful_threads(n_threads, n_samples):
 
 def blas_threads(n_threads):
     """Context in which BLAS uses ``n_threads`` threads; the former setting returns afterwards."""
-    return _controller().limit(limits=n_threads, user_api="blas")
+    return _blas_limit(n_threads)
 
 
 def frontal_threads(n_views, n_samples, n_threads):
