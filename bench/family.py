@@ -30,7 +30,7 @@ def cases():
     """Name, n, our call, the twin's call as a function of its iterations, index of its count."""
     yaleb, _ = load_shared("yaleb10")
     digits, _ = load_shared("uci_digit")
-    digits = [np.asarray(X, dtype=np.float64) for X in digits]
+    yaleb, digits = ([X.astype(np.float64) for X in views] for views in (yaleb, digits))
     n = len(yaleb[0])
     W = mvsc_fast.tsvd_msc(yaleb, lam=0.05).tensor
     a = np.sqrt(n) / 3

@@ -52,9 +52,9 @@ def load_views(paths):
         if whole:
             return readers[paths[0].suffix.lower()](paths[0])
         return [_read_matrix(path) for path in paths], None
-    except OSError:
-        raise
     except Exception as error:  # parsers of damaged files raise whatever they like
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
         prefix = "" if message.startswith(tuple(map(str, paths))) else f"{paths[0]}: "
         raise ValueError(f"{prefix}{message}") from error
@@ -70,7 +70,12 @@ def _read_npz(path):
         if not names:
             held = ", ".join(file.files) or "nothing"
             raise ValueError(f"{path}: no arrays view_0, view_1, ... (it holds {held})")
-        return [file[name] for name in names], file["y"].ravel() if "y" in file.files else None
+        views = [file[name] for name in names]
+        y = file["y"] if "y" in file.files else None
+    for name, A in zip([*names, "y"], [*views, y], strict=True):
+        if A is not None and not isinstance(A, np.ndarray):
+            raise ValueError(f"{path}: {name} is not an array")
+    return views, None if y is None else y.ravel()
 
 
 def _read_matrix(path):
