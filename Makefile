@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test demo bench lint wheel clean
+.PHONY: test demo bench lint wheel sanitize clean
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests
@@ -30,6 +30,20 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard src/mvsc_fast/*.pyx src/mv
 # sdist and portable wheel in dist/, tested in an environment without a compiler
 wheel:
 	$(PYTHON) tools/build_wheel.py $(WHEEL_OPTIONS)
+
+# The compiled core with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer
+SANITIZED := build/sanitized
+sanitize: $(VENV)/installed
+	rm -rf $(SANITIZED)
+	$(BIN)/python -m pip install --quiet "setuptools>=77" "cython>=3.1"
+	MVSC_DEBUG=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation \
+		--target $(SANITIZED) .
+	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 \
+		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		$(BIN)/python -m pytest -p no:cacheprovider tests/test_kernels.py tests/test_unfoldings.py \
+		tests/test_fuzz.py tests/solvers tests/methods/test_recovery.py \
+		-k "not yaleb and not any_tensor and not memory"
 
 clean:
 	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_kernels.c \

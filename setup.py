@@ -12,6 +12,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+# Sanitizers and bounds checks, for `make sanitize`.
+DEBUG = bool(os.environ.get("MVSC_DEBUG"))
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
 OPENMP_PROBE = """
 #include <omp.h>
@@ -44,10 +46,14 @@ class BuildExt(build_ext):
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
         # Debug symbols of the C compiler flags that Python was built with are most of a wheel.
-        strip = ["-Wl,-s"] if sys.platform == "linux" and not os.environ.get("MVSC_DEBUG") else []
+        link = ["-Wl,-s"] if sys.platform == "linux" else []
+        if DEBUG:
+            optimise = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
+                        "-fno-sanitize-recover=undefined", "-DMVSC_NO_CLONES"]  # fmt: skip
+            link = ["-fsanitize=address,undefined"]
         for extension in self.extensions:
             extension.extra_compile_args += optimise
-            extension.extra_link_args += strip
+            extension.extra_link_args += link
             if has_openmp:
                 extension.extra_compile_args += openmp_flags[0]
                 extension.extra_link_args += openmp_flags[1]
@@ -83,9 +89,11 @@ setup(
     ext_modules=cythonize(
         extensions,
         include_path=["src"],
+        build_dir="build/debug" if DEBUG else None,
+        force=DEBUG,
         compiler_directives={
             "language_level": 3,
-            "boundscheck": False,
+            "boundscheck": DEBUG,
             "wraparound": False,
             "initializedcheck": False,
             "cdivision": True,
