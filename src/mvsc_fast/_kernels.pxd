@@ -62,3 +62,43 @@ cdef int tridiagonal_vectors(
     floating *work,
     blas_int *iwork,
 ) noexcept nogil
+
+# Maps of whole tensors, C-contiguous of shape (v, m, n).
+
+cdef Py_ssize_t tube_map(
+    floating *T,
+    Py_ssize_t v,
+    Py_ssize_t m,
+    Py_ssize_t n,
+    double t,
+    int n_threads,
+    floating *lengths,
+) noexcept nogil
+
+cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
+cdef void slice_map(
+    floating *T,
+    Py_ssize_t v,
+    Py_ssize_t m,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    int n_threads,
+    double *work,
+    Py_ssize_t *rank,
+    int *code,
+) noexcept nogil
+
+cdef void symmetric_maps(
+    floating *T,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    int n_threads,
+    floating *numbers,
+    long long *integers,
+    floating *eigenvalues,
+    Py_ssize_t *outside,
+    int *code,
+) noexcept nogil

@@ -49,6 +49,33 @@ def check_status(status, what):
 
 # ------------------------------------------------------------------ tubes
 
+cdef Py_ssize_t tube_map(
+    floating *T,                # INOUT v x m x n
+    Py_ssize_t v,
+    Py_ssize_t m,
+    Py_ssize_t n,
+    double t,
+    int n_threads,
+    floating *lengths,          # n_threads x CHUNK
+) noexcept nogil:
+    """Shrink all tubes; returns how many remain."""
+    cdef Py_ssize_t j, i, first, width, kept = 0
+    cdef floating *squares
+    for j in prange(m, num_threads=n_threads, schedule="static"):
+        squares = lengths + omp_get_thread_num() * CHUNK
+        first = 0
+        while first < n:
+            width = min(<Py_ssize_t> CHUNK, n - first)
+            memset(squares, 0, width * sizeof(floating))
+            for i in range(v):
+                loops.add_squares(T + (i * m + j) * n + first, width, squares)
+            kept += loops.shrink_factors(squares, width, t)
+            for i in range(v):
+                loops.scale(T + (i * m + j) * n + first, squares, width)
+            first = first + width
+    return kept
+
+
 def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     """Shrink the length of every tube ``T[:, j, k]`` by t, in place.
 
@@ -59,24 +86,12 @@ def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     int
         Number of tubes that remain non-zero.
     """
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t j, i, first, width, kept = 0
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2], kept
     cdef floating[:, ::1] lengths = np.empty((n_threads, CHUNK), dtype=np.asarray(T).dtype)
-    cdef floating *squares
     if v * m * n == 0:
         return 0
-    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
-        squares = &lengths[omp_get_thread_num(), 0]
-        first = 0
-        while first < n:
-            width = min(<Py_ssize_t> CHUNK, n - first)
-            memset(squares, 0, width * sizeof(floating))
-            for i in range(v):
-                loops.add_squares(&T[i, j, first], width, squares)
-            kept += loops.shrink_factors(squares, width, t)
-            for i in range(v):
-                loops.scale(&T[i, j, first], squares, width)
-            first = first + width
+    with nogil:
+        kept = tube_map(&T[0, 0, 0], v, m, n, t, n_threads, &lengths[0, 0])
     return kept
 
 
@@ -169,31 +184,53 @@ cdef int row_operator(
     return 0
 
 
-cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t j, k, i, size = v * n + v * v + row_lwork(v, n)
-    ranks = np.zeros(m, dtype=np.intp)
-    status = np.zeros(m, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef double[:, ::1] work
+cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Doubles that slice_map needs for each thread."""
+    return v * n + v * v + row_lwork(v, n)
+
+
+cdef void slice_map(
+    floating *T,                # INOUT v x m x n
+    Py_ssize_t v,
+    Py_ssize_t m,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    int n_threads,
+    double *work,               # n_threads x slice_lwork(v, n)
+    Py_ssize_t *rank,           # OUT  m: singular values above t
+    int *code,                  # OUT  m: LAPACK's info
+) noexcept nogil:
+    """Map the singular values of every row slice."""
+    cdef Py_ssize_t j, k, i, size = slice_lwork(v, n)
     cdef double *rows
     cdef double *mapper
     cdef floating *entry
-    if v * m * n == 0:
-        return ranks
-    work = np.empty((n_threads, size))
-    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
-        rows = &work[omp_get_thread_num(), 0]
+    for j in prange(m, num_threads=n_threads, schedule="static"):
+        rows = work + omp_get_thread_num() * size
         mapper = rows + v * n
         for i in range(v):
-            entry = &T[i, j, 0]
+            entry = T + (i * m + j) * n
             for k in range(n):
                 rows[i * n + k] = entry[k]
         code[j] = row_operator(rows, v, n, t, kind, mapper, mapper + v * v, &rank[j])
         if code[j] == 0:
             for i in range(v):
-                loops.combine(mapper + i * v, rows, v, n, n, &T[i, j, 0])
+                loops.combine(mapper + i * v, rows, v, n, n, T + (i * m + j) * n)
+
+
+cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
+    ranks = np.zeros(m, dtype=np.intp)
+    status = np.zeros(m, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef double[:, ::1] work
+    if v * m * n == 0:
+        return ranks
+    work = np.empty((n_threads, slice_lwork(v, n)))
+    with nogil:
+        slice_map(&T[0, 0, 0], v, m, n, t, kind, n_threads, &work[0, 0], &rank[0], &code[0])
     check_status(status, "row slice")
     return ranks
 
@@ -527,8 +564,29 @@ cdef void scale_column(floating *out, const floating *column, double factor,
         out[k] = <floating> (factor * column[k])
 
 
+cdef void symmetric_maps(
+    floating *T,                # INOUT v x n x n
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    Spectral kind,
+    int n_threads,
+    floating *numbers,          # n_threads x symmetric_lwork(n)
+    long long *integers,        # n_threads x symmetric_liwork(n)
+    floating *eigenvalues,      # OUT  v x n
+    Py_ssize_t *outside,        # OUT  v: eigenvalues with |s| > t
+    int *code,                  # OUT  v: LAPACK's info
+) noexcept nogil:
+    """Map the eigenvalues of every frontal slice."""
+    cdef Py_ssize_t i, lwork = symmetric_lwork(n), liwork = symmetric_liwork(n)
+    for i in prange(v, num_threads=n_threads, schedule="static", chunksize=1):
+        code[i] = symmetric_map(T + i * n * n, n, t, kind, eigenvalues + i * n,
+                                numbers + omp_get_thread_num() * lwork,
+                                integers + omp_get_thread_num() * liwork, &outside[i])
+
+
 cdef _symmetric_map(floating[:, :, ::1] T, double t, Spectral kind, work, int n_threads):
-    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
+    cdef Py_ssize_t v = T.shape[0], n = T.shape[1]
     cdef int threads = <int> max(1, min(n_threads, v))
     if T.shape[2] != n:
         raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
@@ -545,12 +603,11 @@ cdef _symmetric_map(floating[:, :, ::1] T, double t, Spectral kind, work, int n_
     cdef floating[:, ::1] spectrum = eigenvalues
     cdef Py_ssize_t[::1] rank = outside
     cdef int[::1] code = status
-    if n == 0:
+    if v * n == 0:
         return outside, eigenvalues
-    for i in prange(v, nogil=True, num_threads=threads, schedule="static", chunksize=1):
-        code[i] = symmetric_map(&T[i, 0, 0], n, t, kind, &spectrum[i, 0],
-                                &numbers[omp_get_thread_num(), 0],
-                                &integers[omp_get_thread_num(), 0], &rank[i])
+    with nogil:
+        symmetric_maps(&T[0, 0, 0], v, n, t, kind, threads, &numbers[0, 0], &integers[0, 0],
+                       &spectrum[0, 0], &rank[0], &code[0])
     check_status(status, "frontal slice of view")
     return outside, eigenvalues
 
