@@ -48,4 +48,4 @@ sanitize: $(VENV)/installed
 clean:
 	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_kernels.c \
 		src/mvsc_fast/_passes.c src/mvsc_fast/_unfoldings.c \
-		src/mvsc_fast/_blas_int.pxi
+		src/mvsc_fast/_capi.c src/mvsc_fast/_blas_int.pxi

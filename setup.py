@@ -80,9 +80,16 @@ extensions = [
         f"mvsc_fast.{name}",
         [f"src/mvsc_fast/{name}.pyx"],
         include_dirs=["src/mvsc_fast"],
-        depends=[f"src/mvsc_fast/{header}" for header in ("_loops.h", "_loops_template.h")],
+        depends=[
+            f"src/mvsc_fast/{header}"
+            for header in (
+                "_loops.h",
+                "_loops_template.h",
+                "include/mvsc_fast.h",
+            )
+        ],
     )
-    for name in ("_kernels", "_passes", "_unfoldings")
+    for name in ("_kernels", "_passes", "_unfoldings", "_capi")
 ]
 setup(
     cmdclass={"build_ext": BuildExt},

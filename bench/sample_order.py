@@ -1,6 +1,6 @@
 """What the order of the samples does to methods that transform along them.
 
-Usage: python bench/sample_order.py [--shuffles 3]
+Usage: python bench/sample_order.py [--shuffles 3] [--only "TLRR on"]
 
 ACC / NMI in file order, where files are sorted by class, and on shuffled samples: with the
 published discrete Fourier transform, with the order-free graph transform, and with self-ordering
@@ -36,16 +36,22 @@ VARIANTS = {
 
 def scores(estimator, parameters, views, y, seed, then_tlrr):
     k = len(np.unique(y))
-    model = estimator(k, random_state=seed, **parameters)
-    if then_tlrr:
-        model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=model, random_state=seed)
+    parameters = dict(parameters)
+    reorder = {"reorder": parameters.pop("reorder")} if "reorder" in parameters else {}
+    if then_tlrr:  # a chain orders itself by its final labels
+        graph = estimator(k, **parameters)
+        model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=graph, random_state=seed, **reorder)
+    else:
+        model = estimator(k, random_state=seed, **parameters, **reorder)
     values = clustering_scores(y, model.fit_predict(views))
     return values["acc"], values["nmi"]
 
 
-def main(shuffles):
+def main(shuffles, only):
     rows = []
     for name, (data, estimator, parameters) in ROWS.items():
+        if only not in name:
+            continue
         then_tlrr = name.startswith("TLRR on")
         variants = {"dft": {}} if estimator is TLRR else VARIANTS
         cells = []
@@ -66,5 +72,7 @@ def main(shuffles):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shuffles", type=int, default=3)
+    parser.add_argument("--only", default="", help="rows whose method contains this")
     warnings.simplefilter("ignore")
-    main(parser.parse_args().shuffles)
+    arguments = parser.parse_args()
+    main(arguments.shuffles, arguments.only)

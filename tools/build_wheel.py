@@ -85,7 +85,8 @@ def main(oldest, skip_tests):
         run(python, "-m", "mvsc_fast", "config", cwd=scratch)
         run(python, "-c", IMPORT_TIME, cwd=scratch)
         if not skip_tests:
-            shutil.copytree(ROOT / "tests", scratch / "tests")
+            for folder in ("tests", "examples"):
+                shutil.copytree(ROOT / folder, scratch / folder)
             shutil.copy(ROOT / "pyproject.toml", scratch)
             run(python, "-m", "pytest", "tests", cwd=scratch)
 

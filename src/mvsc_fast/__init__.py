@@ -21,6 +21,7 @@ from .methods import (
     tsvd_msc,
     ut_svd_msc,
 )
+from .native import get_include
 from .threads import show_config
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "UtSVDMSC",
     "datasets",
     "etlmsc",
+    "get_include",
     "graphs",
     "lt_msc",
     "metrics",
