@@ -21,7 +21,8 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
-$(VENV)/installed: pyproject.toml setup.py $(wildcard src/mvsc_fast/*.pyx src/mvsc_fast/*.pxd)
+$(VENV)/installed: pyproject.toml setup.py $(wildcard src/mvsc_fast/*.pyx src/mvsc_fast/*.pxd \
+		src/mvsc_fast/*.h src/mvsc_fast/include/*.h)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from reference.proximal import frontal_shrink, view_nuclear_shrink
 
-from mvsc_fast.transforms import Basis, Fourier, resolve_transform
+from mvsc_fast.transforms import Basis, Fourier, resolve_transform, resolve_view_transform
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])
@@ -38,3 +39,27 @@ def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
         resolve_transform(np.ones((4, 4)), views)
     with pytest.raises(ValueError, match="'dft', 'graph', 'identity', got 'dct'"):
         resolve_transform("dct", views)
+
+
+def test_the_identity_is_a_transform_too():
+    T = np.random.default_rng(0).standard_normal((3, 6, 4))
+    views = [np.ones((6, 2))]
+    identity, basis = resolve_transform("identity", views), resolve_transform(np.eye(6), views)
+    for transform in (identity, basis):
+        np.testing.assert_array_equal(transform.inverse(transform.forward(T, 1), 1), T)
+    first, second = T.copy(), T.copy()
+    identity.shrink(first, 0.7, 1)
+    basis.shrink(second, 0.7, 1)
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("v", [1, 2, 3, 4, 5])
+def test_frontal_shrinkage_along_the_views_equals_its_definition(v):
+    T = np.random.default_rng(v).standard_normal((v, 7, 7))
+    for transform, expected in (
+        (resolve_view_transform("dft", v, T.dtype), view_nuclear_shrink(T, 0.9)),
+        (resolve_view_transform("identity", v, T.dtype), frontal_shrink(T, 0.9 / np.sqrt(v))),
+    ):
+        hat = transform.forward(T, axis=0)
+        transform.shrink_frontal(hat, 0.9)
+        np.testing.assert_allclose(transform.inverse(hat, axis=0), expected, atol=1e-12)

@@ -92,7 +92,7 @@ def etlmsc(
             P = transform.forward(P, axis=1)
         else:
             P = np.ascontiguousarray(P.transpose(0, 2, 1))
-    columns = "ijk,ijk->k" if axis == 0 else "ijk,ijk->j"
+    squares = "ijk,ijk->k" if axis == 0 else "ijk,ijk->j"
 
     def shrink(T, t):
         if axis == 0:
@@ -107,28 +107,32 @@ def etlmsc(
         with blas_threads(n_threads):
             return transform.inverse(T, axis=1) if axis == 0 else T
 
-    def largest(T):
+    def largest(*tensors):
         """Largest entry on the samples, or a lower bound of it above tol."""
-        root_mean_square = np.linalg.norm(T) / np.sqrt(T.size)
-        return root_mean_square if root_mean_square > tol else np.abs(restore(T)).max()
+        bound = max(np.linalg.norm(T) for T in tensors) / np.sqrt(P.size)
+        for columns in (slice(None, None, 16), slice(None)):
+            for T in tensors:
+                if bound > tol:
+                    return bound
+                bound = max(bound, np.abs(restore(T[:, :, columns])).max())
+        return bound
 
     Z, E, y = (np.zeros_like(P) for _ in range(3))  # y: multiplier over mu
     while progress.running:
         argument = P - E
         argument += y
-        former, Z = Z, shrink(argument, 1.0 / mu)
-        former -= Z
-        residual = largest(former)
-        F = np.subtract(P, Z, out=former)
+        change, Z = Z, shrink(argument, 1.0 / mu)
+        change -= Z
+        F = P - Z
         F += y
-        length = np.sqrt(np.einsum(columns, F, F))
+        length = np.sqrt(np.einsum(squares, F, F))
         factor = 1.0 - (lam / mu) / np.maximum(length, lam / mu)
-        former = F * (factor if axis == 0 else factor[:, None])
-        F -= former  # the new multiplier
+        former, E = E, F * (factor if axis == 0 else factor[:, None])
+        former -= E
+        F -= E  # the new multiplier
         y -= F
-        E -= former
-        residual = max(residual, largest(y), largest(E))
-        y, E = F, former
+        residual = largest(change, y, former)
+        y = F
         progress.record(residual)
         growth = min(2 * mu, MU_MAX) / mu
         y /= growth
