@@ -1,6 +1,6 @@
 """Seconds of the tensor family against the plain-NumPy twins, on Extended YaleB and UCI digits.
 
-Usage: python bench/family.py [--quick]
+Usage: python bench/family.py [--quick] [--only SVD]
 
 One thread for both. TRPCA and SNN clean the tensor of t-SVD-MSC (lam 0.05). The twins compute every
 singular value decomposition by LAPACK's gesdd; --quick stops them after 20 iterations and scales
@@ -53,10 +53,12 @@ def cases():
            lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count))  # fmt: skip
 
 
-def main(quick):
+def main(quick, only):
     rows = []
     with limit_threads(1):
         for name, n, ours, twin in cases():
+            if only not in name:
+                continue
             seconds, result = stopwatch(ours)
             row = [name, n, f"{seconds:.2f}", result.n_iter]
             limit = 20 if quick else 500
@@ -75,4 +77,6 @@ def main(quick):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    main(parser.parse_args().quick)
+    parser.add_argument("--only", default="", help="methods whose name contains this")
+    arguments = parser.parse_args()
+    main(arguments.quick, arguments.only)
