@@ -95,7 +95,7 @@ def test_fitted_attributes(subspaces):
         np.testing.assert_array_equal(X, original)
 
 
-@pytest.mark.parametrize("graph", ["selfrep", "knn", "gaussian", "tsvd", TSVDMSC(4)])
+@pytest.mark.parametrize("graph", ["selfrep", "knn", "gaussian", "tsvd", TSVDMSC(4, lam=0.5)])
 @pytest.mark.parametrize("solver", ["dual", "ialm"])
 def test_every_graph_and_solver(graph, solver):
     X, y = make_blobs(120, n_features=40, centers=4, cluster_std=1.0, random_state=0)

@@ -66,7 +66,7 @@ def tlrr(
     tol : float, default=1e-4
         "dual": relative duality gap; 1e-4 bounds the relative error of L by 1e-2, and the true
         error is about ten times smaller. "ialm": the largest entry of all constraint residuals,
-        1e-4 as in the authors' code.
+        1e-4 as in the authors' code; lower it for a W of small entries, 1e-2 and less.
     max_iter : int, default=500
         0 with "dual" returns the tube shrinkage of W alone with its certificate: the fastest
         mode, often as accurate for clustering.
@@ -145,8 +145,8 @@ class TLRR(RecoveryClusterer):
         is a number.
     graph : str or estimator, default="selfrep"
         Where W comes from: "selfrep" (`graphs.self_representation`), "knn", "gaussian", "tsvd"
-        (t-SVD-MSC with its order-free transform), "precomputed" (X is W), or an estimator with a
-        ``tensor_``, which is fitted on the views if it is not fitted yet.
+        (t-SVD-MSC, lam 0.5, with its order-free transform), "precomputed" (X is W), or an
+        estimator with a ``tensor_``, which is fitted on the views if it is not fitted yet.
     reorder : bool, default=False
         Self-ordering, for a graph that transforms along the samples, such as
         ``graph=TSVDMSC(...)``: sort the samples by the labels found, refit with the published
