@@ -16,17 +16,17 @@ from timing import load_shared, print_table
 from mvsc_fast import ETLMSC, TLRR, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 
-ROWS = {
-    "t-SVD-MSC, lam .5": ("orl_3view", TSVDMSC, {"lam": 0.5}),
-    "t-SVD-MSC, lam .05": ("yaleb10", TSVDMSC, {"lam": 0.05}),
-    "t-SVD-MSC, lam 0.5": ("yaleb10", TSVDMSC, {"lam": 0.5}),
-    "TLRR on t-SVD-MSC, lam .5": ("yaleb10", TSVDMSC, {"lam": 0.5}),
-    "t-SVD-MSC, lam 1.1": ("yale_3view", TSVDMSC, {"lam": 1.1}),
-    "t-SVD-MSC, lam .5 ": ("uci_digit", TSVDMSC, {"lam": 0.5}),
-    "ETLMSC, lam .0055": ("uci_digit", ETLMSC, {"lam": 0.0055}),
-    "TLRR, default": ("yaleb10", TLRR, {}),
-    "TLRR, default ": ("orl_3view", TLRR, {}),
-}
+ROWS = [
+    ("orl_3view", "t-SVD-MSC, lam .5", TSVDMSC, {"lam": 0.5}),
+    ("yaleb10", "t-SVD-MSC, lam .05", TSVDMSC, {"lam": 0.05}),
+    ("yaleb10", "t-SVD-MSC, lam .5", TSVDMSC, {"lam": 0.5}),
+    ("yaleb10", "TLRR on t-SVD-MSC, lam .5", TSVDMSC, {"lam": 0.5}),
+    ("yale_3view", "t-SVD-MSC, lam 1.1", TSVDMSC, {"lam": 1.1}),
+    ("uci_digit", "t-SVD-MSC, lam .5", TSVDMSC, {"lam": 0.5}),
+    ("uci_digit", "ETLMSC, lam .0055", ETLMSC, {"lam": 0.0055}),
+    ("yaleb10", "TLRR, default", TLRR, {}),
+    ("orl_3view", "TLRR, default", TLRR, {}),
+]
 VARIANTS = {
     "dft": {"sample_transform": "dft"},
     "graph": {},
@@ -49,7 +49,7 @@ def scores(estimator, parameters, views, y, seed, then_tlrr):
 
 def main(shuffles, only):
     rows = []
-    for name, (data, estimator, parameters) in ROWS.items():
+    for data, name, estimator, parameters in ROWS:
         if only not in name:
             continue
         then_tlrr = name.startswith("TLRR on")
@@ -64,7 +64,7 @@ def main(shuffles, only):
                 runs.append(scores(estimator, {**parameters, **extra}, views, y, seed, then_tlrr))
             cells.append(runs)
         text = ["{:.3f} / {:.3f}".format(*np.mean(cell, axis=0)) for cell in cells]
-        rows.append([data, name.strip(), *text, *[""] * (4 - len(text))])
+        rows.append([data, name, *text, *[""] * (4 - len(text))])
     header = ["data", "method", "file order, dft", *(f"shuffled, {v}" for v in VARIANTS)]
     print_table(header, rows)
 
