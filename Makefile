@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test demo bench lint wheel sanitize clean
+.PHONY: test stress demo bench lint wheel sanitize clean
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests
+
+# The random tests as often as a release demands: faults, leaks, interrupts, hostile input
+stress: $(VENV)/installed
+	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py
 
 demo: $(VENV)/installed
 	$(BIN)/mvsc-fast demo

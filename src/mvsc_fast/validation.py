@@ -25,6 +25,14 @@ def check_number(value, name, low=None, high=None, *, open_interval=False):
     return float(value)
 
 
+def check_numbers(values, name, count, low=None):
+    """A list of ``count`` finite numbers, at least ``low``, from as many or from one for all."""
+    values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
+    if len(values) not in (1, count):
+        raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
+    return [check_number(value, name, low) for value in values * (count // len(values))]
+
+
 def check_option(value, name, options):
     """The string ``value``, one of ``options``."""
     if not isinstance(value, str) or value not in options:

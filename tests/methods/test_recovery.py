@@ -104,6 +104,7 @@ def test_stopping_early(method):
         (trpca, {"rho": 0.5}, "rho"),
         (snn, {"weights": -1.0}, "weights"),
         (snn, {"weights": (1.0, np.nan)}, "weights"),
+        (snn, {"weights": []}, "weights must be one number or 2, got 0"),
         (snn, {"mu": 0.0}, "mu"),
         (snn, {"tol": -1.0}, "tol"),
     ],

@@ -127,7 +127,7 @@ def test_stopping_early_and_single_precision(function):
         (ut_svd_msc, {"update": "both"}, "'joint', 'sequential', got 'both'"),
         (ut_svd_msc, {"transform": "graph"}, "'dft', 'identity'"),
         (lt_msc, {"gamma": -1.0}, "gamma"),
-        (lt_msc, {"gamma": (1.0, 2.0)}, "broadcast"),
+        (lt_msc, {"gamma": (1.0, 2.0)}, "gamma must be one number or 3, got 2"),
         (lt_msc, {"max_iter": -1}, "max_iter"),
         (etlmsc, {"lam": -1.0}, "lam"),
         (etlmsc, {"axis": 2}, "axis must be 0 or 1, got 2"),

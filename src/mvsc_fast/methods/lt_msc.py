@@ -12,7 +12,7 @@ from ..solvers.representation import (
 )
 from ..solvers.result import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
-from ..validation import check_integer, check_number
+from ..validation import check_integer, check_number, check_numbers
 from ..views import check_views
 from .representation import RepresentationClusterer
 
@@ -72,7 +72,7 @@ def lt_msc(
     """
     views = check_views(views)
     lam = check_number(lam, "lam", 0.0, open_interval=True)
-    gamma = [check_number(g, "gamma", 0.0) for g in np.broadcast_to(gamma, 3).tolist()]
+    gamma = check_numbers(gamma, "gamma", 3, 0.0)
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)

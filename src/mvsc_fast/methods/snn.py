@@ -6,7 +6,13 @@ from .._passes import snn_pass
 from .._unfoldings import UnfoldingWorkspace, mode_shrink
 from ..solvers.result import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
-from ..validation import check_integer, check_memory, check_number, check_similarities
+from ..validation import (
+    check_integer,
+    check_memory,
+    check_number,
+    check_numbers,
+    check_similarities,
+)
 from .recovery import SplittingClusterer
 
 
@@ -67,7 +73,7 @@ def snn(
     W = check_similarities(W)
     v, n = W.shape[:2]
     weights = np.sqrt(n) / 3.0 if weights is None else weights
-    rows, views = (check_number(a, "weights", 0.0) for a in np.broadcast_to(weights, 2).tolist())
+    rows, views = check_numbers(weights, "weights", 2, 0.0)
     tol = check_number(tol, "tol", 0.0)
     max_iter = check_integer(max_iter, "max_iter", 0)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
