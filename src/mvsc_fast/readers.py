@@ -1,6 +1,8 @@
 """Multi-view data from .npz, .mat, or one .csv or .npy per view; no pickle is ever loaded."""
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -103,7 +105,17 @@ def _is_number(text):
     return True
 
 
+def _check_mat(path):
+    """Raise ValueError if the file brings SciPy's reader down, tried in a process of its own."""
+    program = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
+    run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True)
+    if run.returncode < 0 or run.returncode > 1:  # killed by a signal, or Windows' word for it
+        raise ValueError(f"{path}: damaged MATLAB file, it crashes the reader")
+
+
 def _read_mat(path):
+    path.stat()  # a missing file is not a damaged one
+    _check_mat(path)
     try:
         content = scipy.io.loadmat(path)
     except NotImplementedError as error:

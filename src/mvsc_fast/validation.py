@@ -40,6 +40,15 @@ def check_option(value, name, options):
     return value
 
 
+def check_weight(lam, size):
+    """Raise ValueError if lam times numbers of this size, or its square, is out of range."""
+    if not 1e-300 < lam * size < 1e150:
+        raise ValueError(
+            f"lam={lam:g} with entries of W up to {size:.3g} is out of the range of numbers: "
+            "rescale W or change lam"
+        )
+
+
 def check_finite(X, what):
     """Raise ValueError with the number of NaN and infinite entries of X, if there are any."""
     values = X.data if hasattr(X, "tocsr") else X

@@ -29,7 +29,7 @@ import scipy.sparse
 from .._kernels import SymmetricWorkspace, symmetric_clip, symmetric_shrink
 from .._passes import dual_progress, dual_rows, dual_tubes, extrapolate, row_nuclear_norms
 from ..threads import blas_threads, frontal_threads
-from ..validation import check_memory, check_slice_size
+from ..validation import check_memory, check_slice_size, check_weight
 from .result import IterationState, SolverResult
 from .screening import screen
 
@@ -49,6 +49,7 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
     """
     start = time.perf_counter()
     scale = _power_of_two(W)
+    check_weight(lam, scale)
     if scale != 1.0:
         # W -> W / s with lam -> lam s has the minimiser L / s: nothing is squared out of range.
         W = W / scale if isinstance(W, np.ndarray) else [A / scale for A in W]
@@ -201,7 +202,7 @@ class _Block:
                 self.converged = relative <= tol
                 # The gap falls by less than 4 in an iteration: spare the checks that must fail.
                 ahead = np.log(max(relative / max(tol, 1e-300), 1.0)) / np.log(4.0)
-                check_at = self.n_iter + max(1, min(3, int(ahead)))
+                check_at = self.n_iter + max(1, int(min(3.0, ahead)))
                 if not self.converged and self.rounding > 0.2 * self.gap:
                     if P.dtype != self.W.dtype:
                         self._set_precision(self.W.dtype)
@@ -231,7 +232,10 @@ class _Block:
         self.history.append((self.gap, self.gap_norm, seconds))
 
     def _relative_gap(self):
-        return self.gap / (self.lam * self.gap_norm) if self.gap > 0 else 0.0
+        if self.gap <= 0:
+            return 0.0
+        scale = float(self.lam * self.gap_norm)
+        return float(self.gap) / scale if scale > 0 else np.inf
 
     def _primal(self, P, Q):
         """L <- L(P, Q). Returns the dual value and <P, L>."""

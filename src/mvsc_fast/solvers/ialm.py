@@ -7,7 +7,7 @@ import numpy as np
 from .._kernels import SymmetricWorkspace, symmetric_shrink
 from .._passes import ialm_pass
 from ..threads import blas_threads, frontal_threads
-from ..validation import check_memory
+from ..validation import check_memory, check_weight
 from .partial import PartialShrinkage
 from .result import Progress, SolverResult
 
@@ -39,6 +39,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     row_norm = np.sqrt(np.linalg.eigvalsh(rows @ rows.transpose(0, 2, 1)).max())
     longest = np.sqrt(np.einsum("ijk,ijk->jk", W, W).max())
     largest = max(W.max(), -W.min())
+    check_weight(lam, max(float(largest), 1.0))
 
     e = y = 0.0
     while progress.running:
