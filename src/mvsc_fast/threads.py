@@ -34,24 +34,24 @@ class _BlasLimit:
 
     @contextlib.contextmanager
     def __call__(self, n_threads):
-        with self._lock:
-            if not self._requests:
-                libraries = _controller().select(user_api="blas").lib_controllers
-                self._original = [(library, library.get_num_threads()) for library in libraries]
-            self._change(lambda: self._requests.append(n_threads))
+        request = [n_threads]  # found again by identity, wherever an interrupt strikes
         try:
+            with self._lock:
+                if not self._requests:
+                    libraries = _controller().select(user_api="blas").lib_controllers
+                    self._original = [(library, library.get_num_threads()) for library in libraries]
+                self._change([*self._requests, request])
             yield
         finally:
             with self._lock:
-                self._change(lambda: self._requests.remove(n_threads))
+                self._change([other for other in self._requests if other is not request])
 
-    def _change(self, edit):
-        before = min(self._requests, default=None)
-        edit()
-        after = min(self._requests, default=None)
+    def _change(self, requests):
+        before, self._requests = min(self._requests, default=None), requests
+        after = min(requests, default=None)
         if after != before:
             for library, original in self._original:
-                library.set_num_threads(original if after is None else after)
+                library.set_num_threads(original if after is None else after[0])
 
 
 _blas_limit = _BlasLimit()
