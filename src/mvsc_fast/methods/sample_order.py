@@ -23,7 +23,7 @@ def warn_order_dependent():
             'and files sorted by class flatter it: use "graph" unless you reproduce a published '
             "table",
             UserWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
 
 
