@@ -33,6 +33,20 @@ def check_numbers(values, name, count, low=None):
     return [check_number(value, name, low) for value in values * (count // len(values))]
 
 
+def check_stopping(tol, max_iter):
+    """Both parameters of a stopping rule."""
+    return check_number(tol, "tol", 0.0), check_integer(max_iter, "max_iter", 0)
+
+
+def check_penalty(mu, rho, mu_max):
+    """First penalty, its growth and its cap."""
+    return (
+        check_number(mu, "mu", 0.0, open_interval=True),
+        check_number(rho, "rho", 1.0),
+        check_number(mu_max, "mu_max", 0.0, open_interval=True),
+    )
+
+
 def check_option(value, name, options):
     """The string ``value``, one of ``options``."""
     if not isinstance(value, str) or value not in options:

@@ -79,6 +79,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.n_features_in_ = [view.shape[1] for view in views]
         return views
 
+    def _keep(self, result, tol):
+        """Learn the tensor of a solver's result, and say how the solver ended."""
+        warn_not_converged(type(self).__name__, result, tol, stacklevel=5)
+        self._log(f"{result.n_iter} iterations, residual {result.history['residual'][-1:]}")
+        self.tensor_ = result.tensor
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+
     def _permute(self, order):
         """Bring what was learned about the samples into another order."""
         for name in ("labels_", "embedding_"):
@@ -98,8 +106,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
 
 
-def warn_not_converged(name, result, tol):
-    """ConvergenceWarning with the last residual, if the result did not converge."""
+def warn_not_converged(name, result, tol, stacklevel=4):
+    """ConvergenceWarning with the last residual, if the result did not converge.
+
+    ``stacklevel`` is that of the user's call of ``fit``.
+    """
     if not result.converged:
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
@@ -107,7 +118,7 @@ def warn_not_converged(name, result, tol):
             f"{name} stopped after {result.n_iter} iterations at a residual of {reached} "
             f"(tol={tol:g}): raise max_iter, or accept a larger tol",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 

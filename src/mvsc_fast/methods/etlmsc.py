@@ -6,7 +6,7 @@ from .. import graphs
 from ..solvers.result import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_transform
-from ..validation import check_integer, check_number
+from ..validation import check_integer, check_number, check_stopping
 from ..views import check_views
 from .representation import SampleTransformClusterer
 
@@ -78,8 +78,7 @@ def etlmsc(
     axis = check_integer(axis, "axis", 0)
     if axis > 1:
         raise ValueError(f"axis must be 0 or 1, got {axis}")
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
+    tol, max_iter = check_stopping(tol, max_iter)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)

@@ -12,7 +12,7 @@ from ..solvers.representation import (
 )
 from ..solvers.result import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
-from ..validation import check_integer, check_number, check_numbers
+from ..validation import check_number, check_numbers, check_stopping
 from ..views import check_views
 from .representation import RepresentationClusterer
 
@@ -73,8 +73,7 @@ def lt_msc(
     views = check_views(views)
     lam = check_number(lam, "lam", 0.0, open_interval=True)
     gamma = check_numbers(gamma, "gamma", 3, 0.0)
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
+    tol, max_iter = check_stopping(tol, max_iter)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)

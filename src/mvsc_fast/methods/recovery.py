@@ -6,7 +6,7 @@ from .. import graphs
 from ..spectral import fuse
 from ..threads import blas_threads
 from ..validation import check_similarities
-from .base import MultiViewClusterer, fit_nested, warn_not_converged
+from .base import MultiViewClusterer, fit_nested
 from .tsvd_msc import tsvd_msc
 
 TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
@@ -79,9 +79,5 @@ class SplittingClusterer(RecoveryClusterer):
 
     def _affinity(self, views, seed, n_threads):
         result = self._recover(self._similarities(views, seed, n_threads), n_threads)
-        warn_not_converged(type(self).__name__, result, self.tol)
-        self._log(f"{result.n_iter} iterations, residual {result.history['residual'][-1:]}")
-        self.tensor_ = result.tensor
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
+        self._keep(result, self.tol)
         return fuse(self.tensor_)

@@ -3,7 +3,7 @@
 from ..graphs import graph_basis
 from ..spectral import fuse
 from ..transforms import Basis
-from .base import MultiViewClusterer, fit_nested, warn_not_converged
+from .base import MultiViewClusterer, fit_nested
 from .sample_order import warn_order_dependent
 
 
@@ -17,12 +17,9 @@ class RepresentationClusterer(MultiViewClusterer):
 
     def _affinity(self, views, seed, n_threads):
         result = self._learn(views, n_threads, **self._context(views, seed, n_threads))
-        warn_not_converged(type(self).__name__, result, self.tol)
-        self._log(f"{result.n_iter} iterations, residual {result.history['residual'][-1:]}")
+        self._keep(result, self.tol)
+        self.similarity_ = self.tensor_
         self.representation_ = result.representation
-        self.tensor_ = self.similarity_ = result.tensor
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
         return fuse(self.tensor_, keep_diagonal=self._keep_diagonal)
 
     def _context(self, views, seed, n_threads):

@@ -10,7 +10,7 @@ from .._unfoldings import UnfoldingWorkspace
 from ..solvers.result import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import Fourier
-from ..validation import check_integer, check_number, check_option
+from ..validation import check_number, check_option, check_penalty, check_stopping
 from ..views import check_views
 from .representation import RepresentationClusterer
 
@@ -84,11 +84,8 @@ def scmv_3dt(
     alpha = check_number(alpha, "alpha", 0.0)
     beta = check_number(beta, "beta", 0.0)
     check_option(features, "features", ("pca", "pad"))
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
-    mu = check_number(mu, "mu", 0.0, open_interval=True)
-    rho = check_number(rho, "rho", 1.0)
-    mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
+    tol, max_iter = check_stopping(tol, max_iter)
+    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
     n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     progress = Progress(tol, max_iter, callback)
     v, n, dtype = len(views), views[0].shape[0], views[0].dtype

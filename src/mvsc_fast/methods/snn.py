@@ -7,11 +7,11 @@ from .._unfoldings import UnfoldingWorkspace, mode_shrink
 from ..solvers.result import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..validation import (
-    check_integer,
     check_memory,
-    check_number,
     check_numbers,
+    check_penalty,
     check_similarities,
+    check_stopping,
 )
 from .recovery import SplittingClusterer
 
@@ -74,11 +74,8 @@ def snn(
     v, n = W.shape[:2]
     weights = np.sqrt(n) / 3.0 if weights is None else weights
     rows, views = check_numbers(weights, "weights", 2, 0.0)
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
-    mu = check_number(mu, "mu", 0.0, open_interval=True)
-    rho = check_number(rho, "rho", 1.0)
-    mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
+    tol, max_iter = check_stopping(tol, max_iter)
+    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
     n_threads = useful_threads(resolve_threads(n_threads), W.shape[1])
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     progress = Progress(tol, max_iter, callback)

@@ -10,8 +10,10 @@ from ..validation import (
     check_integer,
     check_number,
     check_option,
+    check_penalty,
     check_similarities,
     check_sparse_similarities,
+    check_stopping,
 )
 from .base import warn_not_converged
 from .recovery import RecoveryClusterer
@@ -100,11 +102,8 @@ def tlrr(
     alpha = check_number(alpha, "alpha", 0.0)
     lam = check_number(lam, "lam", 0.0, open_interval=True)
     check_option(solver, "solver", SOLVERS)
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
-    mu = check_number(mu, "mu", 0.0, open_interval=True)
-    rho = check_number(rho, "rho", 1.0)
-    mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
+    tol, max_iter = check_stopping(tol, max_iter)
+    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
     common = {
         "omega1": omega1,
         "alpha": alpha,

@@ -7,7 +7,13 @@ from .._unfoldings import UnfoldingWorkspace
 from ..solvers.result import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform
-from ..validation import check_integer, check_memory, check_number, check_similarities
+from ..validation import (
+    check_memory,
+    check_number,
+    check_penalty,
+    check_similarities,
+    check_stopping,
+)
 from .recovery import SplittingClusterer
 
 
@@ -71,11 +77,8 @@ def trpca(
     v, n = W.shape[:2]
     lam = 1.0 / np.sqrt(n * v) if lam is None else lam
     lam = check_number(lam, "lam", 0.0, open_interval=True)
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
-    mu = check_number(mu, "mu", 0.0, open_interval=True)
-    rho = check_number(rho, "rho", 1.0)
-    mu_max = check_number(mu_max, "mu_max", 0.0, open_interval=True)
+    tol, max_iter = check_stopping(tol, max_iter)
+    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
     n_threads = useful_threads(resolve_threads(n_threads), W.shape[1])
     transform = resolve_view_transform(transform, v, W.dtype)
     basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)

@@ -6,7 +6,7 @@ from .._unfoldings import UnfoldingWorkspace
 from ..solvers.representation import ThinView, solve_tsvd
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform
-from ..validation import check_integer, check_number, check_option
+from ..validation import check_number, check_option, check_stopping
 from ..views import check_views
 from .representation import RepresentationClusterer
 
@@ -69,8 +69,7 @@ def ut_svd_msc(
     views = check_views(views)
     lam = check_number(lam, "lam", 0.0, open_interval=True)
     check_option(update, "update", ("joint", "sequential"))
-    tol = check_number(tol, "tol", 0.0)
-    max_iter = check_integer(max_iter, "max_iter", 0)
+    tol, max_iter = check_stopping(tol, max_iter)
     mu = check_number(mu, "mu", 0.0, open_interval=True)
     n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
     n, dtype = views[0].shape[0], views[0].dtype
