@@ -100,7 +100,10 @@ def _cluster(args):
     else:
         np.savetxt(sys.stdout, model.labels_, fmt="%d")
     if args.plot:
-        figure = plot_similarity(fuse(model.similarity_), model.affinity_, model.labels_)
+        titles = ("similarity W", f"affinity after {type(model).__name__}")
+        figure = plot_similarity(
+            fuse(model.similarity_), model.affinity_, model.labels_, titles=titles
+        )
         figure.savefig(args.plot, dpi=120)
     if args.scores:
         # Labels on the standard output must stay machine-readable.
