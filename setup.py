@@ -89,7 +89,17 @@ extensions = [
             )
         ],
     )
-    for name in ("_kernels", "_passes", "_unfoldings", "_capi")
+    for name in (
+        "_kernels",
+        "_unfoldings",
+        "_passes",
+        "_screening",
+        "_partial",
+        "_ialm",
+        "_dual",
+        "_tlrr",
+        "_capi",
+    )
 ]
 setup(
     cmdclass={"build_ext": BuildExt},

@@ -8,6 +8,7 @@ from libc.stdint cimport SIZE_MAX, uintptr_t
 from mvsc_fast._kernels cimport (
     CHUNK,
     CLIP,
+    MAX_SLICE,
     SHRINK,
     Spectral,
     slice_lwork,
@@ -47,7 +48,6 @@ cdef extern from "include/mvsc_fast.h" nogil:
 cdef enum:
     ALIGNMENT = 64
     MAX_THREADS = 4096
-    MAX_SLICE = 32766           # 1 + 6 n + 2 n^2 <= 2^31 - 1
     MAX_ROW = 2147483647
 
 

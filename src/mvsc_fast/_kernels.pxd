@@ -7,6 +7,7 @@ from mvsc_fast._lapack cimport blas_int
 
 cdef enum:
     CHUNK = 256             # tubes of a row handled together: v * CHUNK numbers stay in cache
+    MAX_SLICE = 32766       # LAPACK's 32-bit sizes: 1 + 6 n + 2 n^2 <= 2^31 - 1
 
 
 cdef enum Spectral:

@@ -19,6 +19,7 @@ from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_thread_num
 import numpy as np
 
 HAS_OPENMP = bool(MVSC_OPENMP)
+LARGEST_SLICE = MAX_SLICE
 
 cdef enum:
     BLOCK = 32              # tile edge of transposed accesses

@@ -69,6 +69,50 @@ cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first,
     return info
 
 
+cdef inline blas_int geqrf(blas_int m, blas_int n, floating *a, floating *tau, floating *work,
+                           blas_int lwork) noexcept nogil:
+    """Householder reflectors of a QR factorisation, into a and tau."""
+    cdef blas_int info = 0
+    if floating is double:
+        lapack.dgeqrf(&m, &n, a, &m, tau, work, &lwork, &info)
+    else:
+        lapack.sgeqrf(&m, &n, a, &m, tau, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int orgqr(blas_int m, blas_int n, floating *a, floating *tau, floating *work,
+                           blas_int lwork) noexcept nogil:
+    """The first n columns of Q of geqrf, into a."""
+    cdef blas_int info = 0
+    if floating is double:
+        lapack.dorgqr(&m, &n, &n, a, &m, tau, work, &lwork, &info)
+    else:
+        lapack.sorgqr(&m, &n, &n, a, &m, tau, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int potrf(blas_int n, floating *a) noexcept nogil:
+    """Cholesky factor in the lower triangle; positive where a is not positive definite."""
+    cdef blas_int info = 0
+    cdef char uplo = b'L'
+    if floating is double:
+        lapack.dpotrf(&uplo, &n, a, &n, &info)
+    else:
+        lapack.spotrf(&uplo, &n, a, &n, &info)
+    return info
+
+
+cdef inline void subtract_product(blas_int n, blas_int k, floating *a, floating *b,
+                                  floating *c) noexcept nogil:
+    """c <- c - a b^T, of shape n x n, for a and b of k columns."""
+    cdef char no = b'N', trans = b'T'
+    cdef floating one = 1, minus = -1
+    if floating is double:
+        blas.dgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
+    else:
+        blas.sgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
+
+
 cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
                             floating *c) noexcept nogil:
     """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""

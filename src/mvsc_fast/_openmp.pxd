@@ -6,8 +6,19 @@ cdef extern from *:
       #define MVSC_OPENMP 1
     #else
       #define MVSC_OPENMP 0
+      typedef int omp_lock_t;
       static int omp_get_thread_num(void) { return 0; }
+      static void omp_init_lock(omp_lock_t *lock) { *lock = 0; }
+      static void omp_set_lock(omp_lock_t *lock) { (void)lock; }
+      static void omp_unset_lock(omp_lock_t *lock) { (void)lock; }
+      static void omp_destroy_lock(omp_lock_t *lock) { (void)lock; }
     #endif
     """
     const int MVSC_OPENMP
+    ctypedef struct omp_lock_t:
+        pass
     int omp_get_thread_num() nogil
+    void omp_init_lock(omp_lock_t *lock) nogil
+    void omp_set_lock(omp_lock_t *lock) nogil
+    void omp_unset_lock(omp_lock_t *lock) nogil
+    void omp_destroy_lock(omp_lock_t *lock) nogil

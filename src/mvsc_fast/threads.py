@@ -100,15 +100,20 @@ def blas_threads(n_threads):
     return _blas_limit(n_threads)
 
 
-def frontal_threads(n_views, n_samples, n_threads):
-    """Split of the threads over the frontal slices: (slices at once, BLAS threads for each).
+class BlasSwitch:
+    """Context in which BLAS has one thread until the switch is called with another number."""
 
-    Slices side by side scale better than a threaded LAPACK, whose tridiagonal reduction is bound
-    by memory; a threaded LAPACK pays where threads are left over and slices are large.
-    """
-    if HAS_OPENMP and (n_threads <= n_views or n_samples < 1000):
-        return min(n_threads, n_views), 1
-    return 1, n_threads
+    def __enter__(self):
+        self._limit = contextlib.ExitStack()
+        self(1)
+        return self
+
+    def __call__(self, n_threads):
+        self._limit.close()
+        self._limit.enter_context(blas_threads(n_threads))
+
+    def __exit__(self, *_):
+        self._limit.close()
 
 
 def show_config():

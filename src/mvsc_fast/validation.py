@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_scalar
 
-# LAPACK's 32-bit workspace sizes end here: 1 + 6 n + 2 n^2 <= 2^31 - 1.
-MAX_SLICE = 32_766
+from ._kernels import LARGEST_SLICE
 
 
 def check_integer(value, name, minimum):
@@ -54,15 +53,6 @@ def check_option(value, name, options):
     return value
 
 
-def check_weight(lam, size):
-    """Raise ValueError if lam times numbers of this size, or its square, is out of range."""
-    if not 1e-300 < lam * size < 1e150:
-        raise ValueError(
-            f"lam={lam:g} with entries of W up to {size:.3g} is out of the range of numbers: "
-            "rescale W or change lam"
-        )
-
-
 def check_finite(X, what):
     """Raise ValueError with the number of NaN and infinite entries of X, if there are any."""
     values = X.data if hasattr(X, "tocsr") else X
@@ -91,9 +81,9 @@ def check_squarable(X, what):
 
 def check_slice_size(n, what):
     """Raise ValueError if slices of n samples are too large for LAPACK."""
-    if n > MAX_SLICE:
+    if n > LARGEST_SLICE:
         raise ValueError(
-            f"{what} has {n} samples; LAPACK's eigensolvers end at {MAX_SLICE}. "
+            f"{what} has {n} samples; LAPACK's eigensolvers end at {LARGEST_SLICE}. "
             "Cluster a sample of the data, or split it into its connected components first"
         )
 

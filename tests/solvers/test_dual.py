@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import tlrr
-from mvsc_fast.solvers import dual
 
 PARAMETERS = [
     {"omega1": 0.5, "alpha": 5.0, "lam": 4.0},
@@ -96,28 +95,31 @@ def block_tensor(sizes, seed=0):
     return random_similarities(3, len(y), seed) * strength, y
 
 
-def test_blockwise_equals_whole(monkeypatch):
+def test_blockwise_equals_whole():
+    """The twin knows no blocks."""
     W, y = block_tensor([20, 30, 1, 12])
-    parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0, "tol": 1e-10, "max_iter": 1000}
-    apart = tlrr(W, **parameters)
+    parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0}
+    apart = tlrr(W, **parameters, tol=1e-10, max_iter=1000)
     assert len(set(apart.blocks)) == 4
     assert all(len(set(apart.blocks[y == c])) == 1 for c in range(4))
-    screen = dual.screen
+    whole, gaps = twin.tlrr(W, **parameters, iterations=600)
+    certified = np.sqrt(max(gaps[-1], 0) / parameters["lam"])
+    assert certified < 1e-3
+    assert np.linalg.norm(apart.tensor - whole) <= apart.error_bound + certified
+    assert np.all(apart.tensor[:, y[:, None] != y] == 0)
 
-    def one_block(W, **kwargs):
-        # A huge tube weight in the screening of a denser tensor joins everything.
-        monkeypatch.undo()
-        blocks, _ = screen(W + 10, **kwargs)
-        (block,) = blocks
-        block.values[:] = W[:, block.members[block.rows], block.members[block.indices]]
-        return blocks, np.zeros(len(y), dtype=int)
 
-    monkeypatch.setattr(dual, "screen", one_block)
-    whole = tlrr(W, **parameters)
-    assert len(set(whole.blocks)) == 1
-    distance = np.linalg.norm(apart.tensor - whole.tensor)
-    assert distance <= apart.error_bound + whole.error_bound
-    assert np.all(whole.tensor[:, y[:, None] != y] == 0)
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_blocks_of_every_size_are_solved_as_if_alone(n_threads):
+    """Above 256 samples one by one with all threads, the others side by side."""
+    W, y = block_tensor([300, 40, 40, 8, 1])
+    parameters = {"omega1": 0.5, "alpha": 3.0, "lam": 2.0, "tol": 1e-6}
+    result = tlrr(W, **parameters, n_threads=n_threads)
+    assert len(set(result.blocks)) == 5
+    for c in range(5):
+        inside = np.flatnonzero(y == c)
+        alone = tlrr(W[:, inside][:, :, inside].copy(), **parameters)
+        np.testing.assert_array_equal(result.tensor[:, inside][:, :, inside], alone.tensor)
 
 
 def test_sparse_input_gives_the_same_in_sparse_form():

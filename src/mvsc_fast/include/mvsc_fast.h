@@ -1,4 +1,4 @@
-/* C interface of mvsc_fast: proximal maps of multi-view similarity tensors.
+/* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors.
  *
  * Everything is reached through a table of functions that is imported once:
  *
@@ -12,6 +12,9 @@
  * owns all memory, nothing is allocated inside, nothing is kept between calls, and concurrent calls
  * on different tensors are safe. Every call checks what it is given and returns a status; a
  * tensor is left as it was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE.
+ *
+ * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
+ * limit them to 1 (limit_blas, below) for speed, and for results that never depend on them.
  */
 #ifndef MVSC_FAST_H
 #define MVSC_FAST_H
@@ -23,16 +26,18 @@ extern "C" {
 #endif
 
 /* Grows with every change; a table of a later version serves code compiled for an earlier one. */
-#define MVSC_API_VERSION 1
+#define MVSC_API_VERSION 2
 
 typedef enum {
     MVSC_OK = 0,
     MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code */
-    MVSC_BAD_SHAPE = 2,         /* a symmetric map of slices that are not square */
+    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ */
     MVSC_TOO_LARGE = 3,         /* beyond LAPACK's 32-bit sizes, or the address space */
     MVSC_NOT_FINITE = 4,        /* NaN or infinite entries */
     MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query asked for */
-    MVSC_NO_CONVERGENCE = 6     /* LAPACK failed on a slice; the tensor is unusable */
+    MVSC_NO_CONVERGENCE = 6,    /* LAPACK failed on a slice; the tensor is unusable */
+    MVSC_NOT_SYMMETRIC = 7,     /* slices of W that are not exactly symmetric */
+    MVSC_OUT_OF_RANGE = 8       /* squares of W, or lam times W, would overflow or vanish */
 } mvsc_status;
 
 typedef enum {
@@ -56,6 +61,91 @@ typedef struct {
     int dtype;                  /* mvsc_dtype */
 } mvsc_tensor;
 
+/* ------------------------------------------------------------------ TLRR
+ *
+ * Jia et al. 2021, Eq. (7), over tensors L with symmetric slices:
+ *
+ *     omega1 * sum_i ||L_i||_* + omega2 * sum_j (||L_(j)||_* + alpha * ||L_(j)||_{2,1})
+ *         + lam * ||W - L||_F^2,        omega2 = 1 - omega1
+ */
+
+typedef enum {
+    MVSC_TLRR_DUAL = 1,         /* the exact minimiser, with a certificate */
+    MVSC_TLRR_IALM = 2          /* the published iteration, Algorithm 1 */
+} mvsc_tlrr_solver;
+
+/* What `progress` sees after every iteration. */
+typedef struct {
+    size_t size;                /* sizeof(mvsc_tlrr_state) of the library */
+    ptrdiff_t block;            /* independent block of samples; 0 with MVSC_TLRR_IALM */
+    ptrdiff_t iteration;        /* from 1, within the block */
+    int final;                  /* 1: a last report of a block of MVSC_TLRR_DUAL, after its
+                                   certificate; no iteration, and cannot stop anything */
+    int converged;
+    double residual;            /* what is compared with tol; of the block alone */
+    double seconds;             /* since the solver started */
+    double gap;                 /* MVSC_TLRR_DUAL: duality gap of the block, and what residual */
+    double gap_scale;           /*   takes it relative to, lam ||L||_F^2; up to a common factor */
+    double mu;                  /* MVSC_TLRR_IALM: the penalty, and */
+    const ptrdiff_t *ranks;     /*   v ranks of the frontal block */
+} mvsc_tlrr_state;
+
+/* Called after every iteration, from one thread at a time but not always the calling one; unless it
+ * returns 0 the run stops. */
+typedef int (*mvsc_progress)(const mvsc_tlrr_state *state, void *context);
+
+/* Sets the number of BLAS threads. */
+typedef void (*mvsc_blas_setter)(void *context, int n_threads);
+
+typedef struct {
+    size_t size;                /* sizeof(mvsc_tlrr_options) */
+    int solver;                 /* mvsc_tlrr_solver */
+    int n_threads;
+    double omega1;              /* in [0, 1] */
+    double alpha;               /* >= 0 */
+    double lam;                 /* > 0 */
+    double tol;                 /* DUAL: relative duality gap; IALM: largest constraint residual */
+    ptrdiff_t max_iter;
+    double mu, rho, mu_max;     /* IALM: first penalty, its growth and its cap */
+
+    mvsc_progress progress;     /* or NULL */
+
+    /* For eigenproblems of 1000 samples and more, on more threads than views; set back to 1 after
+     * each. NULL: never changed. */
+    mvsc_blas_setter set_blas_threads;
+
+    void *context;              /* passed to both functions */
+} mvsc_tlrr_options;
+
+/* The defaults of mvsc_fast.tlrr, on one thread. */
+#define MVSC_TLRR_DEFAULTS \
+    {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 5.0, 15.0, 1e-4, 500, 1e-4, 1.1, 1e10, \
+     NULL, NULL, NULL}
+
+/* Independent blocks of samples, and the tubes that may be non-zero in the minimiser. */
+typedef struct {
+    size_t size;                /* sizeof(mvsc_tlrr_blocks) */
+    ptrdiff_t n_blocks;
+    ptrdiff_t largest;          /* samples in the largest block */
+    ptrdiff_t n_tubes;
+} mvsc_tlrr_blocks;
+
+typedef struct {
+    size_t size;                /* sizeof(mvsc_tlrr_result) */
+    ptrdiff_t n_iter;
+    ptrdiff_t n_fast_forward;   /* IALM: iterations that were a scalar update */
+    ptrdiff_t n_blocks;         /* DUAL */
+    int converged;
+    int stopped;                /* by `progress` */
+    int lapack_info;            /* after MVSC_NO_CONVERGENCE: LAPACK's info, and its slice: */
+    ptrdiff_t failed_view;      /*   frontal slice of this view, or -1 */
+    ptrdiff_t failed_row;       /*   v x n slice of this row (DUAL: within its block), or -1 */
+    double gap;                 /* DUAL: relative duality gap */
+    double error_bound;         /* DUAL: the Frobenius distance of L to the minimiser, at most */
+    double seconds;
+    double eigen_seconds;       /* of it in eigenproblems of frontal slices */
+} mvsc_tlrr_result;
+
 typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
     int version;                /* MVSC_API_VERSION of the library */
@@ -71,6 +161,30 @@ typedef struct {
      * have any alignment. Results are those of the Python functions, to the last bit. */
     int (*prox)(int map, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
                 size_t bytes, ptrdiff_t *counts);
+
+    /* Since version 2. */
+
+    /* Split the samples into blocks that the minimiser does not connect: `labels` receives n
+     * numbers, from 0 by each block's first sample. */
+    int (*tlrr_screen)(const mvsc_tensor *W, const mvsc_tlrr_options *options, ptrdiff_t *labels,
+                       mvsc_tlrr_blocks *blocks);
+
+    /* Bytes of workspace that `tlrr_solve` needs for W (its data may be NULL): as much as any data
+     * of this shape can need, or, given `blocks` of tlrr_screen, these. `blocks` may be NULL. */
+    int (*tlrr_workspace_size)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
+                               const mvsc_tlrr_blocks *blocks, size_t *bytes);
+
+    /* Solve TLRR for W (v, n, n) into L of the same shape and type, which W is not part of. W must
+     * be exactly symmetric. The workspace may have any alignment. Results are those of
+     * mvsc_fast.tlrr, to the last bit. `result` may be NULL. */
+    int (*tlrr_solve)(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc_tensor *L,
+                      void *workspace, size_t bytes, mvsc_tlrr_result *result);
+
+    /* These two need the GIL. Limit BLAS to n_threads threads until the returned request is
+     * released; with several requests at a time, Python's included, the least one holds. NULL,
+     * with a Python exception, if that fails. */
+    void *(*limit_blas)(int n_threads);
+    void (*release_blas)(void *request);
 } mvsc_api;
 
 #define MVSC_CAPSULE "mvsc_fast._capi._C_API"

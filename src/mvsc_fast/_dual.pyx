@@ -1,0 +1,785 @@
+"""The certified TLRR solver: the exact minimiser, and how far from it the result can be.
+
+The model is strongly convex, so its dual is smooth. With symmetric slices ``||P_i||_2 <= omega1``
+and row slices ``||Q_(j)||_2 <= omega2``, tau = omega2 alpha / (2 lam) and T_tau the tube
+shrinkage::
+
+    L(P, Q)    = T_tau( W - (P + sym(Q)) / (2 lam) )
+    d(P, Q)    = lam (||W||_F^2 - ||L(P, Q)||_F^2)
+    gap(P, Q)  = omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j ||L_(j)||_* - <Q, L>  >=  0
+
+and ``||L - L*||_F^2 <= gap / lam`` for the minimiser L*.
+
+An eigendecomposition of every view is needed to move P, next to nothing to move Q, which lives on
+the few tubes that can be non-zero. So Q is maximised out (a few accelerated steps after every move
+of P), and the function of P that remains is climbed by accelerated projected gradient steps. Its
+gradient has the Lipschitz constant 1 / (2 lam), which lets a step of 2 lam always succeed; along
+short tubes it is much flatter, so the step grows as long as the quadratic model holds.
+
+P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
+certificate; rounding is charged to the gap, and where it makes up much of it P becomes double.
+"""
+
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.math cimport INFINITY, fabs, fmax, isfinite, log, sqrt
+from libc.string cimport memcpy, memset
+
+cimport mvsc_fast._loops as loops
+from mvsc_fast._api cimport (
+    MVSC_NO_CONVERGENCE,
+    MVSC_OK,
+    MVSC_SMALL_WORKSPACE,
+    mvsc_tlrr_blocks,
+    mvsc_tlrr_options,
+    mvsc_tlrr_result,
+    mvsc_tlrr_state,
+)
+from mvsc_fast._arena cimport Arena, take
+from mvsc_fast._clock cimport seconds
+from mvsc_fast._kernels cimport (
+    CLIP,
+    SHRINK,
+    Spectral,
+    row_basis,
+    row_lwork,
+    row_operator,
+    symmetric_liwork,
+    symmetric_lwork,
+    symmetric_maps,
+)
+from mvsc_fast._openmp cimport omp_get_thread_num
+from mvsc_fast._screening cimport Pattern, Source, build_pattern, sort_members
+from mvsc_fast._watch cimport Watch, frontal_threads, report, set_blas
+
+ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W
+    float
+    double
+
+cdef enum:
+    INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
+    SMALL_BLOCK = 256   # blocks up to this size are solved side by side, one thread each
+    TO_DOUBLE = -1      # what `climb` returns to go on with P in double precision
+
+cdef double GROWTH = 1.5        # first growth of the step; its excess halves with every retreat
+cdef double INNER_TOL = 0.1     # of the first of them: Q stands still where a step is shorter
+cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
+cdef double STEP_MAX = 1e6      # times lam: where all steps succeed, growth ends before overflow
+
+
+# ------------------------------------------------------------------ memory
+
+cdef struct Outcome:
+    # Of one block; absolute, so that blocks add up.
+    int status
+    int lapack_info
+    Py_ssize_t failed_view
+    Py_ssize_t failed_row
+    Py_ssize_t n_iter
+    bint converged
+    double gap
+    double norm_squared         # ||L||_F^2 where the gap was computed
+    double eigen_seconds
+
+
+cdef struct Block:
+    # One connected block: its data, its dual variables, its certificate, and scratch memory.
+    Py_ssize_t v
+    Pattern pattern
+    int n_threads
+    int slices                  # eigenproblems at once
+    int blas                    # BLAS threads for each
+    double omega1
+    double omega2
+    double lam
+    double tau
+    double W_squared
+    void *W                     # v x nnz, as the next six
+    void *L
+    void *Q                     # the last accepted point
+    void *Q_momentum
+    void *Q_spare[3]
+    void *P                     # v x n x n, as the next two: the last accepted point
+    void *P_momentum
+    void *dense                 # scattered L, then the next P
+    bint single                 # precision of these three, where W is double
+    void *numbers
+    long long *integers
+    void *spectrum              # v x n
+    Py_ssize_t *rank            # max(v, n), as the next
+    int *code
+    double *row_work
+    double *tubes               # n_threads x (v + 8)
+    double *sums                # 2 v n: what is summed up over rows, in the order of the rows
+    double norm_squared         # of the current L
+    double inner                # <P, L>
+    double step
+    double growth
+    double t
+    double P_rounding           # by how much ||P_i||_2 may exceed omega1
+    double rounding             # part of the gap
+    Py_ssize_t check_at
+    Py_ssize_t max_iter
+    bint has_momentum           # Q_momentum belongs to P_momentum
+    bint certified              # the gap is that of the current L
+
+
+cdef struct Shared:
+    # What all blocks need.
+    Py_ssize_t *starts
+    Py_ssize_t *members
+    Py_ssize_t *local
+    Outcome *outcomes
+
+
+cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Doubles to work on one row."""
+    return v * n + n + v * v + row_lwork(v, n)
+
+
+cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tubes,
+                       size_t itemsize, int n_threads, const mvsc_tlrr_options *options,
+                       Block *block) noexcept nogil:
+    cdef double values = <double> v * n_tubes, size = <double> v * n * n
+    cdef int k
+    block.v, block.n_threads = v, n_threads
+    block.slices = block.blas = 1
+    if n_threads > 1:
+        frontal_threads(v, n, options, &block.slices, &block.blas)
+    block.pattern.n = n
+    block.pattern.indptr = <Py_ssize_t *> take(arena, n + 1, sizeof(Py_ssize_t))
+    block.pattern.cursor = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    block.pattern.indices = <int *> take(arena, n_tubes, sizeof(int))
+    block.pattern.mirror = <int *> take(arena, n_tubes, sizeof(int))
+    block.pattern.position = <Py_ssize_t *> take(arena, n_tubes, sizeof(Py_ssize_t))
+    block.W = take(arena, values, itemsize)
+    block.L = take(arena, values, itemsize)
+    block.Q = take(arena, values, itemsize)
+    block.Q_momentum = take(arena, values, itemsize)
+    for k in range(3):
+        block.Q_spare[k] = take(arena, values, itemsize)
+    block.P = take(arena, size, itemsize)
+    block.P_momentum = take(arena, size, itemsize)
+    block.dense = take(arena, size, itemsize)
+    block.numbers = take(arena, <double> block.slices * symmetric_lwork(n), itemsize)
+    block.integers = <long long *> take(arena, <double> block.slices * symmetric_liwork(n), 8)
+    block.spectrum = take(arena, <double> v * n, itemsize)
+    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
+    block.code = <int *> take(arena, max(v, n), sizeof(int))
+    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
+    block.tubes = <double *> take(arena, <double> n_threads * (v + 8), sizeof(double))
+    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
+
+
+cdef void shared_memory(Arena *arena, Py_ssize_t n, Py_ssize_t n_blocks,
+                        Shared *shared) noexcept nogil:
+    shared.starts = <Py_ssize_t *> take(arena, n_blocks + 1, sizeof(Py_ssize_t))
+    shared.members = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    shared.local = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    shared.outcomes = <Outcome *> take(arena, n_blocks, sizeof(Outcome))
+
+
+cdef Py_ssize_t tubes_of(Py_ssize_t n, const mvsc_tlrr_blocks *blocks) noexcept nogil:
+    """Tubes that a block of n samples can have."""
+    return min(n * n, blocks.n_tubes)
+
+
+cdef void dual_lay_out(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    size_t itemsize,
+    const mvsc_tlrr_blocks *blocks,
+    const mvsc_tlrr_options *options,
+) noexcept nogil:
+    """Memory for what blocks share, and then for the largest, or for small ones side by side."""
+    cdef Shared shared
+    cdef Block block
+    cdef Arena large
+    cdef Py_ssize_t small = blocks.largest
+    cdef int k
+    shared_memory(arena, n, blocks.n_blocks, &shared)
+    large = arena[0]
+    if blocks.largest > SMALL_BLOCK:
+        block_memory(&large, v, blocks.largest, tubes_of(blocks.largest, blocks), itemsize,
+                     options.n_threads, options, &block)
+        small = min(<Py_ssize_t> SMALL_BLOCK, n - blocks.largest)
+    for k in range(options.n_threads):
+        block_memory(arena, v, small, tubes_of(small, blocks), itemsize, 1, options, &block)
+    arena.used = max(arena.used, large.used)
+    arena.overflow = arena.overflow or large.overflow
+
+
+# ------------------------------------------------------------------ passes over a block
+
+cdef double primal(
+    Block *block,
+    const floating *W,
+    const dual_floating *P,
+    const floating *Q,
+    floating *L,
+) noexcept nogil:
+    """L <- L(P, Q), ``block.inner`` <- <P, L>; returns the dual value."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at
+    cdef Py_ssize_t square = n * n
+    cdef const Py_ssize_t *indptr = block.pattern.indptr
+    cdef const int *indices = block.pattern.indices
+    cdef const int *mirror = block.pattern.mirror
+    cdef double scale = 1.0 / (2.0 * block.lam), tau = block.tau
+    cdef double length, factor, squared, inner, entry
+    cdef double *t
+    for j in prange(n, num_threads=block.n_threads, schedule="static"):
+        t = block.tubes + omp_get_thread_num() * (v + 8)
+        squared = 0.0
+        inner = 0.0
+        for e in range(indptr[j], indptr[j + 1]):
+            at = j * n + indices[e]
+            length = 0.0
+            for i in range(v):
+                t[i] = W[i * nnz + e] - scale * (
+                    P[i * square + at] + 0.5 * (Q[i * nnz + e] + Q[i * nnz + mirror[e]]))
+                length = length + t[i] * t[i]
+            if length <= tau * tau:
+                for i in range(v):
+                    L[i * nnz + e] = 0
+                continue
+            factor = 1.0 - tau / sqrt(length)
+            for i in range(v):
+                entry = factor * t[i]
+                L[i * nnz + e] = <floating> entry
+                squared = squared + entry * entry
+                inner = inner + entry * P[i * square + at]
+        block.sums[j] = squared
+        block.sums[n + j] = inner
+    block.norm_squared = total(block.sums, n)
+    block.inner = total(block.sums + n, n)
+    block.certified = False
+    return block.lam * (block.W_squared - block.norm_squared)
+
+
+cdef double total(const double *sums, Py_ssize_t count) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double result = 0.0
+    for k in range(count):
+        result += sums[k]
+    return result
+
+
+cdef bint move_rows(
+    Block *block,
+    const floating *L,
+    const floating *Q_momentum,
+    const floating *Q_last,
+    floating *Q,
+    double *uphill,             # OUT  <Q_momentum - Q, Q - Q_last>
+    double *moved,              # OUT  ||Q - Q_momentum||
+) noexcept nogil:
+    """Q <- rows of ``Q_momentum + 2 lam L``, singular values clipped at omega2; False: LAPACK."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at, width
+    cdef Py_ssize_t size = row_size(v, n)
+    cdef const Py_ssize_t *indptr = block.pattern.indptr
+    cdef double step = 2.0 * block.lam, along, square
+    cdef double *rows
+    cdef double *out
+    cdef double *mapper
+    cdef floating clipped
+    for j in prange(n, num_threads=block.n_threads, schedule="static"):
+        width = indptr[j + 1] - indptr[j]
+        along = 0.0
+        square = 0.0
+        block.code[j] = 0
+        rows = block.row_work + omp_get_thread_num() * size
+        out = rows + v * width
+        mapper = out + width
+        if width > 0:
+            for i in range(v):
+                at = i * nnz + indptr[j]
+                for e in range(width):
+                    rows[i * width + e] = Q_momentum[at + e] + step * L[at + e]
+            block.code[j] = row_operator(rows, v, width, block.omega2, CLIP, mapper,
+                                         mapper + v * v, &block.rank[j])
+            for i in range(v):
+                loops.combine(mapper + i * v, rows, v, width, width, out)
+                at = i * nnz + indptr[j]
+                for e in range(width):
+                    clipped = <floating> out[e]
+                    along = along + ((<double> Q_momentum[at + e] - clipped)
+                                     * (<double> clipped - Q_last[at + e]))
+                    square = square + ((<double> clipped - Q_momentum[at + e])
+                                       * (<double> clipped - Q_momentum[at + e]))
+                    Q[at + e] = clipped
+        block.sums[j] = along
+        block.sums[n + j] = square
+    uphill[0] = total(block.sums, n)
+    moved[0] = sqrt(total(block.sums + n, n))
+    return all_zero(block.code, n)
+
+
+cdef bint all_zero(const int *code, Py_ssize_t count) noexcept nogil:
+    cdef Py_ssize_t k
+    for k in range(count):
+        if code[k] != 0:
+            return False
+    return True
+
+
+cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms) noexcept nogil:
+    """Sum over the rows of the nuclear norms of their v x n slices, never too small.
+
+    For any orthonormal U the lengths of the rows of ``U^T M`` sum to at least ``||M||_*``; with
+    the eigenvectors of the Gram matrix the two agree to rounding. False: LAPACK failed.
+    """
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at, width
+    cdef Py_ssize_t size = row_size(v, n)
+    cdef const Py_ssize_t *indptr = block.pattern.indptr
+    cdef double *rows
+    cdef double *out
+    cdef double *basis
+    cdef double squared
+    for j in prange(n, num_threads=block.n_threads, schedule="static"):
+        width = indptr[j + 1] - indptr[j]
+        block.code[j] = 0
+        block.sums[j] = 0.0
+        rows = block.row_work + omp_get_thread_num() * size
+        out = rows + v * width
+        basis = out + width
+        if width > 0:
+            for i in range(v):
+                at = i * nnz + indptr[j]
+                for e in range(width):
+                    rows[i * width + e] = L[at + e]
+            block.code[j] = row_basis(rows, v, width, basis, basis + v * v)
+            for i in range(v):
+                loops.combine(basis + i * v, rows, v, width, width, out)
+                squared = 0.0
+                for e in range(width):
+                    squared = squared + out[e] * out[e]
+                block.sums[j] += sqrt(squared)
+    norms[0] = total(block.sums, n)
+    return all_zero(block.code, n)
+
+
+cdef void climb_frontal(Block *block, const floating *L, const dual_floating *P_momentum,
+                        dual_floating *P) noexcept nogil:
+    """P <- P_momentum + step L, before it is clipped."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
+    for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
+        i, j = r // n, r % n
+        memcpy(P + r * n, P_momentum + r * n, n * sizeof(dual_floating))
+        for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+            at = r * n + block.pattern.indices[e]
+            P[at] = <dual_floating> (P[at] + block.step * L[i * nnz + e])
+
+
+cdef double slope(Block *block, const floating *L, const dual_floating *P_momentum,
+                  const dual_floating *P) noexcept nogil:
+    """<L, P - P_momentum>."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
+    cdef double inner
+    for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
+        i, j = r // n, r % n
+        inner = 0.0
+        for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+            at = r * n + block.pattern.indices[e]
+            inner = inner + L[i * nnz + e] * (<double> P[at] - P_momentum[at])
+        block.sums[r] = inner
+    return total(block.sums, v * n)
+
+
+cdef void progress(Block *block, const dual_floating *P_momentum, const dual_floating *P_last,
+                   const dual_floating *P, double *moved, double *uphill) noexcept nogil:
+    """``||P - P_momentum||^2`` and ``<P_momentum - P, P - P_last>``."""
+    cdef Py_ssize_t n = block.pattern.n, rows = block.v * n, r
+    for r in prange(rows, num_threads=block.n_threads, schedule="static"):
+        block.sums[2 * r] = block.sums[2 * r + 1] = 0.0
+        loops.progress(P_momentum + r * n, P_last + r * n, P + r * n, n, block.sums + 2 * r)
+    moved[0] = uphill[0] = 0.0
+    for r in range(rows):
+        moved[0] += block.sums[2 * r]
+        uphill[0] += block.sums[2 * r + 1]
+
+
+cdef void extrapolate(Block *block, const dual_floating *P, const dual_floating *P_last,
+                      dual_floating *out, double momentum) noexcept nogil:
+    cdef Py_ssize_t n = block.pattern.n, r
+    for r in prange(block.v * n, num_threads=block.n_threads, schedule="static"):
+        loops.extrapolate(P + r * n, P_last + r * n, momentum, n, out + r * n)
+
+
+cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral kind,
+                    const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
+    """Map the frontal slices of T, their spectra into the block; False: LAPACK failed."""
+    cdef double before = seconds()
+    cdef Py_ssize_t i
+    if block.blas > 1:
+        set_blas(options, block.blas)
+    symmetric_maps(T, block.v, block.pattern.n, threshold, kind, block.slices,
+                   <dual_floating *> block.numbers, block.integers,
+                   <dual_floating *> block.spectrum, block.rank, block.code)
+    if block.blas > 1:
+        set_blas(options, 1)
+    outcome.eigen_seconds += seconds() - before
+    for i in range(block.v):
+        if block.code[i] != 0:
+            outcome.lapack_info, outcome.failed_view = block.code[i], i
+            return False
+    return True
+
+
+cdef bint rows_failed(Block *block, Outcome *outcome) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(block.pattern.n):
+        if block.code[j] != 0:
+            outcome.lapack_info, outcome.failed_row = block.code[j], j
+            break
+    return True
+
+
+# ------------------------------------------------------------------ one block
+
+cdef double row_rounding(Py_ssize_t n, bint single) noexcept nogil:
+    """Relative error of a spectral norm after an n x n eigendecomposition."""
+    return 4.0 * sqrt(<double> n) * (1.1920928955078125e-07 if single else 2.220446049250313e-16)
+
+
+cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
+    cdef double scale = block.lam * outcome.norm_squared
+    if outcome.gap <= 0:
+        return 0.0
+    return outcome.gap / scale if scale > 0 else INFINITY
+
+
+cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nogil:
+    """What the rounding of a clipped matrix is relative to.
+
+    Where most eigenvalues lie outside, the result is built from its own eigenpairs; else the
+    kernel subtracts the excess from the matrix, and the matrix's own size counts.
+    """
+    cdef Py_ssize_t n = block.pattern.n, i, k, below, above
+    cdef double largest, scale = block.omega1
+    for i in range(block.v):
+        below = above = 0
+        largest = 0.0
+        for k in range(n):
+            below += spectrum[i * n + k] < -block.omega1
+            above += spectrum[i * n + k] > block.omega1
+            largest = fmax(largest, fabs(<double> spectrum[i * n + k]))
+        if below + above <= n - max(below, above):
+            scale = fmax(scale, largest)
+    return scale
+
+
+cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P, void *start,
+                        void **best, Outcome *outcome) noexcept nogil:
+    """Accelerated projected gradient steps of Q from ``start`` at fixed P; False: LAPACK failed.
+
+    The result is one of the spare tensors, which ``best`` then names.
+    """
+    cdef Py_ssize_t step, size = block.v * block.pattern.nnz
+    cdef floating *L = <floating *> block.L
+    cdef void *Q = start
+    cdef void *momentum = start
+    cdef void *following
+    cdef double t = 1.0, t_next, uphill, moved, first = 0.0
+    for step in range(INNER_STEPS):
+        primal(block, W, P, <const floating *> momentum, L)
+        following = block.Q_spare[0] if Q != block.Q_spare[0] else block.Q_spare[1]
+        if not move_rows(block, L, <const floating *> momentum, <const floating *> Q,
+                         <floating *> following, &uphill, &moved):
+            rows_failed(block, outcome)
+            return False
+        if step == 0:
+            first = moved
+        if moved <= INNER_TOL * first or step == INNER_STEPS - 1:
+            Q = following
+            break
+        if uphill > 0:
+            t = 1.0
+        t_next = (1.0 + sqrt(1.0 + 4.0 * t * t)) / 2.0
+        loops.extrapolate(<floating *> following, <const floating *> Q, (t - 1.0) / t_next, size,
+                          <floating *> block.Q_spare[2])
+        momentum = block.Q_spare[2]
+        Q, t = following, t_next
+    best[0] = Q
+    return True
+
+
+cdef bint certify(Block *block, const floating *L, const floating *Q, dual_floating *dense,
+                  const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
+    """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, j, e, k
+    cdef dual_floating *spectrum = <dual_floating *> block.spectrum
+    cdef double frontal = 0.0, rows, inner = 0.0, P_rounding, Q_rounding, gap
+    block.certified = True
+    outcome.norm_squared = block.norm_squared
+    outcome.gap = block.rounding = 0.0
+    if block.norm_squared == 0.0:
+        return True
+    memset(dense, 0, v * n * n * sizeof(dual_floating))
+    for i in range(v):
+        for j in range(n):
+            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+                dense[(i * n + j) * n + block.pattern.indices[e]] = <dual_floating> L[i * nnz + e]
+    if not eigen_map(block, dense, INFINITY, SHRINK, options, outcome):
+        return False
+    for k in range(v * n):
+        frontal += fabs(<double> spectrum[k])
+    if not row_nuclear_norms(block, L, &rows):
+        rows_failed(block, outcome)
+        return False
+    for k in range(v * nnz):
+        inner += <double> Q[k] * L[k]
+    gap = block.omega1 * frontal - block.inner + block.omega2 * rows - inner
+    # P, Q and the norms are exact up to rounding only.
+    P_rounding = block.P_rounding + row_rounding(n, dual_floating is float) * block.omega1
+    Q_rounding = block.omega2 * (row_rounding(n, floating is float) + 2e-10)
+    block.rounding = P_rounding * frontal + Q_rounding * rows
+    outcome.gap = fmax(gap, 0.0) + block.rounding
+    return True
+
+
+cdef void tell(Block *block, const Outcome *outcome, Py_ssize_t index, bint final,
+               Watch *watch) noexcept nogil:
+    cdef mvsc_tlrr_state state
+    memset(&state, 0, sizeof(mvsc_tlrr_state))
+    state.block, state.iteration, state.final = index, outcome.n_iter, final
+    state.converged, state.residual = outcome.converged, relative_gap(block, outcome)
+    state.gap, state.gap_scale = outcome.gap, block.lam * outcome.norm_squared
+    report(watch, &state)
+
+
+cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssize_t index,
+               const mvsc_tlrr_options *options, Outcome *outcome, Watch *watch) noexcept nogil:
+    """Iterate until the block is solved, given up, or wants double precision; a status."""
+    cdef floating *L = <floating *> block.L
+    cdef dual_floating *P = <dual_floating *> block.P
+    cdef dual_floating *P_momentum = <dual_floating *> block.P_momentum
+    cdef dual_floating *P_next = <dual_floating *> block.dense
+    cdef void *Q_next
+    cdef double value, value_next, model, moved, uphill, t_next, relative, lam = block.lam
+    cdef bint wants_double = False
+    while outcome.n_iter < block.max_iter and not (outcome.converged or watch.stopped):
+        if not block.has_momentum:
+            if not maximise_rows(block, W, P_momentum, block.Q, &Q_next, outcome):
+                return MVSC_NO_CONVERGENCE
+            swap_spare(block, &block.Q_momentum, Q_next)
+            block.has_momentum = True
+        value = primal(block, W, P_momentum, <const floating *> block.Q_momentum, L)
+        climb_frontal(block, L, P_momentum, P_next)
+        if not eigen_map(block, P_next, block.omega1, CLIP, options, outcome):
+            return MVSC_NO_CONVERGENCE
+        progress(block, P_momentum, P, P_next, &moved, &uphill)
+        model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
+        block.P_rounding = (row_rounding(block.pattern.n, dual_floating is float)
+                            * clip_scale(block, <const dual_floating *> block.spectrum))
+        if not maximise_rows(block, W, P_next, block.Q_momentum, &Q_next, outcome):
+            return MVSC_NO_CONVERGENCE
+        value_next = primal(block, W, P_next, <const floating *> Q_next, L)
+        outcome.n_iter += 1
+        if (value_next < model - 1e-12 * fabs(value_next)
+                and block.step > 2.0 * lam * (1.0 + 1e-9)):
+            block.step = fmax(block.step / 2.0, 2.0 * lam)
+            block.growth = (1.0 + block.growth) / 2.0
+            tell(block, outcome, index, False, watch)
+            continue
+        if uphill > 0:
+            block.t = 1.0
+        t_next = (1.0 + sqrt(1.0 + 4.0 * block.t * block.t / block.growth)) / 2.0
+        extrapolate(block, P_next, P, P_momentum, (block.t - 1.0) / t_next)
+        block.step = fmin_(block.step * block.growth, STEP_MAX * lam)
+        block.t = t_next
+        block.P, block.dense = P_next, P
+        P, P_next = P_next, P
+        swap_spare(block, &block.Q, Q_next)
+        block.has_momentum = False
+        if outcome.n_iter >= block.check_at:
+            if not certify(block, L, <const floating *> block.Q, P_next, options, outcome):
+                return MVSC_NO_CONVERGENCE
+            relative = relative_gap(block, outcome)
+            outcome.converged = relative <= options.tol
+            # The gap falls by less than 4 in an iteration: spare the checks that must fail.
+            block.check_at = outcome.n_iter + checks_ahead(relative, options.tol)
+            if not outcome.converged and block.rounding > 0.2 * outcome.gap:
+                if dual_floating is float and floating is double:
+                    wants_double = True
+                elif block.rounding > 0.9 * outcome.gap:
+                    block.max_iter = outcome.n_iter     # no precision is left to gain
+        tell(block, outcome, index, False, watch)
+        if wants_double:
+            return TO_DOUBLE
+    if not (outcome.converged or block.certified):
+        # L stands elsewhere than at (P, Q), or its gap was not asked for.
+        primal(block, W, P, <const floating *> block.Q, L)
+        if not certify(block, L, <const floating *> block.Q, P_next, options, outcome):
+            return MVSC_NO_CONVERGENCE
+        outcome.converged = relative_gap(block, outcome) <= options.tol
+    return MVSC_OK
+
+
+cdef double fmin_(double a, double b) noexcept nogil:
+    return a if a < b else b
+
+
+cdef Py_ssize_t checks_ahead(double relative, double tol) noexcept nogil:
+    cdef double ahead = log(fmax(relative / fmax(tol, 1e-300), 1.0)) / log(4.0)
+    return max(1, <Py_ssize_t> fmin_(3.0, ahead))
+
+
+cdef void swap_spare(Block *block, void **place, void *spare) noexcept nogil:
+    """Let one of the spare tensors of Q take a place, and what was there become the spare."""
+    cdef int k
+    for k in range(3):
+        if block.Q_spare[k] == spare:
+            block.Q_spare[k] = place[0]
+            break
+    place[0] = spare
+
+
+cdef void to_double(Block *block) noexcept nogil:
+    """P and its momentum, so far single."""
+    cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n, k
+    cdef float *narrow = <float *> block.dense
+    cdef double *wide
+    cdef int which
+    for which in range(2):
+        wide = <double *> (block.P_momentum if which else block.P)
+        memcpy(narrow, wide, size * sizeof(float))
+        for k in range(size):
+            wide[k] = narrow[k]
+    block.single = False
+
+
+cdef int solve_block(const floating *data, const Source *source, floating *out, Block *block,
+                     Py_ssize_t index, const mvsc_tlrr_options *options, Outcome *outcome,
+                     Watch *watch) noexcept nogil:
+    """Solve one block, whose pattern is known, and put its L into ``out``."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, e
+    cdef floating *W = <floating *> block.W
+    cdef floating *L = <floating *> block.L
+    cdef floating scale = <floating> source.scale
+    cdef double largest = 0.0
+    cdef size_t itemsize
+    cdef int status
+    block.W_squared = 0.0
+    for i in range(v):
+        for e in range(nnz):
+            W[i * nnz + e] = scale * data[i * source.stride + block.pattern.position[e]]
+            block.W_squared += <double> W[i * nnz + e] * W[i * nnz + e]
+            largest = fmax(largest, fabs(<double> W[i * nnz + e]))
+    if largest == 0.0:
+        outcome.converged = True
+        return MVSC_OK
+    block.single = (floating is float or (
+        1.0 / SINGLE_MAX < largest < SINGLE_MAX and block.lam * largest < SINGLE_MAX))
+    itemsize = sizeof(float) if block.single else sizeof(double)
+    memset(block.P, 0, v * n * n * itemsize)
+    memset(block.P_momentum, 0, v * n * n * itemsize)
+    memset(block.Q, 0, v * nnz * sizeof(floating))
+    block.step, block.growth, block.t = 2.0 * block.lam, GROWTH, 1.0
+    block.P_rounding = block.rounding = 0.0
+    block.check_at, block.max_iter = 1, options.max_iter
+    block.has_momentum = block.certified = False
+    outcome.gap = INFINITY
+    status = TO_DOUBLE
+    if block.single:
+        status = climb(W, <float *> NULL, block, index, options, outcome, watch)
+        if status == TO_DOUBLE:
+            to_double(block)
+    if status == TO_DOUBLE:
+        if floating is double:
+            status = climb(W, <double *> NULL, block, index, options, outcome, watch)
+    if status == MVSC_OK:
+        for i in range(v):
+            for e in range(nnz):
+                out[i * source.stride + block.pattern.position[e]] = L[i * nnz + e] / scale
+        tell(block, outcome, index, True, watch)
+    return status
+
+
+# ------------------------------------------------------------------ all blocks
+
+cdef int build_and_solve(const floating *data, const Source *source, floating *out,
+                         const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks,
+                         const mvsc_tlrr_options *options, Arena arena, const Shared *shared,
+                         Py_ssize_t index, int n_threads, Watch *watch) noexcept nogil:
+    cdef Block block
+    cdef Py_ssize_t n = shared.starts[index + 1] - shared.starts[index]
+    cdef Py_ssize_t capacity = tubes_of(n, blocks)
+    cdef Outcome *outcome = &shared.outcomes[index]
+    block_memory(&arena, source.v, n, capacity, sizeof(floating), n_threads, options, &block)
+    block.omega1, block.omega2 = options.omega1, 1.0 - options.omega1
+    block.lam, block.tau = options.lam / source.scale, source.tau
+    if not build_pattern(data, source, labels, shared.members + shared.starts[index],
+                         shared.local, capacity, &block.pattern):
+        return MVSC_SMALL_WORKSPACE
+    return solve_block(data, source, out, &block, index, options, outcome, watch)
+
+
+cdef int dual_solve(
+    const floating *data,       # the values of the source
+    const Source *source,
+    floating *out,              # OUT  L, in the places of the data; zeros in
+    const Py_ssize_t *labels,
+    const mvsc_tlrr_blocks *blocks,
+    const mvsc_tlrr_options *options,
+    Arena *arena,
+    Watch *watch,
+    mvsc_tlrr_result *result,   # INOUT zeros in
+) noexcept nogil:
+    cdef Shared shared
+    cdef Arena slots
+    cdef Block block
+    cdef Outcome *outcome
+    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b, small = blocks.largest
+    cdef size_t slot_bytes
+    cdef double gap = 0.0, squared = 0.0
+    shared_memory(arena, n, n_blocks, &shared)
+    memset(shared.outcomes, 0, n_blocks * sizeof(Outcome))
+    sort_members(labels, n, n_blocks, shared.starts, shared.members, shared.local)
+    for b in range(n_blocks):
+        outcome = &shared.outcomes[b]
+        outcome.failed_view = outcome.failed_row = -1
+        if shared.starts[b + 1] - shared.starts[b] > SMALL_BLOCK:
+            outcome.status = build_and_solve(data, source, out, labels, blocks, options, arena[0],
+                                             &shared, b, options.n_threads, watch)
+    if blocks.largest > SMALL_BLOCK:
+        small = min(<Py_ssize_t> SMALL_BLOCK, n - blocks.largest)
+    slots = arena[0]
+    block_memory(&slots, source.v, small, tubes_of(small, blocks), sizeof(floating), 1, options,
+                 &block)
+    slot_bytes = slots.used - arena.used
+    slots = arena[0]
+    for b in prange(n_blocks, num_threads=options.n_threads, schedule="dynamic"):
+        if shared.starts[b + 1] - shared.starts[b] <= SMALL_BLOCK:
+            shared.outcomes[b].status = in_slot(data, source, out, labels, blocks, options, &slots,
+                                                slot_bytes, &shared, b, watch)
+
+    result.n_blocks = n_blocks
+    result.converged = True
+    for b in range(n_blocks):
+        outcome = &shared.outcomes[b]
+        if outcome.status != MVSC_OK:
+            result.lapack_info = outcome.lapack_info
+            result.failed_view, result.failed_row = outcome.failed_view, outcome.failed_row
+            return outcome.status
+        result.n_iter = max(result.n_iter, outcome.n_iter)
+        result.converged = result.converged and outcome.converged
+        result.eigen_seconds += outcome.eigen_seconds
+        gap += outcome.gap
+        squared += outcome.norm_squared
+    # Of the scaled problem; only the error bound has W's scale.
+    squared *= options.lam / source.scale
+    result.gap = gap / squared if squared > 0 else 0.0
+    result.error_bound = sqrt(gap / (options.lam / source.scale)) / source.scale
+    return MVSC_OK
+
+
+cdef int in_slot(const floating *data, const Source *source, floating *out,
+                 const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks,
+                 const mvsc_tlrr_options *options, const Arena *slots, size_t slot_bytes,
+                 const Shared *shared, Py_ssize_t index, Watch *watch) noexcept nogil:
+    """Solve a small block in the memory of the calling thread."""
+    cdef Arena arena = slots[0]
+    arena.used += omp_get_thread_num() * slot_bytes
+    return build_and_solve(data, source, out, labels, blocks, options, arena, shared, index, 1,
+                           watch)

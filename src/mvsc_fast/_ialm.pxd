@@ -1,0 +1,26 @@
+# The published TLRR iteration: knows no Python, allocates nothing, runs without the GIL.
+from cython cimport floating
+
+from mvsc_fast._api cimport mvsc_tlrr_options, mvsc_tlrr_result
+from mvsc_fast._arena cimport Arena
+from mvsc_fast._watch cimport Watch
+
+
+cdef void ialm_lay_out(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    size_t itemsize,
+    const mvsc_tlrr_options *options,
+) noexcept nogil
+
+cdef int ialm_solve(
+    const floating *W,
+    floating *L,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    const mvsc_tlrr_options *options,
+    Arena *arena,
+    Watch *watch,
+    mvsc_tlrr_result *result,
+) noexcept nogil

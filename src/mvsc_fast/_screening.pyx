@@ -1,0 +1,255 @@
+"""Exact screening: which tubes can be non-zero, and into which blocks a TLRR problem splits.
+
+With tau = omega2 alpha / (2 lam), the minimiser L of the TLRR model is zero between any two
+connected components of the graph that joins j and k where ``||W[:, j, k]|| > tau``: block-diagonal
+subgradients satisfy the optimality conditions, of which ``2 lam ||W[:, j, k]|| <= omega2 alpha``
+is left for a cross tube. And as the nuclear norms contribute at most ``omega1 sqrt(v) + omega2``
+to a tube's subgradient, a tube with
+``2 lam ||W[:, j, k]|| <= omega2 alpha - omega1 sqrt(v) - omega2`` is zero.
+The block rule is that of the graphical lasso (Witten et al. 2011; Mazumder & Hastie 2012).
+"""
+
+from cython cimport floating
+from libc.math cimport fmax, sqrt
+from libc.string cimport memset
+
+cimport mvsc_fast._loops as loops
+from mvsc_fast._api cimport mvsc_tlrr_blocks
+from mvsc_fast._kernels cimport CHUNK
+
+import numpy as np
+
+
+cdef void set_thresholds(Source *source, double omega1, double alpha, double lam) noexcept nogil:
+    cdef double omega2 = 1.0 - omega1
+    source.tau = omega2 * alpha / (2.0 * lam)
+    source.bound = (omega2 * alpha - omega1 * sqrt(<double> source.v) - omega2) / (2.0 * lam)
+
+
+cdef void tube_squares(
+    const floating *row,        # of the first view
+    const Source *source,
+    const Py_ssize_t *members,  # which entries of the row, or NULL: all
+    Py_ssize_t first,
+    Py_ssize_t width,
+    floating *x,                # scratch, CHUNK
+    floating *squares,          # OUT  width
+) noexcept nogil:
+    """Squared lengths of tubes first .. first + width of a row."""
+    cdef Py_ssize_t i, q
+    cdef const floating *entries
+    cdef floating scale = <floating> source.scale
+    memset(squares, 0, width * sizeof(floating))
+    for i in range(source.v):
+        entries = row + i * source.stride
+        if members == NULL and source.scale == 1.0:
+            loops.add_squares(entries + first, width, squares)
+            continue
+        for q in range(width):
+            x[q] = scale * entries[members[first + q] if members != NULL else first + q]
+        loops.add_squares(x, width, squares)
+
+
+# ------------------------------------------------------------------ disjoint sets
+#
+# parent[j] >= 0 leads towards the smallest member of j's set; that one holds minus the set's size.
+
+cdef Py_ssize_t find(Py_ssize_t *parent, Py_ssize_t j) noexcept nogil:
+    while parent[j] >= 0:
+        if parent[parent[j]] >= 0:
+            parent[j] = parent[parent[j]]
+        j = parent[j]
+    return j
+
+
+cdef void join(Py_ssize_t *parent, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
+    cdef Py_ssize_t a = find(parent, j), b = find(parent, k)
+    if a == b:
+        return
+    if b < a:
+        a, b = b, a
+    parent[a] += parent[b]
+    parent[b] = a
+
+
+cdef void screen(
+    const floating *data,
+    const Source *source,
+    Py_ssize_t *labels,         # OUT  n, numbered by the first sample of every component
+    mvsc_tlrr_blocks *blocks,   # OUT  all but the size field
+) noexcept nogil:
+    cdef double x_memory[CHUNK]
+    cdef double squares_memory[CHUNK]
+    cdef floating *squares = <floating *> squares_memory
+    cdef double tau_squared = source.tau * source.tau
+    cdef double bound_squared = fmax(source.bound, 0.0) * fmax(source.bound, 0.0)
+    cdef Py_ssize_t n = source.n, j, k, q, first, end, width, n_tubes = 0
+    cdef const floating *row
+    for j in range(n):
+        labels[j] = -1
+    for j in range(n):
+        if source.indptr == NULL:
+            row, first, end = data + j * n, j, n
+        else:
+            row, first, end = data, source.indptr[j], source.indptr[j + 1]
+        while first < end:
+            width = min(<Py_ssize_t> CHUNK, end - first)
+            tube_squares(row, source, NULL, first, width, <floating *> x_memory, squares)
+            for q in range(width):
+                k = first + q if source.indptr == NULL else source.indices[first + q]
+                if k < j:
+                    continue
+                n_tubes += (squares[q] > bound_squared) * (1 + (k > j))
+                if squares[q] > tau_squared and k > j:
+                    join(labels, j, k)
+            first += width
+    if source.bound < 0:
+        n_tubes = n * n if source.indptr == NULL else source.indptr[n]
+    blocks.n_tubes = n_tubes
+    blocks.n_blocks = blocks.largest = 0
+    for j in range(n):
+        if labels[j] >= 0:
+            labels[j] = find(labels, labels[j])
+    for j in range(n):
+        if labels[j] < 0:
+            blocks.largest = max(blocks.largest, -labels[j])
+            labels[j] = blocks.n_blocks
+            blocks.n_blocks += 1
+        else:
+            labels[j] = labels[labels[j]]
+
+
+cdef void sort_members(
+    const Py_ssize_t *labels,
+    Py_ssize_t n,
+    Py_ssize_t n_blocks,
+    Py_ssize_t *starts,         # OUT  n_blocks + 1: where a block begins in members
+    Py_ssize_t *members,        # OUT  n: samples by blocks, ascending within each
+    Py_ssize_t *local,          # OUT  n: number of every sample within its block
+) noexcept nogil:
+    cdef Py_ssize_t j
+    memset(starts, 0, (n_blocks + 1) * sizeof(Py_ssize_t))
+    for j in range(n):
+        local[j] = starts[labels[j] + 1]
+        starts[labels[j] + 1] += 1
+    for j in range(n_blocks):
+        starts[j + 1] += starts[j]
+    for j in range(n):
+        members[starts[labels[j]] + local[j]] = j
+
+
+cdef bint build_pattern(
+    const floating *data,
+    const Source *source,
+    const Py_ssize_t *labels,
+    const Py_ssize_t *members,  # of this block
+    const Py_ssize_t *local,
+    Py_ssize_t capacity,        # entries that the arrays hold
+    Pattern *pattern,           # INOUT n and the arrays in, the pattern out
+) noexcept nogil:
+    """False if there are more entries than the arrays hold."""
+    cdef double x_memory[CHUNK]
+    cdef double squares_memory[CHUNK]
+    cdef floating *squares = <floating *> squares_memory
+    cdef double bound_squared = fmax(source.bound, 0.0) * fmax(source.bound, 0.0)
+    cdef Py_ssize_t n = source.n, a, e, q, j, first, end, width, row_at, nnz = 0
+    cdef const Py_ssize_t *selection = NULL
+    cdef bint dense = source.indptr == NULL, whole = pattern.n == n
+    if dense and not whole:
+        selection = members
+    for a in range(pattern.n):
+        j = members[a]
+        pattern.indptr[a] = nnz
+        row_at = j * n if dense else 0
+        first = 0 if dense else source.indptr[j]
+        end = pattern.n if dense else source.indptr[j + 1]
+        while first < end:
+            width = min(<Py_ssize_t> CHUNK, end - first)
+            tube_squares(data + row_at, source, selection, first, width, <floating *> x_memory,
+                         squares)
+            for q in range(width):
+                if squares[q] <= bound_squared and source.bound >= 0:
+                    continue
+                if not dense and labels[source.indices[first + q]] != labels[j]:
+                    continue
+                if nnz == capacity:
+                    return False
+                if dense:
+                    pattern.indices[nnz] = <int> (first + q)
+                    pattern.position[nnz] = row_at + members[first + q]
+                else:
+                    pattern.indices[nnz] = <int> local[source.indices[first + q]]
+                    pattern.position[nnz] = first + q
+                nnz += 1
+            first += width
+    pattern.indptr[pattern.n] = pattern.nnz = nnz
+    # Rows are visited in ascending order, and so are the transposed entries within every row.
+    for a in range(pattern.n):
+        pattern.cursor[a] = pattern.indptr[a]
+    for a in range(pattern.n):
+        for e in range(pattern.indptr[a], pattern.indptr[a + 1]):
+            q = pattern.indices[e]
+            if pattern.cursor[q] == pattern.indptr[q + 1]:
+                return False
+            pattern.mirror[e] = <int> pattern.cursor[q]
+            pattern.cursor[q] += 1
+    return True
+
+
+def screen_blocks(
+    const floating[:, ::1] data,
+    Py_ssize_t n,
+    indptr=None,
+    indices=None,
+    *,
+    double omega1,
+    double alpha,
+    double lam,
+):
+    """Connected component of every sample, and all patterns of tubes that may be non-zero.
+
+    Parameters
+    ----------
+    data : array of shape (v, n * n) or (v, nnz)
+        Symmetric slices, whole or on the CSR pattern (indptr, indices).
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    n_tubes : int
+        Tubes longer than the bound, at least as many as all patterns hold.
+    patterns : list of (members, indptr, indices, mirror, position)
+    """
+    cdef Source source
+    cdef mvsc_tlrr_blocks blocks
+    cdef Pattern pattern
+    cdef Py_ssize_t[::1] label, start, member, place, row, at, cursor, index_pointer, index
+    cdef int[::1] column, mirror
+    source.v, source.n, source.stride, source.scale = data.shape[0], n, data.shape[1], 1.0
+    source.indptr = source.indices = NULL
+    if indptr is not None:
+        index_pointer, index = indptr, indices
+        source.indptr, source.indices = &index_pointer[0], &index[0] if len(index) else NULL
+    set_thresholds(&source, omega1, alpha, lam)
+    labels = np.empty(n, dtype=np.intp)
+    label = labels
+    screen(&data[0, 0], &source, &label[0], &blocks)
+    starts, members, local = (np.empty(n + 1, dtype=np.intp) for _ in range(3))
+    start, member, place = starts, members, local
+    sort_members(&label[0], n, blocks.n_blocks, &start[0], &member[0], &place[0])
+    patterns = []
+    for block in range(blocks.n_blocks):
+        pattern.n = start[block + 1] - start[block]
+        capacity = max(1, min(blocks.n_tubes, pattern.n**2))
+        arrays = [np.empty(size, dtype=dtype) for size, dtype in
+                  ((pattern.n + 1, np.intp), (capacity, np.intc), (capacity, np.intc),
+                   (capacity, np.intp), (pattern.n, np.intp))]
+        row, column, mirror, at, cursor = arrays
+        pattern.indptr, pattern.indices, pattern.mirror = &row[0], &column[0], &mirror[0]
+        pattern.position, pattern.cursor = &at[0], &cursor[0]
+        if not build_pattern(&data[0, 0], &source, &label[0], &member[start[block]], &place[0],
+                             capacity, &pattern):
+            raise ValueError("the slices are not symmetric")
+        patterns.append((members[start[block]:start[block + 1]], arrays[0],
+                         *(array[:pattern.nnz] for array in arrays[1:4])))
+    return labels, blocks.n_tubes, patterns
