@@ -66,7 +66,7 @@ def test_bad_tensors(W, message):
 
 
 def test_too_many_samples_for_lapack_are_refused_before_allocating():
-    A = np.broadcast_to(np.float32(1), (validation.MAX_SLICE + 1,) * 2)
+    A = np.broadcast_to(np.float32(1), (validation.LARGEST_SLICE + 1,) * 2)
     with pytest.raises(ValueError, match="32767 samples; LAPACK's eigensolvers end at 32766"):
         check_similarities([A])
 

@@ -1,10 +1,13 @@
 """The C interface of include/mvsc_fast.h: checks, and the table of functions in a capsule."""
 
+from cpython.exc cimport PyErr_SetObject
 from cpython.pycapsule cimport PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython cimport floating
-from libc.math cimport isfinite
-from libc.stdint cimport SIZE_MAX, uintptr_t
+from libc.math cimport fabs, fmax, isfinite
 
+from mvsc_fast._api cimport *
+from mvsc_fast._arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from mvsc_fast._kernels cimport (
     CHUNK,
     CLIP,
@@ -18,37 +21,20 @@ from mvsc_fast._kernels cimport (
     symmetric_maps,
     tube_map,
 )
+from mvsc_fast._screening cimport Source
+from mvsc_fast._tlrr cimport dense_source
+from mvsc_fast._tlrr cimport tlrr_screen as core_screen
+from mvsc_fast._tlrr cimport tlrr_solve as core_solve
+from mvsc_fast._tlrr cimport tlrr_workspace as core_workspace
 
-
-cdef extern from "include/mvsc_fast.h" nogil:
-    int MVSC_API_VERSION
-    int MVSC_OK, MVSC_BAD_ARGUMENT, MVSC_BAD_SHAPE, MVSC_TOO_LARGE, MVSC_NOT_FINITE
-    int MVSC_SMALL_WORKSPACE, MVSC_NO_CONVERGENCE
-    int MVSC_FLOAT32, MVSC_FLOAT64
-    int MVSC_TUBE_SHRINK, MVSC_SLICE_SHRINK, MVSC_SLICE_CLIP, MVSC_SYMMETRIC_SHRINK
-    int MVSC_SYMMETRIC_CLIP
-    const char *MVSC_CAPSULE
-
-    ctypedef struct mvsc_tensor:
-        size_t size
-        void *data
-        Py_ssize_t v
-        Py_ssize_t m
-        Py_ssize_t n
-        int dtype
-
-    ctypedef struct mvsc_api:
-        size_t size
-        int version
-        const char *(*strerror)(int) noexcept nogil
-        int (*prox_workspace_size)(int, const mvsc_tensor *, int, size_t *) noexcept nogil
-        int (*prox)(int, mvsc_tensor *, double, int, void *, size_t, Py_ssize_t *) noexcept nogil
+from mvsc_fast.threads import blas_threads
+from mvsc_fast.validation import check_integer
 
 
 cdef enum:
-    ALIGNMENT = 64
     MAX_THREADS = 4096
     MAX_ROW = 2147483647
+    TILE = 32                   # edge of the tiles in which transposed entries are compared
 
 
 cdef const char *strerror(int status) noexcept nogil:
@@ -57,36 +43,31 @@ cdef const char *strerror(int status) noexcept nogil:
     if status == MVSC_BAD_ARGUMENT:
         return "a null pointer, wrong size field, negative or non-finite number, or unknown code"
     if status == MVSC_BAD_SHAPE:
-        return "a symmetric map needs square slices, m == n"
+        return "slices must be square, m == n, and L of the shape and type of W"
     if status == MVSC_TOO_LARGE:
         return "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1"
     if status == MVSC_NOT_FINITE:
         return "the tensor has NaN or infinite entries"
     if status == MVSC_SMALL_WORKSPACE:
-        return "the workspace has fewer bytes than prox_workspace_size asks for"
+        return "the workspace has fewer bytes than the size query asks for"
     if status == MVSC_NO_CONVERGENCE:
         return "LAPACK did not converge on a slice; the tensor is unusable"
+    if status == MVSC_NOT_SYMMETRIC:
+        return "the slices of W are not exactly symmetric: average them with their transposes"
+    if status == MVSC_OUT_OF_RANGE:
+        return "W, its squares or lam times W leave the range of numbers: rescale W or change lam"
     return "unknown status"
 
 
-cdef struct Layout:
-    # Where the parts of a workspace begin, in bytes from its first aligned address.
-    size_t numbers              # LAPACK's and copies
-    size_t integers
-    size_t spectrum             # eigenvalues
-    size_t ranks
-    size_t codes
-    size_t total
+# ------------------------------------------------------------------ proximal maps
 
-
-cdef bint add(size_t *total, double count, size_t itemsize, size_t *start) noexcept nogil:
-    """Reserve aligned memory; False where the address space ends."""
-    cdef double bytes = count * itemsize
-    start[0] = total[0]
-    if <double> total[0] + bytes + 2 * ALIGNMENT > <double> (SIZE_MAX // 4):
-        return False
-    total[0] += (<size_t> bytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-    return True
+cdef struct Parts:
+    # Of the workspace of a proximal map.
+    void *numbers               # LAPACK's and copies
+    long long *integers
+    void *spectrum              # eigenvalues
+    Py_ssize_t *ranks
+    int *codes
 
 
 cdef bint is_symmetric(int kind) noexcept nogil:
@@ -97,57 +78,66 @@ cdef bint is_slice(int kind) noexcept nogil:
     return kind == MVSC_SLICE_SHRINK or kind == MVSC_SLICE_CLIP
 
 
-cdef int plan(int kind, const mvsc_tensor *tensor, int n_threads, Layout *layout) noexcept nogil:
-    """Check everything but the data, and lay out the workspace."""
-    cdef Py_ssize_t v, m, n
-    cdef size_t itemsize
-    cdef bint fits = True
+cdef int check_tensor(const mvsc_tensor *tensor) noexcept nogil:
+    """Check everything but the data."""
     if tensor == NULL or tensor.size != sizeof(mvsc_tensor):
         return MVSC_BAD_ARGUMENT
-    v, m, n = tensor.v, tensor.m, tensor.n
-    if v < 0 or m < 0 or n < 0 or not 1 <= n_threads <= MAX_THREADS:
+    if tensor.v < 0 or tensor.m < 0 or tensor.n < 0:
         return MVSC_BAD_ARGUMENT
     if tensor.dtype != MVSC_FLOAT32 and tensor.dtype != MVSC_FLOAT64:
         return MVSC_BAD_ARGUMENT
+    if (<double> tensor.v * tensor.m * tensor.n > 1e17 or tensor.v > MAX_SLICE
+            or <double> tensor.n + 64.0 * tensor.v + 256 > MAX_ROW):
+        return MVSC_TOO_LARGE
+    return MVSC_OK
+
+
+cdef size_t itemsize_of(const mvsc_tensor *tensor) noexcept nogil:
+    return sizeof(float) if tensor.dtype == MVSC_FLOAT32 else sizeof(double)
+
+
+cdef int lay_out(int kind, const mvsc_tensor *tensor, int n_threads, Arena *arena,
+                 Parts *parts) noexcept nogil:
+    """Check everything but the data, and lay out the workspace."""
+    cdef Py_ssize_t v, m, n
+    cdef size_t itemsize
+    cdef int status = check_tensor(tensor)
+    if not 1 <= n_threads <= MAX_THREADS:
+        return MVSC_BAD_ARGUMENT
     if kind != MVSC_TUBE_SHRINK and not is_slice(kind) and not is_symmetric(kind):
         return MVSC_BAD_ARGUMENT
+    if status != MVSC_OK:
+        return status
+    v, m, n, itemsize = tensor.v, tensor.m, tensor.n, itemsize_of(tensor)
     if is_symmetric(kind) and m != n:
         return MVSC_BAD_SHAPE
     if is_symmetric(kind) and n > MAX_SLICE:
         return MVSC_TOO_LARGE
-    if <double> v * m * n > 1e17 or v > MAX_SLICE or <double> n + 64.0 * v + 256 > MAX_ROW:
-        return MVSC_TOO_LARGE
-    itemsize = 4 if tensor.dtype == MVSC_FLOAT32 else 8
-    layout.total = 0
     if kind == MVSC_TUBE_SHRINK:
-        fits = add(&layout.total, <double> n_threads * CHUNK, itemsize, &layout.numbers)
+        parts.numbers = take(arena, <double> n_threads * CHUNK, itemsize)
     elif is_slice(kind):
-        fits = (
-            add(&layout.total, <double> n_threads * slice_lwork(v, n), 8, &layout.numbers)
-            and add(&layout.total, m, sizeof(Py_ssize_t), &layout.ranks)
-            and add(&layout.total, m, sizeof(int), &layout.codes)
-        )
+        parts.numbers = take(arena, <double> n_threads * slice_lwork(v, n), sizeof(double))
+        parts.ranks = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
+        parts.codes = <int *> take(arena, m, sizeof(int))
     else:
         n_threads = <int> max(1, min(<Py_ssize_t> n_threads, v))
-        fits = (
-            add(&layout.total, <double> n_threads * symmetric_lwork(n), itemsize, &layout.numbers)
-            and add(&layout.total, <double> n_threads * symmetric_liwork(n), 8, &layout.integers)
-            and add(&layout.total, <double> v * n, itemsize, &layout.spectrum)
-            and add(&layout.total, v, sizeof(Py_ssize_t), &layout.ranks)
-            and add(&layout.total, v, sizeof(int), &layout.codes)
-        )
-    layout.total += ALIGNMENT
-    return MVSC_OK if fits else MVSC_TOO_LARGE
+        parts.numbers = take(arena, <double> n_threads * symmetric_lwork(n), itemsize)
+        parts.integers = <long long *> take(arena, <double> n_threads * symmetric_liwork(n), 8)
+        parts.spectrum = take(arena, <double> v * n, itemsize)
+        parts.ranks = <Py_ssize_t *> take(arena, v, sizeof(Py_ssize_t))
+        parts.codes = <int *> take(arena, v, sizeof(int))
+    return MVSC_TOO_LARGE if arena.overflow else MVSC_OK
 
 
 cdef int prox_workspace_size(int kind, const mvsc_tensor *tensor, int n_threads,
                              size_t *bytes) noexcept nogil:
-    cdef Layout layout
+    cdef Arena arena = counting_arena()
+    cdef Parts parts
     cdef int status
     if bytes == NULL:
         return MVSC_BAD_ARGUMENT
-    status = plan(kind, tensor, n_threads, &layout)
-    bytes[0] = layout.total if status == MVSC_OK else 0
+    status = lay_out(kind, tensor, n_threads, &arena, &parts)
+    bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
     return status
 
 
@@ -159,16 +149,14 @@ cdef bint all_finite(const floating *data, Py_ssize_t count) noexcept nogil:
     return total == 0.0
 
 
-cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_threads, char *base,
-               Layout *layout, Py_ssize_t *counts) noexcept nogil:
+cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_threads,
+               Parts *parts, Py_ssize_t *counts) noexcept nogil:
     cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n, j, kept, length
-    cdef Py_ssize_t *ranks = <Py_ssize_t *> (base + layout.ranks)
-    cdef int *codes = <int *> (base + layout.codes)
     cdef Spectral spectral = SHRINK
     if not all_finite(data, v * m * n):
         return MVSC_NOT_FINITE
     if kind == MVSC_TUBE_SHRINK:
-        kept = tube_map(data, v, m, n, t, n_threads, <floating *> (base + layout.numbers))
+        kept = tube_map(data, v, m, n, t, n_threads, <floating *> parts.numbers)
         if counts != NULL:
             counts[0] = kept
         return MVSC_OK
@@ -176,29 +164,28 @@ cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_th
         spectral = CLIP
     if is_slice(kind):
         length = m
-        slice_map(data, v, m, n, t, spectral, n_threads, <double *> (base + layout.numbers), ranks,
-                  codes)
+        slice_map(data, v, m, n, t, spectral, n_threads, <double *> parts.numbers, parts.ranks,
+                  parts.codes)
     else:
         length = v
         symmetric_maps(data, v, n, t, spectral, <int> max(1, min(<Py_ssize_t> n_threads, v)),
-                       <floating *> (base + layout.numbers),
-                       <long long *> (base + layout.integers),
-                       <floating *> (base + layout.spectrum), ranks, codes)
+                       <floating *> parts.numbers, parts.integers, <floating *> parts.spectrum,
+                       parts.ranks, parts.codes)
     for j in range(length):
-        if codes[j] != 0:
+        if parts.codes[j] != 0:
             return MVSC_NO_CONVERGENCE
     if counts != NULL:
         for j in range(length):
-            counts[j] = ranks[j]
+            counts[j] = parts.ranks[j]
     return MVSC_OK
 
 
 cdef int prox(int kind, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
               size_t bytes, Py_ssize_t *counts) noexcept nogil:
-    cdef Layout layout
-    cdef char *base
+    cdef Arena arena = counting_arena()
+    cdef Parts parts
     cdef Py_ssize_t j, length
-    cdef int status = plan(kind, tensor, n_threads, &layout)
+    cdef int status = lay_out(kind, tensor, n_threads, &arena, &parts)
     if status != MVSC_OK:
         return status
     if not isfinite(t) or t < 0:
@@ -215,12 +202,167 @@ cdef int prox(int kind, mvsc_tensor *tensor, double t, int n_threads, void *work
         return MVSC_OK
     if tensor.data == NULL or workspace == NULL:
         return MVSC_BAD_ARGUMENT
-    if bytes < layout.total:
+    if bytes < workspace_bytes(&arena):
         return MVSC_SMALL_WORKSPACE
-    base = <char *> ((<uintptr_t> workspace + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT)
+    arena = arena_at(workspace)
+    lay_out(kind, tensor, n_threads, &arena, &parts)
     if tensor.dtype == MVSC_FLOAT32:
-        return apply(kind, <float *> tensor.data, tensor, t, n_threads, base, &layout, counts)
-    return apply(kind, <double *> tensor.data, tensor, t, n_threads, base, &layout, counts)
+        return apply(kind, <float *> tensor.data, tensor, t, n_threads, &parts, counts)
+    return apply(kind, <double *> tensor.data, tensor, t, n_threads, &parts, counts)
+
+
+# ------------------------------------------------------------------ TLRR
+
+cdef int check_options(const mvsc_tensor *W, const mvsc_tlrr_options *options) noexcept nogil:
+    """Check everything but the data of W."""
+    cdef int status = check_tensor(W)
+    if status == MVSC_BAD_ARGUMENT:
+        return status
+    if options == NULL or options.size != sizeof(mvsc_tlrr_options):
+        return MVSC_BAD_ARGUMENT
+    if options.solver != MVSC_TLRR_DUAL and options.solver != MVSC_TLRR_IALM:
+        return MVSC_BAD_ARGUMENT
+    if not (1 <= options.n_threads <= MAX_THREADS and 0.0 <= options.omega1 <= 1.0
+            and 0.0 <= options.alpha < 1e300 and 0.0 < options.lam < 1e300
+            and 0.0 <= options.tol < 1e300 and 0 <= options.max_iter):
+        return MVSC_BAD_ARGUMENT
+    if options.solver == MVSC_TLRR_IALM and not (
+            0.0 < options.mu < 1e300 and 1.0 <= options.rho < 1e300
+            and 0.0 < options.mu_max < 1e300):
+        return MVSC_BAD_ARGUMENT
+    if W.m != W.n:
+        return MVSC_BAD_SHAPE
+    if W.v == 0 or W.n == 0:
+        return MVSC_BAD_ARGUMENT
+    return status
+
+
+cdef int check_values(const floating *W, Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j, k
+    cdef const floating *A
+    cdef double largest = 0.0, limit = 1.8446743e19 if floating is float else 1.3407807929942596e154
+    if not all_finite(W, v * n * n):
+        return MVSC_NOT_FINITE
+    for k in range(v * n * n):
+        largest = fmax(largest, fabs(<double> W[k]))
+    if largest > limit / (4.0 * n):             # as validation.check_squarable
+        return MVSC_OUT_OF_RANGE
+    for i in range(v):
+        A = W + i * n * n
+        for j in range((n + TILE - 1) // TILE):
+            for k in range(j, (n + TILE - 1) // TILE):
+                if not tile_is_symmetric(A, n, j * TILE, k * TILE):
+                    return MVSC_NOT_SYMMETRIC
+    return MVSC_OK
+
+
+cdef bint tile_is_symmetric(const floating *A, Py_ssize_t n, Py_ssize_t first_row,
+                            Py_ssize_t first_column) noexcept nogil:
+    cdef Py_ssize_t j, k
+    for j in range(first_row, min(first_row + TILE, n)):
+        for k in range(first_column, min(first_column + TILE, n)):
+            if A[j * n + k] != A[k * n + j]:
+                return False
+    return True
+
+
+cdef int typed_screen(const floating *W, const mvsc_tensor *tensor,
+                      const mvsc_tlrr_options *options, Py_ssize_t *labels,
+                      mvsc_tlrr_blocks *blocks) noexcept nogil:
+    cdef Source source = dense_source(tensor.v, tensor.n)
+    cdef int status = check_values(W, tensor.v, tensor.n)
+    if status == MVSC_OK:
+        status = core_screen(W, &source, options, labels, blocks)
+    return status
+
+
+cdef int tlrr_screen(const mvsc_tensor *W, const mvsc_tlrr_options *options, Py_ssize_t *labels,
+                     mvsc_tlrr_blocks *blocks) noexcept nogil:
+    cdef int status = check_options(W, options)
+    if status != MVSC_OK:
+        return status
+    if W.data == NULL or labels == NULL or blocks == NULL:
+        return MVSC_BAD_ARGUMENT
+    if blocks.size != sizeof(mvsc_tlrr_blocks):
+        return MVSC_BAD_ARGUMENT
+    if W.dtype == MVSC_FLOAT32:
+        return typed_screen(<const float *> W.data, W, options, labels, blocks)
+    return typed_screen(<const double *> W.data, W, options, labels, blocks)
+
+
+cdef int tlrr_workspace_size(const mvsc_tensor *W, const mvsc_tlrr_options *options,
+                             const mvsc_tlrr_blocks *blocks, size_t *bytes) noexcept nogil:
+    cdef int status = check_options(W, options)
+    if bytes == NULL:
+        return MVSC_BAD_ARGUMENT
+    bytes[0] = 0
+    if status != MVSC_OK:
+        return status
+    if blocks != NULL and not (
+            blocks.size == sizeof(mvsc_tlrr_blocks) and 1 <= blocks.n_blocks <= W.n
+            and 1 <= blocks.largest <= W.n and 0 <= blocks.n_tubes <= W.n * W.n):
+        return MVSC_BAD_ARGUMENT
+    return core_workspace(W.v, W.n, itemsize_of(W), options, blocks, bytes)
+
+
+cdef int typed_solve(const floating *W, const mvsc_tensor *tensor,
+                     const mvsc_tlrr_options *options, floating *L, void *workspace,
+                     size_t bytes, mvsc_tlrr_result *result) noexcept nogil:
+    cdef Source source = dense_source(tensor.v, tensor.n)
+    cdef int status = check_values(W, tensor.v, tensor.n)
+    if status == MVSC_OK:
+        status = core_solve(W, &source, L, options, NULL, workspace, bytes, result)
+    return status
+
+
+cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc_tensor *L,
+                    void *workspace, size_t bytes, mvsc_tlrr_result *result) noexcept nogil:
+    cdef mvsc_tlrr_result unwanted
+    cdef int status = check_options(W, options)
+    if status == MVSC_BAD_ARGUMENT:
+        return status
+    if L == NULL or L.size != sizeof(mvsc_tensor) or W.data == NULL or L.data == NULL:
+        return MVSC_BAD_ARGUMENT
+    if workspace == NULL or W.data == L.data:
+        return MVSC_BAD_ARGUMENT
+    if result != NULL and result.size != sizeof(mvsc_tlrr_result):
+        return MVSC_BAD_ARGUMENT
+    if L.v != W.v or L.m != W.m or L.n != W.n or L.dtype != W.dtype:
+        return MVSC_BAD_SHAPE
+    if status != MVSC_OK:
+        return status
+    if result == NULL:
+        unwanted.size = sizeof(mvsc_tlrr_result)
+        result = &unwanted
+    if W.dtype == MVSC_FLOAT32:
+        return typed_solve(<const float *> W.data, W, options, <float *> L.data, workspace, bytes,
+                           result)
+    return typed_solve(<const double *> W.data, W, options, <double *> L.data, workspace, bytes,
+                       result)
+
+
+# ------------------------------------------------------------------ BLAS threads
+
+cdef void *limit_blas(int n_threads) noexcept:
+    try:
+        return take_request(n_threads)
+    except BaseException as error:
+        PyErr_SetObject(type(error), error)
+        return NULL
+
+
+cdef void *take_request(int n_threads) except NULL:
+    request = blas_threads(check_integer(n_threads, "n_threads", minimum=1))
+    request.__enter__()
+    Py_INCREF(request)
+    return <void *> request
+
+
+cdef void release_blas(void *request) noexcept:
+    if request == NULL:
+        return
+    (<object> request).__exit__(None, None, None)
+    Py_DECREF(<object> request)
 
 
 cdef mvsc_api table
@@ -229,5 +371,10 @@ table.version = MVSC_API_VERSION
 table.strerror = strerror
 table.prox_workspace_size = prox_workspace_size
 table.prox = prox
+table.tlrr_screen = tlrr_screen
+table.tlrr_workspace_size = tlrr_workspace_size
+table.tlrr_solve = tlrr_solve
+table.limit_blas = limit_blas
+table.release_blas = release_blas
 
 _C_API = PyCapsule_New(&table, MVSC_CAPSULE, NULL)

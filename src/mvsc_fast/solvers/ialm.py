@@ -18,9 +18,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     def report(**state):
         states.append(state)
         if callback is not None:
-            return callback(
-                IterationState(state["iteration"], state["residual"], state["seconds"])
-            )
+            return callback(IterationState(state["iteration"], state["residual"], state["seconds"]))
         return False
 
     with BlasSwitch() as set_blas:

@@ -169,9 +169,7 @@ def objective(L, W, *, omega1, alpha, lam):
     omega2 = 1.0 - omega1
     L = np.asarray(L, dtype=np.float64)
     frontal = sum(scipy.linalg.svdvals(A).sum() for A in L)
-    rows = L.transpose(1, 0, 2)
-    gram_values = np.linalg.eigvalsh(rows @ rows.transpose(0, 2, 1))
-    slices = np.sqrt(np.maximum(gram_values, 0.0)).sum()
+    slices = np.linalg.svd(L.transpose(1, 0, 2), compute_uv=False).sum()
     tubes = np.sqrt(np.einsum("ijk,ijk->jk", L, L)).sum()
     misfit = sum(np.sum((A - B) ** 2) for A, B in zip(np.asarray(W), L, strict=True))
     return float(omega1 * frontal + omega2 * (slices + alpha * tubes) + lam * misfit)
