@@ -10,7 +10,8 @@ test: $(VENV)/installed
 
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/installed
-	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py
+	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
+		tests/test_native.py
 
 demo: $(VENV)/installed
 	$(BIN)/mvsc-fast demo

@@ -79,7 +79,7 @@ extensions = [
     Extension(
         f"mvsc_fast.{name}",
         [f"src/mvsc_fast/{name}.pyx"],
-        include_dirs=["src/mvsc_fast"],
+        include_dirs=["src/mvsc_fast", "src/mvsc_fast/include"],
         depends=[
             f"src/mvsc_fast/{header}"
             for header in (

@@ -1,15 +1,27 @@
 """Shared data sets and helpers of the tests."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
 
 settings.register_profile("suite", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("suite")
+
+
+def examples(count):
+    """Cases of a fuzz test: as in the suite, or five hundred times as many without a seed."""
+    return settings(
+        max_examples=count * 500 if FULL else count,
+        derandomize=not FULL,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 def random_similarities(v, n, seed=0, dtype=np.float64):

@@ -1,14 +1,13 @@
 """Failures from outside: memory, LAPACK, interrupts. Every one ends in a clear error, and the next
 call works. MVSC_STRESS=full repeats the random ones as often as a release demands."""
 
-import os
 import subprocess
 import sys
 import textwrap
 
 import numpy as np
 import pytest
-from conftest import random_similarities
+from conftest import FULL, random_similarities
 from mvsc_fast._kernels import KernelError
 
 from mvsc_fast import (
@@ -26,7 +25,6 @@ from mvsc_fast import (
     ut_svd_msc,
 )
 
-FULL = os.environ.get("MVSC_STRESS") == "full"
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 
 

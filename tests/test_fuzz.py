@@ -3,7 +3,6 @@
 MVSC_STRESS=full draws as many cases as a release demands, without a fixed seed.
 """
 
-import os
 import pickle
 import warnings
 import zipfile
@@ -11,25 +10,13 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.io
-from hypothesis import HealthCheck, given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import graphs, snn, tlrr, trpca, tsvd_msc
 from mvsc_fast.readers import load_views
 from mvsc_fast.views import check_views
-
-FULL = os.environ.get("MVSC_STRESS") == "full"
-
-
-def examples(count):
-    """As in the suite, or a thousand times as many."""
-    return settings(
-        max_examples=count * 500 if FULL else count,
-        derandomize=not FULL,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.nan, np.inf,
            -np.inf]  # fmt: skip

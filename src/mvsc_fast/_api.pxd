@@ -1,5 +1,5 @@
 # The types of the C interface, which the solvers of the core use themselves.
-cdef extern from "include/mvsc_fast.h" nogil:
+cdef extern from "mvsc_fast.h" nogil:
     int MVSC_API_VERSION
     int MVSC_OK, MVSC_BAD_ARGUMENT, MVSC_BAD_SHAPE, MVSC_TOO_LARGE, MVSC_NOT_FINITE
     int MVSC_SMALL_WORKSPACE, MVSC_NO_CONVERGENCE, MVSC_NOT_SYMMETRIC, MVSC_OUT_OF_RANGE

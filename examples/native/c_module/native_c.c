@@ -1,4 +1,4 @@
-/* Reads a raw float32 tensor and applies one map of mvsc_fast to it in several POSIX threads. */
+/* Reads raw float32 similarities, and shrinks or solves them with mvsc_fast in POSIX threads. */
 #define _POSIX_C_SOURCE 200809L
 #include <Python.h>
 
@@ -7,16 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_JOBS = 64 };
+enum { MAX_JOBS = 64, NO_MEMORY = -1 };
 
+/* What one thread works on: a tensor of its own. */
 typedef struct {
-    int map, n_threads, status;
+    mvsc_tensor tensor;         /* what is read, shrunk, and solved */
+    mvsc_tensor low_rank;       /* the solution */
+    int map, n_threads;         /* for a proximal map, */
     double t;
-    mvsc_tensor tensor;
+    mvsc_tlrr_options options;  /* and for TLRR */
+    mvsc_tlrr_result result;
+    int status;
 } job;
 
-/* One thread: its own copy of the tensor, its own workspace, no Python. */
-static void *work(void *argument)
+/* ------------------------------------------------------------------ without Python */
+
+static void *shrink_one(void *argument)
 {
     job *mine = argument;
     size_t bytes = 0;
@@ -26,13 +32,47 @@ static void *work(void *argument)
     if (mine->status != MVSC_OK)
         return NULL;
     workspace = malloc(bytes);
-    if (workspace == NULL) {
-        mine->status = -1;
-        return NULL;
-    }
-    mine->status = mvsc_fast_api->prox(mine->map, &mine->tensor, mine->t, mine->n_threads,
-                                       workspace, bytes, NULL);
+    if (workspace == NULL)
+        mine->status = NO_MEMORY;
+    else
+        mine->status = mvsc_fast_api->prox(mine->map, &mine->tensor, mine->t, mine->n_threads,
+                                           workspace, bytes, NULL);
     free(workspace);
+    return NULL;
+}
+
+static void *solve_one(void *argument)
+{
+    job *mine = argument;
+    mvsc_tlrr_blocks blocks = {sizeof blocks, 0, 0, 0};
+    size_t count = (size_t)(mine->tensor.v * mine->tensor.n * mine->tensor.n), bytes = 0;
+    ptrdiff_t *labels = malloc((size_t)mine->tensor.n * sizeof *labels);
+    void *workspace = NULL;
+    mine->low_rank = mine->tensor;
+    mine->low_rank.data = malloc(count * sizeof(float));
+    mine->result.size = sizeof mine->result;
+    mine->status = NO_MEMORY;
+    if (labels == NULL || mine->low_rank.data == NULL)
+        goto done;
+
+    /* Screening says how small the problem really is; without it the size is that of the worst. */
+    mine->status = mvsc_fast_api->tlrr_screen(&mine->tensor, &mine->options, labels, &blocks);
+    if (mine->status != MVSC_OK)
+        goto done;
+    mine->status = mvsc_fast_api->tlrr_workspace_size(&mine->tensor, &mine->options, &blocks,
+                                                      &bytes);
+    if (mine->status != MVSC_OK)
+        goto done;
+    workspace = malloc(bytes);
+    if (workspace == NULL) {
+        mine->status = NO_MEMORY;
+        goto done;
+    }
+    mine->status = mvsc_fast_api->tlrr_solve(&mine->tensor, &mine->options, &mine->low_rank,
+                                             workspace, bytes, &mine->result);
+done:
+    free(workspace);
+    free(labels);
     return NULL;
 }
 
@@ -50,48 +90,18 @@ static float *read_floats(const char *path, size_t count)
     return data;
 }
 
-/* shrink(path, v, m, n, map, t, n_jobs, n_threads) -> list of bytes, one result for each thread */
-static PyObject *shrink(PyObject *self, PyObject *args)
+/* Every job in a thread of its own, on its own copy of the data; MVSC_OK, or what went wrong. */
+static int run(job *jobs, int n_jobs, void *(*work)(void *), const float *data, size_t count)
 {
-    const char *path;
-    Py_ssize_t v, m, n;
-    int map, n_jobs, n_threads, k, started = 0, status = MVSC_OK;
-    double t;
-    float *data;
-    size_t count;
-    job jobs[MAX_JOBS];
     pthread_t threads[MAX_JOBS];
-    PyObject *results = NULL;
-    (void)self;
-
-    if (!PyArg_ParseTuple(args, "snnnidii", &path, &v, &m, &n, &map, &t, &n_jobs, &n_threads))
-        return NULL;
-    if (v < 0 || m < 0 || n < 0 || n_jobs < 1 || n_jobs > MAX_JOBS) {
-        PyErr_SetString(PyExc_ValueError, "negative extent, or not 1 to 64 jobs");
-        return NULL;
-    }
-    count = (size_t)v * (size_t)m * (size_t)n;
-    data = read_floats(path, count);
-    if (data == NULL) {
-        PyErr_Format(PyExc_OSError, "%s does not hold %zu float32 numbers", path, count);
-        return NULL;
-    }
-    memset(jobs, 0, sizeof jobs);
-    Py_BEGIN_ALLOW_THREADS
+    int k, started = 0, status = MVSC_OK;
     for (k = 0; k < n_jobs; k++) {
-        float *copy = malloc(count * sizeof(float) + 1);
-        if (copy == NULL)
+        jobs[k].tensor.data = malloc(count * sizeof(float) + 1);
+        if (jobs[k].tensor.data == NULL)
             break;
-        memcpy(copy, data, count * sizeof(float));
-        jobs[k].map = map;
-        jobs[k].t = t;
-        jobs[k].n_threads = n_threads;
-        jobs[k].tensor = (mvsc_tensor){sizeof(mvsc_tensor), copy, v, m, n, MVSC_FLOAT32};
-        if (pthread_create(&threads[k], NULL, work, &jobs[k]) != 0) {
-            free(copy);
-            jobs[k].tensor.data = NULL;
+        memcpy(jobs[k].tensor.data, data, count * sizeof(float));
+        if (pthread_create(&threads[k], NULL, work, &jobs[k]) != 0)
             break;
-        }
         started++;
     }
     for (k = 0; k < started; k++) {
@@ -99,102 +109,134 @@ static PyObject *shrink(PyObject *self, PyObject *args)
         if (jobs[k].status != MVSC_OK)
             status = jobs[k].status;
     }
+    return started < n_jobs ? NO_MEMORY : status;
+}
+
+/* ------------------------------------------------------------------ Python */
+
+/* Read the file, run copies of `model` in n_jobs threads; 0, or -1 with a Python exception. */
+static int read_and_run(const char *path, const job *model, job *jobs, int n_jobs,
+                        void *(*work)(void *))
+{
+    size_t count;
+    float *data;
+    int k, status;
+    void *request;
+    if (model->tensor.v < 0 || model->tensor.m < 0 || model->tensor.n < 0 || n_jobs < 1 ||
+        n_jobs > MAX_JOBS) {
+        PyErr_SetString(PyExc_ValueError, "negative extent, or not 1 to 64 jobs");
+        return -1;
+    }
+    count = (size_t)model->tensor.v * (size_t)model->tensor.m * (size_t)model->tensor.n;
+    data = read_floats(path, count);
+    if (data == NULL) {
+        PyErr_Format(PyExc_OSError, "%s does not hold %zu float32 numbers", path, count);
+        return -1;
+    }
+    for (k = 0; k < n_jobs; k++)
+        jobs[k] = *model;
+    request = mvsc_fast_api->limit_blas(1);
+    if (request == NULL) {
+        free(data);
+        return -1;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = run(jobs, n_jobs, work, data, count);
     Py_END_ALLOW_THREADS
+    mvsc_fast_api->release_blas(request);
     free(data);
-    if (started < n_jobs || status == -1)
+    if (status == NO_MEMORY)
         PyErr_NoMemory();
     else if (status != MVSC_OK)
         PyErr_SetString(PyExc_ValueError, mvsc_fast_api->strerror(status));
-    else
-        results = PyList_New(n_jobs);
-    for (k = 0; k < started; k++) {
-        if (results != NULL) {
-            PyObject *item = PyBytes_FromStringAndSize(jobs[k].tensor.data,
-                                                       (Py_ssize_t)(count * sizeof(float)));
-            if (item == NULL)
-                Py_CLEAR(results);
-            else
-                PyList_SET_ITEM(results, k, item);
-        }
+    return status == MVSC_OK ? 0 : -1;
+}
+
+static void release(job *jobs, int n_jobs)
+{
+    int k;
+    for (k = 0; k < n_jobs && k < MAX_JOBS; k++) {
         free(jobs[k].tensor.data);
+        free(jobs[k].low_rank.data);
     }
+}
+
+static PyObject *bytes_of(const mvsc_tensor *tensor)
+{
+    return PyBytes_FromStringAndSize(tensor->data, tensor->v * tensor->m * tensor->n *
+                                                       (Py_ssize_t)sizeof(float));
+}
+
+/* shrink(path, v, m, n, map, t, n_jobs, n_threads) -> list of bytes, one result for each thread */
+static PyObject *shrink(PyObject *self, PyObject *args)
+{
+    const char *path;
+    int n_jobs, k;
+    job model, jobs[MAX_JOBS];
+    mvsc_tensor *T = &model.tensor;
+    PyObject *results = NULL;
+    (void)self;
+    memset(&model, 0, sizeof model);
+    memset(jobs, 0, sizeof jobs);
+    T->size = sizeof *T;
+    T->dtype = MVSC_FLOAT32;
+    if (!PyArg_ParseTuple(args, "snnnidii", &path, &T->v, &T->m, &T->n, &model.map, &model.t,
+                          &n_jobs, &model.n_threads))
+        return NULL;
+    if (read_and_run(path, &model, jobs, n_jobs, shrink_one) == 0)
+        results = PyList_New(0);
+    for (k = 0; results != NULL && k < n_jobs; k++) {
+        PyObject *item = bytes_of(&jobs[k].tensor);
+        if (item == NULL || PyList_Append(results, item) < 0)
+            Py_CLEAR(results);
+        Py_XDECREF(item);
+    }
+    release(jobs, n_jobs);
     return results;
 }
 
-/* layout() -> sizes and offsets of the structs, for the test of the binary interface */
-static PyObject *layout(PyObject *self, PyObject *unused)
+/* solve(path, v, n, solver, lam, tol, n_jobs, n_threads) -> list of (bytes, n_iter, gap, bound) */
+static PyObject *solve(PyObject *self, PyObject *args)
 {
+    const char *path;
+    int n_jobs, k;
+    job model, jobs[MAX_JOBS];
+    mvsc_tensor *W = &model.tensor;
+    const mvsc_tlrr_options defaults = MVSC_TLRR_DEFAULTS;
+    PyObject *results = NULL;
     (void)self;
-    (void)unused;
-    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
-                         "tensor", (Py_ssize_t)sizeof(mvsc_tensor),
-                         "tensor.data", (Py_ssize_t)offsetof(mvsc_tensor, data),
-                         "tensor.v", (Py_ssize_t)offsetof(mvsc_tensor, v),
-                         "tensor.dtype", (Py_ssize_t)offsetof(mvsc_tensor, dtype),
-                         "api", (Py_ssize_t)sizeof(mvsc_api),
-                         "api.strerror", (Py_ssize_t)offsetof(mvsc_api, strerror),
-                         "api.prox_workspace_size",
-                         (Py_ssize_t)offsetof(mvsc_api, prox_workspace_size),
-                         "api.prox", (Py_ssize_t)offsetof(mvsc_api, prox),
-                         "version", mvsc_fast_api->version);
-}
-
-/* probe(map, size, data, v, m, n, dtype, t, n_threads, spare) -> (status, message, intact)
- *
- * Calls `prox` on a copy of the bytes `data` (None: a null pointer) with a struct of `size` bytes and
- * `spare` bytes of workspace more or less than asked for; `intact` says that no byte beyond the data
- * and the workspace was touched. */
-static PyObject *probe(PyObject *self, PyObject *args)
-{
-    int map, dtype, n_threads, status, intact = 1;
-    Py_ssize_t size, v, m, n, spare, k;
-    double t;
-    Py_buffer buffer = {0};
-    size_t bytes = 0;
-    enum { GUARD = 4096 };
-    unsigned char *data = NULL, *workspace;
-    mvsc_tensor tensor;
-    (void)self;
-
-    if (!PyArg_ParseTuple(args, "inz*nnnidin", &map, &size, &buffer, &v, &m, &n, &dtype, &t,
-                          &n_threads, &spare))
+    memset(&model, 0, sizeof model);
+    memset(jobs, 0, sizeof jobs);
+    W->size = sizeof *W;
+    W->dtype = MVSC_FLOAT32;
+    model.options = defaults;
+    if (!PyArg_ParseTuple(args, "snniddii", &path, &W->v, &W->n, &model.options.solver,
+                          &model.options.lam, &model.options.tol, &n_jobs,
+                          &model.options.n_threads))
         return NULL;
-    tensor = (mvsc_tensor){(size_t)size, NULL, v, m, n, dtype};
-    if (buffer.buf != NULL) {
-        data = malloc((size_t)buffer.len + 2 * GUARD);
-        memset(data, 0xA5, (size_t)buffer.len + 2 * GUARD);
-        memcpy(data + GUARD, buffer.buf, (size_t)buffer.len);
-        tensor.data = data + GUARD;
+    W->m = W->n;
+    if (read_and_run(path, &model, jobs, n_jobs, solve_one) == 0)
+        results = PyList_New(0);
+    for (k = 0; results != NULL && k < n_jobs; k++) {
+        PyObject *item = Py_BuildValue("Nndd", bytes_of(&jobs[k].low_rank),
+                                       (Py_ssize_t)jobs[k].result.n_iter, jobs[k].result.gap,
+                                       jobs[k].result.error_bound);
+        if (item == NULL || PyList_Append(results, item) < 0)
+            Py_CLEAR(results);
+        Py_XDECREF(item);
     }
-    status = mvsc_fast_api->prox_workspace_size(map, &tensor, n_threads, &bytes);
-    if (bytes > (size_t)1 << 30)
-        bytes = 0;
-    bytes = spare < 0 && (size_t)-spare > bytes ? 0 : bytes + (size_t)spare;
-    workspace = malloc(bytes + 2 * GUARD);
-    memset(workspace, 0x5A, bytes + 2 * GUARD);
-    Py_BEGIN_ALLOW_THREADS
-    status = mvsc_fast_api->prox(map, &tensor, t, n_threads, workspace + GUARD, bytes, NULL);
-    Py_END_ALLOW_THREADS
-    for (k = 0; k < GUARD; k++) {
-        intact &= workspace[k] == 0x5A && workspace[GUARD + bytes + (size_t)k] == 0x5A;
-        if (data != NULL)
-            intact &= data[k] == 0xA5 && data[GUARD + buffer.len + k] == 0xA5;
-    }
-    free(workspace);
-    free(data);
-    PyBuffer_Release(&buffer);
-    return Py_BuildValue("isi", status, mvsc_fast_api->strerror(status), intact);
+    release(jobs, n_jobs);
+    return results;
 }
 
 static PyMethodDef methods[] = {
-    {"shrink", shrink, METH_VARARGS, "Apply a map in several threads."},
-    {"layout", layout, METH_NOARGS, "Sizes and offsets of the structs."},
-    {"probe", probe, METH_VARARGS, "Call prox with anything."},
+    {"shrink", shrink, METH_VARARGS, "Apply a proximal map in several threads."},
+    {"solve", solve, METH_VARARGS, "Solve TLRR in several threads."},
     {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, "native_c", "Proximal maps of mvsc_fast from C.", -1, methods,
+    PyModuleDef_HEAD_INIT, "native_c", "TLRR of mvsc_fast from C.", -1, methods,
     NULL, NULL, NULL, NULL,
 };
 

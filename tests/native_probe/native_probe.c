@@ -1,0 +1,252 @@
+/* Calls the C interface with anything, and sees which memory it touches and asks for. */
+#define _GNU_SOURCE
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <dlfcn.h>
+#include <mvsc_fast.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GUARD = 4096 };
+
+/* ------------------------------------------------------------------ binary interface */
+
+#define FIELD(type, name) #type "." #name, (Py_ssize_t)offsetof(mvsc_##type, name)
+#define SIZE(type) #type, (Py_ssize_t)sizeof(mvsc_##type)
+
+/* layout() -> sizes and offsets of the structs */
+static PyObject *layout(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    return Py_BuildValue(
+        "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
+        "s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
+        SIZE(tensor), FIELD(tensor, data), FIELD(tensor, v), FIELD(tensor, dtype),
+        SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
+        FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),
+        FIELD(tlrr_options, max_iter), FIELD(tlrr_options, progress),
+        FIELD(tlrr_options, context), SIZE(tlrr_blocks), FIELD(tlrr_blocks, n_tubes),
+        SIZE(tlrr_result), FIELD(tlrr_result, stopped), FIELD(tlrr_result, gap),
+        FIELD(tlrr_result, eigen_seconds), SIZE(api), FIELD(api, strerror),
+        FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),
+        FIELD(api, tlrr_workspace_size), FIELD(api, tlrr_solve), FIELD(api, limit_blas),
+        FIELD(api, release_blas), "version", mvsc_fast_api->version);
+}
+
+/* defaults() -> the options of MVSC_TLRR_DEFAULTS */
+static PyObject *defaults(PyObject *self, PyObject *unused)
+{
+    const mvsc_tlrr_options o = MVSC_TLRR_DEFAULTS;
+    (void)self;
+    (void)unused;
+    return Py_BuildValue("{s:i,s:i,s:d,s:d,s:d,s:d,s:n,s:d,s:d,s:d}", "solver", o.solver,
+                         "n_threads", o.n_threads, "omega1", o.omega1, "alpha", o.alpha, "lam",
+                         o.lam, "tol", o.tol, "max_iter", (Py_ssize_t)o.max_iter, "mu", o.mu,
+                         "rho", o.rho, "mu_max", o.mu_max);
+}
+
+/* ------------------------------------------------------------------ guarded memory */
+
+/* Memory with guards of `fill` on both sides, holding a copy of `source` unless it is NULL. */
+static unsigned char *guarded(const void *source, size_t bytes, int fill)
+{
+    unsigned char *memory = malloc(bytes + 2 * GUARD);
+    memset(memory, fill, bytes + 2 * GUARD);
+    if (source != NULL)
+        memcpy(memory + GUARD, source, bytes);
+    return memory;
+}
+
+static int intact(const unsigned char *memory, size_t bytes, int fill)
+{
+    size_t k;
+    for (k = 0; memory != NULL && k < GUARD; k++)
+        if (memory[k] != fill || memory[GUARD + bytes + k] != fill)
+            return 0;
+    return 1;
+}
+
+static size_t with_spare(size_t bytes, Py_ssize_t spare)
+{
+    if (bytes > (size_t)1 << 30)
+        bytes = 0;
+    return spare < 0 && (size_t)-spare > bytes ? 0 : bytes + (size_t)spare;
+}
+
+/* prox(map, size, data, v, m, n, dtype, t, n_threads, spare) -> (status, message, intact)
+ *
+ * On a copy of the bytes `data` (None: a null pointer), with a struct of `size` bytes and `spare`
+ * bytes of workspace more or less than asked for. */
+static PyObject *prox(PyObject *self, PyObject *args)
+{
+    int map, dtype, n_threads, status, untouched;
+    Py_ssize_t size, v, m, n, spare;
+    double t;
+    Py_buffer buffer = {0};
+    size_t bytes = 0;
+    unsigned char *data = NULL, *workspace;
+    mvsc_tensor tensor;
+    (void)self;
+
+    if (!PyArg_ParseTuple(args, "inz*nnnidin", &map, &size, &buffer, &v, &m, &n, &dtype, &t,
+                          &n_threads, &spare))
+        return NULL;
+    tensor = (mvsc_tensor){(size_t)size, NULL, v, m, n, dtype};
+    if (buffer.buf != NULL) {
+        data = guarded(buffer.buf, (size_t)buffer.len, 0xA5);
+        tensor.data = data + GUARD;
+    }
+    mvsc_fast_api->prox_workspace_size(map, &tensor, n_threads, &bytes);
+    bytes = with_spare(bytes, spare);
+    workspace = guarded(NULL, bytes, 0x5A);
+    Py_BEGIN_ALLOW_THREADS
+    status = mvsc_fast_api->prox(map, &tensor, t, n_threads, workspace + GUARD, bytes, NULL);
+    Py_END_ALLOW_THREADS
+    untouched = intact(workspace, bytes, 0x5A) && intact(data, (size_t)buffer.len, 0xA5);
+    free(workspace);
+    free(data);
+    PyBuffer_Release(&buffer);
+    return Py_BuildValue("isi", status, mvsc_fast_api->strerror(status), untouched);
+}
+
+/* ------------------------------------------------------------------ TLRR */
+
+typedef struct {
+    Py_ssize_t stop_after, calls, finals;
+} watcher;
+
+static int watch(const mvsc_tlrr_state *state, void *context)
+{
+    watcher *w = context;
+    w->calls += !state->final;
+    w->finals += state->final;
+    return w->stop_after >= 0 && w->calls >= w->stop_after;
+}
+
+/* count_malloc.c, if it is preloaded */
+static void (*count_start)(void);
+static size_t (*count_stop)(void);
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* tlrr(data, v, m, n, dtype, sizes, solver, n_threads, omega1, alpha, lam, tol, max_iter, mu, rho,
+ *      mu_max, stop_after, screened, spare) -> dict
+ *
+ * On a copy of the bytes `data` (None: a null pointer). `sizes` is added to the size field of one
+ * struct: 1 of W, 2 of the options, 3 of L, 4 of the result, 5 of the blocks, 0 of none; 6 is a null
+ * pointer for L's data, and 7 W's data for L's. `screened`: ask for the workspace of this data. */
+static PyObject *tlrr(PyObject *self, PyObject *args)
+{
+    Py_buffer buffer = {0};
+    Py_ssize_t stop_after, spare;
+    int which, screened, status, screen_status, size_status, untouched;
+    mvsc_tensor W = {sizeof W, NULL, 0, 0, 0, 0}, L;
+    mvsc_tlrr_options options = MVSC_TLRR_DEFAULTS;
+    mvsc_tlrr_blocks blocks = {sizeof blocks, 0, 0, 0};
+    mvsc_tlrr_result result = {0};
+    watcher w = {-1, 0, 0};
+    size_t bytes = 0, asked, length, inside = 0, size = 0;
+    unsigned char *data = NULL, *out = NULL, *workspace;
+    ptrdiff_t *labels;
+    double seconds;
+    void *request;
+    PyObject *answer;
+    (void)self;
+
+    if (!PyArg_ParseTuple(args, "z*nnniiiiddddndddnin", &buffer, &W.v, &W.m, &W.n, &W.dtype, &which,
+                          &options.solver, &options.n_threads, &options.omega1, &options.alpha,
+                          &options.lam, &options.tol, &options.max_iter, &options.mu, &options.rho,
+                          &options.mu_max, &stop_after, &screened, &spare))
+        return NULL;
+    w.stop_after = stop_after;
+    options.progress = watch;
+    options.context = &w;
+    result.size = sizeof result;
+    length = (size_t)buffer.len;
+    if (buffer.buf != NULL) {
+        data = guarded(buffer.buf, length, 0xA5);
+        out = guarded(buffer.buf, length, 0xC3);
+        W.data = data + GUARD;
+    }
+    L = W;
+    L.data = out == NULL ? NULL : out + GUARD;
+    W.size += which == 1;
+    options.size += which == 2;
+    L.size += which == 3;
+    result.size += which == 4;
+    blocks.size += which == 5;
+    if (which == 6)
+        L.data = NULL;
+    if (which == 7)
+        L.data = W.data;
+    labels = calloc(length / sizeof(float) + 1, sizeof *labels);
+    screen_status = mvsc_fast_api->tlrr_screen(&W, &options, labels, &blocks);
+    size_status = mvsc_fast_api->tlrr_workspace_size(
+        &W, &options, screened && screen_status == MVSC_OK ? &blocks : NULL, &bytes);
+    asked = bytes;
+    bytes = with_spare(bytes, spare);
+    workspace = guarded(NULL, bytes, 0x5A);
+    request = mvsc_fast_api->limit_blas(1);
+    Py_BEGIN_ALLOW_THREADS
+    seconds = now();
+    if (count_start != NULL)
+        count_start();
+    status = mvsc_fast_api->tlrr_solve(&W, &options, &L, workspace + GUARD, bytes, &result);
+    if (count_stop != NULL)
+        inside = count_stop();
+    seconds = now() - seconds;
+    Py_END_ALLOW_THREADS
+    mvsc_fast_api->release_blas(request);
+    untouched = intact(workspace, bytes, 0x5A) && intact(data, length, 0xA5) &&
+                intact(out, length, 0xC3);
+    if (data != NULL)
+        untouched &= memcmp(data + GUARD, buffer.buf, length) == 0;
+    if (screen_status == MVSC_OK)
+        size = (size_t)W.n;
+    answer = Py_BuildValue(
+        "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n,s:n}", "status",
+        status, "screen_status", screen_status, "size_status", size_status, "message",
+        mvsc_fast_api->strerror(status), "intact", untouched, "asked", (unsigned long long)asked,
+        "inside", (unsigned long long)inside, "L", out == NULL ? "" : (const char *)out + GUARD,
+        (Py_ssize_t)length, "labels", (const char *)labels, (Py_ssize_t)(size * sizeof *labels),
+        "n_iter", (Py_ssize_t)result.n_iter, "n_blocks", (Py_ssize_t)result.n_blocks,
+        "n_fast_forward", (Py_ssize_t)result.n_fast_forward, "converged", result.converged,
+        "stopped", result.stopped, "gap", result.gap, "error_bound", result.error_bound, "seconds",
+        seconds, "calls", w.calls, "finals", w.finals);
+    free(labels);
+    free(workspace);
+    free(data);
+    free(out);
+    PyBuffer_Release(&buffer);
+    return answer;
+}
+
+static PyMethodDef methods[] = {
+    {"layout", layout, METH_NOARGS, "Sizes and offsets of the structs."},
+    {"defaults", defaults, METH_NOARGS, "MVSC_TLRR_DEFAULTS."},
+    {"prox", prox, METH_VARARGS, "Call prox with anything."},
+    {"tlrr", tlrr, METH_VARARGS, "Call tlrr_screen, tlrr_workspace_size and tlrr_solve."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "native_probe", "The C interface under a microscope.", -1, methods,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit_native_probe(void)
+{
+    *(void **)&count_start = dlsym(RTLD_DEFAULT, "count_malloc_start");
+    *(void **)&count_stop = dlsym(RTLD_DEFAULT, "count_malloc_stop");
+    if (mvsc_fast_import() < 0)
+        return NULL;
+    return PyModule_Create(&module);
+}
