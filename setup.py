@@ -91,6 +91,7 @@ extensions = [
     )
     for name in (
         "_kernels",
+        "_halfcomplex",
         "_unfoldings",
         "_passes",
         "_screening",

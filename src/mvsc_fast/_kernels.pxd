@@ -28,6 +28,7 @@ cdef int symmetric_map(
     Py_ssize_t *outside,
 ) noexcept nogil
 
+cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil
 cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
 cdef int row_operator(
     const double *rows,
@@ -53,6 +54,14 @@ cdef struct Recipe:
     double shift
     Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
     Py_ssize_t high
+
+cdef int tridiagonal_values(
+    Py_ssize_t n,
+    const floating *d,
+    const floating *e,
+    floating *values,
+    floating *scratch,
+) noexcept nogil
 
 cdef int tridiagonal_vectors(
     Py_ssize_t n,

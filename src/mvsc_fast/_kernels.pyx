@@ -29,7 +29,6 @@ cdef enum:
 # relative to s_max; a clipped slice must keep its norm bound to 1e-10 relative to t.
 cdef double GRAM_LIMIT = 100 * 1.5e-8
 cdef double GRAM_LIMIT_CLIP = 1e-3
-cdef double SQRT2 = sqrt(2.0)
 
 
 class KernelError(np.linalg.LinAlgError):
@@ -106,23 +105,77 @@ cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil:
 
 
 cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles that row_operator needs."""
-    return 2 * v * v + v + v * n + (n + 64 * v + 256)
+    """Doubles that row_operator and row_basis need."""
+    return 8 * v * v + 9 * v + v * n + lapack_lwork(v, n)
 
 
-cdef blas_int gram_eigen(
+cdef Py_ssize_t lapack_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    return n + 64 * v + 256
+
+
+cdef int row_singular(
+    const double *rows,         # IN   v x n
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double *basis,              # OUT  v x v, row q: left singular vector q
+    double *s,                  # OUT  v singular values, descending
+    double *work,               # 7 v v + 8 v + v n + lapack_lwork(v, n)
+) noexcept nogil:
+    """A singular value decomposition, by a second driver where the first does not converge."""
+    cdef double *copy = work
+    cdef double *scratch = copy + v * n
+    cdef blas_int lwork = <blas_int> (lapack_lwork(v, n) + 7 * v * v), info
+    cdef blas_int *integers = <blas_int *> (scratch + lwork)            # 8 v of 4 or 8 bytes
+    cdef Py_ssize_t p, q
+    cdef double swap
+    memcpy(copy, rows, v * n * sizeof(double))
+    info = la.right_singular(<blas_int> n, <blas_int> v, copy, s, basis, scratch, lwork)
+    if info > 0:
+        memcpy(copy, rows, v * n * sizeof(double))
+        info = la.right_singular_dc(<blas_int> n, <blas_int> v, copy, s, scratch, basis,
+                                    scratch + v * v, <blas_int> (lwork - v * v), integers)
+    if info != 0:
+        return <int> info
+    for q in range(min(v, n), v):
+        s[q] = 0.0
+    for p in range(v):                          # LAPACK's rows are strided by v: transpose
+        for q in range(p):
+            swap = basis[p * v + q]
+            basis[p * v + q] = basis[q * v + p]
+            basis[q * v + p] = swap
+    return 0
+
+
+cdef int gram_eigen(
     const double *rows,         # IN   v x n
     Py_ssize_t v,
     Py_ssize_t n,
     double *basis,              # OUT  v x v, row q: eigenvector q of rows @ rows.T
     double *s,                  # OUT  v eigenvalues, ascending
-    double *scratch,            # n + 64 v + 256
+    double *work,               # as row_singular
 ) noexcept nogil:
+    """Eigenpairs of the Gram matrix, from singular values where they do not converge."""
     cdef Py_ssize_t p, q
+    cdef double swap
+    cdef blas_int info
     for p in range(v):
         for q in range(p, v):
             basis[p * v + q] = la.dot(<blas_int> n, rows + p * n, rows + q * n)
-    return la.syev(<blas_int> v, basis, s, scratch, <blas_int> (n + 64 * v + 256))
+    info = la.syev(<blas_int> v, basis, s, work, <blas_int> lapack_lwork(v, n))
+    if info <= 0:
+        return <int> info
+    info = row_singular(rows, v, n, basis, s, work)
+    for q in range(v // 2):
+        swap = s[q]
+        s[q] = s[v - 1 - q]
+        s[v - 1 - q] = swap
+        for p in range(v):
+            swap = basis[q * v + p]
+            basis[q * v + p] = basis[(v - 1 - q) * v + p]
+            basis[(v - 1 - q) * v + p] = swap
+    for q in range(v):
+        s[q] = s[q] * s[q]
+    return <int> info
 
 
 cdef int row_basis(
@@ -130,9 +183,9 @@ cdef int row_basis(
     Py_ssize_t v,
     Py_ssize_t n,
     double *basis,              # OUT  v x v, orthonormal rows: left singular vectors
-    double *work,               # row_lwork(v, n)
+    double *work,               # row_lwork(v, n); squared singular values, ascending, come first
 ) noexcept nogil:
-    return <int> gram_eigen(rows, v, n, basis, work, work + v)
+    return gram_eigen(rows, v, n, basis, work, work + v)
 
 
 cdef int row_operator(
@@ -147,28 +200,17 @@ cdef int row_operator(
 ) noexcept nogil:
     cdef double *basis = work                   # row q of basis: left singular vector q
     cdef double *s = basis + v * v
-    cdef double *copy = s + v
-    cdef double *scratch = copy + v * n
-    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info
-    cdef Py_ssize_t p, q, r, least
+    cdef Py_ssize_t p, q, r
+    cdef int info
     cdef double total
 
-    info = gram_eigen(rows, v, n, basis, s, scratch)
+    info = gram_eigen(rows, v, n, basis, s, s + v)
     if info != 0:
-        return <int> info
+        return info
     if t < (GRAM_LIMIT if kind == SHRINK else GRAM_LIMIT_CLIP) * sqrt(fmax(s[v - 1], 0.0)):
-        memcpy(copy, rows, v * n * sizeof(double))
-        info = la.right_singular(<blas_int> n, <blas_int> v, copy, s, basis, scratch, lwork)
+        info = row_singular(rows, v, n, basis, s, s + v)
         if info != 0:
-            return <int> info
-        least = min(v, n)
-        for q in range(least, v):
-            s[q] = 0.0
-        for p in range(v):                      # LAPACK's rows are strided by v: transpose
-            for q in range(p):
-                total = basis[p * v + q]
-                basis[p * v + q] = basis[q * v + p]
-                basis[q * v + p] = total
+            return info
     else:
         for q in range(v):
             s[q] = sqrt(fmax(s[q], 0.0))
@@ -259,123 +301,6 @@ def slice_clip(floating[:, :, ::1] T, double t, int n_threads=1):
     return _slice_map(T, t, CLIP, n_threads)
 
 
-# ------------------------------------------------------------------ complex slices of two rows
-
-cdef Py_ssize_t pair_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles that pair_operator needs."""
-    return 2 * (v * v + v * n + n + 64 * v + 256) + v + 8 * v + 64
-
-
-cdef int pair_operator(
-    const double *rows,         # IN   2v x n: real parts of all views, then imaginary parts
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    double *mapper,             # OUT  2v x 2v: the shrunken slice is mapper @ rows
-    double *work,
-    Py_ssize_t *rank,
-) noexcept nogil:
-    cdef double complex *basis = <double complex *> work
-    cdef double complex *copy = basis + v * v
-    cdef double complex *scratch = copy + v * n
-    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, size = <blas_int> n
-    cdef double *s = <double *> (scratch + lwork)
-    cdef double *rwork = s + v
-    cdef Py_ssize_t p, q, r, k
-    cdef const double *x
-    cdef const double *y
-    cdef double complex total
-
-    for p in range(v):
-        for q in range(p, v):
-            x = rows + p * n
-            y = rows + q * n
-            basis[p * v + q] = (la.dot(size, x, y) + la.dot(size, x + v * n, y + v * n)
-                                + 1j * (la.dot(size, x, y + v * n) - la.dot(size, x + v * n, y)))
-    info = la.heev(<blas_int> v, basis, s, scratch, lwork, rwork)
-    if info != 0:
-        return <int> info
-    if t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
-        for p in range(v):
-            for k in range(n):
-                copy[p * n + k] = rows[p * n + k] + 1j * rows[(v + p) * n + k]
-        info = la.right_singular_complex(size, <blas_int> v, copy, s, basis, scratch, lwork, rwork)
-        if info != 0:
-            return <int> info
-        for q in range(min(v, n), v):
-            s[q] = 0.0
-        for p in range(v):
-            for q in range(p):
-                total = basis[p * v + q]
-                basis[p * v + q] = basis[q * v + p]
-                basis[q * v + p] = total
-    else:
-        for q in range(v):
-            s[q] = sqrt(fmax(s[q], 0.0))
-    rank[0] = 0
-    for q in range(v):
-        rank[0] += s[q] > t
-        s[q] = spectral_factor(s[q], t, SHRINK)
-    for p in range(v):
-        for q in range(v):
-            total = 0.0
-            for r in range(v):
-                total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
-            mapper[p * 2 * v + q] = mapper[(v + p) * 2 * v + v + q] = total.real
-            mapper[(v + p) * 2 * v + q] = total.imag
-            mapper[p * 2 * v + v + q] = -total.imag
-    return 0
-
-
-def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
-    """Shrink the singular values of the complex slices of a halfcomplex tensor, in place.
-
-    The middle axis holds the orthonormal real form of a discrete Fourier transform of length m:
-    row 0, then the real and the imaginary part (times sqrt 2) of every frequency, then, for even
-    m, the highest frequency. With t the threshold divided by sqrt(m), this is the proximal map of
-    the tensor nuclear norm (Xie et al. 2018, Eq. 18); a pair of rows is shrunk by sqrt(2) t.
-
-    Returns
-    -------
-    ndarray of shape (m // 2 + 1,)
-        Number of singular values above the threshold for every frequency.
-    """
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t frequencies = m // 2 + 1, f, i, k, pair, height, row
-    cdef Py_ssize_t size = 2 * v * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
-    ranks = np.zeros(frequencies, dtype=np.intp)
-    status = np.zeros(frequencies, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef double[:, ::1] work
-    cdef double *rows
-    cdef double *mapper
-    cdef floating *entry
-    if v * m * n == 0:
-        return ranks
-    work = np.empty((n_threads, size))
-    for f in prange(frequencies, nogil=True, num_threads=n_threads, schedule="static"):
-        rows = &work[omp_get_thread_num(), 0]
-        mapper = rows + 2 * v * n
-        pair = 0 < f and 2 * f < m
-        height = (1 + pair) * v
-        for i in range(height):
-            row = 2 * f - (f > 0) + (i >= v)
-            entry = &T[i % v, row, 0]
-            for k in range(n):
-                rows[i * n + k] = entry[k]
-        if pair:
-            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, mapper + 4 * v * v, &rank[f])
-        else:
-            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, mapper + 4 * v * v, &rank[f])
-        if code[f] == 0:
-            for i in range(height):
-                row = 2 * f - (f > 0) + (i >= v)
-                loops.combine(mapper + i * height, rows, height, n, n, &T[i % v, row, 0])
-    check_status(status, "frequency")
-    return ranks
-
-
 # ------------------------------------------------------------------ symmetric frontal slices
 
 cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil:
@@ -440,6 +365,25 @@ cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, do
             recipe.low, recipe.high = 0, below
             recipe.shift = t if kind == SHRINK else -t
     return recipe
+
+
+cdef int tridiagonal_values(
+    Py_ssize_t n,
+    const floating *d,      # IN   diagonal
+    const floating *e,      # IN   off-diagonal
+    floating *values,       # OUT  n, ascending
+    floating *scratch,      # n
+) noexcept nogil:
+    """Eigenvalues of a tridiagonal matrix."""
+    cdef blas_int info
+    memcpy(values, d, n * sizeof(floating))
+    memcpy(scratch, e, (n - 1) * sizeof(floating))
+    info = la.sterf(<blas_int> n, values, scratch)
+    if info > 0:
+        memcpy(values, d, n * sizeof(floating))
+        memcpy(scratch, e, (n - 1) * sizeof(floating))
+        info = la.steqr_values(<blas_int> n, values, scratch)
+    return <int> info
 
 
 cdef int tridiagonal_vectors(
@@ -515,9 +459,7 @@ cdef int symmetric_map(
     info = la.hetrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
     if info != 0:
         return <int> info
-    memcpy(z, d, n * sizeof(floating))
-    memcpy(e_copy, e, n * sizeof(floating))
-    info = la.sterf(size, z, e_copy)
+    info = tridiagonal_values(n, d, e, z, e_copy)
     if info != 0:
         return <int> info
     for j in range(n):

@@ -50,6 +50,17 @@ cdef inline blas_int steqr(blas_int n, floating *d, floating *e, floating *z,
     return info
 
 
+cdef inline blas_int steqr_values(blas_int n, floating *d, floating *e) noexcept nogil:
+    """As sterf by the iteration that steqr has: slower, and independent of it."""
+    cdef blas_int info = 0, one = 1
+    cdef char compz = b'N'
+    if floating is double:
+        lapack.dsteqr(&compz, &n, d, e, NULL, &one, NULL, &info)
+    else:
+        lapack.ssteqr(&compz, &n, d, e, NULL, &one, NULL, &info)
+    return info
+
+
 cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first, blas_int last,
                            floating *w, floating *z, blas_int *isuppz, floating *work,
                            blas_int lwork, blas_int *iwork, blas_int liwork) noexcept nogil:
@@ -151,6 +162,16 @@ cdef inline blas_int right_singular(blas_int m, blas_int n, double *a, double *s
     cdef blas_int info = 0, one = 1
     cdef char none = b'N', everything = b'A'
     lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int right_singular_dc(blas_int m, blas_int n, double *a, double *s, double *u,
+                                       double *vt, double *work, blas_int lwork,
+                                       blas_int *iwork) noexcept nogil:
+    """As right_singular by divide and conquer; u has room for m x m where m < n."""
+    cdef blas_int info = 0
+    cdef char job = b'O' if m >= n else b'A'
+    lapack.dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, &info)
     return info
 
 

@@ -11,7 +11,7 @@ from libc.math cimport fmax, sqrt
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast._lapack as la
-from mvsc_fast._kernels cimport Recipe, tridiagonal_vectors
+from mvsc_fast._kernels cimport Recipe, tridiagonal_values, tridiagonal_vectors
 from mvsc_fast._lapack cimport blas_int, doublecomplex, floatcomplex, number
 
 import numpy as np
@@ -110,9 +110,7 @@ cdef int unfolding_map(
         for j in range(n - 1):
             spectrum[j] = single[j]
         memcpy(e, spectrum, (n - 1) * sizeof(double))
-    memcpy(spectrum, d, n * sizeof(double))
-    memcpy(copy, e, n * sizeof(double))
-    info = la.sterf(size, spectrum, copy)
+    info = tridiagonal_values(n, d, e, spectrum, copy)
     if info != 0:
         return <int> info
     largest = sqrt(fmax(spectrum[n - 1], 0.0))
