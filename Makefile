@@ -52,6 +52,5 @@ sanitize: $(VENV)/installed
 		-k "not yaleb and not any_tensor and not memory"
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_kernels.c \
-		src/mvsc_fast/_passes.c src/mvsc_fast/_unfoldings.c \
-		src/mvsc_fast/_capi.c src/mvsc_fast/_blas_int.pxi
+	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_*.c \
+		src/mvsc_fast/_blas_int.pxi

@@ -6,7 +6,7 @@ Usage: python bench/kernels.py
 import numpy as np
 from timing import limit_threads, median_seconds, print_table
 
-from mvsc_fast import _kernels, _passes
+from mvsc_fast import _ialm, _kernels
 
 
 def random_symmetric(v, n):
@@ -33,18 +33,15 @@ def passes(v, n, dtype):
     """(name, function, bytes moved) of every sweep over whole tensors."""
     W = random_symmetric(v, n).astype(dtype)
     L, E, Y1, Y2, X = (np.zeros_like(W) + dtype(0.1 * k) for k in range(5))
-    P = [W.copy() for _ in range(3)]
     size = W.nbytes
     arguments = {"omega2": 0.5, "alpha": 9.0, "lam": 15.0, "mu": 1.0, "mu_next": 1.1}
     yield (
         "ialm_pass",
-        lambda k: _passes.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
+        lambda k: _ialm.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
         10 * size,
     )
     yield "tube_shrink", lambda k: _kernels.tube_shrink(W, 1e-9, k), 2 * size
     yield "slice_shrink", lambda k: _kernels.slice_shrink(W, 1e-3, k), 2 * size
-    yield "dual_progress", lambda k: _passes.dual_progress(*P, k), 3 * size
-    yield "extrapolate", lambda k: _passes.extrapolate(P[0], P[1], P[2], 0.5, k), 3 * size
 
 
 def main():

@@ -17,6 +17,7 @@ SCRIPTS = {
     "solvers": ["solvers.py"],
     "family": ["family.py"],
     "scaling": ["scaling.py"],
+    "native": ["native.py"],
 }
 
 

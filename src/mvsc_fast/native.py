@@ -4,7 +4,10 @@ from pathlib import Path
 
 
 def get_include():
-    """Directory of ``mvsc_fast.h``, the C interface; Cython code can cimport `_kernels` instead.
+    """Directory of ``mvsc_fast.h``, the C interface.
+
+    Cython code can also cimport the functions behind it, which check nothing: `_tlrr` (solvers and
+    screening), `_kernels` (proximal maps); it needs the directory for the types in `_api`.
 
     Returns
     -------
