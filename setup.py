@@ -97,6 +97,7 @@ extensions = [
         "_screening",
         "_partial",
         "_ialm",
+        "_block",
         "_dual",
         "_tlrr",
         "_capi",

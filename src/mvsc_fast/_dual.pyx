@@ -22,7 +22,7 @@ certificate; rounding is charged to the gap, and where it makes up much of it P 
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, fabs, fmax, isfinite, log, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast._loops as loops
@@ -36,25 +36,25 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_state,
 )
 from mvsc_fast._arena cimport Arena, take
-from mvsc_fast._clock cimport seconds
-from mvsc_fast._kernels cimport (
-    CLIP,
-    SHRINK,
-    Spectral,
-    row_basis,
-    row_lwork,
-    row_operator,
-    symmetric_liwork,
-    symmetric_lwork,
-    symmetric_maps,
+from mvsc_fast._block cimport (
+    Block,
+    Outcome,
+    block_memory,
+    climb_frontal,
+    dual_floating,
+    eigen_map,
+    extrapolate,
+    move_rows,
+    primal,
+    progress,
+    row_nuclear_norms,
+    scatter,
+    slope,
 )
+from mvsc_fast._kernels cimport CLIP, SHRINK
 from mvsc_fast._openmp cimport omp_get_thread_num
-from mvsc_fast._screening cimport Pattern, Source, build_pattern, sort_members
-from mvsc_fast._watch cimport Watch, frontal_threads, report, set_blas
-
-ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W
-    float
-    double
+from mvsc_fast._screening cimport Source, build_pattern, sort_members
+from mvsc_fast._watch cimport Watch, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
@@ -69,106 +69,12 @@ cdef double STEP_MAX = 1e6      # times lam: where all steps succeed, growth end
 
 # ------------------------------------------------------------------ memory
 
-cdef struct Outcome:
-    # Of one block; absolute, so that blocks add up.
-    int status
-    int lapack_info
-    Py_ssize_t failed_view
-    Py_ssize_t failed_row
-    Py_ssize_t n_iter
-    bint converged
-    double gap
-    double norm_squared         # ||L||_F^2 where the gap was computed
-    double eigen_seconds
-
-
-cdef struct Block:
-    # One connected block: its data, its dual variables, its certificate, and scratch memory.
-    Py_ssize_t v
-    Pattern pattern
-    int n_threads
-    int slices                  # eigenproblems at once
-    int blas                    # BLAS threads for each
-    double omega1
-    double omega2
-    double lam
-    double tau
-    double W_squared
-    void *W                     # v x nnz, as the next six
-    void *L
-    void *Q                     # the last accepted point
-    void *Q_momentum
-    void *Q_spare[3]
-    void *P                     # v x n x n, as the next two: the last accepted point
-    void *P_momentum
-    void *dense                 # scattered L, then the next P
-    bint single                 # precision of these three, where W is double
-    void *numbers
-    long long *integers
-    void *spectrum              # v x n
-    Py_ssize_t *rank            # max(v, n), as the next
-    int *code
-    double *row_work
-    double *tubes               # n_threads x (v + 8)
-    double *sums                # 2 v n: what is summed up over rows, in the order of the rows
-    double norm_squared         # of the current L
-    double inner                # <P, L>
-    double step
-    double growth
-    double t
-    double P_rounding           # by how much ||P_i||_2 may exceed omega1
-    double rounding             # part of the gap
-    Py_ssize_t check_at
-    Py_ssize_t max_iter
-    bint has_momentum           # Q_momentum belongs to P_momentum
-    bint certified              # the gap is that of the current L
-
-
 cdef struct Shared:
     # What all blocks need.
     Py_ssize_t *starts
     Py_ssize_t *members
     Py_ssize_t *local
     Outcome *outcomes
-
-
-cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles to work on one row."""
-    return v * n + n + v * v + row_lwork(v, n)
-
-
-cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tubes,
-                       size_t itemsize, int n_threads, const mvsc_tlrr_options *options,
-                       Block *block) noexcept nogil:
-    cdef double values = <double> v * n_tubes, size = <double> v * n * n
-    cdef int k
-    block.v, block.n_threads = v, n_threads
-    block.slices = block.blas = 1
-    if n_threads > 1:
-        frontal_threads(v, n, options, &block.slices, &block.blas)
-    block.pattern.n = n
-    block.pattern.indptr = <Py_ssize_t *> take(arena, n + 1, sizeof(Py_ssize_t))
-    block.pattern.cursor = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
-    block.pattern.indices = <int *> take(arena, n_tubes, sizeof(int))
-    block.pattern.mirror = <int *> take(arena, n_tubes, sizeof(int))
-    block.pattern.position = <Py_ssize_t *> take(arena, n_tubes, sizeof(Py_ssize_t))
-    block.W = take(arena, values, itemsize)
-    block.L = take(arena, values, itemsize)
-    block.Q = take(arena, values, itemsize)
-    block.Q_momentum = take(arena, values, itemsize)
-    for k in range(3):
-        block.Q_spare[k] = take(arena, values, itemsize)
-    block.P = take(arena, size, itemsize)
-    block.P_momentum = take(arena, size, itemsize)
-    block.dense = take(arena, size, itemsize)
-    block.numbers = take(arena, <double> block.slices * symmetric_lwork(n), itemsize)
-    block.integers = <long long *> take(arena, <double> block.slices * symmetric_liwork(n), 8)
-    block.spectrum = take(arena, <double> v * n, itemsize)
-    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
-    block.code = <int *> take(arena, max(v, n), sizeof(int))
-    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
-    block.tubes = <double *> take(arena, <double> n_threads * (v + 8), sizeof(double))
-    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
 
 
 cdef void shared_memory(Arena *arena, Py_ssize_t n, Py_ssize_t n_blocks,
@@ -210,234 +116,9 @@ cdef void dual_lay_out(
     arena.overflow = arena.overflow or large.overflow
 
 
-# ------------------------------------------------------------------ passes over a block
-
-cdef double primal(
-    Block *block,
-    const floating *W,
-    const dual_floating *P,
-    const floating *Q,
-    floating *L,
-) noexcept nogil:
-    """L <- L(P, Q), ``block.inner`` <- <P, L>; returns the dual value."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at
-    cdef Py_ssize_t square = n * n
-    cdef const Py_ssize_t *indptr = block.pattern.indptr
-    cdef const int *indices = block.pattern.indices
-    cdef const int *mirror = block.pattern.mirror
-    cdef double scale = 1.0 / (2.0 * block.lam), tau = block.tau
-    cdef double length, factor, squared, inner, entry
-    cdef double *t
-    for j in prange(n, num_threads=block.n_threads, schedule="static"):
-        t = block.tubes + omp_get_thread_num() * (v + 8)
-        squared = 0.0
-        inner = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            at = j * n + indices[e]
-            length = 0.0
-            for i in range(v):
-                t[i] = W[i * nnz + e] - scale * (
-                    P[i * square + at] + 0.5 * (Q[i * nnz + e] + Q[i * nnz + mirror[e]]))
-                length = length + t[i] * t[i]
-            if length <= tau * tau:
-                for i in range(v):
-                    L[i * nnz + e] = 0
-                continue
-            factor = 1.0 - tau / sqrt(length)
-            for i in range(v):
-                entry = factor * t[i]
-                L[i * nnz + e] = <floating> entry
-                squared = squared + entry * entry
-                inner = inner + entry * P[i * square + at]
-        block.sums[j] = squared
-        block.sums[n + j] = inner
-    block.norm_squared = total(block.sums, n)
-    block.inner = total(block.sums + n, n)
-    block.certified = False
-    return block.lam * (block.W_squared - block.norm_squared)
-
-
-cdef double total(const double *sums, Py_ssize_t count) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef double result = 0.0
-    for k in range(count):
-        result += sums[k]
-    return result
-
-
-cdef bint move_rows(
-    Block *block,
-    const floating *L,
-    const floating *Q_momentum,
-    const floating *Q_last,
-    floating *Q,
-    double *uphill,             # OUT  <Q_momentum - Q, Q - Q_last>
-    double *moved,              # OUT  ||Q - Q_momentum||
-) noexcept nogil:
-    """Q <- rows of ``Q_momentum + 2 lam L``, singular values clipped at omega2; False: LAPACK."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at, width
-    cdef Py_ssize_t size = row_size(v, n)
-    cdef const Py_ssize_t *indptr = block.pattern.indptr
-    cdef double step = 2.0 * block.lam, along, square
-    cdef double *rows
-    cdef double *out
-    cdef double *mapper
-    cdef floating clipped
-    for j in prange(n, num_threads=block.n_threads, schedule="static"):
-        width = indptr[j + 1] - indptr[j]
-        along = 0.0
-        square = 0.0
-        block.code[j] = 0
-        rows = block.row_work + omp_get_thread_num() * size
-        out = rows + v * width
-        mapper = out + width
-        if width > 0:
-            for i in range(v):
-                at = i * nnz + indptr[j]
-                for e in range(width):
-                    rows[i * width + e] = Q_momentum[at + e] + step * L[at + e]
-            block.code[j] = row_operator(rows, v, width, block.omega2, CLIP, mapper,
-                                         mapper + v * v, &block.rank[j])
-            for i in range(v):
-                loops.combine(mapper + i * v, rows, v, width, width, out)
-                at = i * nnz + indptr[j]
-                for e in range(width):
-                    clipped = <floating> out[e]
-                    along = along + ((<double> Q_momentum[at + e] - clipped)
-                                     * (<double> clipped - Q_last[at + e]))
-                    square = square + ((<double> clipped - Q_momentum[at + e])
-                                       * (<double> clipped - Q_momentum[at + e]))
-                    Q[at + e] = clipped
-        block.sums[j] = along
-        block.sums[n + j] = square
-    uphill[0] = total(block.sums, n)
-    moved[0] = sqrt(total(block.sums + n, n))
-    return all_zero(block.code, n)
-
-
-cdef bint all_zero(const int *code, Py_ssize_t count) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(count):
-        if code[k] != 0:
-            return False
-    return True
-
-
-cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms) noexcept nogil:
-    """Sum over the rows of the nuclear norms of their v x n slices, never too small.
-
-    For any orthonormal U the lengths of the rows of ``U^T M`` sum to at least ``||M||_*``; with
-    the eigenvectors of the Gram matrix the two agree to rounding. False: LAPACK failed.
-    """
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at, width
-    cdef Py_ssize_t size = row_size(v, n)
-    cdef const Py_ssize_t *indptr = block.pattern.indptr
-    cdef double *rows
-    cdef double *out
-    cdef double *basis
-    cdef double squared
-    for j in prange(n, num_threads=block.n_threads, schedule="static"):
-        width = indptr[j + 1] - indptr[j]
-        block.code[j] = 0
-        block.sums[j] = 0.0
-        rows = block.row_work + omp_get_thread_num() * size
-        out = rows + v * width
-        basis = out + width
-        if width > 0:
-            for i in range(v):
-                at = i * nnz + indptr[j]
-                for e in range(width):
-                    rows[i * width + e] = L[at + e]
-            block.code[j] = row_basis(rows, v, width, basis, basis + v * v)
-            for i in range(v):
-                loops.combine(basis + i * v, rows, v, width, width, out)
-                squared = 0.0
-                for e in range(width):
-                    squared = squared + out[e] * out[e]
-                block.sums[j] += sqrt(squared)
-    norms[0] = total(block.sums, n)
-    return all_zero(block.code, n)
-
-
-cdef void climb_frontal(Block *block, const floating *L, const dual_floating *P_momentum,
-                        dual_floating *P) noexcept nogil:
-    """P <- P_momentum + step L, before it is clipped."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
-    for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
-        i, j = r // n, r % n
-        memcpy(P + r * n, P_momentum + r * n, n * sizeof(dual_floating))
-        for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
-            at = r * n + block.pattern.indices[e]
-            P[at] = <dual_floating> (P[at] + block.step * L[i * nnz + e])
-
-
-cdef double slope(Block *block, const floating *L, const dual_floating *P_momentum,
-                  const dual_floating *P) noexcept nogil:
-    """<L, P - P_momentum>."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
-    cdef double inner
-    for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
-        i, j = r // n, r % n
-        inner = 0.0
-        for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
-            at = r * n + block.pattern.indices[e]
-            inner = inner + L[i * nnz + e] * (<double> P[at] - P_momentum[at])
-        block.sums[r] = inner
-    return total(block.sums, v * n)
-
-
-cdef void progress(Block *block, const dual_floating *P_momentum, const dual_floating *P_last,
-                   const dual_floating *P, double *moved, double *uphill) noexcept nogil:
-    """``||P - P_momentum||^2`` and ``<P_momentum - P, P - P_last>``."""
-    cdef Py_ssize_t n = block.pattern.n, rows = block.v * n, r
-    for r in prange(rows, num_threads=block.n_threads, schedule="static"):
-        block.sums[2 * r] = block.sums[2 * r + 1] = 0.0
-        loops.progress(P_momentum + r * n, P_last + r * n, P + r * n, n, block.sums + 2 * r)
-    moved[0] = uphill[0] = 0.0
-    for r in range(rows):
-        moved[0] += block.sums[2 * r]
-        uphill[0] += block.sums[2 * r + 1]
-
-
-cdef void extrapolate(Block *block, const dual_floating *P, const dual_floating *P_last,
-                      dual_floating *out, double momentum) noexcept nogil:
-    cdef Py_ssize_t n = block.pattern.n, r
-    for r in prange(block.v * n, num_threads=block.n_threads, schedule="static"):
-        loops.extrapolate(P + r * n, P_last + r * n, momentum, n, out + r * n)
-
-
-cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral kind,
-                    const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
-    """Map the frontal slices of T, their spectra into the block; False: LAPACK failed."""
-    cdef double before = seconds()
-    cdef Py_ssize_t i
-    if block.blas > 1:
-        set_blas(options, block.blas)
-    symmetric_maps(T, block.v, block.pattern.n, threshold, kind, block.slices,
-                   <dual_floating *> block.numbers, block.integers,
-                   <dual_floating *> block.spectrum, block.rank, block.code)
-    if block.blas > 1:
-        set_blas(options, 1)
-    outcome.eigen_seconds += seconds() - before
-    for i in range(block.v):
-        if block.code[i] != 0:
-            outcome.lapack_info, outcome.failed_view = block.code[i], i
-            return False
-    return True
-
-
-cdef bint rows_failed(Block *block, Outcome *outcome) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(block.pattern.n):
-        if block.code[j] != 0:
-            outcome.lapack_info, outcome.failed_row = block.code[j], j
-            break
-    return True
-
-
 # ------------------------------------------------------------------ one block
 
-cdef double row_rounding(Py_ssize_t n, bint single) noexcept nogil:
+cdef double eigen_rounding(Py_ssize_t n, bint single) noexcept nogil:
     """Relative error of a spectral norm after an n x n eigendecomposition."""
     return 4.0 * sqrt(<double> n) * (1.1920928955078125e-07 if single else 2.220446049250313e-16)
 
@@ -485,8 +166,7 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
         primal(block, W, P, <const floating *> momentum, L)
         following = block.Q_spare[0] if Q != block.Q_spare[0] else block.Q_spare[1]
         if not move_rows(block, L, <const floating *> momentum, <const floating *> Q,
-                         <floating *> following, &uphill, &moved):
-            rows_failed(block, outcome)
+                         <floating *> following, &uphill, &moved, outcome):
             return False
         if step == 0:
             first = moved
@@ -507,7 +187,7 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
 cdef bint certify(Block *block, const floating *L, const floating *Q, dual_floating *dense,
                   const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
     """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, j, e, k
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, k
     cdef dual_floating *spectrum = <dual_floating *> block.spectrum
     cdef double frontal = 0.0, rows, inner = 0.0, P_rounding, Q_rounding, gap
     block.certified = True
@@ -515,24 +195,19 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
     outcome.gap = block.rounding = 0.0
     if block.norm_squared == 0.0:
         return True
-    memset(dense, 0, v * n * n * sizeof(dual_floating))
-    for i in range(v):
-        for j in range(n):
-            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
-                dense[(i * n + j) * n + block.pattern.indices[e]] = <dual_floating> L[i * nnz + e]
+    scatter(block, L, dense)
     if not eigen_map(block, dense, INFINITY, SHRINK, options, outcome):
         return False
     for k in range(v * n):
         frontal += fabs(<double> spectrum[k])
-    if not row_nuclear_norms(block, L, &rows):
-        rows_failed(block, outcome)
+    if not row_nuclear_norms(block, L, &rows, outcome):
         return False
     for k in range(v * nnz):
         inner += <double> Q[k] * L[k]
     gap = block.omega1 * frontal - block.inner + block.omega2 * rows - inner
     # P, Q and the norms are exact up to rounding only.
-    P_rounding = block.P_rounding + row_rounding(n, dual_floating is float) * block.omega1
-    Q_rounding = block.omega2 * (row_rounding(n, floating is float) + 2e-10)
+    P_rounding = block.P_rounding + eigen_rounding(n, dual_floating is float) * block.omega1
+    Q_rounding = block.omega2 * (eigen_rounding(n, floating is float) + 2e-10)
     block.rounding = P_rounding * frontal + Q_rounding * rows
     outcome.gap = fmax(gap, 0.0) + block.rounding
     return True
@@ -570,7 +245,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
             return MVSC_NO_CONVERGENCE
         progress(block, P_momentum, P, P_next, &moved, &uphill)
         model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
-        block.P_rounding = (row_rounding(block.pattern.n, dual_floating is float)
+        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
                             * clip_scale(block, <const dual_floating *> block.spectrum))
         if not maximise_rows(block, W, P_next, block.Q_momentum, &Q_next, outcome):
             return MVSC_NO_CONVERGENCE
@@ -586,7 +261,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
             block.t = 1.0
         t_next = (1.0 + sqrt(1.0 + 4.0 * block.t * block.t / block.growth)) / 2.0
         extrapolate(block, P_next, P, P_momentum, (block.t - 1.0) / t_next)
-        block.step = fmin_(block.step * block.growth, STEP_MAX * lam)
+        block.step = fmin(block.step * block.growth, STEP_MAX * lam)
         block.t = t_next
         block.P, block.dense = P_next, P
         P, P_next = P_next, P
@@ -616,13 +291,9 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
     return MVSC_OK
 
 
-cdef double fmin_(double a, double b) noexcept nogil:
-    return a if a < b else b
-
-
 cdef Py_ssize_t checks_ahead(double relative, double tol) noexcept nogil:
     cdef double ahead = log(fmax(relative / fmax(tol, 1e-300), 1.0)) / log(4.0)
-    return max(1, <Py_ssize_t> fmin_(3.0, ahead))
+    return max(1, <Py_ssize_t> fmin(3.0, ahead))
 
 
 cdef void swap_spare(Block *block, void **place, void *spare) noexcept nogil:

@@ -1,0 +1,137 @@
+# One connected block of a TLRR problem in the certified solver: its memory, and sweeps over it.
+from cython cimport floating
+
+from mvsc_fast._api cimport mvsc_tlrr_options
+from mvsc_fast._arena cimport Arena
+from mvsc_fast._kernels cimport Spectral
+from mvsc_fast._screening cimport Pattern
+
+ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W
+    float
+    double
+
+
+cdef struct Outcome:
+    # Of one block; absolute, so that blocks add up.
+    int status
+    int lapack_info
+    Py_ssize_t failed_view
+    Py_ssize_t failed_row
+    Py_ssize_t n_iter
+    bint converged
+    double gap
+    double norm_squared         # ||L||_F^2 where the gap was computed
+    double eigen_seconds
+
+
+cdef struct Block:
+    # One connected block: its data, its dual variables, its certificate, and scratch memory.
+    Py_ssize_t v
+    Pattern pattern
+    int n_threads
+    int slices                  # eigenproblems at once
+    int blas                    # BLAS threads for each
+    double omega1
+    double omega2
+    double lam
+    double tau
+    double W_squared
+    void *W                     # v x nnz, as the next six
+    void *L
+    void *Q                     # the last accepted point
+    void *Q_momentum
+    void *Q_spare[3]
+    void *P                     # v x n x n, as the next two: the last accepted point
+    void *P_momentum
+    void *dense                 # scattered L, then the next P
+    bint single                 # precision of these three, where W is double
+    void *numbers
+    long long *integers
+    void *spectrum              # v x n
+    Py_ssize_t *rank            # max(v, n), as the next
+    int *code
+    double *row_work
+    double *tubes               # n_threads x (v + 8)
+    double *sums                # 2 v n: what is summed up over rows, in the order of the rows
+    double norm_squared         # of the current L
+    double inner                # <P, L>
+    double step
+    double growth
+    double t
+    double P_rounding           # by how much ||P_i||_2 may exceed omega1
+    double rounding             # part of the gap
+    Py_ssize_t check_at
+    Py_ssize_t max_iter
+    bint has_momentum           # Q_momentum belongs to P_momentum
+    bint certified              # the gap is that of the current L
+
+
+cdef void block_memory(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    Py_ssize_t n_tubes,
+    size_t itemsize,
+    int n_threads,
+    const mvsc_tlrr_options *options,
+    Block *block,
+) noexcept nogil
+cdef double primal(
+    Block *block,
+    const floating *W,
+    const dual_floating *P,
+    const floating *Q,
+    floating *L,
+) noexcept nogil
+cdef bint move_rows(
+    Block *block,
+    const floating *L,
+    const floating *Q_momentum,
+    const floating *Q_last,
+    floating *Q,
+    double *uphill,
+    double *moved,
+    Outcome *outcome,
+) noexcept nogil
+cdef bint row_nuclear_norms(
+    Block *block,
+    const floating *L,
+    double *norms,
+    Outcome *outcome,
+) noexcept nogil
+cdef void climb_frontal(
+    Block *block,
+    const floating *L,
+    const dual_floating *P_momentum,
+    dual_floating *P,
+) noexcept nogil
+cdef double slope(
+    Block *block,
+    const floating *L,
+    const dual_floating *P_momentum,
+    const dual_floating *P,
+) noexcept nogil
+cdef void progress(
+    Block *block,
+    const dual_floating *P_momentum,
+    const dual_floating *P_last,
+    const dual_floating *P,
+    double *moved,
+    double *uphill,
+) noexcept nogil
+cdef void extrapolate(
+    Block *block,
+    const dual_floating *P,
+    const dual_floating *P_last,
+    dual_floating *out,
+    double momentum,
+) noexcept nogil
+cdef bint eigen_map(
+    Block *block,
+    dual_floating *T,
+    double threshold,
+    Spectral kind,
+    const mvsc_tlrr_options *options,
+    Outcome *outcome,
+) noexcept nogil
+cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil
