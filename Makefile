@@ -48,8 +48,8 @@ sanitize: $(VENV)/installed
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -p no:cacheprovider tests/test_kernels.py tests/test_unfoldings.py \
-		tests/test_fuzz.py tests/solvers tests/methods/test_recovery.py \
-		-k "not yaleb and not any_tensor and not memory"
+		tests/test_fuzz.py tests/test_native.py tests/solvers tests/methods/test_recovery.py \
+		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:
 	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_*.c \
