@@ -4,8 +4,9 @@ from cpython.exc cimport PyErr_SetObject
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython cimport floating
-from libc.math cimport fabs, fmax, isfinite
+from libc.math cimport isfinite
 
+cimport mvsc_fast._loops as loops
 from mvsc_fast._api cimport *
 from mvsc_fast._arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from mvsc_fast._kernels cimport (
@@ -141,19 +142,12 @@ cdef int prox_workspace_size(int kind, const mvsc_tensor *tensor, int n_threads,
     return status
 
 
-cdef bint all_finite(const floating *data, Py_ssize_t count) noexcept nogil:
-    cdef Py_ssize_t k
-    cdef double total = 0.0
-    for k in range(count):
-        total += 0.0 * data[k]          # NaN as soon as one entry is NaN or infinite
-    return total == 0.0
-
-
 cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_threads,
                Parts *parts, Py_ssize_t *counts) noexcept nogil:
     cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n, j, kept, length
     cdef Spectral spectral = SHRINK
-    if not all_finite(data, v * m * n):
+    cdef double largest
+    if not loops.finite_maximum(data, v * m * n, &largest):
         return MVSC_NOT_FINITE
     if kind == MVSC_TUBE_SHRINK:
         kept = tube_map(data, v, m, n, t, n_threads, <floating *> parts.numbers)
@@ -240,11 +234,9 @@ cdef int check_options(const mvsc_tensor *W, const mvsc_tlrr_options *options) n
 cdef int check_values(const floating *W, Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i, j, k
     cdef const floating *A
-    cdef double largest = 0.0, limit = 1.8446743e19 if floating is float else 1.3407807929942596e154
-    if not all_finite(W, v * n * n):
+    cdef double largest, limit = 1.8446743e19 if floating is float else 1.3407807929942596e154
+    if not loops.finite_maximum(W, v * n * n, &largest):
         return MVSC_NOT_FINITE
-    for k in range(v * n * n):
-        largest = fmax(largest, fabs(<double> W[k]))
     if largest > limit / (4.0 * n):             # as validation.check_squarable
         return MVSC_OUT_OF_RANGE
     for i in range(v):

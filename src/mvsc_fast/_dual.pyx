@@ -245,8 +245,6 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
             return MVSC_NO_CONVERGENCE
         progress(block, P_momentum, P, P_next, &moved, &uphill)
         model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
-        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
-                            * clip_scale(block, <const dual_floating *> block.spectrum))
         if not maximise_rows(block, W, P_next, block.Q_momentum, &Q_next, outcome):
             return MVSC_NO_CONVERGENCE
         value_next = primal(block, W, P_next, <const floating *> Q_next, L)
@@ -263,6 +261,8 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
         extrapolate(block, P_next, P, P_momentum, (block.t - 1.0) / t_next)
         block.step = fmin(block.step * block.growth, STEP_MAX * lam)
         block.t = t_next
+        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
+                            * clip_scale(block, <const dual_floating *> block.spectrum))
         block.P, block.dense = P_next, P
         P, P_next = P_next, P
         swap_spare(block, &block.Q, Q_next)

@@ -349,7 +349,7 @@ cdef int ialm_solve(
     cdef int slices, blas, n_threads = options.n_threads
     cdef Py_ssize_t k, i, size = v * n * n
     cdef double omega1 = options.omega1, omega2 = 1.0 - options.omega1, lam = options.lam
-    cdef double mu = options.mu, spectral_norm = 0.0, row_largest, longest, largest = 0.0
+    cdef double mu = options.mu, spectral_norm = 0.0, row_largest, longest, largest
     cdef double e = 0.0, y = 0.0, reach, before
     cdef loops.IalmStep step
     cdef mvsc_tlrr_state state
@@ -384,8 +384,7 @@ cdef int ialm_solve(
     measure(W, v, n, n_threads, &memory.rows, &row_largest, &longest)
     if failed(memory.rows.code, n, &result.lapack_info, &result.failed_row):
         return MVSC_NO_CONVERGENCE
-    for k in range(size):
-        largest = fmax(largest, fabs(<double> W[k]))
+    loops.finite_maximum(W, size, &largest)
     if not 1e-300 < lam * fmax(largest, 1.0) < 1e150:
         return MVSC_OUT_OF_RANGE
 

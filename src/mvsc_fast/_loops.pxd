@@ -18,6 +18,8 @@ cdef extern from "_loops.h" nogil:
         const double *y2, const IalmStep *step, Py_ssize_t n, double *tube, double *squares)
     void mvsc_tube_argument_f(const float *w, const float *l, const float *e, const float *y1, const
         float *y2, const IalmStep *step, Py_ssize_t n, float *tube, float *squares)
+    bint mvsc_finite_maximum_d(const double *x, Py_ssize_t n, double *largest)
+    bint mvsc_finite_maximum_f(const float *x, Py_ssize_t n, double *largest)
     void mvsc_add_squares_d(const double *x, Py_ssize_t n, double *squares)
     void mvsc_add_squares_f(const float *x, Py_ssize_t n, float *squares)
     Py_ssize_t mvsc_shrink_factors_d(double *squares, Py_ssize_t n, double t)
@@ -63,6 +65,13 @@ cdef inline void tube_argument(const floating *w, const floating *l, const float
         mvsc_tube_argument_d(w, l, e, y1, y2, step, n, tube, squares)
     else:
         mvsc_tube_argument_f(w, l, e, y1, y2, step, n, tube, squares)
+
+
+cdef inline bint finite_maximum(const floating *x, Py_ssize_t n, double *largest) noexcept nogil:
+    if floating is double:
+        return mvsc_finite_maximum_d(x, n, largest)
+    else:
+        return mvsc_finite_maximum_f(x, n, largest)
 
 
 cdef inline void add_squares(const floating *x, Py_ssize_t n, floating *squares) noexcept nogil:

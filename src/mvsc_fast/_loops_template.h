@@ -23,6 +23,30 @@ MVSC_CLONES static void NAME(mvsc_tube_argument)(
     }
 }
 
+/* Whether all of x are finite, and the largest absolute value. */
+MVSC_CLONES static int NAME(mvsc_finite_maximum)(const REAL *x, ptrdiff_t n, double *largest)
+{
+    REAL nothing[MVSC_LANES] = {0}, maximum[MVSC_LANES] = {0};
+    ptrdiff_t k = 0;
+    for (; k + MVSC_LANES <= n; k += MVSC_LANES)
+        for (int q = 0; q < MVSC_LANES; q++) {
+            REAL size = (REAL)fabs(x[k + q]);
+            nothing[q] += 0 * size; /* NaN as soon as one is NaN or infinite */
+            maximum[q] = size > maximum[q] ? size : maximum[q];
+        }
+    for (; k < n; k++) {
+        REAL size = (REAL)fabs(x[k]);
+        nothing[0] += 0 * size;
+        maximum[0] = size > maximum[0] ? size : maximum[0];
+    }
+    for (int q = 1; q < MVSC_LANES; q++) {
+        nothing[0] += nothing[q];
+        maximum[0] = maximum[q] > maximum[0] ? maximum[q] : maximum[0];
+    }
+    *largest = maximum[0];
+    return nothing[0] == 0;
+}
+
 /* squares[k] += x[k]^2 */
 MVSC_CLONES static void NAME(mvsc_add_squares)(
     const REAL *MVSC_RESTRICT x, ptrdiff_t n, REAL *MVSC_RESTRICT squares)

@@ -2,9 +2,10 @@
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython cimport floating
-from libc.math cimport fabs, fmax, frexp, ldexp
+from libc.math cimport frexp, ldexp
 from libc.string cimport memset
 
+cimport mvsc_fast._loops as loops
 from mvsc_fast._api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
@@ -48,11 +49,9 @@ cdef double normalising_power(const floating *data, Py_ssize_t count) noexcept n
 
     W -> s W with lam -> lam / s has the minimiser s L: nothing is squared out of range.
     """
-    cdef double largest = 0.0, limit = 4.29e9 if floating is float else 1.15e77
+    cdef double largest, limit = 4.29e9 if floating is float else 1.15e77
     cdef int exponent
-    cdef Py_ssize_t k
-    for k in range(count):
-        largest = fmax(largest, fabs(<double> data[k]))
+    loops.finite_maximum(data, count, &largest)
     if largest == 0.0 or 1.0 / limit < largest < limit:
         return 1.0
     frexp(largest, &exponent)
