@@ -3,11 +3,11 @@
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
-import scipy.io
 import scipy.sparse
 
 VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
@@ -105,27 +105,49 @@ def _is_number(text):
     return True
 
 
-def _check_mat(path):
-    """Raise ValueError if the file brings SciPy's reader down, tried in a process of its own."""
-    program = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
-    run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True)
-    if run.returncode < 0 or run.returncode > 1:  # killed by a signal, or Windows' word for it
-        raise ValueError(f"{path}: damaged MATLAB file, it crashes the reader")
+def _load_mat(path):
+    """All variables of a MATLAB file: matrices, sparse matrices, or lists of them."""
+    path.stat()  # a missing file is not a damaged one
+    with tempfile.TemporaryDirectory() as folder:
+        converted = Path(folder) / "content.npz"
+        program = Path(__file__).with_name("_matlab.py")
+        command = [sys.executable, str(program), str(path), str(converted)]
+        run = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if run.returncode == 2 and run.stderr:
+            raise ValueError(f"{path}: {run.stderr.splitlines()[-1]}")
+        if run.returncode != 0:
+            raise ValueError(f"{path}: damaged MATLAB file, it crashes the reader")
+        with np.load(converted, allow_pickle=False) as file:
+            arrays = {key: file[key] for key in file.files}
+    tree = {}
+    for key, A in arrays.items():
+        *branch, leaf = key.split("/")
+        node = tree
+        for name in branch:
+            node = node.setdefault(name, {})
+        node[leaf] = A
+    return {name: _assemble(node) for name, node in tree.items()}
+
+
+def _assemble(node):
+    """What `_matlab.parts` took apart."""
+    if "array" in node:
+        return node["array"]
+    if "indptr" in node:
+        parts = node["data"], node["indices"], node["indptr"]
+        A = scipy.sparse.csr_array(parts, shape=tuple(node["shape"].tolist()))
+        A.check_format(full_check=True)  # nothing else looks at indices before they are used
+        return A
+    return [_assemble(cell) for cell in node.values()]
 
 
 def _read_mat(path):
-    path.stat()  # a missing file is not a damaged one
-    _check_mat(path)
-    try:
-        content = scipy.io.loadmat(path)
-    except NotImplementedError as error:
-        raise ValueError(f"{path}: MATLAB 7.3 file; save it with save(..., '-v7')") from error
-    content = {name: value for name, value in content.items() if not name.startswith("__")}
+    content = _load_mat(path)
     labels = next((content[name] for name in LABEL_NAMES if _is_labels(content.get(name))), None)
     y = None if labels is None else np.asarray(labels).ravel()
     for name in VIEW_NAMES:
         if name in content:
-            views = _cells(content[name])
+            views = content[name] if isinstance(content[name], list) else [content[name]]
             break
     else:
         numbered = sorted(
@@ -139,9 +161,8 @@ def _read_mat(path):
                 f"(it holds {held})"
             )
         views = [content[name] for name in numbered]
-    views = [A if scipy.sparse.issparse(A) else np.asarray(A) for A in views]
     for i, A in enumerate(views):
-        if A.ndim != 2 or A.dtype.kind not in "fiub":
+        if isinstance(A, list) or A.ndim != 2 or A.dtype.kind not in "fiub":
             raise ValueError(f"{path}: view {i} is not a matrix of real numbers")
     return _samples_as_rows(views, y), y
 
@@ -152,13 +173,6 @@ def _is_labels(value):
         and value.dtype.kind in "fiu"
         and 1 < value.size == max(value.shape, default=0)
     )
-
-
-def _cells(value):
-    """The matrices of a cell array; a matrix is one view."""
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return list(value.ravel())
-    return [value]
 
 
 def _samples_as_rows(views, y):
