@@ -187,6 +187,25 @@ def test_the_header_is_where_get_include_says():
     assert (Path(mvsc_fast.get_include()) / "mvsc_fast.h").exists()
 
 
+@pytest.mark.parametrize(
+    ("compiler", "suffix"), [("cc -std=c99 -pedantic", ".c"), ("c++ -std=c++11", ".cpp")]
+)
+def test_the_header_alone_is_plain_c_and_cpp(tmp_path, compiler, suffix):
+    c_compiler()
+    command = compiler.split()
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]}")
+    source = tmp_path / f"header{suffix}"
+    source.write_text(
+        "#include <mvsc_fast.h>\n"
+        "mvsc_tlrr_options options = MVSC_TLRR_DEFAULTS;\n"
+        "int main(void) { return options.solver != MVSC_TLRR_DUAL; }\n"
+    )
+    command += ["-Wall", "-Wextra", "-Werror", "-I", mvsc_fast.get_include()]
+    subprocess.run([*command, str(source), "-o", str(tmp_path / "header")], check=True)
+    subprocess.run([str(tmp_path / "header")], check=True)
+
+
 # ------------------------------------------------------------------ proximal maps
 
 DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)

@@ -14,7 +14,8 @@
  * tensor is left as it was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE.
  *
  * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
- * limit them to 1 (limit_blas, below) for speed, and for results that never depend on them.
+ * limit them to 1 (limit_blas, below) for speed, for results that never depend on them, and because
+ * a BLAS on several threads allocates memory of its own. OpenMP holds a few KiB for its threads.
  */
 #ifndef MVSC_FAST_H
 #define MVSC_FAST_H
