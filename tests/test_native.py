@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mvsc_fast
+from mvsc_fast import _kernels, _tlrr, tlrr
 from mvsc_fast import _kernels as kernels
-from mvsc_fast import tlrr
 
 TESTS = Path(__file__).resolve().parent
 EXAMPLES = TESTS.parent / "examples" / "native"
@@ -173,6 +174,32 @@ def test_the_binary_interface_is_what_it_was(probe):
         "api.limit_blas": 64, "api.release_blas": 72,
         "version": 2,
     }  # fmt: skip
+
+
+SIGNATURES = {
+    _kernels: {
+        "__pyx_fuse_1tube_map": "Py_ssize_t (double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, double, "
+        "int, double *)",
+        "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
+        "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
+    },
+    _tlrr: {
+        "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
+        "Py_ssize_t *, mvsc_tlrr_blocks *)",
+        "tlrr_workspace": "int (Py_ssize_t, Py_ssize_t, size_t, mvsc_tlrr_options const *, "
+        "mvsc_tlrr_blocks const *, size_t *)",
+        "__pyx_fuse_1tlrr_solve": "int (double const *, Source *, double *, "
+        "mvsc_tlrr_options const *, Py_ssize_t *, void *, size_t, mvsc_tlrr_result *)",
+    },
+}
+
+
+@pytest.mark.parametrize("module", SIGNATURES, ids=lambda module: module.__name__)
+def test_the_signatures_for_cimport_are_what_they_were(module):
+    """Cython names a capsule by the signature of its function."""
+    for name, signature in SIGNATURES[module].items():
+        found = repr(module.__pyx_capi__[name]).split('"')[1]
+        assert re.sub(r"struct __pyx_t_\w*_(\w+)", r"\1", found) == signature
 
 
 def test_the_defaults_are_those_of_python(probe):

@@ -36,6 +36,24 @@ static PyObject *layout(PyObject *self, PyObject *unused)
         FIELD(api, release_blas), "version", mvsc_fast_api->version);
 }
 
+/* The signatures of the table; a change of the header does not compile. */
+static void check_signatures(void)
+{
+    const char *(*error)(int) = mvsc_strerror;
+    int (*prox_size)(int, const mvsc_tensor *, int, size_t *) = mvsc_prox_workspace_size;
+    int (*map)(int, mvsc_tensor *, double, int, void *, size_t, ptrdiff_t *) = mvsc_prox;
+    int (*screen)(const mvsc_tensor *, const mvsc_tlrr_options *, ptrdiff_t *,
+                  mvsc_tlrr_blocks *) = mvsc_tlrr_screen;
+    int (*size)(const mvsc_tensor *, const mvsc_tlrr_options *, const mvsc_tlrr_blocks *,
+                size_t *) = mvsc_tlrr_workspace_size;
+    int (*solve)(const mvsc_tensor *, const mvsc_tlrr_options *, mvsc_tensor *, void *, size_t,
+                 mvsc_tlrr_result *) = mvsc_tlrr_solve;
+    void *(*limit)(int) = mvsc_limit_blas;
+    void (*release)(void *) = mvsc_release_blas;
+    (void)error, (void)prox_size, (void)map, (void)screen, (void)size, (void)solve, (void)limit,
+        (void)release;
+}
+
 /* defaults() -> the options of MVSC_TLRR_DEFAULTS */
 static PyObject *defaults(PyObject *self, PyObject *unused)
 {
@@ -99,17 +117,17 @@ static PyObject *prox(PyObject *self, PyObject *args)
         data = guarded(buffer.buf, (size_t)buffer.len, 0xA5);
         tensor.data = data + GUARD;
     }
-    mvsc_fast_api->prox_workspace_size(map, &tensor, n_threads, &bytes);
+    mvsc_prox_workspace_size(map, &tensor, n_threads, &bytes);
     bytes = with_spare(bytes, spare);
     workspace = guarded(NULL, bytes, 0x5A);
     Py_BEGIN_ALLOW_THREADS
-    status = mvsc_fast_api->prox(map, &tensor, t, n_threads, workspace + GUARD, bytes, NULL);
+    status = mvsc_prox(map, &tensor, t, n_threads, workspace + GUARD, bytes, NULL);
     Py_END_ALLOW_THREADS
     untouched = intact(workspace, bytes, 0x5A) && intact(data, (size_t)buffer.len, 0xA5);
     free(workspace);
     free(data);
     PyBuffer_Release(&buffer);
-    return Py_BuildValue("isi", status, mvsc_fast_api->strerror(status), untouched);
+    return Py_BuildValue("isi", status, mvsc_strerror(status), untouched);
 }
 
 /* ------------------------------------------------------------------ TLRR */
@@ -188,23 +206,23 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     if (which == 7)
         L.data = W.data;
     labels = calloc(length / sizeof(float) + 1, sizeof *labels);
-    screen_status = mvsc_fast_api->tlrr_screen(&W, &options, labels, &blocks);
-    size_status = mvsc_fast_api->tlrr_workspace_size(
+    screen_status = mvsc_tlrr_screen(&W, &options, labels, &blocks);
+    size_status = mvsc_tlrr_workspace_size(
         &W, &options, screened && screen_status == MVSC_OK ? &blocks : NULL, &bytes);
     asked = bytes;
     bytes = with_spare(bytes, spare);
     workspace = guarded(NULL, bytes, 0x5A);
-    request = mvsc_fast_api->limit_blas(1);
+    request = mvsc_limit_blas(1);
     Py_BEGIN_ALLOW_THREADS
     seconds = now();
     if (count_start != NULL)
         count_start();
-    status = mvsc_fast_api->tlrr_solve(&W, &options, &L, workspace + GUARD, bytes, &result);
+    status = mvsc_tlrr_solve(&W, &options, &L, workspace + GUARD, bytes, &result);
     if (count_stop != NULL)
         inside = count_stop();
     seconds = now() - seconds;
     Py_END_ALLOW_THREADS
-    mvsc_fast_api->release_blas(request);
+    mvsc_release_blas(request);
     untouched = intact(workspace, bytes, 0x5A) && intact(data, length, 0xA5) &&
                 intact(out, length, 0xC3);
     if (data != NULL)
@@ -214,7 +232,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     answer = Py_BuildValue(
         "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n,s:n}", "status",
         status, "screen_status", screen_status, "size_status", size_status, "message",
-        mvsc_fast_api->strerror(status), "intact", untouched, "asked", (unsigned long long)asked,
+        mvsc_strerror(status), "intact", untouched, "asked", (unsigned long long)asked,
         "inside", (unsigned long long)inside, "L", out == NULL ? "" : (const char *)out + GUARD,
         (Py_ssize_t)length, "labels", (const char *)labels, (Py_ssize_t)(size * sizeof *labels),
         "n_iter", (Py_ssize_t)result.n_iter, "n_blocks", (Py_ssize_t)result.n_blocks,
@@ -248,5 +266,6 @@ PyMODINIT_FUNC PyInit_native_probe(void)
     *(void **)&count_stop = dlsym(RTLD_DEFAULT, "count_malloc_stop");
     if (mvsc_fast_import() < 0)
         return NULL;
+    check_signatures();
     return PyModule_Create(&module);
 }

@@ -10,7 +10,7 @@ setup(
             "native_probe",
             ["native_probe.c"],
             include_dirs=[mvsc_fast.get_include()],
-            extra_compile_args=["-std=c99", "-Wall", "-Wextra"],
+            extra_compile_args=["-std=c99", "-Wall", "-Wextra", "-Werror"],
         )
     ],
 )

@@ -27,7 +27,7 @@ static void *shrink_one(void *argument)
     job *mine = argument;
     size_t bytes = 0;
     void *workspace;
-    mine->status = mvsc_fast_api->prox_workspace_size(mine->map, &mine->tensor, mine->n_threads,
+    mine->status = mvsc_prox_workspace_size(mine->map, &mine->tensor, mine->n_threads,
                                                       &bytes);
     if (mine->status != MVSC_OK)
         return NULL;
@@ -35,7 +35,7 @@ static void *shrink_one(void *argument)
     if (workspace == NULL)
         mine->status = NO_MEMORY;
     else
-        mine->status = mvsc_fast_api->prox(mine->map, &mine->tensor, mine->t, mine->n_threads,
+        mine->status = mvsc_prox(mine->map, &mine->tensor, mine->t, mine->n_threads,
                                            workspace, bytes, NULL);
     free(workspace);
     return NULL;
@@ -56,10 +56,10 @@ static void *solve_one(void *argument)
         goto done;
 
     /* Screening says how small the problem really is; without it the size is that of the worst. */
-    mine->status = mvsc_fast_api->tlrr_screen(&mine->tensor, &mine->options, labels, &blocks);
+    mine->status = mvsc_tlrr_screen(&mine->tensor, &mine->options, labels, &blocks);
     if (mine->status != MVSC_OK)
         goto done;
-    mine->status = mvsc_fast_api->tlrr_workspace_size(&mine->tensor, &mine->options, &blocks,
+    mine->status = mvsc_tlrr_workspace_size(&mine->tensor, &mine->options, &blocks,
                                                       &bytes);
     if (mine->status != MVSC_OK)
         goto done;
@@ -68,7 +68,7 @@ static void *solve_one(void *argument)
         mine->status = NO_MEMORY;
         goto done;
     }
-    mine->status = mvsc_fast_api->tlrr_solve(&mine->tensor, &mine->options, &mine->low_rank,
+    mine->status = mvsc_tlrr_solve(&mine->tensor, &mine->options, &mine->low_rank,
                                              workspace, bytes, &mine->result);
 done:
     free(workspace);
@@ -135,7 +135,7 @@ static int read_and_run(const char *path, const job *model, job *jobs, int n_job
     }
     for (k = 0; k < n_jobs; k++)
         jobs[k] = *model;
-    request = mvsc_fast_api->limit_blas(1);
+    request = mvsc_limit_blas(1);
     if (request == NULL) {
         free(data);
         return -1;
@@ -143,12 +143,12 @@ static int read_and_run(const char *path, const job *model, job *jobs, int n_job
     Py_BEGIN_ALLOW_THREADS
     status = run(jobs, n_jobs, work, data, count);
     Py_END_ALLOW_THREADS
-    mvsc_fast_api->release_blas(request);
+    mvsc_release_blas(request);
     free(data);
     if (status == NO_MEMORY)
         PyErr_NoMemory();
     else if (status != MVSC_OK)
-        PyErr_SetString(PyExc_ValueError, mvsc_fast_api->strerror(status));
+        PyErr_SetString(PyExc_ValueError, mvsc_strerror(status));
     return status == MVSC_OK ? 0 : -1;
 }
 

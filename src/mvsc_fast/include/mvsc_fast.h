@@ -6,7 +6,7 @@
  *     #include <mvsc_fast.h>
  *
  *     if (mvsc_fast_import() < 0) return NULL;      (with the GIL; sets a Python exception)
- *     status = mvsc_fast_api->prox(...);            (from any thread, without the GIL)
+ *     status = mvsc_tlrr_solve(...);                (from any thread, without the GIL)
  *
  * `mvsc_fast.get_include()` is the directory of this file. The functions know no Python: the caller
  * owns all memory, nothing is allocated inside, nothing is kept between calls, and concurrent calls
@@ -14,7 +14,7 @@
  * tensor is left as it was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE.
  *
  * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
- * limit them to 1 (limit_blas, below) for speed, for results that never depend on them, and because
+ * limit them to 1 (mvsc_limit_blas, below) for speed, for results that never depend on them, and because
  * a BLAS on several threads allocates memory of its own. OpenMP holds a few KiB for its threads.
  */
 #ifndef MVSC_FAST_H
@@ -154,7 +154,7 @@ typedef struct {
     /* A sentence for a status; never NULL. */
     const char *(*strerror)(int status);
 
-    /* Bytes of workspace that `prox` needs for this map, tensor (its data may be NULL) and threads. */
+    /* Bytes of workspace that mvsc_prox needs for this map, tensor (its data may be NULL) and threads. */
     int (*prox_workspace_size)(int map, const mvsc_tensor *tensor, int n_threads, size_t *bytes);
 
     /* Apply a map in place. `counts`, unless NULL, receives how much is above the threshold: one
@@ -170,8 +170,8 @@ typedef struct {
     int (*tlrr_screen)(const mvsc_tensor *W, const mvsc_tlrr_options *options, ptrdiff_t *labels,
                        mvsc_tlrr_blocks *blocks);
 
-    /* Bytes of workspace that `tlrr_solve` needs for W (its data may be NULL): as much as any data
-     * of this shape can need, or, given `blocks` of tlrr_screen, these. `blocks` may be NULL. */
+    /* Bytes of workspace that mvsc_tlrr_solve needs for W (its data may be NULL): as much as any data
+     * of this shape can need, or, given `blocks` of mvsc_tlrr_screen, these. `blocks` may be NULL. */
     int (*tlrr_workspace_size)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
                                const mvsc_tlrr_blocks *blocks, size_t *bytes);
 
@@ -213,6 +213,15 @@ static inline int mvsc_fast_import(void)
     mvsc_fast_api = table;
     return 0;
 }
+
+#define mvsc_strerror (mvsc_fast_api->strerror)
+#define mvsc_prox_workspace_size (mvsc_fast_api->prox_workspace_size)
+#define mvsc_prox (mvsc_fast_api->prox)
+#define mvsc_tlrr_screen (mvsc_fast_api->tlrr_screen)
+#define mvsc_tlrr_workspace_size (mvsc_fast_api->tlrr_workspace_size)
+#define mvsc_tlrr_solve (mvsc_fast_api->tlrr_solve)
+#define mvsc_limit_blas (mvsc_fast_api->limit_blas)
+#define mvsc_release_blas (mvsc_fast_api->release_blas)
 #endif
 
 #ifdef __cplusplus
