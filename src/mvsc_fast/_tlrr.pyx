@@ -153,7 +153,8 @@ cdef int tlrr_solve(
     if options.solver == MVSC_TLRR_IALM:
         status = ialm_solve(data, out, source.v, source.n, options, &arena, &watch, result)
     else:
-        memset(out, 0, source.v * source.stride * sizeof(floating))
+        if source.stride > 0:
+            memset(out, 0, source.v * source.stride * sizeof(floating))
         status = dual_solve(data, source, out, own_labels, &blocks, options, &arena, &watch,
                             result)
     omp_destroy_lock(&watch.lock)
