@@ -431,7 +431,9 @@ cdef int dual_solve(
         outcome = &shared.outcomes[b]
         if outcome.status != MVSC_OK:
             result.lapack_info = outcome.lapack_info
-            result.failed_view, result.failed_row = outcome.failed_view, outcome.failed_row
+            result.failed_view = outcome.failed_view
+            if outcome.failed_row >= 0:
+                result.failed_row = shared.members[shared.starts[b] + outcome.failed_row]
             return outcome.status
         result.n_iter = max(result.n_iter, outcome.n_iter)
         result.converged = result.converged and outcome.converged

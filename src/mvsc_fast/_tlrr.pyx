@@ -259,6 +259,8 @@ def solve(
     options.progress, options.set_blas_threads = on_progress, on_set_blas
     options.context = <void *> caller
     caller.report, caller.set_blas, caller.v = report, set_blas, v
+    memset(&blocks, 0, sizeof(blocks))
+    memset(&result, 0, sizeof(result))
     result.size = sizeof(result)
     labels = np.zeros(n, dtype=np.intp)
     label = labels

@@ -140,7 +140,7 @@ typedef struct {
     int stopped;                /* by `progress` */
     int lapack_info;            /* after MVSC_NO_CONVERGENCE: LAPACK's info, and its slice: */
     ptrdiff_t failed_view;      /*   frontal slice of this view, or -1 */
-    ptrdiff_t failed_row;       /*   v x n slice of this row (DUAL: within its block), or -1 */
+    ptrdiff_t failed_row;       /*   v x n slice of this row, or -1 */
     double gap;                 /* DUAL: relative duality gap */
     double error_bound;         /* DUAL: the Frobenius distance of L to the minimiser, at most */
     double seconds;
