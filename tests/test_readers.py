@@ -110,6 +110,14 @@ def test_bad_files(tmp_path, name, message):
     assert name in str(caught.value)
 
 
+def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
+    A = scipy.sparse.csc_array(([1.0], ([2**28], [1])), shape=(2**29, 2))
+    scipy.io.savemat(tmp_path / "tall.mat", {"X1": A, "X2": A})
+    (X, _), _ = load_views([tmp_path / "tall.mat"])
+    assert X.shape == (2**29, 2) and X.nnz == 1 and X[2**28, 1] == 1
+    assert X.data.nbytes + X.indices.nbytes + X.indptr.nbytes < 1000
+
+
 def test_missing_and_mixed_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_views([tmp_path / "nowhere.npz"])

@@ -14,7 +14,7 @@ import scipy.sparse
 def parts(name, value):
     """(key, array) of everything that makes up a value; cells of cells get longer keys."""
     if scipy.sparse.issparse(value):
-        A = value.tocsr()
+        A = value.tocsc()  # as it stands in the file: other forms may be larger by orders
         yield f"{name}/shape", np.array(A.shape)
         for part in ("data", "indices", "indptr"):
             yield f"{name}/{part}", getattr(A, part)

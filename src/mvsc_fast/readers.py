@@ -135,7 +135,7 @@ def _assemble(node):
         return node["array"]
     if "indptr" in node:
         parts = node["data"], node["indices"], node["indptr"]
-        A = scipy.sparse.csr_array(parts, shape=tuple(node["shape"].tolist()))
+        A = scipy.sparse.csc_array(parts, shape=tuple(node["shape"].tolist()))
         A.check_format(full_check=True)  # nothing else looks at indices before they are used
         return A
     return [_assemble(cell) for cell in node.values()]
