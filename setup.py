@@ -100,6 +100,7 @@ extensions = [
         "_block",
         "_dual",
         "_tlrr",
+        "_parts",
         "_capi",
     )
 ]

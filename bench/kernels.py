@@ -6,7 +6,7 @@ Usage: python bench/kernels.py
 import numpy as np
 from timing import limit_threads, median_seconds, print_table
 
-from mvsc_fast import _ialm, _kernels
+from mvsc_fast import _kernels, _parts
 
 
 def random_symmetric(v, n):
@@ -37,7 +37,7 @@ def passes(v, n, dtype):
     arguments = {"omega2": 0.5, "alpha": 9.0, "lam": 15.0, "mu": 1.0, "mu_next": 1.1}
     yield (
         "ialm_pass",
-        lambda k: _ialm.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
+        lambda k: _parts.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
         10 * size,
     )
     yield "tube_shrink", lambda k: _kernels.tube_shrink(W, 1e-9, k), 2 * size

@@ -19,7 +19,7 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_result,
     mvsc_tlrr_state,
 )
-from mvsc_fast._arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
+from mvsc_fast._arena cimport Arena, take
 from mvsc_fast._clock cimport seconds
 from mvsc_fast._kernels cimport (
     CHUNK,
@@ -42,10 +42,6 @@ from mvsc_fast._partial cimport (
     worth_trying,
 )
 from mvsc_fast._watch cimport Watch, frontal_threads, report, set_blas
-
-import numpy as np
-
-from mvsc_fast._kernels import check_status
 
 
 cdef int ialm_row(
@@ -100,17 +96,6 @@ cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     return v * n + v * v + (v + 2) * CHUNK + row_lwork(v, n)
 
 
-cdef struct Rows:
-    # Scratch memory and results of a sweep over the rows.
-    double *work            # n_threads x row_size(v, n)
-    void *residual          # n_threads x CHUNK running maxima
-    void **pointers         # n_threads x 6 v
-    Py_ssize_t *rank        # n
-    Py_ssize_t *kept        # n
-    int *code               # n
-    double *sums            # 2 n
-
-
 cdef void lay_out_rows(Arena *arena, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, size_t itemsize,
                        int n_threads, Rows *rows) noexcept nogil:
     rows.work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
@@ -161,53 +146,6 @@ cdef double sweep(
     for at in range(n_threads * CHUNK):
         largest = fmax(largest, residual[at])
     return largest
-
-
-def ialm_pass(
-    const floating[:, :, ::1] W,
-    floating[:, :, ::1] L,
-    floating[:, :, ::1] E,
-    floating[:, :, ::1] Y1,
-    floating[:, :, ::1] Y2,
-    floating[:, :, ::1] X,
-    *,
-    double omega2,
-    double alpha,
-    double lam,
-    double mu,
-    double mu_next,
-    int n_threads=1,
-):
-    """Everything of one published TLRR iteration but the frontal step, in one sweep over memory.
-
-    On entry X holds the frontal block L1; the pass computes the slice block L2 and the tube block
-    L3, then L, E, the residual, the multipliers Y1 and Y2, and leaves in X the argument
-    ``(W + L - E + Y1 / mu_next) / 2`` of the next frontal step. All arrays have shape (v, m, n);
-    all but W change in place.
-
-    Returns
-    -------
-    residual : float
-        Largest entry of ``|W - L_k - E|`` and ``|L - L_k|`` over the three blocks.
-    rank : int
-        Sum over the rows of the ranks of their L2 slices.
-    kept : int
-        Number of non-zero tubes of L3.
-    """
-    cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2]
-    cdef loops.IalmStep step = make_step(omega2, alpha, lam, mu, mu_next)
-    cdef Arena arena = counting_arena()
-    cdef Rows rows
-    cdef double residual
-    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
-    cdef char[::1] memory = np.empty(workspace_bytes(&arena), dtype=np.int8)
-    arena = arena_at(&memory[0])
-    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
-    with nogil:
-        residual = sweep(&W[0, 0, 0], &L[0, 0, 0], &E[0, 0, 0], &Y1[0, 0, 0], &Y2[0, 0, 0],
-                         &X[0, 0, 0], v, m, n, &step, n_threads, &rows)
-    check_status([rows.code[j] for j in range(m)], "row slice")
-    return (residual, sum(rows.rank[j] for j in range(m)), sum(rows.kept[j] for j in range(m)))
 
 
 cdef loops.IalmStep make_step(double omega2, double alpha, double lam, double mu,

@@ -2,6 +2,10 @@
 from cython cimport floating
 
 
+cdef enum:
+    SMALLEST = 200          # samples; below, a full eigendecomposition is as fast
+
+
 cdef struct Subspace:
     # What is kept of a slice between calls.
     void *basis             # n x (columns of subspace_capacity), orthonormal columns

@@ -13,20 +13,15 @@ from libc.string cimport memcpy, memset
 cimport mvsc_fast._lapack as la
 from mvsc_fast._lapack cimport blas_int
 
-import numpy as np
-
 cdef enum:
     # Up to n / 40 eigenvalues this takes less than half of a tridiagonal reduction where it
     # succeeds. Ranks stay that low for a sixth of the published path: it saves 3 % at n = 640.
     RANK_FRACTION = 40
-    SMALLEST = 200
     OVERSAMPLING = 12       # Ritz vectors below the threshold that are kept for the next call
     FRESH = 4               # random vectors added in every call
     STEPS = 6
 
 cdef double TOLERANCE = 1e-9        # of the residual, relative to the largest eigenvalue
-
-PARTIAL_MINIMUM = SMALLEST
 
 
 cdef Py_ssize_t subspace_capacity(Py_ssize_t n) noexcept nogil:
@@ -203,31 +198,3 @@ cdef int partial_shrink(
     la.gemm(False, True, <blas_int> n, <blas_int> n, <blas_int> above, scaled, <blas_int> n, ritz,
             <blas_int> n, a, <blas_int> n)
     return <int> above
-
-
-class PartialShrinkage:
-    """The subspaces of some slices, from one call of `shrink` to the next."""
-
-    def __init__(self, n_views, n, dtype=np.float64):
-        self.bases = np.empty((n_views, subspace_capacity(n), n), dtype=dtype)
-        self.sizes = np.full(n_views, -1, dtype=np.intp)
-        self.ranks = np.zeros(n_views, dtype=np.intp)
-
-    def shrink(self, T, t):
-        """Shrink every slice of T in place where that is certified; ranks, or -1 elsewhere."""
-        return np.array([_shrink_one(self, T[i], i, t) for i in range(len(T))])
-
-
-def _shrink_one(state, floating[:, ::1] A, Py_ssize_t i, double t):
-    cdef Subspace subspace
-    cdef Py_ssize_t n = A.shape[0]
-    cdef floating[:, ::1] basis = state.bases[i]
-    cdef floating[::1] work = np.empty(partial_lwork(n), dtype=np.asarray(A).dtype)
-    cdef int rank
-    if state.sizes[i] < 0:
-        start_subspace(&subspace, &basis[0, 0], n, i)
-    else:
-        subspace.basis, subspace.size, subspace.rank = &basis[0, 0], state.sizes[i], state.ranks[i]
-    rank = partial_shrink(&A[0, 0], n, t, &subspace, &work[0])
-    state.sizes[i], state.ranks[i] = subspace.size, subspace.rank
-    return rank

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import reference.tlrr as twin
 from conftest import random_similarities
-from mvsc_fast._partial import PARTIAL_MINIMUM, PartialShrinkage
+from mvsc_fast._parts import PARTIAL_MINIMUM, PartialShrinkage
 from reference.proximal import symmetric_shrink
 
 from mvsc_fast import tlrr

@@ -4,7 +4,7 @@ import scipy.sparse
 from conftest import random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
-from mvsc_fast._screening import screen_blocks
+from mvsc_fast._parts import screen_blocks
 from scipy.sparse.csgraph import connected_components
 
 from mvsc_fast import tlrr

@@ -1,0 +1,164 @@
+"""Parts of the TLRR core one at a time, for tests and benchmarks."""
+
+from cython cimport floating
+
+from mvsc_fast._api cimport mvsc_tlrr_blocks
+from mvsc_fast._arena cimport Arena, arena_at, counting_arena, workspace_bytes
+from mvsc_fast._ialm cimport Rows, lay_out_rows, make_step, sweep
+from mvsc_fast._loops cimport IalmStep
+from mvsc_fast._partial cimport (
+    SMALLEST,
+    Subspace,
+    partial_lwork,
+    partial_shrink,
+    start_subspace,
+    subspace_capacity,
+)
+from mvsc_fast._screening cimport (
+    Pattern,
+    Source,
+    build_pattern,
+    screen,
+    set_thresholds,
+    sort_members,
+)
+
+import numpy as np
+
+from mvsc_fast._kernels import check_status
+
+PARTIAL_MINIMUM = SMALLEST
+
+
+def screen_blocks(
+    const floating[:, ::1] data,
+    Py_ssize_t n,
+    indptr=None,
+    indices=None,
+    *,
+    double omega1,
+    double alpha,
+    double lam,
+):
+    """Connected component of every sample, and all patterns of tubes that may be non-zero.
+
+    Parameters
+    ----------
+    data : array of shape (v, n * n) or (v, nnz)
+        Symmetric slices, whole or on the CSR pattern (indptr, indices).
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    n_tubes : int
+        Tubes longer than the bound, at least as many as all patterns hold.
+    patterns : list of (members, indptr, indices, mirror, position)
+    """
+    cdef Source source
+    cdef mvsc_tlrr_blocks blocks
+    cdef Pattern pattern
+    cdef Py_ssize_t[::1] label, start, member, place, row, at, cursor, index_pointer, index
+    cdef int[::1] column, mirror
+    source.v, source.n, source.stride, source.scale = data.shape[0], n, data.shape[1], 1.0
+    source.indptr = source.indices = NULL
+    if indptr is not None:
+        index_pointer, index = indptr, indices
+        source.indptr, source.indices = &index_pointer[0], &index[0] if len(index) else NULL
+    set_thresholds(&source, omega1, alpha, lam)
+    labels = np.empty(n, dtype=np.intp)
+    label = labels
+    screen(&data[0, 0], &source, &label[0], &blocks)
+    starts, members, local = (np.empty(n + 1, dtype=np.intp) for _ in range(3))
+    start, member, place = starts, members, local
+    sort_members(&label[0], n, blocks.n_blocks, &start[0], &member[0], &place[0])
+    patterns = []
+    for block in range(blocks.n_blocks):
+        pattern.n = start[block + 1] - start[block]
+        capacity = max(1, min(blocks.n_tubes, pattern.n**2))
+        arrays = [np.empty(size, dtype=dtype) for size, dtype in
+                  ((pattern.n + 1, np.intp), (capacity, np.intc), (capacity, np.intc),
+                   (capacity, np.intp), (pattern.n, np.intp))]
+        row, column, mirror, at, cursor = arrays
+        pattern.indptr, pattern.indices, pattern.mirror = &row[0], &column[0], &mirror[0]
+        pattern.position, pattern.cursor = &at[0], &cursor[0]
+        if not build_pattern(&data[0, 0], &source, &label[0], &member[start[block]], &place[0],
+                             capacity, &pattern):
+            raise ValueError("the slices are not symmetric")
+        patterns.append((members[start[block]:start[block + 1]], arrays[0],
+                         *(array[:pattern.nnz] for array in arrays[1:4])))
+    return labels, blocks.n_tubes, patterns
+
+
+class PartialShrinkage:
+    """The subspaces of some slices, from one call of `shrink` to the next."""
+
+    def __init__(self, n_views, n, dtype=np.float64):
+        self.bases = np.empty((n_views, subspace_capacity(n), n), dtype=dtype)
+        self.sizes = np.full(n_views, -1, dtype=np.intp)
+        self.ranks = np.zeros(n_views, dtype=np.intp)
+
+    def shrink(self, T, t):
+        """Shrink every slice of T in place where that is certified; ranks, or -1 elsewhere."""
+        return np.array([_shrink_one(self, T[i], i, t) for i in range(len(T))])
+
+
+def _shrink_one(state, floating[:, ::1] A, Py_ssize_t i, double t):
+    cdef Subspace subspace
+    cdef Py_ssize_t n = A.shape[0]
+    cdef floating[:, ::1] basis = state.bases[i]
+    cdef floating[::1] work = np.empty(partial_lwork(n), dtype=np.asarray(A).dtype)
+    cdef int rank
+    if state.sizes[i] < 0:
+        start_subspace(&subspace, &basis[0, 0], n, i)
+    else:
+        subspace.basis, subspace.size, subspace.rank = &basis[0, 0], state.sizes[i], state.ranks[i]
+    rank = partial_shrink(&A[0, 0], n, t, &subspace, &work[0])
+    state.sizes[i], state.ranks[i] = subspace.size, subspace.rank
+    return rank
+
+
+def ialm_pass(
+    const floating[:, :, ::1] W,
+    floating[:, :, ::1] L,
+    floating[:, :, ::1] E,
+    floating[:, :, ::1] Y1,
+    floating[:, :, ::1] Y2,
+    floating[:, :, ::1] X,
+    *,
+    double omega2,
+    double alpha,
+    double lam,
+    double mu,
+    double mu_next,
+    int n_threads=1,
+):
+    """Everything of one published TLRR iteration but the frontal step, in one sweep over memory.
+
+    On entry X holds the frontal block L1; the pass computes the slice block L2 and the tube block
+    L3, then L, E, the residual, the multipliers Y1 and Y2, and leaves in X the argument
+    ``(W + L - E + Y1 / mu_next) / 2`` of the next frontal step. All arrays have shape (v, m, n);
+    all but W change in place.
+
+    Returns
+    -------
+    residual : float
+        Largest entry of ``|W - L_k - E|`` and ``|L - L_k|`` over the three blocks.
+    rank : int
+        Sum over the rows of the ranks of their L2 slices.
+    kept : int
+        Number of non-zero tubes of L3.
+    """
+    cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2]
+    cdef IalmStep step = make_step(omega2, alpha, lam, mu, mu_next)
+    cdef Arena arena = counting_arena()
+    cdef Rows rows
+    cdef double residual
+    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
+    cdef char[::1] memory = np.empty(workspace_bytes(&arena), dtype=np.int8)
+    arena = arena_at(&memory[0])
+    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
+    with nogil:
+        residual = sweep(&W[0, 0, 0], &L[0, 0, 0], &E[0, 0, 0], &Y1[0, 0, 0], &Y2[0, 0, 0],
+                         &X[0, 0, 0], v, m, n, &step, n_threads, &rows)
+    check_status([rows.code[j] for j in range(m)], "row slice")
+    return (residual, sum(rows.rank[j] for j in range(m)), sum(rows.kept[j] for j in range(m)))
