@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import mvsc_fast
 from mvsc_fast import _kernels, _tlrr, tlrr
 from mvsc_fast import _kernels as kernels
+from mvsc_fast.threads import blas_threads
 
 TESTS = Path(__file__).resolve().parent
 EXAMPLES = TESTS.parent / "examples" / "native"
@@ -96,7 +97,8 @@ def raw_file(tmp_path_factory):
 def test_maps_in_posix_threads_equal_python_to_the_last_bit(native_c, raw_file, code):
     W, path = raw_file
     expected = W.copy()
-    MAPS[code](expected, 1.5)
+    with blas_threads(1):
+        MAPS[code](expected, 1.5)
     for n_threads in (1, 2):
         for result in native_c.shrink(path, 3, 50, 50, code, 1.5, 6, n_threads):
             assert result == expected.tobytes()
@@ -122,7 +124,8 @@ def test_solutions_in_posix_threads_equal_python_to_the_last_bit(native_c, tmp_p
 def test_python_threads_call_it_without_the_gil(native_c, raw_file):
     W, path = raw_file
     expected = W.copy()
-    kernels.symmetric_shrink(expected, 0.7)
+    with blas_threads(1):
+        kernels.symmetric_shrink(expected, 0.7)
     with ThreadPoolExecutor(4) as pool:
         jobs = [
             pool.submit(native_c.shrink, path, 3, 50, 50, SYMMETRIC_SHRINK, 0.7, 2, 1)

@@ -16,6 +16,8 @@ from mvsc_fast._tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspa
 
 import array
 
+import threadpoolctl
+
 
 def tube_shrink(path, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double t, int n_threads):
     """The file's tensor with all tubes shrunk by t, and how many remain."""
@@ -85,7 +87,7 @@ def solve(path, Py_ssize_t v, Py_ssize_t n, double lam, Py_ssize_t iterations):
     workspace = malloc(size)
     if workspace == NULL:
         raise MemoryError
-    with nogil:
+    with threadpoolctl.threadpool_limits(1, "blas"), nogil:
         if status == MVSC_OK:
             status = tlrr_solve(&W[0], &source, &L[0], &options, NULL, workspace, size, &result)
     free(workspace)
