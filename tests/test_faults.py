@@ -256,6 +256,7 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
         from mvsc_fast import TLRR, datasets, threads
         from mvsc_fast.methods import ESTIMATORS
         import threadpoolctl
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
         def blas():
             return [x["num_threads"] for x in threadpoolctl.threadpool_info()
                     if x["user_api"] == "blas"]
