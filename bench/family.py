@@ -23,7 +23,7 @@ from timing import (
 )
 
 import mvsc_fast
-from mvsc_fast.methods.scmv_3dt import _equal_features
+from mvsc_fast.methods._scmv_3dt import _equal_features
 
 
 def cases():

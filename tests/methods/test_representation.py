@@ -23,7 +23,7 @@ from mvsc_fast import (
     ut_svd_msc,
 )
 from mvsc_fast.methods import ESTIMATORS, sample_order
-from mvsc_fast.methods.scmv_3dt import _equal_features
+from mvsc_fast.methods._scmv_3dt import _equal_features
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral import fuse, spectral_labels
 

@@ -1,13 +1,13 @@
 """One file per method: its function on arrays and its estimator."""
 
-from .etlmsc import ETLMSC, etlmsc
-from .lt_msc import LTMSC, lt_msc
-from .scmv_3dt import SCMV3DT, scmv_3dt
-from .snn import SNN, snn
-from .tlrr import TLRR, tlrr
-from .trpca import TRPCA, trpca
-from .tsvd_msc import TSVDMSC, tsvd_msc
-from .ut_svd_msc import UtSVDMSC, ut_svd_msc
+from ._etlmsc import ETLMSC, etlmsc
+from ._lt_msc import LTMSC, lt_msc
+from ._scmv_3dt import SCMV3DT, scmv_3dt
+from ._snn import SNN, snn
+from ._tlrr import TLRR, tlrr
+from ._trpca import TRPCA, trpca
+from ._tsvd_msc import TSVDMSC, tsvd_msc
+from ._ut_svd_msc import UtSVDMSC, ut_svd_msc
 
 ESTIMATORS = {
     "tlrr": TLRR,

@@ -7,7 +7,7 @@ from ..spectral import fuse
 from ..threads import blas_threads
 from ..validation import check_similarities
 from .base import MultiViewClusterer, fit_nested
-from .tsvd_msc import tsvd_msc
+from ._tsvd_msc import tsvd_msc
 
 TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
 GRAPHS = {

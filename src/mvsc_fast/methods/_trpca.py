@@ -4,7 +4,7 @@ import numpy as np
 
 from .._passes import trpca_pass
 from .._unfoldings import UnfoldingWorkspace
-from ..solvers.result import Progress, RecoveryResult
+from ..solvers.results import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform
 from ..validation import (

@@ -10,7 +10,7 @@ from ..solvers.representation import (
     update_errors,
     update_multipliers,
 )
-from ..solvers.result import Progress, RepresentationResult
+from ..solvers.results import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..validation import check_number, check_numbers, check_stopping
 from ..views import check_views

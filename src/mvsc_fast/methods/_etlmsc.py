@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import graphs
-from ..solvers.result import Progress, RepresentationResult
+from ..solvers.results import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_transform
 from ..validation import check_integer, check_number, check_stopping

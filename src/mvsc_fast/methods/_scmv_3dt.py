@@ -7,7 +7,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._unfoldings import UnfoldingWorkspace
-from ..solvers.result import Progress, RepresentationResult
+from ..solvers.results import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import Fourier
 from ..validation import check_number, check_option, check_penalty, check_stopping
