@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from ..threads import blas_threads
-from .result import Progress, RepresentationResult
+from .results import Progress, RepresentationResult
 
 MU_MAX = 1e11
 RHO_MAX = 1e13
