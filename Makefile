@@ -26,8 +26,8 @@ lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
-$(VENV)/installed: pyproject.toml setup.py $(wildcard src/mvsc_fast/*.pyx src/mvsc_fast/*.pxd \
-		src/mvsc_fast/*.h src/mvsc_fast/include/*.h)
+$(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/,*.p[yx][xd] \
+		core/*.pyx core/*.pxd core/*.h solvers/*.pyx include/*.h))
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"
@@ -52,5 +52,5 @@ sanitize: $(VENV)/installed
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/*.so src/mvsc_fast/_*.c \
-		src/mvsc_fast/_blas_int.pxi
+	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/core/blas_int.pxi
+	find src \( -name "*.so" -o -name "*.c" \) -delete

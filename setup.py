@@ -28,7 +28,7 @@ def write_blas_int():
         line = "from scipy.linalg.cython_blas cimport blas_int\n"
     else:
         line = "ctypedef int blas_int\n"
-    target = PACKAGE / "_blas_int.pxi"
+    target = PACKAGE / "core" / "blas_int.pxi"
     if not target.exists() or target.read_text() != line:
         target.write_text(line)
 
@@ -42,6 +42,7 @@ class BuildExt(build_ext):
             openmp_flags = (["-fopenmp"], ["-fopenmp"])
             if sys.platform == "darwin":  # Apple's compiler has the pragmas, Homebrew the runtime
                 openmp_flags = (["-Xpreprocessor", "-fopenmp"], ["-lomp"])
+        self.parallel = self.parallel or os.cpu_count()
         has_openmp = self._compiles_with(*openmp_flags)
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
@@ -75,40 +76,26 @@ class BuildExt(build_ext):
 
 
 write_blas_int()
+headers = [
+    "src/mvsc_fast/core/loops.h",
+    "src/mvsc_fast/core/loops_template.h",
+    "src/mvsc_fast/include/mvsc_fast.h",
+]
 extensions = [
     Extension(
-        f"mvsc_fast.{name}",
-        [f"src/mvsc_fast/{name}.pyx"],
-        include_dirs=["src/mvsc_fast", "src/mvsc_fast/include"],
-        depends=[
-            f"src/mvsc_fast/{header}"
-            for header in (
-                "_loops.h",
-                "_loops_template.h",
-                "include/mvsc_fast.h",
-            )
-        ],
+        ".".join(source.relative_to("src").with_suffix("").parts),
+        [source.as_posix()],
+        include_dirs=["src/mvsc_fast/core", "src/mvsc_fast/include"],
+        depends=headers,
     )
-    for name in (
-        "_kernels",
-        "_halfcomplex",
-        "_unfoldings",
-        "_passes",
-        "_screening",
-        "_partial",
-        "_ialm",
-        "_block",
-        "_dual",
-        "_tlrr",
-        "_parts",
-        "_capi",
-    )
+    for source in sorted(Path("src").rglob("*.pyx"))
 ]
 setup(
     cmdclass={"build_ext": BuildExt},
     ext_modules=cythonize(
         extensions,
-        include_path=["src"],
+        include_path=["src", "src/mvsc_fast/core"],
+        nthreads=os.cpu_count() or 1,
         build_dir="build/debug" if DEBUG else None,
         force=DEBUG,
         compiler_directives={

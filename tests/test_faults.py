@@ -16,7 +16,6 @@ from mvsc_fast import (
     _halfcomplex,
     _kernels,
     _passes,
-    _tlrr,
     _unfoldings,
     datasets,
     lt_msc,
@@ -26,6 +25,7 @@ from mvsc_fast import (
     tsvd_msc,
     ut_svd_msc,
 )
+from mvsc_fast.solvers import _tlrr as door
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 
@@ -81,7 +81,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
         k += 1
         with monkeypatch.context() as patch:
             failing = FailingNumpy(k)
-            for module in (_halfcomplex, _kernels, _passes, _tlrr, _unfoldings):
+            for module in (_halfcomplex, _kernels, _passes, door, _unfoldings):
                 patch.setattr(module, "np", failing)
             try:
                 call()

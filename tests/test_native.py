@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mvsc_fast
-from mvsc_fast import _kernels, _tlrr, tlrr
+from mvsc_fast import _kernels, tlrr
 from mvsc_fast import _kernels as kernels
+from mvsc_fast.core import tlrr as core_tlrr
 from mvsc_fast.threads import blas_threads
 
 TESTS = Path(__file__).resolve().parent
@@ -186,7 +187,7 @@ SIGNATURES = {
         "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
         "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
     },
-    _tlrr: {
+    core_tlrr: {
         "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
         "Py_ssize_t *, mvsc_tlrr_blocks *)",
         "tlrr_workspace": "int (Py_ssize_t, Py_ssize_t, size_t, mvsc_tlrr_options const *, "

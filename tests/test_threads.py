@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 from conftest import random_similarities
-from mvsc_fast._tlrr import split_threads
+from mvsc_fast.solvers._tlrr import split_threads
 
 import mvsc_fast
 from mvsc_fast import TLRR, datasets, threads, tlrr

@@ -6,9 +6,9 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython cimport floating
 from libc.math cimport isfinite
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport *
-from mvsc_fast._arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
+cimport mvsc_fast.core.loops as loops
+from mvsc_fast.core.api cimport *
+from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from mvsc_fast._kernels cimport (
     CHUNK,
     CLIP,
@@ -22,11 +22,11 @@ from mvsc_fast._kernels cimport (
     symmetric_maps,
     tube_map,
 )
-from mvsc_fast._screening cimport Source
-from mvsc_fast._tlrr cimport dense_source
-from mvsc_fast._tlrr cimport tlrr_screen as core_screen
-from mvsc_fast._tlrr cimport tlrr_solve as core_solve
-from mvsc_fast._tlrr cimport tlrr_workspace as core_workspace
+from mvsc_fast.core.screening cimport Source
+from mvsc_fast.core.tlrr cimport dense_source
+from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
+from mvsc_fast.core.tlrr cimport tlrr_solve as core_solve
+from mvsc_fast.core.tlrr cimport tlrr_workspace as core_workspace
 
 from mvsc_fast.threads import blas_threads
 from mvsc_fast.validation import check_integer

@@ -4,11 +4,11 @@ from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport fmax, sqrt
 
-cimport mvsc_fast._lapack as la
-cimport mvsc_fast._loops as loops
+cimport mvsc_fast.core.lapack as la
+cimport mvsc_fast.core.loops as loops
 from mvsc_fast._kernels cimport SHRINK, row_lwork, row_operator, spectral_factor
-from mvsc_fast._lapack cimport blas_int
-from mvsc_fast._openmp cimport omp_get_thread_num
+from mvsc_fast.core.lapack cimport blas_int
+from mvsc_fast.core.platform cimport omp_get_thread_num
 
 import numpy as np
 

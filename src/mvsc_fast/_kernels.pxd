@@ -2,7 +2,7 @@
 # The functions declared here know no Python, allocate nothing and run without the GIL.
 from cython cimport floating
 
-from mvsc_fast._lapack cimport blas_int
+from mvsc_fast.core.lapack cimport blas_int
 
 
 cdef enum:

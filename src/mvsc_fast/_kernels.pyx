@@ -11,10 +11,10 @@ from cython.parallel cimport prange
 from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._lapack as la
-cimport mvsc_fast._loops as loops
-from mvsc_fast._lapack cimport blas_int
-from mvsc_fast._openmp cimport MVSC_OPENMP, omp_get_thread_num
+cimport mvsc_fast.core.lapack as la
+cimport mvsc_fast.core.loops as loops
+from mvsc_fast.core.lapack cimport blas_int
+from mvsc_fast.core.platform cimport MVSC_OPENMP, omp_get_thread_num
 
 import numpy as np
 

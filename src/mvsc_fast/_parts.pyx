@@ -2,11 +2,11 @@
 
 from cython cimport floating
 
-from mvsc_fast._api cimport mvsc_tlrr_blocks
-from mvsc_fast._arena cimport Arena, arena_at, counting_arena, workspace_bytes
-from mvsc_fast._ialm cimport Rows, lay_out_rows, make_step, sweep
-from mvsc_fast._loops cimport IalmStep
-from mvsc_fast._partial cimport (
+from mvsc_fast.core.api cimport mvsc_tlrr_blocks
+from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
+from mvsc_fast.core.ialm cimport Rows, lay_out_rows, make_step, sweep
+from mvsc_fast.core.loops cimport IalmStep
+from mvsc_fast.core.partial cimport (
     SMALLEST,
     Subspace,
     partial_lwork,
@@ -14,7 +14,7 @@ from mvsc_fast._partial cimport (
     start_subspace,
     subspace_capacity,
 )
-from mvsc_fast._screening cimport (
+from mvsc_fast.core.screening cimport (
     Pattern,
     Source,
     build_pattern,

@@ -5,9 +5,9 @@ from cython.parallel cimport prange
 from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memset
 
-cimport mvsc_fast._loops as loops
+cimport mvsc_fast.core.loops as loops
 from mvsc_fast._kernels cimport CHUNK, CLIP, SHRINK, row_basis, row_lwork, row_operator
-from mvsc_fast._openmp cimport omp_get_thread_num
+from mvsc_fast.core.platform cimport omp_get_thread_num
 
 import numpy as np
 

@@ -10,9 +10,9 @@ from cython cimport floating
 from libc.math cimport fmax, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._lapack as la
+cimport mvsc_fast.core.lapack as la
 from mvsc_fast._kernels cimport Recipe, tridiagonal_values, tridiagonal_vectors
-from mvsc_fast._lapack cimport blas_int, doublecomplex, floatcomplex, number
+from mvsc_fast.core.lapack cimport blas_int, doublecomplex, floatcomplex, number
 
 import numpy as np
 

@@ -2,7 +2,7 @@
 
 from libc.stdlib cimport free, malloc
 
-from mvsc_fast._api cimport (
+from mvsc_fast.core.api cimport (
     MVSC_OK,
     MVSC_TLRR_DUAL,
     mvsc_tlrr_blocks,
@@ -11,8 +11,8 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_state,
 )
 from mvsc_fast._kernels cimport CHUNK, SHRINK, slice_lwork, slice_map, tube_map
-from mvsc_fast._screening cimport Source
-from mvsc_fast._tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
+from mvsc_fast.core.screening cimport Source
+from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
 
 import array
 

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse
 
-from .._tlrr import screen, solve
+from ._tlrr import screen, solve
 from ..threads import BlasSwitch
-from .result import IterationState, SolverResult
+from .results import IterationState, SolverResult
 
 
 def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .._tlrr import solve
+from ._tlrr import solve
 from ..threads import BlasSwitch
-from .result import IterationState, SolverResult
+from .results import IterationState, SolverResult
 
 
 def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback):

@@ -10,8 +10,8 @@ from cython.parallel cimport prange
 from libc.math cimport INFINITY, fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport (
+from . cimport loops
+from .api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
@@ -19,8 +19,8 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_result,
     mvsc_tlrr_state,
 )
-from mvsc_fast._arena cimport Arena, take
-from mvsc_fast._clock cimport seconds
+from .arena cimport Arena, take
+from .platform cimport seconds
 from mvsc_fast._kernels cimport (
     CHUNK,
     SHRINK,
@@ -32,8 +32,8 @@ from mvsc_fast._kernels cimport (
     symmetric_map,
     symmetric_maps,
 )
-from mvsc_fast._openmp cimport omp_get_thread_num
-from mvsc_fast._partial cimport (
+from .platform cimport omp_get_thread_num
+from .partial cimport (
     Subspace,
     partial_lwork,
     partial_shrink,
@@ -41,7 +41,7 @@ from mvsc_fast._partial cimport (
     subspace_capacity,
     worth_trying,
 )
-from mvsc_fast._watch cimport Watch, frontal_threads, report, set_blas
+from .watch cimport Watch, failed, frontal_threads, report, set_blas
 
 
 cdef int ialm_row(
@@ -261,16 +261,6 @@ cdef void measure(
         row_largest[0] = fmax(row_largest[0], memory.sums[j])
         longest[0] = fmax(longest[0], memory.sums[n + j])
     row_largest[0], longest[0] = sqrt(row_largest[0]), sqrt(longest[0])
-
-
-cdef bint failed(const int *code, Py_ssize_t count, int *info, Py_ssize_t *index) noexcept nogil:
-    """Whether LAPACK failed anywhere; the first info that is not zero, and where."""
-    cdef Py_ssize_t j
-    for j in range(count):
-        if code[j] != 0:
-            info[0], index[0] = code[j], j
-            return True
-    return False
 
 
 cdef int ialm_solve(

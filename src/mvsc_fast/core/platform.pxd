@@ -1,4 +1,5 @@
-# OpenMP where the compiler has it, one thread where it has not.
+# What differs between platforms: OpenMP where the compiler has it, one thread where it has not; and a
+# clock that never goes back.
 cdef extern from *:
     """
     #ifdef _OPENMP
@@ -22,3 +23,28 @@ cdef extern from *:
     void omp_set_lock(omp_lock_t *lock) nogil
     void omp_unset_lock(omp_lock_t *lock) nogil
     void omp_destroy_lock(omp_lock_t *lock) nogil
+
+
+cdef extern from *:
+    """
+    #if defined(_WIN32)
+      #define WIN32_LEAN_AND_MEAN
+      #include <windows.h>
+      static double mvsc_seconds(void)
+      {
+          LARGE_INTEGER count, frequency;
+          QueryPerformanceFrequency(&frequency);
+          QueryPerformanceCounter(&count);
+          return (double)count.QuadPart / (double)frequency.QuadPart;
+      }
+    #else
+      #include <time.h>
+      static double mvsc_seconds(void)
+      {
+          struct timespec now;
+          clock_gettime(CLOCK_MONOTONIC, &now);
+          return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+      }
+    #endif
+    """
+    double seconds "mvsc_seconds" () nogil

@@ -1,16 +1,13 @@
-"""TLRR on dense slices or on a sparsity pattern: memory, and the choice of solver."""
+"""Python's door to the compiled TLRR solvers: arguments, callbacks and exceptions."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from cython cimport floating
-from libc.math cimport frexp, ldexp
 from libc.string cimport memset
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport (
+from mvsc_fast.core.api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
-    MVSC_SMALL_WORKSPACE,
     MVSC_TLRR_DUAL,
     MVSC_TLRR_IALM,
     MVSC_TOO_LARGE,
@@ -19,14 +16,9 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_result,
     mvsc_tlrr_state,
 )
-from mvsc_fast._arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
-from mvsc_fast._clock cimport seconds
-from mvsc_fast._dual cimport dual_lay_out, dual_solve
-from mvsc_fast._ialm cimport ialm_lay_out, ialm_solve
-from mvsc_fast._kernels cimport MAX_SLICE
-from mvsc_fast._openmp cimport omp_destroy_lock, omp_init_lock
-from mvsc_fast._screening cimport Source, screen as screen_tubes, set_thresholds
-from mvsc_fast._watch cimport Watch, frontal_threads
+from mvsc_fast.core.screening cimport Source
+from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
+from mvsc_fast.core.watch cimport frontal_threads
 
 import numpy as np
 
@@ -35,135 +27,6 @@ from mvsc_fast.validation import check_memory, check_slice_size
 
 SOLVERS = {"dual": MVSC_TLRR_DUAL, "ialm": MVSC_TLRR_IALM}
 
-
-cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    cdef Source source
-    source.v, source.n, source.stride = v, n, n * n
-    source.indptr = source.indices = NULL
-    source.scale, source.tau, source.bound = 1.0, 0.0, 0.0
-    return source
-
-
-cdef double normalising_power(const floating *data, Py_ssize_t count) noexcept nogil:
-    """1, or the power of two that brings the largest entry near 1 if its squares are in danger.
-
-    W -> s W with lam -> lam / s has the minimiser s L: nothing is squared out of range.
-    """
-    cdef double largest, limit = 4.29e9 if floating is float else 1.15e77
-    cdef int exponent
-    loops.finite_maximum(data, count, &largest)
-    if largest == 0.0 or 1.0 / limit < largest < limit:
-        return 1.0
-    frexp(largest, &exponent)
-    return ldexp(1.0, min(1 - exponent, 126 if floating is float else 1022))
-
-
-cdef int tlrr_screen(
-    const floating *data,       # the values of the source
-    Source *source,             # INOUT scale and thresholds out
-    const mvsc_tlrr_options *options,
-    Py_ssize_t *labels,         # OUT  n
-    mvsc_tlrr_blocks *blocks,   # OUT  all but the size field
-) noexcept nogil:
-    source.scale = normalising_power(data, source.v * source.stride)
-    if not 1e-300 < options.lam / source.scale < 1e150:
-        return MVSC_OUT_OF_RANGE
-    set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale)
-    screen_tubes(data, source, labels, blocks)
-    return MVSC_OK if blocks.largest <= MAX_SLICE else MVSC_TOO_LARGE
-
-
-cdef int tlrr_workspace(
-    Py_ssize_t v,
-    Py_ssize_t n,
-    size_t itemsize,
-    const mvsc_tlrr_options *options,
-    const mvsc_tlrr_blocks *blocks,     # NULL: what any data can need
-    size_t *bytes,                      # OUT
-) noexcept nogil:
-    cdef Arena arena = counting_arena(), labels
-    cdef mvsc_tlrr_blocks worst
-    cdef Py_ssize_t[3] largest
-    cdef int k
-    bytes[0] = 0
-    if options.solver == MVSC_TLRR_IALM:
-        if n > MAX_SLICE:
-            return MVSC_TOO_LARGE
-        ialm_lay_out(&arena, v, n, itemsize, options)
-    elif blocks != NULL:
-        if blocks.largest > MAX_SLICE:
-            return MVSC_TOO_LARGE
-        take(&arena, n, sizeof(Py_ssize_t))
-        dual_lay_out(&arena, v, n, itemsize, blocks, options)
-    else:
-        # One block; or the largest whose slices are worked on side by side; or all small.
-        largest[0], largest[1], largest[2] = min(n, <Py_ssize_t> MAX_SLICE), min(n, 999), min(n, 256)
-        take(&arena, n, sizeof(Py_ssize_t))
-        labels = arena
-        for k in range(3):
-            worst.n_blocks, worst.largest, worst.n_tubes = n, largest[k], n * n
-            arena = labels
-            dual_lay_out(&arena, v, n, itemsize, &worst, options)
-            if arena.overflow:
-                return MVSC_TOO_LARGE
-            bytes[0] = max(bytes[0], workspace_bytes(&arena))
-        return MVSC_OK
-    if arena.overflow:
-        return MVSC_TOO_LARGE
-    bytes[0] = workspace_bytes(&arena)
-    return MVSC_OK
-
-
-cdef int tlrr_solve(
-    const floating *data,       # the values of the source
-    Source *source,             # INOUT
-    floating *out,              # OUT  L, in the places of the data
-    const mvsc_tlrr_options *options,
-    Py_ssize_t *labels,         # OUT  n; NULL: not wanted
-    void *workspace,
-    size_t bytes,
-    mvsc_tlrr_result *result,   # OUT  all but the size field
-) noexcept nogil:
-    cdef Watch watch
-    cdef Arena arena = arena_at(workspace)
-    cdef mvsc_tlrr_blocks blocks
-    cdef Py_ssize_t *own_labels = labels
-    cdef size_t size = result.size, needed
-    cdef int status
-    memset(result, 0, sizeof(mvsc_tlrr_result))
-    result.size, result.failed_view, result.failed_row = size, -1, -1
-    watch.options, watch.start, watch.stopped = options, seconds(), False
-    if options.solver == MVSC_TLRR_IALM:
-        status = tlrr_workspace(source.v, source.n, sizeof(floating), options, NULL, &needed)
-    else:
-        if bytes < (<size_t> source.n + 16) * sizeof(Py_ssize_t):
-            return MVSC_SMALL_WORKSPACE
-        own_labels = <Py_ssize_t *> take(&arena, source.n, sizeof(Py_ssize_t))
-        if labels != NULL:
-            own_labels = labels
-        status = tlrr_screen(data, source, options, own_labels, &blocks)
-        if status == MVSC_OK:
-            status = tlrr_workspace(source.v, source.n, sizeof(floating), options, &blocks,
-                                    &needed)
-    if status != MVSC_OK:
-        return status
-    if bytes < needed:
-        return MVSC_SMALL_WORKSPACE
-    omp_init_lock(&watch.lock)
-    if options.solver == MVSC_TLRR_IALM:
-        status = ialm_solve(data, out, source.v, source.n, options, &arena, &watch, result)
-    else:
-        if source.stride > 0:
-            memset(out, 0, source.v * source.stride * sizeof(floating))
-        status = dual_solve(data, source, out, own_labels, &blocks, options, &arena, &watch,
-                            result)
-    omp_destroy_lock(&watch.lock)
-    result.stopped = watch.stopped
-    result.seconds = seconds() - watch.start
-    return status
-
-
-# ------------------------------------------------------------------ Python
 
 cdef class Caller:
     """The Python side of a run: its callbacks, and what they raised."""

@@ -34,12 +34,12 @@ typedef struct {
 
 #define REAL double
 #define NAME(x) x##_d
-#include "_loops_template.h"
+#include "loops_template.h"
 #undef REAL
 #undef NAME
 #define REAL float
 #define NAME(x) x##_f
-#include "_loops_template.h"
+#include "loops_template.h"
 #undef REAL
 #undef NAME
 

@@ -10,8 +10,8 @@ from cython cimport floating
 from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._lapack as la
-from mvsc_fast._lapack cimport blas_int
+from . cimport lapack as la
+from .lapack cimport blas_int
 
 cdef enum:
     # Up to n / 40 eigenvalues this takes less than half of a tridiagonal reduction where it

@@ -1,10 +1,10 @@
 # One connected block of a TLRR problem in the certified solver: its memory, and sweeps over it.
 from cython cimport floating
 
-from mvsc_fast._api cimport mvsc_tlrr_options
-from mvsc_fast._arena cimport Arena
+from .api cimport mvsc_tlrr_options
+from .arena cimport Arena
 from mvsc_fast._kernels cimport Spectral
-from mvsc_fast._screening cimport Pattern
+from .screening cimport Pattern
 
 ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W
     float
@@ -44,7 +44,6 @@ cdef struct Block:
     void *P                     # v x n x n, as the next two: the last accepted point
     void *P_momentum
     void *dense                 # scattered L, then the next P
-    bint single                 # precision of these three, where W is double
     void *numbers
     long long *integers
     void *spectrum              # v x n

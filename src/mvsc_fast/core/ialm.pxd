@@ -1,10 +1,10 @@
 # The published TLRR iteration: knows no Python, allocates nothing, runs without the GIL.
 from cython cimport floating
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport mvsc_tlrr_options, mvsc_tlrr_result
-from mvsc_fast._arena cimport Arena
-from mvsc_fast._watch cimport Watch
+from . cimport loops
+from .api cimport mvsc_tlrr_options, mvsc_tlrr_result
+from .arena cimport Arena
+from .watch cimport Watch
 
 
 cdef struct Rows:

@@ -1,4 +1,4 @@
-/* Included by _loops.h once for REAL = double and once for REAL = float. */
+/* Included by loops.h once for REAL = double and once for REAL = float. */
 
 /* out[k] = (w + l - e + y / mu)[k] / 2 */
 MVSC_CLONES static void NAME(mvsc_argument)(

@@ -1,8 +1,8 @@
-# The loops of _loops.h as fused-type functions; what each computes is said there.
+# The loops of loops.h as fused-type functions; what each computes is said there.
 from cython cimport floating
 
 
-cdef extern from "_loops.h" nogil:
+cdef extern from "loops.h" nogil:
     ctypedef struct IalmStep "mvsc_ialm_step":
         double mu
         double mu_next

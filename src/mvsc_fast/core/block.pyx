@@ -9,10 +9,10 @@ from cython.parallel cimport prange
 from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport mvsc_tlrr_options
-from mvsc_fast._arena cimport Arena, take
-from mvsc_fast._clock cimport seconds
+from . cimport loops
+from .api cimport mvsc_tlrr_options
+from .arena cimport Arena, take
+from .platform cimport seconds
 from mvsc_fast._kernels cimport (
     CLIP,
     Spectral,
@@ -23,8 +23,8 @@ from mvsc_fast._kernels cimport (
     symmetric_lwork,
     symmetric_maps,
 )
-from mvsc_fast._openmp cimport omp_get_thread_num
-from mvsc_fast._watch cimport frontal_threads, set_blas
+from .platform cimport omp_get_thread_num
+from .watch cimport failed, frontal_threads, set_blas
 
 
 cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -167,16 +167,7 @@ cdef bint move_rows(
         block.sums[n + j] = square
     uphill[0] = total(block.sums, n)
     moved[0] = sqrt(total(block.sums + n, n))
-    return rows_succeeded(block, outcome)
-
-
-cdef bint rows_succeeded(const Block *block, Outcome *outcome) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(block.pattern.n):
-        if block.code[j] != 0:
-            outcome.lapack_info, outcome.failed_row = block.code[j], j
-            return False
-    return True
+    return not failed(block.code, n, &outcome.lapack_info, &outcome.failed_row)
 
 
 cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
@@ -213,7 +204,7 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
                     squared = squared + out[e] * out[e]
                 block.sums[j] += sqrt(squared)
     norms[0] = total(block.sums, n)
-    return rows_succeeded(block, outcome)
+    return not failed(block.code, n, &outcome.lapack_info, &outcome.failed_row)
 
 
 cdef void climb_frontal(Block *block, const floating *L, const dual_floating *P_momentum,
@@ -267,7 +258,6 @@ cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral k
                     const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
     """Map the frontal slices of T, their spectra into the block; False: LAPACK failed."""
     cdef double before = seconds()
-    cdef Py_ssize_t i
     if block.blas > 1:
         set_blas(options, block.blas)
     symmetric_maps(T, block.v, block.pattern.n, threshold, kind, block.slices,
@@ -276,11 +266,7 @@ cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral k
     if block.blas > 1:
         set_blas(options, 1)
     outcome.eigen_seconds += seconds() - before
-    for i in range(block.v):
-        if block.code[i] != 0:
-            outcome.lapack_info, outcome.failed_view = block.code[i], i
-            return False
-    return True
+    return not failed(block.code, block.v, &outcome.lapack_info, &outcome.failed_view)
 
 
 cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil:

@@ -25,8 +25,8 @@ from cython.parallel cimport prange
 from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport (
+from . cimport loops
+from .api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
     MVSC_SMALL_WORKSPACE,
@@ -35,8 +35,8 @@ from mvsc_fast._api cimport (
     mvsc_tlrr_result,
     mvsc_tlrr_state,
 )
-from mvsc_fast._arena cimport Arena, take
-from mvsc_fast._block cimport (
+from .arena cimport Arena, take
+from .block cimport (
     Block,
     Outcome,
     block_memory,
@@ -52,13 +52,12 @@ from mvsc_fast._block cimport (
     slope,
 )
 from mvsc_fast._kernels cimport CLIP, SHRINK
-from mvsc_fast._openmp cimport omp_get_thread_num
-from mvsc_fast._screening cimport Source, build_pattern, sort_members
-from mvsc_fast._watch cimport Watch, report
+from .platform cimport omp_get_thread_num
+from .screening cimport Source, build_pattern, sort_members
+from .watch cimport Watch, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
-    SMALL_BLOCK = 256   # blocks up to this size are solved side by side, one thread each
     TO_DOUBLE = -1      # what `climb` returns to go on with P in double precision
 
 cdef double GROWTH = 1.5        # first growth of the step; its excess halves with every retreat
@@ -90,6 +89,13 @@ cdef Py_ssize_t tubes_of(Py_ssize_t n, const mvsc_tlrr_blocks *blocks) noexcept 
     return min(n * n, blocks.n_tubes)
 
 
+cdef Py_ssize_t small_block(Py_ssize_t n, const mvsc_tlrr_blocks *blocks) noexcept nogil:
+    """Samples that the blocks solved side by side can have."""
+    if blocks.largest > SMALL_BLOCK:
+        return min(<Py_ssize_t> SMALL_BLOCK, n - blocks.largest)
+    return blocks.largest
+
+
 cdef void dual_lay_out(
     Arena *arena,
     Py_ssize_t v,
@@ -102,14 +108,13 @@ cdef void dual_lay_out(
     cdef Shared shared
     cdef Block block
     cdef Arena large
-    cdef Py_ssize_t small = blocks.largest
+    cdef Py_ssize_t small = small_block(n, blocks)
     cdef int k
     shared_memory(arena, n, blocks.n_blocks, &shared)
     large = arena[0]
     if blocks.largest > SMALL_BLOCK:
         block_memory(&large, v, blocks.largest, tubes_of(blocks.largest, blocks), itemsize,
                      options.n_threads, options, &block)
-        small = min(<Py_ssize_t> SMALL_BLOCK, n - blocks.largest)
     for k in range(options.n_threads):
         block_memory(arena, v, small, tubes_of(small, blocks), itemsize, 1, options, &block)
     arena.used = max(arena.used, large.used)
@@ -317,7 +322,6 @@ cdef void to_double(Block *block) noexcept nogil:
         memcpy(narrow, wide, size * sizeof(float))
         for k in range(size):
             wide[k] = narrow[k]
-    block.single = False
 
 
 cdef int solve_block(const floating *data, const Source *source, floating *out, Block *block,
@@ -330,6 +334,7 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     cdef floating scale = <floating> source.scale
     cdef double largest = 0.0
     cdef size_t itemsize
+    cdef bint single
     cdef int status
     block.W_squared = 0.0
     for i in range(v):
@@ -340,9 +345,9 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     if largest == 0.0:
         outcome.converged = True
         return MVSC_OK
-    block.single = (floating is float or (
+    single = (floating is float or (
         1.0 / SINGLE_MAX < largest < SINGLE_MAX and block.lam * largest < SINGLE_MAX))
-    itemsize = sizeof(float) if block.single else sizeof(double)
+    itemsize = sizeof(float) if single else sizeof(double)
     memset(block.P, 0, v * n * n * itemsize)
     memset(block.P_momentum, 0, v * n * n * itemsize)
     memset(block.Q, 0, v * nnz * sizeof(floating))
@@ -352,7 +357,7 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     block.has_momentum = block.certified = False
     outcome.gap = INFINITY
     status = TO_DOUBLE
-    if block.single:
+    if single:
         status = climb(W, <float *> NULL, block, index, options, outcome, watch)
         if status == TO_DOUBLE:
             to_double(block)
@@ -401,7 +406,8 @@ cdef int dual_solve(
     cdef Arena slots
     cdef Block block
     cdef Outcome *outcome
-    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b, small = blocks.largest
+    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b
+    cdef Py_ssize_t small = small_block(n, blocks)
     cdef size_t slot_bytes
     cdef double gap = 0.0, squared = 0.0
     shared_memory(arena, n, n_blocks, &shared)
@@ -413,8 +419,6 @@ cdef int dual_solve(
         if shared.starts[b + 1] - shared.starts[b] > SMALL_BLOCK:
             outcome.status = build_and_solve(data, source, out, labels, blocks, options, arena[0],
                                              &shared, b, options.n_threads, watch)
-    if blocks.largest > SMALL_BLOCK:
-        small = min(<Py_ssize_t> SMALL_BLOCK, n - blocks.largest)
     slots = arena[0]
     block_memory(&slots, source.v, small, tubes_of(small, blocks), sizeof(floating), 1, options,
                  &block)

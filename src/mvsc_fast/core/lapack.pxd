@@ -4,7 +4,7 @@ from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack
 
-include "_blas_int.pxi"
+include "blas_int.pxi"
 
 ctypedef double complex doublecomplex
 ctypedef float complex floatcomplex

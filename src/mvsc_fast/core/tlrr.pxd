@@ -2,8 +2,8 @@
 # allocates nothing and runs without the GIL.
 from cython cimport floating
 
-from mvsc_fast._api cimport mvsc_tlrr_blocks, mvsc_tlrr_options, mvsc_tlrr_result
-from mvsc_fast._screening cimport Source
+from .api cimport mvsc_tlrr_blocks, mvsc_tlrr_options, mvsc_tlrr_result
+from .screening cimport Source
 
 
 cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil

@@ -1,10 +1,14 @@
 # The certified TLRR solver: knows no Python, allocates nothing, runs without the GIL.
 from cython cimport floating
 
-from mvsc_fast._api cimport mvsc_tlrr_blocks, mvsc_tlrr_options, mvsc_tlrr_result
-from mvsc_fast._arena cimport Arena
-from mvsc_fast._screening cimport Source
-from mvsc_fast._watch cimport Watch
+from .api cimport mvsc_tlrr_blocks, mvsc_tlrr_options, mvsc_tlrr_result
+from .arena cimport Arena
+from .screening cimport Source
+from .watch cimport Watch
+
+
+cdef enum:
+    SMALL_BLOCK = 256   # blocks up to this size are solved side by side, one thread each
 
 
 cdef void dual_lay_out(

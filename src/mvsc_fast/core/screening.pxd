@@ -1,7 +1,7 @@
 # Exact screening: which tubes can be non-zero, and into which blocks a TLRR problem splits.
 from cython cimport floating
 
-from mvsc_fast._api cimport mvsc_tlrr_blocks
+from .api cimport mvsc_tlrr_blocks
 
 
 cdef struct Source:

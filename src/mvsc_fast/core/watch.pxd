@@ -1,7 +1,11 @@
-# What both TLRR solvers share: reports to the user's callback, and the threads of eigenproblems.
-from mvsc_fast._api cimport mvsc_tlrr_options, mvsc_tlrr_state
-from mvsc_fast._clock cimport seconds
-from mvsc_fast._openmp cimport MVSC_OPENMP, omp_lock_t, omp_set_lock, omp_unset_lock
+# What both TLRR solvers share: reports to the user's callback, the threads of eigenproblems, failures.
+from .api cimport mvsc_tlrr_options, mvsc_tlrr_state
+from .platform cimport seconds
+from .platform cimport MVSC_OPENMP, omp_lock_t, omp_set_lock, omp_unset_lock
+
+
+cdef enum:
+    LARGE_SLICE = 1000          # samples from which a threaded LAPACK pays
 
 
 cdef struct Watch:
@@ -34,9 +38,20 @@ cdef inline void frontal_threads(Py_ssize_t v, Py_ssize_t n, const mvsc_tlrr_opt
     """
     slices[0] = <int> max(1, min(<Py_ssize_t> options.n_threads, v))
     blas[0] = 1
-    if options.set_blas_threads == NULL or (MVSC_OPENMP and (options.n_threads <= v or n < 1000)):
+    if options.set_blas_threads == NULL or (MVSC_OPENMP and (options.n_threads <= v or n < LARGE_SLICE)):
         return
     slices[0], blas[0] = 1, options.n_threads
+
+
+cdef inline bint failed(const int *code, Py_ssize_t count, int *info,
+                        Py_ssize_t *index) noexcept nogil:
+    """Whether LAPACK failed anywhere; the first info that is not zero, and where."""
+    cdef Py_ssize_t j
+    for j in range(count):
+        if code[j] != 0:
+            info[0], index[0] = code[j], j
+            return True
+    return False
 
 
 cdef inline void set_blas(const mvsc_tlrr_options *options, int blas) noexcept nogil:

@@ -13,8 +13,8 @@ from cython cimport floating
 from libc.math cimport fmax, sqrt
 from libc.string cimport memset
 
-cimport mvsc_fast._loops as loops
-from mvsc_fast._api cimport mvsc_tlrr_blocks
+from . cimport loops
+from .api cimport mvsc_tlrr_blocks
 from mvsc_fast._kernels cimport CHUNK
 
 

@@ -1,0 +1,1 @@
+"""The compiled core: knows no Python, allocates nothing, returns codes."""
