@@ -8,7 +8,7 @@ from timing import load_shared, median_seconds, print_table
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.neighbors import tube_thresholds
+from mvsc_fast.neighbors import tube_lengths, tube_thresholds
 from mvsc_fast.spectral import add_tail, fuse, spectral_labels
 
 
@@ -23,7 +23,7 @@ def tasks():
         views, y = load_shared(name, 0)
         views = [np.asarray(X, dtype=np.float64) for X in views]
         W = graphs.self_representation(views)
-        (tau,) = tube_thresholds(W, [15])
+        (tau,) = tube_thresholds(tube_lengths(W), [15])
         run = {"alpha": 9.0, "lam": 2.25 / tau}
         yield f"{name}: dual", lambda t, W=W, run=run: tlrr(W.astype(t), **run), W, y
         yield (

@@ -10,7 +10,7 @@ import scipy.sparse
 from timing import peak_bytes, print_table, stopwatch
 
 from mvsc_fast import datasets, graphs, tlrr
-from mvsc_fast.neighbors import tube_thresholds
+from mvsc_fast.neighbors import tube_lengths, tube_thresholds
 
 SIZES = (500, 1000, 2000, 3000)
 
@@ -21,7 +21,7 @@ def problem(n):
         n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
     )
     W = graphs.self_representation(views)
-    return W, 2.25 / tube_thresholds(W, [15])[0]
+    return W, 2.25 / tube_thresholds(tube_lengths(W), [15])[0]
 
 
 def solver_peak(n, arguments):

@@ -24,7 +24,7 @@ from timing import (
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.neighbors import tube_thresholds
+from mvsc_fast.neighbors import tube_lengths, tube_thresholds
 from mvsc_fast.spectral import add_tail, fuse, spectral_labels
 
 PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
@@ -52,7 +52,7 @@ def problems():
     for name, load in loaders.items():
         views, y = load(0)
         W = graphs.self_representation(views)
-        (tau,) = tube_thresholds(W, [15])
+        (tau,) = tube_thresholds(tube_lengths(W), [15])
         yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": 2.25 / tau}, y
         if name == "yaleb10":
             views, y = load()

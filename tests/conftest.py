@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from mvsc_fast import threads
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
 
@@ -28,6 +30,12 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
     return (W + W.transpose(0, 2, 1)).astype(dtype)
+
+
+@pytest.fixture
+def threads_at_any_size(monkeypatch):
+    """Small problems have one thread; here they have as many as a test asks for."""
+    monkeypatch.setattr(threads, "SMALL", 0)
 
 
 @pytest.fixture(scope="session")

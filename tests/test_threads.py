@@ -1,7 +1,9 @@
+import contextlib
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
@@ -12,7 +14,7 @@ from conftest import random_similarities
 from mvsc_fast.solvers._tlrr import split_threads
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets, threads, tlrr
+from mvsc_fast import TLRR, datasets, spectral, threads, tlrr
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.threads import BlasSwitch, resolve_threads
 
@@ -72,7 +74,7 @@ def test_settings_are_restored_also_after_an_exception(solver):
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])
-def test_results_do_not_depend_on_the_thread_count(solver):
+def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
     W = random_similarities(3, 60)
     one, two = (tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
     assert one.n_iter == two.n_iter
@@ -84,7 +86,7 @@ def fit(n_threads=2):
     return TLRR(3, neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
 
 
-def test_concurrent_fits_equal_serial_ones():
+def test_concurrent_fits_equal_serial_ones(threads_at_any_size):
     before = blas_settings()
     methods = [*ESTIMATORS.values()]
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
@@ -113,6 +115,71 @@ def test_the_last_of_overlapping_limits_restores_the_setting():
     assert blas_settings() == before
 
 
+def all_settings():
+    return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+
+
+def test_limits_hold_in_every_python_thread():
+    """threadpoolctl lets only the first thread that sets OpenBLAS's threads set them again."""
+    before = all_settings()
+    with threads.limit_threads(1):
+        assert set(all_settings()) == {1}
+
+    def inside():
+        with threads.limit_threads(1):
+            found = all_settings()
+        return found, all_settings()
+
+    with ThreadPoolExecutor(1) as pool:
+        limited, after = pool.submit(inside).result()
+    assert set(limited) == {1}
+    assert after == before == all_settings()
+
+
+def test_k_means_has_one_thread(monkeypatch):
+    seen = []
+    fit_predict = spectral.KMeans.fit_predict
+    monkeypatch.setattr(
+        spectral.KMeans,
+        "fit_predict",
+        lambda self, X: seen.extend(all_settings()) or fit_predict(self, X),
+    )
+    spectral.assign(np.random.default_rng(0).standard_normal((400, 3)), 3, random_state=0)
+    assert set(seen) == {1}
+
+
+def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
+    for n_samples, expected in ((threads.SMALL - 1, 1), (threads.SMALL, 3)):
+        with threads.use_threads(3, n_samples) as n_threads:
+            assert n_threads == expected
+
+
+def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 8)
+    for busy, expected in ((0, 8), (3, 5), (20, 1)):
+        monkeypatch.setattr(threads, "_busy_neighbours", lambda busy=busy: busy)
+        assert resolve_threads() == expected
+        assert resolve_threads(4) == 4
+    monkeypatch.setattr(threads, "_busy_neighbours", lambda: 0)
+    with threads.use_threads(None, 1000), ThreadPoolExecutor(1) as pool:
+        assert resolve_threads() == 8  # a fit inside a fit is the same one
+        assert pool.submit(resolve_threads).result() == 4
+    assert resolve_threads() == 8
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_busy_neighbours_are_counted():
+    spin = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            process = stack.enter_context(subprocess.Popen(spin, stdout=subprocess.PIPE))
+            stack.callback(process.kill)
+            process.stdout.readline()
+        assert threads._busy_neighbours() >= 3
+
+
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_worker_processes_do_not_hang_after_openmp_was_used(method):
@@ -135,24 +202,19 @@ def test_a_forked_child_keeps_to_one_thread(monkeypatch):
         assert resolve_threads(4) == resolve_threads() == 1
 
 
-def test_heavy_work_leaves_the_interpreter_to_others():
-    """A counting thread goes on while a solver works."""
-    W = random_similarities(3, 300)
-    count, done = [0], threading.Event()
+@pytest.mark.parametrize("solver", ["ialm", "dual"])
+def test_heavy_work_leaves_the_interpreter_to_others(solver):
+    """Two solvers meet in their callbacks, which no solver that kept the interpreter could do."""
+    W = random_similarities(3, 40)
+    meeting = threading.Barrier(2, timeout=60)
 
-    def counter():
-        while not done.is_set():
-            count[0] += 1
-            time.sleep(0.001)
+    def meet(state):
+        meeting.wait()
+        return True
 
-    thread = threading.Thread(target=counter)
-    thread.start()
-    start = time.perf_counter()
-    tlrr(W, solver="ialm", n_threads=1, max_iter=80)
-    seconds = time.perf_counter() - start
-    done.set()
-    thread.join()
-    assert count[0] > 100 * min(seconds, 1.0)
+    with ThreadPoolExecutor(2) as pool:
+        for run in [pool.submit(tlrr, W, solver=solver, callback=meet) for _ in range(2)]:
+            run.result()
 
 
 def test_show_config(capsys):

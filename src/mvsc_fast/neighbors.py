@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 
-from ._kernels import tube_shrink
-from .spectral import add_tail, fuse, spectral_labels
+from .spectral import add_tail, spectral_labels
 
 GRID = (6, 8, 11, 15, 21, 30, 42, 60, 85)
 
@@ -37,64 +36,91 @@ class NeighborsPath:
     best: int
 
 
-def tube_thresholds(W, neighbors):
+def tube_lengths(W):
+    """Lengths of the tubes W[:, j, k] of a tensor of shape (v, n, n), as an n x n array."""
+    squares = np.einsum("ijk,ijk->jk", W, W)
+    return np.sqrt(squares, out=squares)
+
+
+def tube_thresholds(lengths, neighbors):
     """For every d the tube length tau that d off-diagonal tubes per sample exceed, on average.
 
     Parameters
     ----------
-    W : ndarray of shape (v, n, n)
+    lengths : ndarray of shape (n, n)
+        Symmetric; see `tube_lengths`.
     neighbors : sequence of int
 
     Returns
     -------
     ndarray of the same length as ``neighbors``
-        Where W has too few non-zero tubes, its shortest one; where more tubes tie at the maximum
-        than asked for, half of it, so that all of them survive.
+        Where there are too few non-zero tubes, the shortest one; where more tubes tie at the
+        maximum than asked for, half of it, so that all of them survive.
     """
-    n = W.shape[1]
-    squares = np.einsum("ijk,ijk->jk", W, W)
+    n = len(lengths)
     # Symmetric: the strict upper triangle has each pair once.
-    pairs = np.concatenate([squares[j, j + 1 :] for j in range(n)])
+    pairs = np.concatenate([lengths[j, j + 1 :] for j in range(n)])
     pairs = pairs[pairs > 0]
     if pairs.size == 0:
         return np.ones(len(neighbors))
     ranks = np.minimum(np.maximum(n * np.asarray(neighbors) // 2, 1), pairs.size) - 1
     pairs = -np.partition(-pairs, np.unique(ranks))
-    tau = np.sqrt(pairs[ranks].astype(np.float64))
-    longest = np.sqrt(float(pairs.max()))
+    tau = pairs[ranks].astype(np.float64)
+    longest = float(pairs.max())
     return np.where(tau < longest * (1 - 1e-6), tau, longest / 2)
 
 
-def count_neighbors(W, tau):
+def count_neighbors(lengths, tau):
     """Mean number of off-diagonal tubes per sample that are longer than tau."""
-    longer = np.einsum("ijk,ijk->jk", W, W) > tau * tau
+    longer = lengths > tau
     np.fill_diagonal(longer, False)
     return float(longer.sum() / len(longer))
 
 
-def stable_neighbors(W, n_clusters, *, tail, n_init, random_state, n_threads):
+def shrink_affinity(S, lengths, t):
+    """Affinity of the tensor whose tubes are shrunk by t, from that of the tensor itself.
+
+    A tube becomes ``max(1 - t / length, 0)`` times itself, and so does the sum of its absolute
+    entries: for symmetric slices ``fuse(tube_shrink(W, t))`` is this factor times ``fuse(W)``.
+    """
+    factor = float(t) / np.maximum(lengths, float(t))
+    np.subtract(1.0, factor, out=factor)
+    factor *= S
+    return factor
+
+
+def stable_neighbors(S, lengths, n_clusters, *, tail, n_init, random_state):
     """Scan the grid with the tubes of W alone and find where labels change least.
 
     The tube shrinkage of W is the first step of the certified solver; it is close enough to the
     minimiser to choose d with.
 
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        ``fuse(W)``.
+    lengths : ndarray of shape (n, n)
+        ``tube_lengths(W)``.
+    n_clusters : int
+    tail, n_init, random_state
+        As in the clustering that follows.
+
     Returns
     -------
     NeighborsPath
     """
-    n = W.shape[1]
+    n = len(S)
     grid = np.array([d for d in GRID if d <= n / 3] or [max(1, n // 3)])
-    tau = tube_thresholds(W, grid)
-    S_W = fuse(W)
+    tau = tube_thresholds(lengths, grid)
     labels = np.empty((len(grid), n), dtype=np.int32)
     for out, t in zip(labels, tau, strict=True):
-        T = W.copy()
-        tube_shrink(T, t, n_threads)
-        S = add_tail(fuse(T), S_W, tail)
+        affinity = add_tail(shrink_affinity(S, lengths, t), S, tail)
         with warnings.catch_warnings():
             # Fewer distinct samples than clusters: reported once, for the final labels.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            out[:], _ = spectral_labels(S, n_clusters, n_init=n_init, random_state=random_state)
+            out[:], _ = spectral_labels(
+                affinity, n_clusters, n_init=n_init, random_state=random_state
+            )
     stability = label_stability(labels)
     return NeighborsPath(grid, tau, labels, stability, int(np.argmax(stability)))
 

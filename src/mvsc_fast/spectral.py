@@ -6,6 +6,8 @@ import scipy.sparse.linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from .threads import limit_threads
+
 # Above this size a few eigenvectors are cheaper by Lanczos than by LAPACK.
 DENSE_LIMIT = 3000
 
@@ -109,7 +111,8 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
-    found = model.fit_predict(embedding[rank])
+    with limit_threads(1):  # chunks of 256 rows: threads wait more than they work
+        found = model.fit_predict(embedding[rank])
     # Starts that end in the same partition tie up to rounding: name clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)

@@ -2,10 +2,10 @@
 
 import scipy.sparse
 
-from ..neighbors import count_neighbors, stable_neighbors, tube_thresholds
+from ..neighbors import count_neighbors, stable_neighbors, tube_lengths, tube_thresholds
 from ..solvers import solve_dual, solve_ialm
 from ..spectral import add_tail, fuse
-from ..threads import blas_threads, resolve_threads
+from ..threads import resolve_threads, useful_threads
 from ..validation import (
     check_integer,
     check_number,
@@ -104,22 +104,23 @@ def tlrr(
     check_option(solver, "solver", SOLVERS)
     tol, max_iter = check_stopping(tol, max_iter)
     mu, rho, mu_max = check_penalty(mu, rho, mu_max)
+    n_threads = resolve_threads(n_threads)
+    sparse = isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W)
+    if sparse and solver != "dual":
+        raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
+    W = check_sparse_similarities(W) if sparse else check_similarities(W)
     common = {
         "omega1": omega1,
         "alpha": alpha,
         "lam": lam,
         "tol": tol,
         "max_iter": max_iter,
-        "n_threads": resolve_threads(n_threads),
+        "n_threads": useful_threads(n_threads, W[0].shape[0]),
         "callback": callback,
     }
-    if isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W):
-        if solver != "dual":
-            raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
-        return solve_dual(check_sparse_similarities(W), **common)
     if solver == "dual":
-        return solve_dual(check_similarities(W), **common)
-    return solve_ialm(check_similarities(W), mu=mu, rho=rho, mu_max=mu_max, **common)
+        return solve_dual(W, **common)
+    return solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common)
 
 
 class TLRR(RecoveryClusterer):
@@ -258,7 +259,8 @@ class TLRR(RecoveryClusterer):
 
     def _affinity(self, views, seed, n_threads):
         W = self._similarities(views, seed, n_threads)
-        self._choose_lam(W, seed, n_threads)
+        S_W = fuse(W)
+        self._choose_lam(S_W, tube_lengths(W), seed)
         self._log(f"{self.neighbors_:g} neighbors, lam {self.lam_:.4g}")
         tol, max_iter = ESTIMATOR_LIMITS[self.solver]
         tol = tol if self.tol is None else self.tol
@@ -279,34 +281,33 @@ class TLRR(RecoveryClusterer):
         self.tensor_ = result.tensor
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
-        return add_tail(fuse(self.tensor_), fuse(W), self.tail)
+        return add_tail(fuse(self.tensor_), S_W, self.tail)
 
     def _permute(self, order):
         super()._permute(order)
         if self.path_ is not None:
             self.path_.labels = self.path_.labels[:, order]
 
-    def _choose_lam(self, W, seed, n_threads):
-        """Set ``lam_``, ``neighbors_`` and ``path_``."""
+    def _choose_lam(self, S_W, lengths, seed):
+        """Set ``lam_``, ``neighbors_`` and ``path_``, given fuse(W) and the tube lengths of W."""
         strength = (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
         self.path_ = None
         if self.lam != "auto":
             self.lam_ = float(self.lam)
-            self.neighbors_ = count_neighbors(W, strength / self.lam_)
+            self.neighbors_ = count_neighbors(lengths, strength / self.lam_)
             return
         if self.neighbors == "auto":
-            with blas_threads(n_threads):
-                self.path_ = stable_neighbors(
-                    W,
-                    self.n_clusters,
-                    tail=self.tail,
-                    n_init=self.n_init,
-                    random_state=seed,
-                    n_threads=n_threads,
-                )
+            self.path_ = stable_neighbors(
+                S_W,
+                lengths,
+                self.n_clusters,
+                tail=self.tail,
+                n_init=self.n_init,
+                random_state=seed,
+            )
             self.neighbors_ = int(self.path_.neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]
         else:
-            self.neighbors_ = min(self.neighbors, W.shape[1] - 1)
-            (tau,) = tube_thresholds(W, [self.neighbors_])
+            self.neighbors_ = min(self.neighbors, len(lengths) - 1)
+            (tau,) = tube_thresholds(lengths, [self.neighbors_])
         self.lam_ = float(strength / tau)

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..spectral import spectral_labels
-from ..threads import blas_threads, resolve_threads
+from ..threads import resolve_threads, use_threads
 from ..validation import check_integer
 from ..views import check_views
 from .sample_order import check_reorderable, self_order
@@ -43,7 +43,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ValueError
             If a view or a parameter is invalid; the message says which.
         """
-        n_threads = resolve_threads(self.n_threads)
+        resolve_threads(self.n_threads)  # refuses a wrong number before any work
         n_clusters = check_integer(self.n_clusters, "n_clusters", 1)
         n_init = check_integer(self.n_init, "n_init", 1)
         views = self._validate(X)
@@ -57,8 +57,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             check_reorderable(self)
         # One integer seed, so that every stage starts alike however often it draws.
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.affinity_ = self._affinity(views, seed, n_threads)
-        with blas_threads(n_threads):
+        with use_threads(self.n_threads, n_samples) as n_threads:
+            self.affinity_ = self._affinity(views, seed, n_threads)
             self.labels_, self.embedding_ = spectral_labels(
                 self.affinity_, n_clusters, n_init=n_init, random_state=seed
             )

@@ -4,7 +4,6 @@ import numpy as np
 
 from .. import graphs
 from ..spectral import fuse
-from ..threads import blas_threads
 from ..validation import check_similarities
 from .base import MultiViewClusterer, fit_nested
 from ._tsvd_msc import tsvd_msc
@@ -60,8 +59,7 @@ class RecoveryClusterer(MultiViewClusterer):
                 return views
             if self.graph == "tsvd":
                 return tsvd_msc(views, lam=TSVD_LAM, transform="graph", n_threads=n_threads).tensor
-            with blas_threads(n_threads):
-                return GRAPHS[self.graph](views)
+            return GRAPHS[self.graph](views)
         fitted = fit_nested(self.graph, "tensor_", views, seed, n_threads)
         return check_similarities(fitted.tensor_, name=f"{type(fitted).__name__}.tensor_")
 
