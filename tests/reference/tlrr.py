@@ -30,7 +30,18 @@ def symmetric_shrink_eigh(T, t):
     return out
 
 
-def tlrr(W, omega1=0.5, alpha=5.0, lam=15.0, tol=1e-4, max_iter=500, mu=1e-4, rho=1.1, mu_max=1e10):
+def tlrr(
+    W,
+    omega1=0.5,
+    alpha=5.0,
+    lam=15.0,
+    tol=1e-4,
+    max_iter=500,
+    mu=1e-4,
+    rho=1.1,
+    mu_max=1e10,
+    watch=lambda L1, L2, L3: None,
+):
     """Returns L, the residuals and the penalties mu of all iterations."""
     omega2 = 1 - omega1
     L = np.zeros_like(W)
@@ -41,6 +52,7 @@ def tlrr(W, omega1=0.5, alpha=5.0, lam=15.0, tol=1e-4, max_iter=500, mu=1e-4, rh
         L1 = symmetric_shrink_eigh((W + L - E + (A1 + B1) / mu) / 2, omega1 / (2 * mu))
         L2 = slice_shrink_gram((W + L - E + (A2 + B2) / mu) / 2, omega2 / (2 * mu))
         L3 = tube_shrink((W + L - E + (A3 + B3) / mu) / 2, omega2 * alpha / (2 * mu))
+        watch(L1, L2, L3)
         E = (W - (L1 + L2 + L3) / 3 + (A1 + A2 + A3) / (3 * mu)) / (1 + 2 * lam / (3 * mu))
         L = (L1 + L2 + L3) / 3 - (B1 + B2 + B3) / (3 * mu)
         residual = max(np.abs(R).max() for Lk in (L1, L2, L3) for R in (W - Lk - E, L - Lk))

@@ -1,9 +1,12 @@
 """The five-tensor form is the published iteration, to rounding."""
 
+import json
+
 import numpy as np
 import pytest
 import reference.tlrr as twin
 from conftest import random_similarities
+from golden import make_trace
 
 from mvsc_fast import tlrr
 
@@ -32,6 +35,33 @@ def test_fast_forward_ends_where_a_block_becomes_non_zero():
         steps = result.n_fast_forward + omitted
         L = twin.tlrr(W, max_iter=steps)[0]
         assert (np.abs(L).max() > 0) == bool(omitted)
+
+
+def golden():
+    trace = np.genfromtxt(make_trace.FOLDER / "trace.csv", delimiter=",", names=True)
+    return trace, json.loads((make_trace.FOLDER / "ends.json").read_text())
+
+
+def test_golden_trace():
+    trace, ends = golden()
+    result = tlrr(make_trace.similarities(), solver="ialm", **make_trace.PARAMETERS)
+    assert result.converged and result.n_iter == len(trace)
+    np.testing.assert_allclose(result.history["mu"], trace["mu"], rtol=1e-9)
+    np.testing.assert_allclose(result.history["residual"], trace["residual"], rtol=1e-6)
+    for i in range(3):
+        np.testing.assert_array_equal(result.history["rank"][:, i], trace[f"rank_view{i}"])
+    assert np.linalg.norm(result.tensor) == pytest.approx(ends["norm"], rel=1e-9)
+    assert result.tensor.max() == pytest.approx(ends["largest"], rel=1e-8)
+
+
+def test_golden_minimiser():
+    expected = golden()[1]["minimiser"]
+    W = make_trace.similarities()
+    result = tlrr(W, solver="dual", tol=1e-9, **make_trace.PARAMETERS)
+    # The objective is within the gap of the least value, from above, in both.
+    slack = expected["gap"] + result.gap * expected["objective"]
+    assert abs(result.objective(W) - expected["objective"]) <= slack + 1e-9
+    assert np.linalg.norm(result.tensor) == pytest.approx(expected["norm"], rel=1e-5)
 
 
 def test_golden_trace_of_yaleb(shared, yaleb_tensor):
