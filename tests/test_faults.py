@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import FULL, random_similarities
-from mvsc_fast._kernels import KernelError
 
 from mvsc_fast import (
     TLRR,
@@ -25,6 +24,7 @@ from mvsc_fast import (
     tsvd_msc,
     ut_svd_msc,
 )
+from mvsc_fast._kernels import KernelError
 from mvsc_fast.solvers import _tlrr as door
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")

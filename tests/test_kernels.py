@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mvsc_fast._halfcomplex import halfcomplex_shrink
 from reference import proximal
 
 from mvsc_fast import _kernels as kernels
+from mvsc_fast._halfcomplex import halfcomplex_shrink
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 MAPS = {
@@ -112,10 +112,10 @@ def test_bit_identical_for_any_thread_count(kernel, twin, dtype):
     )
 
 
+size = st.shared(st.integers(1, 12), key="n")
 tensors = st.builds(
-    random_tensor, st.integers(1, 5), *[st.shared(st.integers(1, 12), key="n")] * 2,
-    st.integers(0, 2**16),
-)  # fmt: skip
+    random_tensor, st.shared(st.integers(1, 5), key="v"), size, size, st.integers(0, 2**16)
+)
 thresholds = st.floats(0, 10)
 
 
@@ -134,8 +134,6 @@ def test_moreau_shrinking_and_clipping_add_up(T, t):
 @given(T=tensors, U=tensors, t=thresholds)
 def test_firmly_nonexpansive(T, U, t):
     """||prox(a) - prox(b)||^2 <= <prox(a) - prox(b), a - b>, of every proximal map."""
-    if T.shape != U.shape:
-        return
     T, U = (T + T.transpose(0, 2, 1)) / 2, (U + U.transpose(0, 2, 1)) / 2
     for kernel in MAPS:
         moved = apply(kernel, T, t) - apply(kernel, U, t)

@@ -188,14 +188,14 @@ def test_the_dft_warns_once_that_the_order_counts(monkeypatch, estimator):
     estimator(2, sample_transform="dft").fit(views)
 
 
-def test_self_ordering_ends_at_labels_that_stand_still():
+def test_self_ordering_ends_at_labels_that_stand_still(monkeypatch):
     views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
     model = TSVDMSC(3, reorder=True, random_state=0).fit(views)
     assert 1 <= model.n_rounds_ <= sample_order.MAX_ROUNDS
     assert clustering_scores(y, model.labels_)["acc"] > 0.9
     order = np.lexsort((model.affinity_.sum(axis=1), model.labels_))
     again = TSVDMSC(3, sample_transform="dft", random_state=0)
-    sample_order._warned = True
+    monkeypatch.setattr(sample_order, "_warned", True)
     labels = again.fit_predict([X[order] for X in views])
     assert adjusted_rand_score(labels, model.labels_[order]) == 1.0
 

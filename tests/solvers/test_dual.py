@@ -8,9 +8,9 @@ import scipy.sparse
 from conftest import random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
-from mvsc_fast._kernels import HAS_OPENMP
 
 from mvsc_fast import tlrr
+from mvsc_fast._kernels import HAS_OPENMP
 
 PARAMETERS = [
     {"omega1": 0.5, "alpha": 5.0, "lam": 4.0},

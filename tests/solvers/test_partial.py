@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import reference.tlrr as twin
 from conftest import random_similarities
-from mvsc_fast._parts import PARTIAL_MINIMUM, PartialShrinkage
 from reference.proximal import symmetric_shrink
 
 from mvsc_fast import tlrr
+from mvsc_fast._parts import PARTIAL_MINIMUM, PartialShrinkage
 
 
 def low_rank_plus_noise(values, n=PARTIAL_MINIMUM, noise=0.005, seed=0):
