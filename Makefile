@@ -20,16 +20,25 @@ bench: $(VENV)/installed
 	$(BIN)/python bench/solvers.py
 	$(BIN)/python bench/kernels.py
 
-lint: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet ruff
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+# In an environment of its own: checking needs no compiler
+LINT := .venv-lint
+lint: $(LINT)/installed
+	$(LINT)/bin/ruff check .
+	$(LINT)/bin/ruff format --check .
+	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint --max-line-length 100 \
+		$$(find src tests examples -name "*.pyx" -o -name "*.pxd")
+
+$(LINT)/installed: Makefile
+	$(PYTHON) -m venv $(LINT)
+	$(LINT)/bin/python -m pip install --quiet "ruff>=0.17,<0.18" "cython-lint>=0.22,<0.23"
+	touch $@
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
 $(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/,*.p[yx][xd] \
 		core/*.pyx core/*.pxd core/*.h solvers/*.pyx include/*.h))
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "Installing mvsc-fast in $(VENV); compiling takes a minute or two."
 	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"
 	touch $@
 
@@ -52,5 +61,5 @@ sanitize: $(VENV)/installed
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/mvsc_fast/core/blas_int.pxi
+	rm -rf $(VENV) $(LINT) build dist demo src/*.egg-info src/mvsc_fast/core/blas_int.pxi
 	find src \( -name "*.so" -o -name "*.c" \) -delete

@@ -5,8 +5,8 @@ import numpy as np
 from .. import graphs
 from ..spectral import fuse
 from ..validation import check_similarities
-from .base import MultiViewClusterer, fit_nested
 from ._tsvd_msc import tsvd_msc
+from .base import MultiViewClusterer, fit_nested
 
 TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
 GRAPHS = {

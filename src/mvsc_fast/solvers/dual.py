@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse
 
-from ._tlrr import screen, solve
 from ..threads import BlasSwitch
+from ._tlrr import screen, solve
 from .results import IterationState, SolverResult
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ._tlrr import solve
 from ..threads import BlasSwitch
+from ._tlrr import solve
 from .results import IterationState, SolverResult
 
 
