@@ -16,8 +16,7 @@ from conftest import random_similarities
 import mvsc_fast
 from mvsc_fast import TLRR, datasets, spectral, threads, tlrr
 from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.solvers._tlrr import split_threads
-from mvsc_fast.threads import BlasSwitch, resolve_threads
+from mvsc_fast.threads import resolve_threads
 
 
 def blas_settings():
@@ -39,27 +38,6 @@ def test_omp_num_threads_is_followed(monkeypatch):
         resolve_threads(0)
     with pytest.raises(TypeError, match="n_threads"):
         resolve_threads("two")
-
-
-@pytest.mark.skipif(not threads.HAS_OPENMP, reason="built without OpenMP")
-def test_slices_side_by_side_before_a_threaded_lapack():
-    assert split_threads(3, 5000, 2) == (2, 1)
-    assert split_threads(3, 5000, 16) == (1, 16)
-    assert split_threads(3, 100, 16) == (3, 1)
-
-
-@pytest.mark.parametrize("solver", ["ialm", "dual"])
-def test_large_eigenproblems_switch_blas_threads_on_and_off(monkeypatch, solver):
-    """One view on two threads: LAPACK's own threads are all there is for its eigenproblem."""
-    asked = []
-    change = BlasSwitch.__call__
-    monkeypatch.setattr(BlasSwitch, "__call__", lambda self, n: asked.append(n) or change(self, n))
-    W = random_similarities(1, 1000)
-    alone = tlrr(W, lam=1.0, solver=solver, max_iter=1, mu=1.0, n_threads=1)
-    assert asked == [1]
-    threaded = tlrr(W, lam=1.0, solver=solver, max_iter=1, mu=1.0, n_threads=2)
-    assert set(asked[1:]) == {1, 2} and asked[-1] == 1
-    np.testing.assert_allclose(threaded.tensor, alone.tensor, atol=1e-4)
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])

@@ -185,22 +185,6 @@ def use_threads(n_threads, n_samples):
             yield n_threads
 
 
-class BlasSwitch:
-    """Context in which BLAS has one thread until the switch is called with another number."""
-
-    def __enter__(self):
-        self._limit = contextlib.ExitStack()
-        self(1)
-        return self
-
-    def __call__(self, n_threads):
-        self._limit.close()
-        self._limit.enter_context(blas_threads(n_threads))
-
-    def __exit__(self, *_):
-        self._limit.close()
-
-
 def show_config():
     """Print versions, BLAS libraries, OpenMP and the number of threads in use."""
     import platform

@@ -78,7 +78,6 @@ def solve(path, Py_ssize_t v, Py_ssize_t n, double lam, Py_ssize_t iterations):
     options.omega1, options.alpha, options.lam = 0.5, 5.0, lam
     options.tol, options.max_iter = 0.0, 500
     options.progress, options.context = stop_after, &iterations
-    options.set_blas_threads = NULL
     result.size = sizeof(result)
     with nogil:
         status = tlrr_screen(&W[0], &source, &options, &labels[0], &blocks)

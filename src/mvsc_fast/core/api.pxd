@@ -31,7 +31,6 @@ cdef extern from "mvsc_fast.h" nogil:
         const Py_ssize_t *ranks
 
     ctypedef int (*mvsc_progress)(const mvsc_tlrr_state *, void *) noexcept nogil
-    ctypedef void (*mvsc_blas_setter)(void *, int) noexcept nogil
 
     ctypedef struct mvsc_tlrr_options:
         size_t size
@@ -46,7 +45,6 @@ cdef extern from "mvsc_fast.h" nogil:
         double rho
         double mu_max
         mvsc_progress progress
-        mvsc_blas_setter set_blas_threads
         void *context
 
     ctypedef struct mvsc_tlrr_blocks:

@@ -1,7 +1,6 @@
 # One connected block of a TLRR problem in the certified solver: its memory, and sweeps over it.
 from cython cimport floating
 
-from .api cimport mvsc_tlrr_options
 from .arena cimport Arena
 from mvsc_fast._kernels cimport Spectral
 from .screening cimport Pattern
@@ -30,7 +29,6 @@ cdef struct Block:
     Pattern pattern
     int n_threads
     int slices                  # eigenproblems at once
-    int blas                    # BLAS threads for each
     double omega1
     double omega2
     double lam
@@ -72,7 +70,6 @@ cdef void block_memory(
     Py_ssize_t n_tubes,
     size_t itemsize,
     int n_threads,
-    const mvsc_tlrr_options *options,
     Block *block,
 ) noexcept nogil
 cdef double primal(
@@ -130,7 +127,6 @@ cdef bint eigen_map(
     dual_floating *T,
     double threshold,
     Spectral kind,
-    const mvsc_tlrr_options *options,
     Outcome *outcome,
 ) noexcept nogil
 cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil

@@ -10,7 +10,6 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport loops
-from .api cimport mvsc_tlrr_options
 from .arena cimport Arena, take
 from .platform cimport seconds
 from mvsc_fast._kernels cimport (
@@ -24,7 +23,7 @@ from mvsc_fast._kernels cimport (
     symmetric_maps,
 )
 from .platform cimport omp_get_thread_num
-from .watch cimport failed, frontal_threads, set_blas
+from .watch cimport failed, frontal_threads
 
 
 cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -33,14 +32,11 @@ cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
 
 
 cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tubes,
-                       size_t itemsize, int n_threads, const mvsc_tlrr_options *options,
-                       Block *block) noexcept nogil:
+                       size_t itemsize, int n_threads, Block *block) noexcept nogil:
     cdef double values = <double> v * n_tubes, size = <double> v * n * n
     cdef int k
     block.v, block.n_threads = v, n_threads
-    block.slices = block.blas = 1
-    if n_threads > 1:
-        frontal_threads(v, n, options, &block.slices, &block.blas)
+    block.slices = frontal_threads(v, n_threads)
     block.pattern.n = n
     block.pattern.indptr = <Py_ssize_t *> take(arena, n + 1, sizeof(Py_ssize_t))
     block.pattern.cursor = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
@@ -255,16 +251,12 @@ cdef void extrapolate(Block *block, const dual_floating *P, const dual_floating 
 
 
 cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral kind,
-                    const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
+                    Outcome *outcome) noexcept nogil:
     """Map the frontal slices of T, their spectra into the block; False: LAPACK failed."""
     cdef double before = seconds()
-    if block.blas > 1:
-        set_blas(options, block.blas)
     symmetric_maps(T, block.v, block.pattern.n, threshold, kind, block.slices,
                    <dual_floating *> block.numbers, block.integers,
                    <dual_floating *> block.spectrum, block.rank, block.code)
-    if block.blas > 1:
-        set_blas(options, 1)
     outcome.eigen_seconds += seconds() - before
     return not failed(block.code, block.v, &outcome.lapack_info, &outcome.failed_view)
 

@@ -114,9 +114,9 @@ cdef void dual_lay_out(
     large = arena[0]
     if blocks.largest > SMALL_BLOCK:
         block_memory(&large, v, blocks.largest, tubes_of(blocks.largest, blocks), itemsize,
-                     options.n_threads, options, &block)
+                     options.n_threads, &block)
     for k in range(options.n_threads):
-        block_memory(arena, v, small, tubes_of(small, blocks), itemsize, 1, options, &block)
+        block_memory(arena, v, small, tubes_of(small, blocks), itemsize, 1, &block)
     arena.used = max(arena.used, large.used)
     arena.overflow = arena.overflow or large.overflow
 
@@ -190,7 +190,7 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
 
 
 cdef bint certify(Block *block, const floating *L, const floating *Q, dual_floating *dense,
-                  const mvsc_tlrr_options *options, Outcome *outcome) noexcept nogil:
+                  Outcome *outcome) noexcept nogil:
     """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed."""
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, k
     cdef dual_floating *spectrum = <dual_floating *> block.spectrum
@@ -201,7 +201,7 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
     if block.norm_squared == 0.0:
         return True
     scatter(block, L, dense)
-    if not eigen_map(block, dense, INFINITY, SHRINK, options, outcome):
+    if not eigen_map(block, dense, INFINITY, SHRINK, outcome):
         return False
     for k in range(v * n):
         frontal += fabs(<double> spectrum[k])
@@ -246,7 +246,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
             block.has_momentum = True
         value = primal(block, W, P_momentum, <const floating *> block.Q_momentum, L)
         climb_frontal(block, L, P_momentum, P_next)
-        if not eigen_map(block, P_next, block.omega1, CLIP, options, outcome):
+        if not eigen_map(block, P_next, block.omega1, CLIP, outcome):
             return MVSC_NO_CONVERGENCE
         progress(block, P_momentum, P, P_next, &moved, &uphill)
         model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
@@ -273,7 +273,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
         swap_spare(block, &block.Q, Q_next)
         block.has_momentum = False
         if outcome.n_iter >= block.check_at:
-            if not certify(block, L, <const floating *> block.Q, P_next, options, outcome):
+            if not certify(block, L, <const floating *> block.Q, P_next, outcome):
                 return MVSC_NO_CONVERGENCE
             relative = relative_gap(block, outcome)
             outcome.converged = relative <= options.tol
@@ -290,7 +290,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
     if not (outcome.converged or block.certified):
         # L stands elsewhere than at (P, Q), or its gap was not asked for.
         primal(block, W, P, <const floating *> block.Q, L)
-        if not certify(block, L, <const floating *> block.Q, P_next, options, outcome):
+        if not certify(block, L, <const floating *> block.Q, P_next, outcome):
             return MVSC_NO_CONVERGENCE
         outcome.converged = relative_gap(block, outcome) <= options.tol
     return MVSC_OK
@@ -382,7 +382,7 @@ cdef int build_and_solve(const floating *data, const Source *source, floating *o
     cdef Py_ssize_t n = shared.starts[index + 1] - shared.starts[index]
     cdef Py_ssize_t capacity = tubes_of(n, blocks)
     cdef Outcome *outcome = &shared.outcomes[index]
-    block_memory(&arena, source.v, n, capacity, sizeof(floating), n_threads, options, &block)
+    block_memory(&arena, source.v, n, capacity, sizeof(floating), n_threads, &block)
     block.omega1, block.omega2 = options.omega1, 1.0 - options.omega1
     block.lam, block.tau = options.lam / source.scale, source.tau
     if not build_pattern(data, source, labels, shared.members + shared.starts[index],
@@ -420,8 +420,7 @@ cdef int dual_solve(
             outcome.status = build_and_solve(data, source, out, labels, blocks, options, arena[0],
                                              &shared, b, options.n_threads, watch)
     slots = arena[0]
-    block_memory(&slots, source.v, small, tubes_of(small, blocks), sizeof(floating), 1, options,
-                 &block)
+    block_memory(&slots, source.v, small, tubes_of(small, blocks), sizeof(floating), 1, &block)
     slot_bytes = slots.used - arena.used
     slots = arena[0]
     for b in prange(n_blocks, num_threads=options.n_threads, schedule="dynamic"):

@@ -41,7 +41,7 @@ from .partial cimport (
     subspace_capacity,
     worth_trying,
 )
-from .watch cimport Watch, failed, frontal_threads, report, set_blas
+from .watch cimport Watch, failed, frontal_threads, report
 
 
 cdef int ialm_row(
@@ -181,8 +181,7 @@ cdef Py_ssize_t slot_size(Py_ssize_t n) noexcept nogil:
 cdef void ialm_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize,
                       const mvsc_tlrr_options *options, Memory *memory) noexcept nogil:
     cdef double size = <double> v * n * n
-    cdef int slices, blas
-    frontal_threads(v, n, options, &slices, &blas)
+    cdef int slices = frontal_threads(v, options.n_threads)
     memory.E = take(arena, size, itemsize)
     memory.Y1 = take(arena, size, itemsize)
     memory.Y2 = take(arena, size, itemsize)
@@ -203,8 +202,8 @@ cdef void ialm_lay_out(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize
     ialm_memory(arena, v, n, itemsize, options, &memory)
 
 
-cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int slices, int blas,
-                        const mvsc_tlrr_options *options, Memory *memory) noexcept nogil:
+cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int slices,
+                        Memory *memory) noexcept nogil:
     """Shrink the eigenvalues of every frontal slice, by a few eigenpairs where that is certain."""
     cdef Py_ssize_t i, size = slot_size(n), liwork = symmetric_liwork(n)
     cdef int found
@@ -215,8 +214,6 @@ cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int s
             found = partial_shrink(X + i * n * n, n, t, &memory.subspaces[i],
                                    <floating *> memory.numbers + omp_get_thread_num() * size)
             memory.rank[i] = found
-    if blas > 1:
-        set_blas(options, blas)
     for i in prange(v, num_threads=slices, schedule="static", chunksize=1):
         if memory.rank[i] < 0:
             memory.code[i] = symmetric_map(
@@ -224,8 +221,6 @@ cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int s
                 <floating *> memory.numbers + omp_get_thread_num() * size,
                 memory.integers + omp_get_thread_num() * liwork, &memory.rank[i])
             memory.subspaces[i].rank = memory.rank[i]
-    if blas > 1:
-        set_blas(options, 1)
 
 
 cdef void measure(
@@ -274,7 +269,7 @@ cdef int ialm_solve(
     mvsc_tlrr_result *result,   # INOUT zeros in
 ) noexcept nogil:
     cdef Memory memory
-    cdef int slices, blas, n_threads = options.n_threads
+    cdef int n_threads = options.n_threads, slices = frontal_threads(v, n_threads)
     cdef Py_ssize_t k, i, size = v * n * n
     cdef double omega1 = options.omega1, omega2 = 1.0 - options.omega1, lam = options.lam
     cdef double mu = options.mu, spectral_norm = 0.0, row_largest, longest, largest
@@ -282,7 +277,6 @@ cdef int ialm_solve(
     cdef loops.IalmStep step
     cdef mvsc_tlrr_state state
     ialm_memory(arena, v, n, sizeof(floating), options, &memory)
-    frontal_threads(v, n, options, &slices, &blas)
     cdef floating *E = <floating *> memory.E
     cdef floating *Y1 = <floating *> memory.Y1
     cdef floating *Y2 = <floating *> memory.Y2
@@ -297,13 +291,9 @@ cdef int ialm_solve(
 
     before = seconds()
     memcpy(X, W, size * sizeof(floating))
-    if blas > 1:
-        set_blas(options, blas)
     # An infinite threshold leaves nothing but the eigenvalues to compute.
     symmetric_maps(X, v, n, INFINITY, SHRINK, slices, <floating *> memory.numbers, memory.integers,
                    spectrum, memory.rank, memory.code)
-    if blas > 1:
-        set_blas(options, 1)
     if failed(memory.code, v, &result.lapack_info, &result.failed_view):
         return MVSC_NO_CONVERGENCE
     result.eigen_seconds += seconds() - before
@@ -340,7 +330,7 @@ cdef int ialm_solve(
             X[k] = <floating> reach * W[k]
     while result.n_iter < options.max_iter and not (result.converged or watch.stopped):
         before = seconds()
-        frontal_block(X, v, n, omega1 / (2.0 * mu), slices, blas, options, &memory)
+        frontal_block(X, v, n, omega1 / (2.0 * mu), slices, &memory)
         result.eigen_seconds += seconds() - before
         if failed(memory.code, v, &result.lapack_info, &result.failed_view):
             return MVSC_NO_CONVERGENCE

@@ -24,7 +24,7 @@ from .ialm cimport ialm_lay_out, ialm_solve
 from mvsc_fast._kernels cimport MAX_SLICE
 from .platform cimport omp_destroy_lock, omp_init_lock
 from .screening cimport Source, screen as screen_tubes, set_thresholds
-from .watch cimport LARGE_SLICE, Watch, frontal_threads
+from .watch cimport Watch
 
 
 cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -74,7 +74,7 @@ cdef int tlrr_workspace(
 ) noexcept nogil:
     cdef Arena arena = counting_arena(), labels
     cdef mvsc_tlrr_blocks worst
-    cdef Py_ssize_t[3] largest
+    cdef Py_ssize_t[2] largest
     cdef int k
     bytes[0] = 0
     if options.solver == MVSC_TLRR_IALM:
@@ -87,13 +87,12 @@ cdef int tlrr_workspace(
         take(&arena, n, sizeof(Py_ssize_t))
         dual_lay_out(&arena, v, n, itemsize, blocks, options)
     else:
-        # One block; or the largest whose slices are worked on side by side; or all small.
+        # One block, or all small: the largest whose memory is needed once for every thread.
         largest[0] = min(n, <Py_ssize_t> MAX_SLICE)
-        largest[1] = min(n, <Py_ssize_t> (LARGE_SLICE - 1))
-        largest[2] = min(n, <Py_ssize_t> SMALL_BLOCK)
+        largest[1] = min(n, <Py_ssize_t> SMALL_BLOCK)
         take(&arena, n, sizeof(Py_ssize_t))
         labels = arena
-        for k in range(3):
+        for k in range(2):
             worst.n_blocks, worst.largest, worst.n_tubes = n, largest[k], n * n
             arena = labels
             dual_lay_out(&arena, v, n, itemsize, &worst, options)

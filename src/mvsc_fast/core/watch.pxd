@@ -1,11 +1,7 @@
-# What both TLRR solvers share: reports to the user's callback, the threads of eigenproblems, failures.
+# What both TLRR solvers share: reports to the user's callback, failures.
 from .api cimport mvsc_tlrr_options, mvsc_tlrr_state
 from .platform cimport seconds
-from .platform cimport MVSC_OPENMP, omp_lock_t, omp_set_lock, omp_unset_lock
-
-
-cdef enum:
-    LARGE_SLICE = 1000          # samples from which a threaded LAPACK pays
+from .platform cimport omp_lock_t, omp_set_lock, omp_unset_lock
 
 
 cdef struct Watch:
@@ -29,18 +25,14 @@ cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
     omp_unset_lock(&watch.lock)
 
 
-cdef inline void frontal_threads(Py_ssize_t v, Py_ssize_t n, const mvsc_tlrr_options *options,
-                                 int *slices, int *blas) noexcept nogil:
-    """Split of the threads over the frontal slices: slices at once, BLAS threads for each.
+cdef inline int frontal_threads(Py_ssize_t v, int n_threads) noexcept nogil:
+    """Frontal slices worked on side by side, on one BLAS thread each.
 
-    Slices side by side scale better than a threaded LAPACK, whose tridiagonal reduction is bound
-    by memory; a threaded LAPACK pays where threads are left over and slices are large.
+    A threaded LAPACK never pays: with two threads it took 3 to 16 times as long as one thread for
+    one view and for three, n = 1000 and 2000, both precisions, on a busy machine, where threads
+    that wait for each other within every column of the tridiagonal reduction spin.
     """
-    slices[0] = <int> max(1, min(<Py_ssize_t> options.n_threads, v))
-    blas[0] = 1
-    if options.set_blas_threads == NULL or (MVSC_OPENMP and (options.n_threads <= v or n < LARGE_SLICE)):
-        return
-    slices[0], blas[0] = 1, options.n_threads
+    return <int> max(1, min(<Py_ssize_t> n_threads, v))
 
 
 cdef inline bint failed(const int *code, Py_ssize_t count, int *info,
@@ -52,7 +44,3 @@ cdef inline bint failed(const int *code, Py_ssize_t count, int *info,
             info[0], index[0] = code[j], j
             return True
     return False
-
-
-cdef inline void set_blas(const mvsc_tlrr_options *options, int blas) noexcept nogil:
-    options.set_blas_threads(options.context, blas)

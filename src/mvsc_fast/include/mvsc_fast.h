@@ -95,9 +95,6 @@ typedef struct {
  * returns 0 the run stops. */
 typedef int (*mvsc_progress)(const mvsc_tlrr_state *state, void *context);
 
-/* Sets the number of BLAS threads. */
-typedef void (*mvsc_blas_setter)(void *context, int n_threads);
-
 typedef struct {
     size_t size;                /* sizeof(mvsc_tlrr_options) */
     int solver;                 /* mvsc_tlrr_solver */
@@ -110,18 +107,13 @@ typedef struct {
     double mu, rho, mu_max;     /* IALM: first penalty, its growth and its cap */
 
     mvsc_progress progress;     /* or NULL */
-
-    /* For eigenproblems of 1000 samples and more, on more threads than views; set back to 1 after
-     * each. NULL: never changed. */
-    mvsc_blas_setter set_blas_threads;
-
-    void *context;              /* passed to both functions */
+    void *context;              /* passed to progress */
 } mvsc_tlrr_options;
 
 /* The defaults of mvsc_fast.tlrr, on one thread. */
 #define MVSC_TLRR_DEFAULTS \
     {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 5.0, 15.0, 1e-4, 500, 1e-4, 1.1, 1e10, \
-     NULL, NULL, NULL}
+     NULL, NULL}
 
 /* Independent blocks of samples, and the tubes that may be non-zero in the minimiser. */
 typedef struct {

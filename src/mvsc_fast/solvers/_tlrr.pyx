@@ -18,7 +18,6 @@ from mvsc_fast.core.api cimport (
 )
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
-from mvsc_fast.core.watch cimport frontal_threads
 
 import numpy as np
 
@@ -31,7 +30,6 @@ SOLVERS = {"dual": MVSC_TLRR_DUAL, "ialm": MVSC_TLRR_IALM}
 cdef class Caller:
     """The Python side of a run: its callbacks, and what they raised."""
     cdef object report
-    cdef object set_blas
     cdef object error
     cdef Py_ssize_t v
 
@@ -53,15 +51,6 @@ cdef int on_progress(const mvsc_tlrr_state *state, void *context) noexcept with 
         return 1
 
 
-cdef void on_set_blas(void *context, int n_threads) noexcept with gil:
-    cdef Caller caller = <Caller> context
-    try:
-        caller.set_blas(n_threads)
-    except BaseException as error:
-        if caller.error is None:
-            caller.error = error
-
-
 def solve(
     const floating[:, ::1] data,
     Py_ssize_t n,
@@ -79,7 +68,6 @@ def solve(
     double rho=1.0,
     double mu_max=1.0,
     report,
-    set_blas,
 ):
     """Solve TLRR.
 
@@ -90,8 +78,6 @@ def solve(
         small to screen single tubes, the pattern must hold all pairs of every component.
     report : callable
         Gets what the C interface calls a state by keywords, after every iteration.
-    set_blas : callable
-        Gets the number of BLAS threads to use.
 
     Returns
     -------
@@ -119,9 +105,8 @@ def solve(
     options.omega1, options.alpha, options.lam = omega1, alpha, lam
     options.tol, options.max_iter = tol, max_iter
     options.mu, options.rho, options.mu_max = mu, rho, mu_max
-    options.progress, options.set_blas_threads = on_progress, on_set_blas
-    options.context = <void *> caller
-    caller.report, caller.set_blas, caller.v = report, set_blas, v
+    options.progress, options.context = on_progress, <void *> caller
+    caller.report, caller.v = report, v
     memset(&blocks, 0, sizeof(blocks))
     memset(&result, 0, sizeof(result))
     result.size = sizeof(result)
@@ -187,12 +172,3 @@ def screen(const floating[:, ::1] data, Py_ssize_t n, indptr, indices, *, double
 def _one(index, info):
     """LAPACK's status of all slices up to the one that failed."""
     return [0] * index + [info]
-
-
-def split_threads(Py_ssize_t n_views, Py_ssize_t n_samples, int n_threads):
-    """Frontal slices worked on at once, and BLAS threads for each (see the C core)."""
-    cdef mvsc_tlrr_options options
-    cdef int slices, blas
-    options.n_threads, options.set_blas_threads = n_threads, on_set_blas
-    frontal_threads(n_views, n_samples, &options, &slices, &blas)
-    return slices, blas

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse
 
-from ..threads import BlasSwitch
+from ..threads import blas_threads
 from ._tlrr import screen, solve
 from .results import IterationState, SolverResult
 
@@ -21,10 +21,10 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
     else:
         data, pattern = _on_one_pattern(W, model)
     history = _History(callback)
-    with BlasSwitch() as set_blas:
+    with blas_threads(1):
         result = solve(
             data, n, **pattern, solver="dual", **model, tol=tol, max_iter=max_iter,
-            n_threads=n_threads, report=history.report, set_blas=set_blas,
+            n_threads=n_threads, report=history.report,
         )  # fmt: skip
     values = result["values"]
     return SolverResult(

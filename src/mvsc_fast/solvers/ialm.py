@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..threads import BlasSwitch
+from ..threads import blas_threads
 from ._tlrr import solve
 from .results import IterationState, SolverResult
 
@@ -21,11 +21,10 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
             return callback(IterationState(state["iteration"], state["residual"], state["seconds"]))
         return False
 
-    with BlasSwitch() as set_blas:
+    with blas_threads(1):
         result = solve(
             W.reshape(v, n * n), n, solver="ialm", omega1=omega1, alpha=alpha, lam=lam, tol=tol,
             max_iter=max_iter, mu=mu, rho=rho, mu_max=mu_max, n_threads=n_threads, report=report,
-            set_blas=set_blas,
         )  # fmt: skip
     history = {
         name: np.array([state[name] for state in states]) for name in ("residual", "seconds", "mu")
