@@ -282,6 +282,11 @@ cdef int tlrr_screen(const mvsc_tensor *W, const mvsc_tlrr_options *options, Py_
     return typed_screen(<const double *> W.data, W, options, labels, blocks)
 
 
+cdef bint check_blocks(const mvsc_tensor *W, const mvsc_tlrr_blocks *blocks) noexcept nogil:
+    return (blocks.size == sizeof(mvsc_tlrr_blocks) and 1 <= blocks.n_blocks <= W.n
+            and 1 <= blocks.largest <= W.n and 0 <= blocks.n_tubes <= W.n * W.n)
+
+
 cdef int tlrr_workspace_size(const mvsc_tensor *W, const mvsc_tlrr_options *options,
                              const mvsc_tlrr_blocks *blocks, size_t *bytes) noexcept nogil:
     cdef int status = check_options(W, options)
@@ -290,24 +295,24 @@ cdef int tlrr_workspace_size(const mvsc_tensor *W, const mvsc_tlrr_options *opti
     bytes[0] = 0
     if status != MVSC_OK:
         return status
-    if blocks != NULL and not (
-            blocks.size == sizeof(mvsc_tlrr_blocks) and 1 <= blocks.n_blocks <= W.n
-            and 1 <= blocks.largest <= W.n and 0 <= blocks.n_tubes <= W.n * W.n):
+    if blocks != NULL and not check_blocks(W, blocks):
         return MVSC_BAD_ARGUMENT
     return core_workspace(W.v, W.n, itemsize_of(W), options, blocks, bytes)
 
 
 cdef int typed_solve(const floating *W, const mvsc_tensor *tensor,
-                     const mvsc_tlrr_options *options, floating *L, void *workspace,
-                     size_t bytes, mvsc_tlrr_result *result) noexcept nogil:
+                     const mvsc_tlrr_options *options, const Py_ssize_t *labels,
+                     const mvsc_tlrr_blocks *blocks, floating *L, void *workspace, size_t bytes,
+                     mvsc_tlrr_result *result) noexcept nogil:
     cdef Source source = dense_source(tensor.v, tensor.n)
     cdef int status = check_values(W, tensor.v, tensor.n)
     if status == MVSC_OK:
-        status = core_solve(W, &source, L, options, NULL, workspace, bytes, result)
+        status = core_solve(W, &source, L, options, labels, blocks, workspace, bytes, result)
     return status
 
 
-cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc_tensor *L,
+cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options,
+                    const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks, mvsc_tensor *L,
                     void *workspace, size_t bytes, mvsc_tlrr_result *result) noexcept nogil:
     cdef mvsc_tlrr_result unwanted
     cdef int status = check_options(W, options)
@@ -316,6 +321,8 @@ cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc
     if L == NULL or L.size != sizeof(mvsc_tensor) or W.data == NULL or L.data == NULL:
         return MVSC_BAD_ARGUMENT
     if workspace == NULL or W.data == L.data:
+        return MVSC_BAD_ARGUMENT
+    if (labels == NULL) != (blocks == NULL) or (blocks != NULL and not check_blocks(W, blocks)):
         return MVSC_BAD_ARGUMENT
     if result != NULL and result.size != sizeof(mvsc_tlrr_result):
         return MVSC_BAD_ARGUMENT
@@ -327,10 +334,10 @@ cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc
         unwanted.size = sizeof(mvsc_tlrr_result)
         result = &unwanted
     if W.dtype == MVSC_FLOAT32:
-        return typed_solve(<const float *> W.data, W, options, <float *> L.data, workspace, bytes,
-                           result)
-    return typed_solve(<const double *> W.data, W, options, <double *> L.data, workspace, bytes,
-                       result)
+        return typed_solve(<const float *> W.data, W, options, labels, blocks, <float *> L.data,
+                           workspace, bytes, result)
+    return typed_solve(<const double *> W.data, W, options, labels, blocks, <double *> L.data,
+                       workspace, bytes, result)
 
 
 # ------------------------------------------------------------------ BLAS threads

@@ -46,8 +46,8 @@ static void check_signatures(void)
                   mvsc_tlrr_blocks *) = mvsc_tlrr_screen;
     int (*size)(const mvsc_tensor *, const mvsc_tlrr_options *, const mvsc_tlrr_blocks *,
                 size_t *) = mvsc_tlrr_workspace_size;
-    int (*solve)(const mvsc_tensor *, const mvsc_tlrr_options *, mvsc_tensor *, void *, size_t,
-                 mvsc_tlrr_result *) = mvsc_tlrr_solve;
+    int (*solve)(const mvsc_tensor *, const mvsc_tlrr_options *, const ptrdiff_t *,
+                 const mvsc_tlrr_blocks *, mvsc_tensor *, void *, size_t, mvsc_tlrr_result *) = mvsc_tlrr_solve;
     void *(*limit)(int) = mvsc_limit_blas;
     void (*release)(void *) = mvsc_release_blas;
     (void)error, (void)prox_size, (void)map, (void)screen, (void)size, (void)solve, (void)limit,
@@ -133,14 +133,14 @@ static PyObject *prox(PyObject *self, PyObject *args)
 /* ------------------------------------------------------------------ TLRR */
 
 typedef struct {
-    Py_ssize_t stop_after, calls, finals;
+    Py_ssize_t stop_after, calls;
 } watcher;
 
 static int watch(const mvsc_tlrr_state *state, void *context)
 {
     watcher *w = context;
-    w->calls += !state->final;
-    w->finals += state->final;
+    (void)state;
+    w->calls++;
     return w->stop_after >= 0 && w->calls >= w->stop_after;
 }
 
@@ -160,17 +160,18 @@ static double now(void)
  *
  * On a copy of the bytes `data` (None: a null pointer). `sizes` is added to the size field of one
  * struct: 1 of W, 2 of the options, 3 of L, 4 of the result, 5 of the blocks, 0 of none; 6 is a null
- * pointer for L's data, and 7 W's data for L's. `screened`: ask for the workspace of this data. */
+ * pointer for L's data, and 7 W's data for L's; 8 leaves out the blocks, 9 moves a
+ * label, 10 makes the largest block smaller than it is. `screened`: hand on labels and blocks. */
 static PyObject *tlrr(PyObject *self, PyObject *args)
 {
     Py_buffer buffer = {0};
     Py_ssize_t stop_after, spare;
-    int which, screened, status, screen_status, size_status, untouched;
+    int which, screened, known, status, screen_status, size_status, untouched;
     mvsc_tensor W = {sizeof W, NULL, 0, 0, 0, 0}, L;
     mvsc_tlrr_options options = MVSC_TLRR_DEFAULTS;
     mvsc_tlrr_blocks blocks = {sizeof blocks, 0, 0, 0};
     mvsc_tlrr_result result = {0};
-    watcher w = {-1, 0, 0};
+    watcher w = {-1, 0};
     size_t bytes = 0, asked, length, inside = 0, size = 0;
     unsigned char *data = NULL, *out = NULL, *workspace;
     ptrdiff_t *labels;
@@ -207,8 +208,10 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
         L.data = W.data;
     labels = calloc(length / sizeof(float) + 1, sizeof *labels);
     screen_status = mvsc_tlrr_screen(&W, &options, labels, &blocks);
-    size_status = mvsc_tlrr_workspace_size(
-        &W, &options, screened && screen_status == MVSC_OK ? &blocks : NULL, &bytes);
+    known = screened && screen_status == MVSC_OK;
+    size_status = mvsc_tlrr_workspace_size(&W, &options, known ? &blocks : NULL, &bytes);
+    labels[0] += which == 9;
+    blocks.largest -= which == 10;
     asked = bytes;
     bytes = with_spare(bytes, spare);
     workspace = guarded(NULL, bytes, 0x5A);
@@ -217,7 +220,8 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     seconds = now();
     if (count_start != NULL)
         count_start();
-    status = mvsc_tlrr_solve(&W, &options, &L, workspace + GUARD, bytes, &result);
+    status = mvsc_tlrr_solve(&W, &options, known ? labels : NULL, known && which != 8 ? &blocks : NULL,
+                             &L, workspace + GUARD, bytes, &result);
     if (count_stop != NULL)
         inside = count_stop();
     seconds = now() - seconds;
@@ -230,7 +234,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     if (screen_status == MVSC_OK)
         size = (size_t)W.n;
     answer = Py_BuildValue(
-        "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n,s:n}", "status",
+        "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n}", "status",
         status, "screen_status", screen_status, "size_status", size_status, "message",
         mvsc_strerror(status), "intact", untouched, "asked", (unsigned long long)asked,
         "inside", (unsigned long long)inside, "L", out == NULL ? "" : (const char *)out + GUARD,
@@ -238,7 +242,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
         "n_iter", (Py_ssize_t)result.n_iter, "n_blocks", (Py_ssize_t)result.n_blocks,
         "n_fast_forward", (Py_ssize_t)result.n_fast_forward, "converged", result.converged,
         "stopped", result.stopped, "gap", result.gap, "error_bound", result.error_bound, "seconds",
-        seconds, "calls", w.calls, "finals", w.finals);
+        seconds, "calls", w.calls);
     free(labels);
     free(workspace);
     free(data);

@@ -68,8 +68,8 @@ static void *solve_one(void *argument)
         mine->status = NO_MEMORY;
         goto done;
     }
-    mine->status = mvsc_tlrr_solve(&mine->tensor, &mine->options, &mine->low_rank,
-                                             workspace, bytes, &mine->result);
+    mine->status = mvsc_tlrr_solve(&mine->tensor, &mine->options, labels, &blocks, &mine->low_rank,
+                                   workspace, bytes, &mine->result);
 done:
     free(workspace);
     free(labels);

@@ -21,7 +21,6 @@ cdef extern from "mvsc_fast.h" nogil:
         size_t size
         Py_ssize_t block
         Py_ssize_t iteration
-        int final
         int converged
         double residual
         double seconds
@@ -78,7 +77,8 @@ cdef extern from "mvsc_fast.h" nogil:
                            mvsc_tlrr_blocks *) noexcept nogil
         int (*tlrr_workspace_size)(const mvsc_tensor *, const mvsc_tlrr_options *,
                                    const mvsc_tlrr_blocks *, size_t *) noexcept nogil
-        int (*tlrr_solve)(const mvsc_tensor *, const mvsc_tlrr_options *, mvsc_tensor *, void *,
-                          size_t, mvsc_tlrr_result *) noexcept nogil
+        int (*tlrr_solve)(const mvsc_tensor *, const mvsc_tlrr_options *, const Py_ssize_t *,
+                          const mvsc_tlrr_blocks *, mvsc_tensor *, void *, size_t,
+                          mvsc_tlrr_result *) noexcept nogil
         void *(*limit_blas)(int) noexcept
         void (*release_blas)(void *) noexcept

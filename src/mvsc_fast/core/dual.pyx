@@ -27,9 +27,9 @@ from libc.string cimport memcpy, memset
 
 from . cimport loops
 from .api cimport (
+    MVSC_BAD_ARGUMENT,
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
-    MVSC_SMALL_WORKSPACE,
     mvsc_tlrr_blocks,
     mvsc_tlrr_options,
     mvsc_tlrr_result,
@@ -218,11 +218,11 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
     return True
 
 
-cdef void tell(Block *block, const Outcome *outcome, Py_ssize_t index, bint final,
+cdef void tell(Block *block, const Outcome *outcome, Py_ssize_t index,
                Watch *watch) noexcept nogil:
     cdef mvsc_tlrr_state state
     memset(&state, 0, sizeof(mvsc_tlrr_state))
-    state.block, state.iteration, state.final = index, outcome.n_iter, final
+    state.block, state.iteration = index, outcome.n_iter
     state.converged, state.residual = outcome.converged, relative_gap(block, outcome)
     state.gap, state.gap_scale = outcome.gap, block.lam * outcome.norm_squared
     report(watch, &state)
@@ -258,7 +258,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
                 and block.step > 2.0 * lam * (1.0 + 1e-9)):
             block.step = fmax(block.step / 2.0, 2.0 * lam)
             block.growth = (1.0 + block.growth) / 2.0
-            tell(block, outcome, index, False, watch)
+            tell(block, outcome, index, watch)
             continue
         if uphill > 0:
             block.t = 1.0
@@ -284,7 +284,7 @@ cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssi
                     wants_double = True
                 elif block.rounding > 0.9 * outcome.gap:
                     block.max_iter = outcome.n_iter     # no precision is left to gain
-        tell(block, outcome, index, False, watch)
+        tell(block, outcome, index, watch)
         if wants_double:
             return TO_DOUBLE
     if not (outcome.converged or block.certified):
@@ -368,7 +368,6 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
         for i in range(v):
             for e in range(nnz):
                 out[i * source.stride + block.pattern.position[e]] = L[i * nnz + e] / scale
-        tell(block, outcome, index, True, watch)
     return status
 
 
@@ -387,7 +386,7 @@ cdef int build_and_solve(const floating *data, const Source *source, floating *o
     block.lam, block.tau = options.lam / source.scale, source.tau
     if not build_pattern(data, source, labels, shared.members + shared.starts[index],
                          shared.local, capacity, &block.pattern):
-        return MVSC_SMALL_WORKSPACE
+        return MVSC_BAD_ARGUMENT        # labels or blocks of another problem
     return solve_block(data, source, out, &block, index, options, outcome, watch)
 
 
@@ -406,13 +405,17 @@ cdef int dual_solve(
     cdef Arena slots
     cdef Block block
     cdef Outcome *outcome
-    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b
+    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b, largest = 0
     cdef Py_ssize_t small = small_block(n, blocks)
     cdef size_t slot_bytes
     cdef double gap = 0.0, squared = 0.0
     shared_memory(arena, n, n_blocks, &shared)
     memset(shared.outcomes, 0, n_blocks * sizeof(Outcome))
     sort_members(labels, n, n_blocks, shared.starts, shared.members, shared.local)
+    for b in range(n_blocks):
+        largest = max(largest, shared.starts[b + 1] - shared.starts[b])
+    if largest != blocks.largest:
+        return MVSC_BAD_ARGUMENT
     for b in range(n_blocks):
         outcome = &shared.outcomes[b]
         outcome.failed_view = outcome.failed_row = -1

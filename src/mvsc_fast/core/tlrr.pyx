@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from . cimport loops
 from .api cimport (
-    MVSC_NO_CONVERGENCE,
+    MVSC_BAD_ARGUMENT,
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
     MVSC_SMALL_WORKSPACE,
@@ -49,6 +49,16 @@ cdef double normalising_power(const floating *data, Py_ssize_t count) noexcept n
     return ldexp(1.0, min(1 - exponent, 126 if floating is float else 1022))
 
 
+cdef int prepare(const floating *data, Source *source,
+                 const mvsc_tlrr_options *options) noexcept nogil:
+    """Scale and thresholds of a source; a status."""
+    source.scale = normalising_power(data, source.v * source.stride)
+    if not 1e-300 < options.lam / source.scale < 1e150:
+        return MVSC_OUT_OF_RANGE
+    set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale)
+    return MVSC_OK
+
+
 cdef int tlrr_screen(
     const floating *data,       # the values of the source
     Source *source,             # INOUT scale and thresholds out
@@ -56,12 +66,28 @@ cdef int tlrr_screen(
     Py_ssize_t *labels,         # OUT  n
     mvsc_tlrr_blocks *blocks,   # OUT  all but the size field
 ) noexcept nogil:
-    source.scale = normalising_power(data, source.v * source.stride)
-    if not 1e-300 < options.lam / source.scale < 1e150:
-        return MVSC_OUT_OF_RANGE
-    set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale)
+    """Blocks of samples that the minimiser does not connect, and how many tubes it can have."""
+    cdef int status = prepare(data, source, options)
+    if status != MVSC_OK:
+        return status
     screen_tubes(data, source, labels, blocks)
     return MVSC_OK if blocks.largest <= MAX_SLICE else MVSC_TOO_LARGE
+
+
+cdef bint numbered_by_first_sample(const Py_ssize_t *labels, Py_ssize_t n,
+                                   Py_ssize_t n_blocks) noexcept nogil:
+    """Whether labels number ``n_blocks`` blocks as screening does."""
+    cdef Py_ssize_t j, found = 0
+    for j in range(n):
+        if not 0 <= labels[j] <= found:
+            return False
+        found += labels[j] == found
+    return found == n_blocks
+
+
+cdef Py_ssize_t *lay_out_labels(Arena *arena, Py_ssize_t n) noexcept nogil:
+    """Room for the labels of a problem that is screened inside."""
+    return <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
 
 
 cdef int tlrr_workspace(
@@ -84,13 +110,13 @@ cdef int tlrr_workspace(
     elif blocks != NULL:
         if blocks.largest > MAX_SLICE:
             return MVSC_TOO_LARGE
-        take(&arena, n, sizeof(Py_ssize_t))
+        lay_out_labels(&arena, n)
         dual_lay_out(&arena, v, n, itemsize, blocks, options)
     else:
         # One block, or all small: the largest whose memory is needed once for every thread.
         largest[0] = min(n, <Py_ssize_t> MAX_SLICE)
         largest[1] = min(n, <Py_ssize_t> SMALL_BLOCK)
-        take(&arena, n, sizeof(Py_ssize_t))
+        lay_out_labels(&arena, n)
         labels = arena
         for k in range(2):
             worst.n_blocks, worst.largest, worst.n_tubes = n, largest[k], n * n
@@ -108,35 +134,41 @@ cdef int tlrr_workspace(
 
 cdef int tlrr_solve(
     const floating *data,       # the values of the source
-    Source *source,             # INOUT
+    Source *source,             # INOUT scale and thresholds out
     floating *out,              # OUT  L, in the places of the data
     const mvsc_tlrr_options *options,
-    Py_ssize_t *labels,         # OUT  n; NULL: not wanted
+    const Py_ssize_t *labels,   # of tlrr_screen for the same source and options, and
+    const mvsc_tlrr_blocks *blocks,     # its blocks; both NULL: found here
     void *workspace,
     size_t bytes,
     mvsc_tlrr_result *result,   # OUT  all but the size field
 ) noexcept nogil:
+    """Solve TLRR in ``bytes`` bytes of workspace, as many as tlrr_workspace says; a status."""
     cdef Watch watch
-    cdef Arena arena = arena_at(workspace)
-    cdef mvsc_tlrr_blocks blocks
-    cdef Py_ssize_t *own_labels = labels
+    cdef Arena arena = arena_at(workspace), counted = counting_arena()
+    cdef mvsc_tlrr_blocks found
+    cdef Py_ssize_t *own_labels
     cdef size_t size = result.size, needed
     cdef int status
     memset(result, 0, sizeof(mvsc_tlrr_result))
     result.size, result.failed_view, result.failed_row = size, -1, -1
     watch.options, watch.start, watch.stopped = options, seconds(), False
     if options.solver == MVSC_TLRR_IALM:
-        status = tlrr_workspace(source.v, source.n, sizeof(floating), options, NULL, &needed)
+        blocks, status = NULL, MVSC_OK
     else:
-        if bytes < (<size_t> source.n + 16) * sizeof(Py_ssize_t):
+        lay_out_labels(&counted, source.n)
+        if bytes < workspace_bytes(&counted):
             return MVSC_SMALL_WORKSPACE
-        own_labels = <Py_ssize_t *> take(&arena, source.n, sizeof(Py_ssize_t))
-        if labels != NULL:
-            own_labels = labels
-        status = tlrr_screen(data, source, options, own_labels, &blocks)
-        if status == MVSC_OK:
-            status = tlrr_workspace(source.v, source.n, sizeof(floating), options, &blocks,
-                                    &needed)
+        own_labels = lay_out_labels(&arena, source.n)
+        if labels == NULL:
+            status = tlrr_screen(data, source, options, own_labels, &found)
+            labels, blocks = own_labels, &found
+        elif numbered_by_first_sample(labels, source.n, blocks.n_blocks):
+            status = prepare(data, source, options)
+        else:
+            status = MVSC_BAD_ARGUMENT
+    if status == MVSC_OK:
+        status = tlrr_workspace(source.v, source.n, sizeof(floating), options, blocks, &needed)
     if status != MVSC_OK:
         return status
     if bytes < needed:
@@ -147,8 +179,7 @@ cdef int tlrr_solve(
     else:
         if source.stride > 0:
             memset(out, 0, source.v * source.stride * sizeof(floating))
-        status = dual_solve(data, source, out, own_labels, &blocks, options, &arena, &watch,
-                            result)
+        status = dual_solve(data, source, out, labels, blocks, options, &arena, &watch, result)
     omp_destroy_lock(&watch.lock)
     result.stopped = watch.stopped
     result.seconds = seconds() - watch.start

@@ -20,7 +20,7 @@ cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
     state.size = sizeof(mvsc_tlrr_state)
     state.seconds = seconds() - watch.start
     wish = watch.options.progress(state, watch.options.context)
-    if wish != 0 and not state.final:
+    if wish != 0:
         watch.stopped = True
     omp_unset_lock(&watch.lock)
 

@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Grows with every change; a table of a later version serves code compiled for an earlier one. */
-#define MVSC_API_VERSION 2
+#define MVSC_API_VERSION 1
 
 typedef enum {
     MVSC_OK = 0,
@@ -78,10 +78,9 @@ typedef enum {
 /* What `progress` sees after every iteration. */
 typedef struct {
     size_t size;                /* sizeof(mvsc_tlrr_state) of the library */
-    ptrdiff_t block;            /* independent block of samples; 0 with MVSC_TLRR_IALM */
+    ptrdiff_t block;            /* whose iteration this is, as in the labels of mvsc_tlrr_screen;
+                                   0 with MVSC_TLRR_IALM */
     ptrdiff_t iteration;        /* from 1, within the block */
-    int final;                  /* 1: a last report of a block of MVSC_TLRR_DUAL, after its
-                                   certificate; no iteration, and cannot stop anything */
     int converged;
     double residual;            /* what is compared with tol; of the block alone */
     double seconds;             /* since the solver started */
@@ -155,8 +154,6 @@ typedef struct {
     int (*prox)(int map, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
                 size_t bytes, ptrdiff_t *counts);
 
-    /* Since version 2. */
-
     /* Split the samples into blocks that the minimiser does not connect: `labels` receives n
      * numbers, from 0 by each block's first sample. */
     int (*tlrr_screen)(const mvsc_tensor *W, const mvsc_tlrr_options *options, ptrdiff_t *labels,
@@ -168,9 +165,12 @@ typedef struct {
                                const mvsc_tlrr_blocks *blocks, size_t *bytes);
 
     /* Solve TLRR for W (v, n, n) into L of the same shape and type, which W is not part of. W must
-     * be exactly symmetric. The workspace may have any alignment. Results are those of
-     * mvsc_fast.tlrr, to the last bit. `result` may be NULL. */
-    int (*tlrr_solve)(const mvsc_tensor *W, const mvsc_tlrr_options *options, mvsc_tensor *L,
+     * be exactly symmetric. `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these
+     * options; with both NULL the samples are screened once more. The workspace may have any
+     * alignment. Results are those of mvsc_fast.tlrr, to the last bit. `result`, which holds the
+     * certificate, may be NULL. */
+    int (*tlrr_solve)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
+                      const ptrdiff_t *labels, const mvsc_tlrr_blocks *blocks, mvsc_tensor *L,
                       void *workspace, size_t bytes, mvsc_tlrr_result *result);
 
     /* These two need the GIL. Limit BLAS to n_threads threads until the returned request is

@@ -19,12 +19,15 @@ from mvsc_fast.core.api cimport (
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
 
+from collections import namedtuple
+
 import numpy as np
 
 from mvsc_fast._kernels import check_status
 from mvsc_fast.validation import check_memory, check_slice_size
 
 SOLVERS = {"dual": MVSC_TLRR_DUAL, "ialm": MVSC_TLRR_IALM}
+Screening = namedtuple("Screening", "labels n_blocks largest n_tubes bound")
 
 
 cdef class Caller:
@@ -41,14 +44,73 @@ cdef int on_progress(const mvsc_tlrr_state *state, void *context) noexcept with 
         PyErr_CheckSignals()
         ranks = [state.ranks[i] for i in range(caller.v)] if state.ranks != NULL else None
         return bool(caller.report(
-            block=state.block, iteration=state.iteration, final=bool(state.final),
-            residual=state.residual, seconds=state.seconds, gap=state.gap,
-            gap_scale=state.gap_scale, mu=state.mu, ranks=ranks,
+            block=state.block, iteration=state.iteration, residual=state.residual,
+            seconds=state.seconds, gap=state.gap, gap_scale=state.gap_scale, mu=state.mu,
+            ranks=ranks,
         ))
     except BaseException as error:
         if caller.error is None:
             caller.error = error
         return 1
+
+
+cdef class Problem:
+    """What the core is told of a problem, all but the values of its slices."""
+    cdef Source source
+    cdef mvsc_tlrr_options options
+    cdef Py_ssize_t[::1] indptr
+    cdef Py_ssize_t[::1] indices
+
+    def __cinit__(
+        self, Py_ssize_t v, Py_ssize_t n, indptr, indices, *, solver="dual", double omega1,
+        double alpha, double lam, double tol=0.0, Py_ssize_t max_iter=0, int n_threads=1,
+        double mu=1.0, double rho=1.0, double mu_max=1.0,
+    ):
+        self.source = dense_source(v, n)
+        if indptr is not None:
+            self.indptr, self.indices = indptr, indices
+            self.source.stride = self.indices.shape[0]
+            self.source.indptr = &self.indptr[0]
+            self.source.indices = &self.indices[0] if self.source.stride > 0 else NULL
+        memset(&self.options, 0, sizeof(mvsc_tlrr_options))
+        self.options.size, self.options.solver = sizeof(mvsc_tlrr_options), SOLVERS[solver]
+        self.options.omega1, self.options.alpha, self.options.lam = omega1, alpha, lam
+        self.options.tol, self.options.max_iter = tol, max_iter
+        self.options.n_threads = n_threads
+        self.options.mu, self.options.rho, self.options.mu_max = mu, rho, mu_max
+
+
+def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None, **model):
+    """Split a problem into blocks that its minimiser does not connect.
+
+    Parameters
+    ----------
+    data, n, indptr, indices
+        As for `solve`; all patterns will do.
+    **model
+        omega1, alpha and lam.
+
+    Returns
+    -------
+    Screening
+        ``labels``, the block of every sample; ``n_blocks``; ``largest``, the samples of the
+        largest; ``n_tubes`` that may be non-zero; and ``bound``, up to which a tube's length is
+        certain to make it zero: negative where single tubes cannot be screened.
+    """
+    cdef Problem problem = Problem(data.shape[0], n, indptr, indices, **model)
+    cdef mvsc_tlrr_blocks blocks
+    cdef const floating *values = &data[0, 0] if data.shape[1] > 0 else NULL
+    cdef Py_ssize_t[::1] label
+    cdef int status
+    labels = np.empty(n, dtype=np.intp)
+    label = labels
+    with nogil:
+        status = tlrr_screen(values, &problem.source, &problem.options, &label[0], &blocks)
+    if status == MVSC_TOO_LARGE:
+        check_slice_size(blocks.largest, "the largest block of W")
+    _check(status, data, problem.options.lam)
+    return Screening(labels, blocks.n_blocks, blocks.largest, blocks.n_tubes,
+                     problem.source.bound)
 
 
 def solve(
@@ -57,17 +119,9 @@ def solve(
     indptr=None,
     indices=None,
     *,
-    solver,
-    double omega1,
-    double alpha,
-    double lam,
-    double tol,
-    Py_ssize_t max_iter,
-    int n_threads,
-    double mu=1.0,
-    double rho=1.0,
-    double mu_max=1.0,
+    screening=None,
     report,
+    **model,
 ):
     """Solve TLRR.
 
@@ -76,97 +130,69 @@ def solve(
     data : array of shape (v, n * n) or (v, nnz)
         Symmetric slices, whole or on the CSR pattern (indptr, indices); with omega2 alpha too
         small to screen single tubes, the pattern must hold all pairs of every component.
+    screening : Screening
+        Of this problem; the published iteration needs none.
     report : callable
         Gets what the C interface calls a state by keywords, after every iteration.
+    **model
+        solver, n_threads and what `mvsc_fast.tlrr` documents.
 
     Returns
     -------
     dict
-        The fields of the C interface's result; ``values``, L in the shape of data; and
-        ``labels``, the block of every sample.
+        The fields of the C interface's result; and ``values``, L in the shape of data.
     """
     cdef Py_ssize_t v = data.shape[0]
-    cdef Source source = dense_source(v, n)
-    cdef mvsc_tlrr_options options
+    cdef Problem problem = Problem(v, n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
     cdef mvsc_tlrr_result result
-    cdef Py_ssize_t[::1] label, index_pointer, index
-    cdef char[::1] memory
-    cdef size_t needed = 0
-    cdef int status = MVSC_OK
-    cdef Caller caller = Caller()
     cdef const floating *values = &data[0, 0] if data.shape[1] > 0 else NULL
+    cdef const Py_ssize_t[::1] label
+    cdef const Py_ssize_t *labels = NULL
+    cdef const mvsc_tlrr_blocks *known = NULL
+    cdef char[::1] memory
     cdef floating[:, ::1] out
-    if indptr is not None:
-        index_pointer, index = indptr, indices
-        use_pattern(&source, index_pointer, index)
-    memset(&options, 0, sizeof(options))
-    options.size, options.solver, options.n_threads = sizeof(options), SOLVERS[solver], n_threads
-    options.omega1, options.alpha, options.lam = omega1, alpha, lam
-    options.tol, options.max_iter = tol, max_iter
-    options.mu, options.rho, options.mu_max = mu, rho, mu_max
-    options.progress, options.context = on_progress, <void *> caller
+    cdef size_t needed = 0
+    cdef int status
+    cdef Caller caller = Caller()
     caller.report, caller.v = report, v
-    memset(&blocks, 0, sizeof(blocks))
+    problem.options.progress, problem.options.context = on_progress, <void *> caller
     memset(&result, 0, sizeof(result))
     result.size = sizeof(result)
-    labels = np.zeros(n, dtype=np.intp)
-    label = labels
+    if screening is not None:
+        label = screening.labels
+        labels, known = &label[0], &blocks
+        blocks.n_blocks, blocks.largest = screening.n_blocks, screening.largest
+        blocks.n_tubes = screening.n_tubes
+    _check(tlrr_workspace(v, n, sizeof(floating), &problem.options, known, &needed), data,
+           problem.options.lam)
+    check_memory(needed + np.asarray(data).nbytes, f"tlrr on {v} views of {n} samples")
+    memory = np.empty(needed, dtype=np.int8)
+    result_values = np.empty((v, data.shape[1]), dtype=np.asarray(data).dtype)
+    out = result_values
     with nogil:
-        if options.solver == MVSC_TLRR_DUAL:
-            status = tlrr_screen(values, &source, &options, &label[0], &blocks)
-        if status == MVSC_OK:
-            status = tlrr_workspace(v, n, sizeof(floating), &options, &blocks, &needed)
-    if status == MVSC_TOO_LARGE:
-        check_slice_size(blocks.largest, "the largest block of W")
-    if status == MVSC_OK:
-        check_memory(needed + np.asarray(data).nbytes, f"tlrr on {v} views of {n} samples")
-        memory = np.empty(needed, dtype=np.int8)
-        result_values = np.empty((v, data.shape[1]), dtype=np.asarray(data).dtype)
-        out = result_values
-        with nogil:
-            status = tlrr_solve(values, &source, &out[0, 0] if values != NULL else NULL, &options,
-                                &label[0], &memory[0], needed, &result)
+        status = tlrr_solve(values, &problem.source, &out[0, 0] if values != NULL else NULL,
+                            &problem.options, labels, known, &memory[0], needed, &result)
     if caller.error is not None:
         raise caller.error
-    if status == MVSC_OUT_OF_RANGE:
-        largest = float(np.abs(data).max())
-        raise ValueError(
-            f"lam={lam:g} with entries of W up to {largest:.3g} is out of the range of numbers: "
-            "rescale W or change lam"
-        )
     if status == MVSC_NO_CONVERGENCE and result.failed_view >= 0:
         check_status(_one(result.failed_view, result.lapack_info), "frontal slice of view")
     if status == MVSC_NO_CONVERGENCE:
         check_status(_one(result.failed_row, result.lapack_info), "row slice")
+    _check(status, data, problem.options.lam)
+    return {**result, "converged": bool(result.converged), "values": result_values}
+
+
+def _check(status, data, lam):
+    """Raise what a status says that no argument was checked for before."""
+    if status == MVSC_OUT_OF_RANGE:
+        raise ValueError(
+            f"lam={lam:g} with entries of W up to {float(np.abs(data).max()):.3g} is out of the "
+            "range of numbers: rescale W or change lam"
+        )
     if status != MVSC_OK:
         raise RuntimeError(f"the compiled core returned status {status}; please report this as a "
                            "defect of mvsc_fast")
-    return {**result, "converged": bool(result.converged), "values": result_values,
-            "labels": labels}
-
-
-cdef void use_pattern(Source *source, Py_ssize_t[::1] indptr, Py_ssize_t[::1] indices) noexcept:
-    source.stride = indices.shape[0]
-    source.indptr = &indptr[0]
-    source.indices = &indices[0] if indices.shape[0] > 0 else NULL
-
-
-def screen(const floating[:, ::1] data, Py_ssize_t n, indptr, indices, *, double omega1,
-           double alpha, double lam):
-    """Connected component of every sample of a sparse problem, and the bound on single tubes.
-
-    A negative bound says that no single tube can be screened.
-    """
-    cdef Source source = dense_source(data.shape[0], n)
-    cdef mvsc_tlrr_options options
-    cdef mvsc_tlrr_blocks blocks
-    options.omega1, options.alpha, options.lam = omega1, alpha, lam
-    use_pattern(&source, indptr, indices)
-    labels = np.zeros(n, dtype=np.intp)
-    cdef Py_ssize_t[::1] label = labels
-    tlrr_screen(&data[0, 0] if data.shape[1] > 0 else NULL, &source, &options, &label[0], &blocks)
-    return labels, source.bound
 
 
 def _one(index, info):

@@ -18,13 +18,14 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
     n = W[0].shape[0]
     if isinstance(W, np.ndarray):
         data, pattern = W.reshape(len(W), n * n), {}
+        screening = screen(data, n, **model)
     else:
-        data, pattern = _on_one_pattern(W, model)
+        data, pattern, screening = _on_one_pattern(W, model)
     history = _History(callback)
     with blas_threads(1):
         result = solve(
             data, n, **pattern, solver="dual", **model, tol=tol, max_iter=max_iter,
-            n_threads=n_threads, report=history.report,
+            n_threads=n_threads, screening=screening, report=history.report,
         )  # fmt: skip
     values = result["values"]
     return SolverResult(
@@ -33,11 +34,11 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
         converged=result["converged"],
         solver="dual",
         parameters=model,
-        history=history.merged(),
+        history=history.merged(result["gap"]),
         eigen_seconds=result["eigen_seconds"],
         gap=result["gap"],
         error_bound=result["error_bound"],
-        blocks=result["labels"],
+        blocks=screening.labels,
     )
 
 
@@ -48,21 +49,15 @@ class _History:
         self.callback = callback
         self.blocks = {}  # (gap, what it is relative to, seconds) of every iteration
 
-    def report(self, *, block, iteration, final, residual, seconds, gap, gap_scale, **_):
-        entries = self.blocks.setdefault(block, [])
-        if final:
-            # Of the point that is returned, which may not be that of the last iteration.
-            entries[-1:] = [(gap, gap_scale, entries[-1][2] if iteration else 0.0)]
-        else:
-            entries.append((gap, gap_scale, seconds))
-            if self.callback is not None:
-                return self.callback(IterationState(iteration, residual, seconds))
+    def report(self, *, block, iteration, residual, seconds, gap, gap_scale, **_):
+        self.blocks.setdefault(block, []).append((gap, gap_scale, seconds))
+        if self.callback is not None:
+            return self.callback(IterationState(iteration, residual, seconds, block))
         return False
 
-    def merged(self):
-        # A block that made no iteration has one entry all the same: its final one.
+    def merged(self, gap_of_result):
         blocks = [np.array(self.blocks[block]) for block in sorted(self.blocks)]
-        length = max((len(b) for b in blocks if b[-1, 2] > 0), default=0)
+        length = max(map(len, blocks), default=0)
         gap, scale, seconds = np.zeros((3, length))
         for entries in blocks:
             at = np.minimum(np.arange(length), len(entries) - 1)
@@ -70,11 +65,13 @@ class _History:
             scale += entries[at, 1]
             seconds = np.maximum(seconds, entries[at, 2])
         residual = gap / np.where(scale > 0, scale, 1.0)
+        # Of the point that is returned, which may not be that of the last iteration.
+        residual[length - 1 :] = gap_of_result
         return {"residual": residual, "seconds": seconds}
 
 
 def _on_one_pattern(W, model):
-    """Values (v, nnz) of sparse slices on the union of their patterns, and that CSR pattern.
+    """Values (v, nnz) of sparse slices on the union of their patterns, that CSR pattern, screened.
 
     Where single tubes cannot be screened it holds all pairs of every component.
     """
@@ -83,8 +80,9 @@ def _on_one_pattern(W, model):
     union.sort_indices()
     pattern = _as_intp(union)
     data = _gather(W, **pattern)
-    labels, bound = screen(data, n, **pattern, **model)
-    if bound < 0:
+    screening = screen(data, n, **pattern, **model)
+    if screening.bound < 0:
+        labels = screening.labels
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.searchsorted(labels[order], np.arange(1, labels.max() + 1)))
         rows = np.concatenate([np.repeat(group, len(group)) for group in groups])
@@ -93,7 +91,9 @@ def _on_one_pattern(W, model):
         full.sort_indices()
         pattern = _as_intp(full)
         data = _gather(W, **pattern)
-    return data, pattern
+        # What is added is zero and joins nothing.
+        screening = screening._replace(n_tubes=full.nnz)
+    return data, pattern, screening
 
 
 def _as_intp(pattern):

@@ -17,6 +17,8 @@ class IterationState(NamedTuple):
     """What is compared with ``tol``."""
     seconds: float
     """Time since the solver started."""
+    block: int = 0
+    """Independent block of samples whose iteration this is; 0 where there is only one."""
 
 
 class Progress:
