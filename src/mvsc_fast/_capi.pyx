@@ -56,7 +56,7 @@ cdef const char *strerror(int status) noexcept nogil:
     if status == MVSC_NOT_SYMMETRIC:
         return "the slices of W are not exactly symmetric: average them with their transposes"
     if status == MVSC_OUT_OF_RANGE:
-        return "W, its squares or lam times W leave the range of numbers: rescale W or change lam"
+        return "W, its squares, lam times W or the weights leave the range of numbers: rescale them"
     return "unknown status"
 
 
@@ -209,6 +209,7 @@ cdef int prox(int kind, mvsc_tensor *tensor, double t, int n_threads, void *work
 
 cdef int check_options(const mvsc_tensor *W, const mvsc_tlrr_options *options) noexcept nogil:
     """Check everything but the data of W."""
+    cdef Py_ssize_t j
     cdef int status = check_tensor(W)
     if status == MVSC_BAD_ARGUMENT:
         return status
@@ -224,6 +225,12 @@ cdef int check_options(const mvsc_tensor *W, const mvsc_tlrr_options *options) n
             0.0 < options.mu < 1e300 and 1.0 <= options.rho < 1e300
             and 0.0 < options.mu_max < 1e300):
         return MVSC_BAD_ARGUMENT
+    if options.sample_weight != NULL:
+        if options.solver == MVSC_TLRR_IALM:
+            return MVSC_BAD_ARGUMENT
+        for j in range(W.n):
+            if not (isfinite(options.sample_weight[j]) and options.sample_weight[j] > 0.0):
+                return MVSC_BAD_ARGUMENT
     if W.m != W.n:
         return MVSC_BAD_SHAPE
     if W.v == 0 or W.n == 0:

@@ -64,7 +64,7 @@ def screen_blocks(
     if indptr is not None:
         index_pointer, index = indptr, indices
         source.indptr, source.indices = &index_pointer[0], &index[0] if len(index) else NULL
-    set_thresholds(&source, omega1, alpha, lam)
+    set_thresholds(&source, omega1, alpha, lam, 1.0)
     labels = np.empty(n, dtype=np.intp)
     label = labels
     screen(&data[0, 0], &source, &label[0], &blocks)

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_scalar
+from sklearn.utils import check_array, check_scalar
 
 from ._kernels import LARGEST_SLICE
 
@@ -44,6 +44,28 @@ def check_penalty(mu, rho, mu_max):
         check_number(rho, "rho", 1.0),
         check_number(mu_max, "mu_max", 0.0, open_interval=True),
     )
+
+
+def check_sample_weight(sample_weight, n_samples):
+    """Float64 array of ``n_samples`` finite positive weights; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+    )
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, W has {n_samples} samples: give one weight "
+            "for each"
+        )
+    if not weight.min() > 0:
+        p = int(weight.argmin())
+        raise ValueError(
+            f"sample_weight[{p}] == {weight[p]:g}, must be > 0: leave such samples out of W"
+        )
+    if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
+        raise ValueError("sample_weight must lie between 1e-12 and 1e12: rescale it and W")
+    return weight
 
 
 def check_option(value, name, options):

@@ -23,12 +23,12 @@ static PyObject *layout(PyObject *self, PyObject *unused)
     (void)unused;
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
-        "s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
+        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
         SIZE(tensor), FIELD(tensor, data), FIELD(tensor, v), FIELD(tensor, dtype),
         SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
         FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),
         FIELD(tlrr_options, max_iter), FIELD(tlrr_options, progress),
-        FIELD(tlrr_options, context), SIZE(tlrr_blocks), FIELD(tlrr_blocks, n_tubes),
+        FIELD(tlrr_options, context), FIELD(tlrr_options, sample_weight), SIZE(tlrr_blocks), FIELD(tlrr_blocks, n_tubes),
         SIZE(tlrr_result), FIELD(tlrr_result, stopped), FIELD(tlrr_result, gap),
         FIELD(tlrr_result, eigen_seconds), SIZE(api), FIELD(api, strerror),
         FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),

@@ -45,6 +45,7 @@ cdef extern from "mvsc_fast.h" nogil:
         double mu_max
         mvsc_progress progress
         void *context
+        const double *sample_weight
 
     ctypedef struct mvsc_tlrr_blocks:
         size_t size

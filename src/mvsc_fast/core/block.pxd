@@ -34,6 +34,7 @@ cdef struct Block:
     double lam
     double tau
     double W_squared
+    double *root                # n: square roots of the sample weights
     void *W                     # v x nnz, as the next six
     void *L
     void *Q                     # the last accepted point

@@ -43,6 +43,7 @@ cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tu
     block.pattern.indices = <int *> take(arena, n_tubes, sizeof(int))
     block.pattern.mirror = <int *> take(arena, n_tubes, sizeof(int))
     block.pattern.position = <Py_ssize_t *> take(arena, n_tubes, sizeof(Py_ssize_t))
+    block.root = <double *> take(arena, n, sizeof(double))
     block.W = take(arena, values, itemsize)
     block.L = take(arena, values, itemsize)
     block.Q = take(arena, values, itemsize)
@@ -75,7 +76,8 @@ cdef double primal(
     cdef const Py_ssize_t *indptr = block.pattern.indptr
     cdef const int *indices = block.pattern.indices
     cdef const int *mirror = block.pattern.mirror
-    cdef double scale = 1.0 / (2.0 * block.lam), tau = block.tau
+    cdef const double *root = block.root
+    cdef double scale = 1.0 / (2.0 * block.lam), tau
     cdef double length, factor, squared, inner, entry
     cdef double *t
     for j in prange(n, num_threads=block.n_threads, schedule="static"):
@@ -84,6 +86,7 @@ cdef double primal(
         inner = 0.0
         for e in range(indptr[j], indptr[j + 1]):
             at = j * n + indices[e]
+            tau = block.tau * (root[j] * root[indices[e]])
             length = 0.0
             for i in range(v):
                 t[i] = W[i * nnz + e] - scale * (
@@ -147,8 +150,8 @@ cdef bint move_rows(
                 at = i * nnz + indptr[j]
                 for e in range(width):
                     rows[i * width + e] = Q_momentum[at + e] + step * L[at + e]
-            block.code[j] = row_operator(rows, v, width, block.omega2, CLIP, mapper,
-                                         mapper + v * v, &block.rank[j])
+            block.code[j] = row_operator(rows, v, width, block.omega2 * block.root[j], CLIP,
+                                         mapper, mapper + v * v, &block.rank[j])
             for i in range(v):
                 loops.combine(mapper + i * v, rows, v, width, width, out)
                 at = i * nnz + indptr[j]
@@ -198,7 +201,7 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
                 squared = 0.0
                 for e in range(width):
                     squared = squared + out[e] * out[e]
-                block.sums[j] += sqrt(squared)
+                block.sums[j] += block.root[j] * sqrt(squared)
     norms[0] = total(block.sums, n)
     return not failed(block.code, n, &outcome.lapack_info, &outcome.failed_row)
 

@@ -16,6 +16,12 @@ of P), and the function of P that remains is climbed by accelerated projected gr
 gradient has the Lipschitz constant 1 / (2 lam), which lets a step of 2 lam always succeed; along
 short tubes it is much flatter, so the step grows as long as the quadratic model holds.
 
+With sample weights m, D = diag(m), all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of L_i and
+``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube thresholds
+``tau sqrt(m_j m_k)``. For a sample that stands m_j times, of the tensor of sum(m) samples, repeats
+columns and rows: the frontal nuclear norms are those of M, every one of m_j row slices has the
+norm ``||M_(j)||_* / sqrt(m_j)``, and m_j m_k tubes have the length ``|M_:jk| / sqrt(m_j m_k)``.
+
 P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
 certificate; rounding is charged to the gap, and where it makes up much of it P becomes double.
 """
@@ -328,20 +334,25 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
                      Py_ssize_t index, const mvsc_tlrr_options *options, Outcome *outcome,
                      Watch *watch) noexcept nogil:
     """Solve one block, whose pattern is known, and put its L into ``out``."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, e
+    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, j, e, at
+    cdef const Py_ssize_t *indptr = block.pattern.indptr
+    cdef double both
     cdef floating *W = <floating *> block.W
     cdef floating *L = <floating *> block.L
-    cdef floating scale = <floating> source.scale
-    cdef double largest = 0.0
+    cdef const double *root = block.root
+    cdef double scale = source.scale, largest = 0.0
     cdef size_t itemsize
     cdef bint single
     cdef int status
     block.W_squared = 0.0
     for i in range(v):
-        for e in range(nnz):
-            W[i * nnz + e] = scale * data[i * source.stride + block.pattern.position[e]]
-            block.W_squared += <double> W[i * nnz + e] * W[i * nnz + e]
-            largest = fmax(largest, fabs(<double> W[i * nnz + e]))
+        for j in range(n):
+            for e in range(i * nnz + indptr[j], i * nnz + indptr[j + 1]):
+                at = i * source.stride + block.pattern.position[e - i * nnz]
+                both = root[j] * root[block.pattern.indices[e - i * nnz]]
+                W[e] = <floating> (scale * both * data[at])
+                block.W_squared += <double> W[e] * W[e]
+                largest = fmax(largest, fabs(<double> W[e]))
     if largest == 0.0:
         outcome.converged = True
         return MVSC_OK
@@ -366,8 +377,11 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
             status = climb(W, <double *> NULL, block, index, options, outcome, watch)
     if status == MVSC_OK:
         for i in range(v):
-            for e in range(nnz):
-                out[i * source.stride + block.pattern.position[e]] = L[i * nnz + e] / scale
+            for j in range(n):
+                for e in range(i * nnz + indptr[j], i * nnz + indptr[j + 1]):
+                    at = i * source.stride + block.pattern.position[e - i * nnz]
+                    both = root[j] * root[block.pattern.indices[e - i * nnz]]
+                    out[at] = <floating> (L[e] / (scale * both))
     return status
 
 
@@ -379,11 +393,15 @@ cdef int build_and_solve(const floating *data, const Source *source, floating *o
                          Py_ssize_t index, int n_threads, Watch *watch) noexcept nogil:
     cdef Block block
     cdef Py_ssize_t n = shared.starts[index + 1] - shared.starts[index]
-    cdef Py_ssize_t capacity = tubes_of(n, blocks)
+    cdef Py_ssize_t capacity = tubes_of(n, blocks), a
     cdef Outcome *outcome = &shared.outcomes[index]
     block_memory(&arena, source.v, n, capacity, sizeof(floating), n_threads, &block)
     block.omega1, block.omega2 = options.omega1, 1.0 - options.omega1
     block.lam, block.tau = options.lam / source.scale, source.tau
+    for a in range(n):
+        block.root[a] = 1.0
+        if options.sample_weight != NULL:
+            block.root[a] = sqrt(options.sample_weight[shared.members[shared.starts[index] + a]])
     if not build_pattern(data, source, labels, shared.members + shared.starts[index],
                          shared.local, capacity, &block.pattern):
         return MVSC_BAD_ARGUMENT        # labels or blocks of another problem

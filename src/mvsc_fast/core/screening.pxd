@@ -27,7 +27,13 @@ cdef struct Pattern:
     Py_ssize_t *cursor          # scratch, n
 
 
-cdef void set_thresholds(Source *source, double omega1, double alpha, double lam) noexcept nogil
+cdef void set_thresholds(
+    Source *source,
+    double omega1,
+    double alpha,
+    double lam,
+    double lightest,
+) noexcept nogil
 
 cdef void screen(
     const floating *data,

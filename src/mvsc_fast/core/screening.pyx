@@ -7,6 +7,13 @@ is left for a cross tube. And as the nuclear norms contribute at most ``omega1 s
 to a tube's subgradient, a tube with
 ``2 lam ||W[:, j, k]|| <= omega2 alpha - omega1 sqrt(v) - omega2`` is zero.
 The block rule is that of the graphical lasso (Witten et al. 2011; Mazumder & Hastie 2012).
+
+With sample weights m the tube of ``M = D^1/2 L D^1/2`` (see dual) has the weight
+``omega2 alpha sqrt(m_j m_k)`` and the misfit to ``sqrt(m_j m_k) W[:, j, k]``: the block rule stays
+as it is. The nuclear norms contribute at most ``omega1 sqrt(v)`` and, as sym(Q) is the mean of an
+entry of row j and one of row k, ``omega2 (sqrt(m_j) + sqrt(m_k)) / 2``. Divided by
+``sqrt(m_j m_k)`` both are largest for the smallest weight m: a tube with
+``2 lam ||W[:, j, k]|| <= omega2 alpha - omega1 sqrt(v) / m - omega2 / sqrt(m)`` is zero.
 """
 
 from cython cimport floating
@@ -18,10 +25,18 @@ from .api cimport mvsc_tlrr_blocks
 from mvsc_fast._kernels cimport CHUNK
 
 
-cdef void set_thresholds(Source *source, double omega1, double alpha, double lam) noexcept nogil:
+cdef void set_thresholds(
+    Source *source,             # OUT  tau and bound
+    double omega1,
+    double alpha,
+    double lam,
+    double lightest,            # the smallest sample weight, 1 without weights
+) noexcept nogil:
+    """tau and, of all pairs of samples, the least bound on single tubes."""
     cdef double omega2 = 1.0 - omega1
     source.tau = omega2 * alpha / (2.0 * lam)
-    source.bound = (omega2 * alpha - omega1 * sqrt(<double> source.v) - omega2) / (2.0 * lam)
+    source.bound = (omega2 * alpha - omega1 * sqrt(<double> source.v) / lightest
+                    - omega2 / sqrt(lightest)) / (2.0 * lam)
 
 
 cdef void tube_squares(

@@ -1,7 +1,7 @@
 """TLRR on dense slices or on a sparsity pattern: memory, and the choice of solver."""
 
 from cython cimport floating
-from libc.math cimport frexp, ldexp
+from libc.math cimport fmax, fmin, frexp, ldexp
 from libc.string cimport memset
 
 from . cimport loops
@@ -25,6 +25,9 @@ from mvsc_fast._kernels cimport MAX_SLICE
 from .platform cimport omp_destroy_lock, omp_init_lock
 from .screening cimport Source, screen as screen_tubes, set_thresholds
 from .watch cimport Watch
+
+
+cdef double MIN_WEIGHT = 1e-12      # of a sample: squares of products stay in single precision
 
 
 cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -52,10 +55,20 @@ cdef double normalising_power(const floating *data, Py_ssize_t count) noexcept n
 cdef int prepare(const floating *data, Source *source,
                  const mvsc_tlrr_options *options) noexcept nogil:
     """Scale and thresholds of a source; a status."""
+    cdef Py_ssize_t j
+    cdef double lightest = 1.0, heaviest = 1.0
+    if options.sample_weight != NULL:
+        lightest = heaviest = options.sample_weight[0]
+        for j in range(source.n):
+            lightest = fmin(lightest, options.sample_weight[j])
+            heaviest = fmax(heaviest, options.sample_weight[j])
+    if not (MIN_WEIGHT <= lightest and heaviest <= 1.0 / MIN_WEIGHT):
+        return MVSC_OUT_OF_RANGE
     source.scale = normalising_power(data, source.v * source.stride)
     if not 1e-300 < options.lam / source.scale < 1e150:
         return MVSC_OUT_OF_RANGE
-    set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale)
+    set_thresholds(source, options.omega1, options.alpha, options.lam / source.scale,
+                   lightest)
     return MVSC_OK
 
 

@@ -38,7 +38,8 @@ typedef enum {
     MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query asked for */
     MVSC_NO_CONVERGENCE = 6,    /* LAPACK failed on a slice; the tensor is unusable */
     MVSC_NOT_SYMMETRIC = 7,     /* slices of W that are not exactly symmetric */
-    MVSC_OUT_OF_RANGE = 8       /* squares of W, or lam times W, would overflow or vanish */
+    MVSC_OUT_OF_RANGE = 8       /* squares of W, lam times W, or sample weights below 1e-12 or above
+                                   1e12 would overflow or vanish */
 } mvsc_status;
 
 typedef enum {
@@ -107,12 +108,22 @@ typedef struct {
 
     mvsc_progress progress;     /* or NULL */
     void *context;              /* passed to progress */
+
+    /* DUAL: n numbers m > 0, or NULL: all 1. The problem is that of sum(m) samples, in which sample
+     * p stands m_p times; L has each of them once, and the certificate is that of all. With
+     * D = diag(m) and M_i = D^1/2 L_i D^1/2 it minimises
+     *
+     *     omega1 * sum_i ||M_i||_* + omega2 * sum_p sqrt(m_p) ||M_(p)||_*
+     *         + omega2 * alpha * sum_pq sqrt(m_p m_q) |M_:pq|
+     *         + lam * sum_i ||D^1/2 W_i D^1/2 - M_i||_F^2
+     */
+    const double *sample_weight;
 } mvsc_tlrr_options;
 
 /* The defaults of mvsc_fast.tlrr, on one thread. */
 #define MVSC_TLRR_DEFAULTS \
     {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 5.0, 15.0, 1e-4, 500, 1e-4, 1.1, 1e10, \
-     NULL, NULL}
+     NULL, NULL, NULL}
 
 /* Independent blocks of samples, and the tubes that may be non-zero in the minimiser. */
 typedef struct {

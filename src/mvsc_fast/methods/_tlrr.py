@@ -11,6 +11,7 @@ from ..validation import (
     check_number,
     check_option,
     check_penalty,
+    check_sample_weight,
     check_similarities,
     check_sparse_similarities,
     check_stopping,
@@ -36,6 +37,7 @@ def tlrr(
     mu_max=1e10,
     n_threads=None,
     callback=None,
+    sample_weight=None,
 ):
     """Clean a multi-view similarity tensor by tailored low-rank representation.
 
@@ -79,6 +81,9 @@ def tlrr(
     callback : callable, optional
         Called with an `IterationState` (iteration, residual, seconds) after every iteration;
         returning True stops the run.
+    sample_weight : array of shape (n,), optional
+        How many samples each row and column of W stands for, positive; None: one each ("dual"
+        only). See Notes.
 
     Returns
     -------
@@ -92,6 +97,22 @@ def tlrr(
         If W or a parameter is invalid; the message says what and where.
     MemoryError
         If the solver would need more memory than there is; nothing was allocated then.
+
+    Notes
+    -----
+    With ``sample_weight`` m the problem is that of sum(m) samples among which sample p stands m_p
+    times, solved at the cost of n: its minimiser repeats rows and columns as its W does. With
+    ``D = diag(m)`` and ``M_i = D^1/2 L_i D^1/2`` the terms of the expanded problem are::
+
+        omega1 * sum_i ||M_i||_*  +  omega2 * sum_p sqrt(m_p) ||M_(p)||_*
+            +  omega2 * alpha * sum_pq sqrt(m_p m_q) |M[:, p, q]|
+            +  lam * sum_i ||D^1/2 W_i D^1/2 - M_i||_F^2
+
+    ``tensor`` is L, shape (v, n, n); ``gap`` and ``error_bound`` are those of the expanded tensor
+    ``np.repeat(np.repeat(L, m, axis=1), m, axis=2)``. An entry W[i, p, p] is the similarity among
+    the copies of p. For data with many equal samples take
+    ``np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)`` of all
+    views side by side: W of the distinct samples, and the counts as weights. m need not be whole.
 
     References
     ----------
@@ -119,7 +140,10 @@ def tlrr(
         "callback": callback,
     }
     if solver == "dual":
-        return solve_dual(W, **common)
+        weight = check_sample_weight(sample_weight, W[0].shape[0])
+        return solve_dual(W, sample_weight=weight, **common)
+    if sample_weight is not None:
+        raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
     return solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common)
 
 

@@ -60,11 +60,12 @@ cdef class Problem:
     cdef mvsc_tlrr_options options
     cdef Py_ssize_t[::1] indptr
     cdef Py_ssize_t[::1] indices
+    cdef const double[::1] sample_weight
 
     def __cinit__(
         self, Py_ssize_t v, Py_ssize_t n, indptr, indices, *, solver="dual", double omega1,
         double alpha, double lam, double tol=0.0, Py_ssize_t max_iter=0, int n_threads=1,
-        double mu=1.0, double rho=1.0, double mu_max=1.0,
+        double mu=1.0, double rho=1.0, double mu_max=1.0, sample_weight=None,
     ):
         self.source = dense_source(v, n)
         if indptr is not None:
@@ -78,6 +79,9 @@ cdef class Problem:
         self.options.tol, self.options.max_iter = tol, max_iter
         self.options.n_threads = n_threads
         self.options.mu, self.options.rho, self.options.mu_max = mu, rho, mu_max
+        if sample_weight is not None:
+            self.sample_weight = sample_weight
+            self.options.sample_weight = &self.sample_weight[0]
 
 
 def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None, **model):
@@ -88,7 +92,7 @@ def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None,
     data, n, indptr, indices
         As for `solve`; all patterns will do.
     **model
-        omega1, alpha and lam.
+        omega1, alpha, lam and sample_weight.
 
     Returns
     -------

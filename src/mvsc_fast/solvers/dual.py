@@ -8,13 +8,15 @@ from ._tlrr import screen, solve
 from .results import IterationState, SolverResult
 
 
-def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback):
+def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sample_weight=None):
     """Minimise the TLRR objective to a relative duality gap of ``tol``.
 
     Parameters are those of `mvsc_fast.tlrr`; W is a validated tensor of shape (v, n, n), or a
     list of v csr_arrays.
     """
     model = {"omega1": omega1, "alpha": alpha, "lam": lam}
+    if sample_weight is not None:
+        model["sample_weight"] = sample_weight
     n = W[0].shape[0]
     if isinstance(W, np.ndarray):
         data, pattern = W.reshape(len(W), n * n), {}

@@ -131,7 +131,7 @@ class SolverResult:
     solver : str
         "ialm" or "dual".
     parameters : dict
-        omega1, alpha and lam.
+        omega1, alpha and lam, and ``sample_weight`` where it was given.
     history : dict of ndarray
         One entry per iteration: ``residual``, ``seconds`` since the start, and for "ialm" the
         penalty ``mu`` and the ``rank`` per view of the frontal block. The residual of "dual" is
@@ -166,12 +166,18 @@ class SolverResult:
         return objective(self.tensor, W, **self.parameters)
 
 
-def objective(L, W, *, omega1, alpha, lam):
-    """Value of the TLRR model at L: nuclear norms, tube lengths and the squared misfit to W."""
+def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
+    """Value of the TLRR model at L: nuclear norms, tube lengths and the squared misfit to W.
+
+    With sample weights, of the tensors in which sample p is repeated sample_weight[p] times.
+    """
     omega2 = 1.0 - omega1
-    L = np.asarray(L, dtype=np.float64)
+    L, W = np.asarray(L, dtype=np.float64), np.asarray(W)
+    root = np.ones(L.shape[1]) if sample_weight is None else np.sqrt(sample_weight)
+    both = np.outer(root, root)
+    L = L * both
     frontal = sum(scipy.linalg.svdvals(A).sum() for A in L)
-    slices = np.linalg.svd(L.transpose(1, 0, 2), compute_uv=False).sum()
-    tubes = np.sqrt(np.einsum("ijk,ijk->jk", L, L)).sum()
-    misfit = sum(np.sum((A - B) ** 2) for A, B in zip(np.asarray(W), L, strict=True))
+    slices = np.linalg.svd(L.transpose(1, 0, 2), compute_uv=False).sum(axis=1) @ root
+    tubes = np.sum(both * np.sqrt(np.einsum("ijk,ijk->jk", L, L)))
+    misfit = sum(np.sum((both * A - B) ** 2) for A, B in zip(W, L, strict=True))
     return float(omega1 * frontal + omega2 * (slices + alpha * tubes) + lam * misfit)
