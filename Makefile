@@ -11,7 +11,7 @@ test: $(VENV)/installed
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/installed
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
-		tests/test_native.py
+		tests/native
 
 demo: $(VENV)/installed
 	$(BIN)/mvsc-fast demo
@@ -57,7 +57,7 @@ sanitize: $(VENV)/installed
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -p no:cacheprovider tests/test_kernels.py tests/test_unfoldings.py \
-		tests/test_fuzz.py tests/test_native.py tests/solvers tests/methods/test_recovery.py \
+		tests/test_fuzz.py tests/native tests/solvers tests/methods/test_recovery.py \
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:

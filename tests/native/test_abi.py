@@ -1,0 +1,91 @@
+"""What code that was compiled before relies on: layouts, signatures, defaults, the header."""
+
+import inspect
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from native_calls import SOLVERS, c_compiler
+
+import mvsc_fast
+from mvsc_fast import _kernels, tlrr
+from mvsc_fast.core import tlrr as core_tlrr
+
+
+def test_the_binary_interface_is_what_it_was(probe):
+    """Fields may be added at the end, with a new version; none may move."""
+    assert probe.layout() == {
+        "tensor": 48, "tensor.data": 8, "tensor.v": 16, "tensor.dtype": 40,
+        "tlrr_state": 80, "tlrr_state.converged": 24, "tlrr_state.residual": 32,
+        "tlrr_state.ranks": 72,
+        "tlrr_options": 104, "tlrr_options.n_threads": 12, "tlrr_options.max_iter": 48,
+        "tlrr_options.progress": 80, "tlrr_options.context": 88, "tlrr_options.sample_weight": 96,
+        "tlrr_blocks": 32, "tlrr_blocks.n_tubes": 24,
+        "tlrr_result": 96, "tlrr_result.stopped": 36, "tlrr_result.gap": 64,
+        "tlrr_result.eigen_seconds": 88,
+        "api": 80, "api.strerror": 16, "api.prox_workspace_size": 24, "api.prox": 32,
+        "api.tlrr_screen": 40, "api.tlrr_workspace_size": 48, "api.tlrr_solve": 56,
+        "api.limit_blas": 64, "api.release_blas": 72,
+        "version": 1,
+    }  # fmt: skip
+
+
+SIGNATURES = {
+    _kernels: {
+        "__pyx_fuse_1tube_map": "Py_ssize_t (double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, double, "
+        "int, double *)",
+        "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
+        "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
+    },
+    core_tlrr: {
+        "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
+        "Py_ssize_t *, mvsc_tlrr_blocks *)",
+        "tlrr_workspace": "int (Py_ssize_t, Py_ssize_t, size_t, mvsc_tlrr_options const *, "
+        "mvsc_tlrr_blocks const *, size_t *)",
+        "__pyx_fuse_1tlrr_solve": "int (double const *, Source *, double *, "
+        "mvsc_tlrr_options const *, Py_ssize_t const *, mvsc_tlrr_blocks const *, void *, "
+        "size_t, mvsc_tlrr_result *)",
+    },
+}
+
+
+@pytest.mark.parametrize("module", SIGNATURES, ids=lambda module: module.__name__)
+def test_the_signatures_for_cimport_are_what_they_were(module):
+    """Cython names a capsule by the signature of its function."""
+    for name, signature in SIGNATURES[module].items():
+        found = repr(module.__pyx_capi__[name]).split('"')[1]
+        assert re.sub(r"struct __pyx_t_\w*_(\w+)", r"\1", found) == signature
+
+
+def test_the_defaults_are_those_of_python(probe):
+    defaults = probe.defaults()
+    assert defaults.pop("n_threads") == 1
+    python = {name: p.default for name, p in inspect.signature(tlrr).parameters.items()}
+    assert SOLVERS[python["solver"]] == defaults.pop("solver")
+    assert defaults == {name: python[name] for name in defaults}
+
+
+def test_the_header_is_where_get_include_says():
+    header = (Path(mvsc_fast.get_include()) / "mvsc_fast.h").read_text()
+    assert "mvsc_tlrr_options" in header
+
+
+@pytest.mark.parametrize(
+    ("compiler", "suffix"), [("cc -std=c99 -pedantic", ".c"), ("c++ -std=c++11", ".cpp")]
+)
+def test_the_header_alone_is_plain_c_and_cpp(tmp_path, compiler, suffix):
+    c_compiler()
+    command = compiler.split()
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"no {command[0]}")
+    source = tmp_path / f"header{suffix}"
+    source.write_text(
+        "#include <mvsc_fast.h>\n"
+        "mvsc_tlrr_options options = MVSC_TLRR_DEFAULTS;\n"
+        "int main(void) { return options.solver != MVSC_TLRR_DUAL; }\n"
+    )
+    command += ["-Wall", "-Wextra", "-Werror", "-I", mvsc_fast.get_include()]
+    subprocess.run([*command, str(source), "-o", str(tmp_path / "header")], check=True)
+    subprocess.run([str(tmp_path / "header")], check=True)

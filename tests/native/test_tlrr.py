@@ -1,0 +1,200 @@
+"""TLRR of the C interface, called with anything, in the memory it asks for and no other."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import examples, random_similarities
+from hypothesis import given
+from hypothesis import strategies as st
+from native_calls import (
+    BAD_ARGUMENT,
+    BAD_SHAPE,
+    NO_CONVERGENCE,
+    NOT_FINITE,
+    NOT_SYMMETRIC,
+    OK,
+    OUT_OF_RANGE,
+    SMALL_WORKSPACE,
+    SOLVERS,
+    TESTS,
+    TOO_LARGE,
+    c_compiler,
+    call_tlrr,
+)
+
+from mvsc_fast import tlrr
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("screened", [0, 1])
+def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, screened):
+    W = random_similarities(3, 60, dtype=dtype)
+    expected = tlrr(W, lam=2.0, solver=solver, n_threads=1)
+    answer = call_tlrr(probe, W, solver=SOLVERS[solver], screened=screened)
+    assert answer["status"] == OK and answer["intact"]
+    assert answer["L"] == expected.tensor.tobytes()
+    assert answer["n_iter"] == expected.n_iter == answer["calls"]
+    assert answer["n_fast_forward"] == expected.n_fast_forward
+    assert answer["converged"] and not answer["stopped"]
+    if solver == "dual":
+        assert (answer["gap"], answer["error_bound"]) == (expected.gap, expected.error_bound)
+        assert answer["labels"] == expected.blocks.tobytes()
+        assert answer["n_blocks"] == 1
+    short = call_tlrr(probe, W, solver=SOLVERS[solver], screened=screened, spare=-1)
+    assert short["intact"]
+    if screened or solver == "ialm":
+        assert short["status"] == SMALL_WORKSPACE
+
+
+def test_blocks_need_less_memory_than_the_worst_data(probe):
+    block = random_similarities(2, 20)
+    W = np.zeros((2, 400, 400))
+    for k in range(0, 400, 20):
+        W[:, k : k + 20, k : k + 20] = block
+    for n_threads in (1, 2):
+        screened = call_tlrr(probe, W, n_threads=n_threads)
+        worst = call_tlrr(probe, W, n_threads=n_threads, screened=0)
+        assert screened["asked"] < worst["asked"] / 20
+        assert screened["n_blocks"] == 20
+        assert screened["L"] == worst["L"] == tlrr(W, lam=2.0).tensor.tobytes()
+        assert screened["intact"] and worst["intact"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_callback_stops_a_run(probe, solver):
+    W = random_similarities(3, 40)
+    answer = call_tlrr(probe, W, solver=SOLVERS[solver], stop_after=2, tol=0.0)
+    assert answer["status"] == OK and answer["stopped"] and not answer["converged"]
+    assert answer["n_iter"] == answer["calls"] == 2
+
+
+SYMMETRIC = np.arange(32.0).reshape(2, 4, 4) + np.arange(32.0).reshape(2, 4, 4).transpose(0, 2, 1)
+ASYMMETRIC = SYMMETRIC + np.eye(4, k=1) * 1e-9
+INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("W", "changes", "status"),
+    [
+        (SYMMETRIC, {}, OK),
+        (SYMMETRIC, {"which": 1}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 3}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 4}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 6}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 7}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 8}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 9}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 10}, BAD_ARGUMENT),
+        (SYMMETRIC, {"solver": 0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"solver": 3}, BAD_ARGUMENT),
+        (SYMMETRIC, {"n_threads": 0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"omega1": 1.5}, BAD_ARGUMENT),
+        (SYMMETRIC, {"omega1": np.nan}, BAD_ARGUMENT),
+        (SYMMETRIC, {"alpha": -1.0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"lam": 0.0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"lam": np.inf}, BAD_ARGUMENT),
+        (SYMMETRIC, {"tol": -1.0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"max_iter": -1}, BAD_ARGUMENT),
+        (SYMMETRIC, {"mu": 0.0, "solver": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"rho": 0.9, "solver": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"mu_max": np.nan, "solver": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"mu": 0.0}, OK),
+        (SYMMETRIC, {"max_iter": 0}, OK),
+        (SYMMETRIC, {"v": 0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"n": 0, "m": 0}, BAD_ARGUMENT),
+        (SYMMETRIC, {"m": 3}, BAD_SHAPE),
+        (SYMMETRIC, {"dtype": 5}, BAD_ARGUMENT),
+        (SYMMETRIC, {"spare": -64}, SMALL_WORKSPACE),
+        (SYMMETRIC, {"spare": -(10**9)}, SMALL_WORKSPACE),
+        (SYMMETRIC, {"spare": -64, "solver": 2}, SMALL_WORKSPACE),
+        (SYMMETRIC, {"lam": 1e200}, OUT_OF_RANGE),
+        (SYMMETRIC, {"lam": 1e200, "solver": 2}, OUT_OF_RANGE),
+        (SYMMETRIC * 1e153, {}, OUT_OF_RANGE),
+        (ASYMMETRIC, {}, NOT_SYMMETRIC),
+        (INFINITE, {}, NOT_FINITE),
+        (SYMMETRIC * np.nan, {"solver": 2}, NOT_FINITE),
+        (None, {}, BAD_ARGUMENT),
+        (None, {"n": 2**40, "m": 2**40}, TOO_LARGE),
+        (None, {"n": 10**6, "m": 10**6, "solver": 2}, TOO_LARGE),
+    ],
+)
+def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
+    answer = call_tlrr(probe, W, **changes)
+    found = answer["size_status"] if status == TOO_LARGE else answer["status"]
+    assert found == status, answer["message"]
+    assert answer["intact"] and len(answer["message"]) > 5
+
+
+def test_a_wrong_size_of_the_blocks_is_seen(probe):
+    assert call_tlrr(probe, SYMMETRIC, which=5)["screen_status"] == BAD_ARGUMENT
+
+
+@examples(100)
+@given(
+    v=st.integers(0, 4), n=st.integers(0, 20), single=st.booleans(),
+    solver=st.sampled_from([1, 2]), threads=st.integers(1, 3), omega1=st.floats(0, 1),
+    alpha=st.floats(0, 9), lam=st.sampled_from([1e-250, 1e-3, 1.0, 15.0, 1e5, 1e250]),
+    scale=st.sampled_from([1.0, 1.0, 0.0, 1e-310, 1e-30, 1e30, 1e140]), steps=st.integers(0, 20),
+    stop_after=st.sampled_from([-1, -1, 1, 3]), density=st.floats(0, 1), screened=st.integers(0, 1),
+    spare=st.sampled_from([0, 0, 0, 100, -1, -1000]), symmetric=st.integers(0, 9),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_a_problem_of_any_kind_stays_within_its_memory(
+    probe, v, n, single, solver, threads, omega1, alpha, lam, scale, steps, stop_after, density,
+    screened, spare, symmetric, seed,
+):  # fmt: skip
+    rng = np.random.default_rng(seed)
+    W = scale * rng.standard_normal((v, n, n)) * (rng.random((n, n)) < density)
+    with np.errstate(all="ignore"):
+        W = (W + W.transpose(0, 2, 1) if symmetric else W).astype(np.float32 if single else float)
+    answer = call_tlrr(
+        probe, W, solver=solver, n_threads=threads, omega1=omega1, alpha=alpha, lam=lam,
+        max_iter=steps, stop_after=stop_after, screened=screened, spare=spare, mu=0.1,
+    )  # fmt: skip
+    assert answer["intact"] and answer["message"] != "unknown status"
+    assert answer["status"] not in (BAD_SHAPE, TOO_LARGE, NO_CONVERGENCE)
+    L = np.frombuffer(answer["L"], dtype=W.dtype)
+    if answer["status"] == OK:
+        assert np.isfinite(L).all() and answer["error_bound"] >= 0
+    if W.size and scale == 1.0 and 1e-100 < lam < 1e100 and symmetric and spare >= 0:
+        assert answer["status"] == OK
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="interposes glibc's malloc")
+def test_nothing_is_allocated_inside(probe, tmp_path):
+    """All memory of the C library is counted: only OpenMP takes some for its teams of threads."""
+    library = tmp_path / "count_malloc.so"
+    run = [c_compiler(), "-O1", "-shared", "-fPIC", "-o", str(library),
+           str(TESTS / "native_probe" / "count_malloc.c")]  # fmt: skip
+    subprocess.run(run, check=True)
+    code = f"""
+import sys
+sys.path[:0] = [{str(TESTS)!r}, {str(Path(probe.__file__).parent)!r}]
+import native_probe, numpy as np
+import native_calls as t
+from conftest import random_similarities
+W = random_similarities(3, 300)
+split = np.kron(np.eye(10), np.ones((30, 30))) * W
+for T in (W, split):
+    for solver in (1, 2):
+        for threads in (1, 2):
+            for _ in range(2):
+                answer = t.call_tlrr(native_probe, T, solver=solver, n_threads=threads, max_iter=5,
+                                     mu=1.0)
+            assert answer["status"] == t.OK
+            print(solver, threads, answer["asked"], answer["inside"])
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert out.returncode == 0, out.stderr
+    for line in out.stdout.splitlines():
+        _, _, asked, inside = map(int, line.split())
+        assert inside < 20_000 < asked, out.stdout
