@@ -87,6 +87,14 @@ static int intact(const unsigned char *memory, size_t bytes, int fill)
     return 1;
 }
 
+/* How many bytes of guarded memory there are up to the last that is not `fill`. */
+static size_t touched(const unsigned char *memory, size_t bytes, int fill)
+{
+    while (bytes > 0 && memory[GUARD + bytes - 1] == fill)
+        bytes--;
+    return bytes;
+}
+
 static size_t with_spare(size_t bytes, Py_ssize_t spare)
 {
     if (bytes > (size_t)1 << 30)
@@ -172,7 +180,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     mvsc_tlrr_blocks blocks = {sizeof blocks, 0, 0, 0};
     mvsc_tlrr_result result = {0};
     watcher w = {-1, 0};
-    size_t bytes = 0, asked, length, inside = 0, size = 0;
+    size_t bytes = 0, asked, length, inside = 0, size = 0, used;
     unsigned char *data = NULL, *out = NULL, *workspace;
     ptrdiff_t *labels;
     double seconds;
@@ -227,6 +235,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     seconds = now() - seconds;
     Py_END_ALLOW_THREADS
     mvsc_release_blas(request);
+    used = touched(workspace, bytes, 0x5A);
     untouched = intact(workspace, bytes, 0x5A) && intact(data, length, 0xA5) &&
                 intact(out, length, 0xC3);
     if (data != NULL)
@@ -234,10 +243,11 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     if (screen_status == MVSC_OK)
         size = (size_t)W.n;
     answer = Py_BuildValue(
-        "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n}", "status",
-        status, "screen_status", screen_status, "size_status", size_status, "message",
+        "{s:i,s:i,s:i,s:s,s:i,s:K,s:K,s:K,s:y#,s:y#,s:n,s:n,s:n,s:i,s:i,s:d,s:d,s:d,s:n}",
+        "status", status, "screen_status", screen_status, "size_status", size_status, "message",
         mvsc_strerror(status), "intact", untouched, "asked", (unsigned long long)asked,
-        "inside", (unsigned long long)inside, "L", out == NULL ? "" : (const char *)out + GUARD,
+        "touched", (unsigned long long)used, "inside", (unsigned long long)inside, "L",
+        out == NULL ? "" : (const char *)out + GUARD,
         (Py_ssize_t)length, "labels", (const char *)labels, (Py_ssize_t)(size * sizeof *labels),
         "n_iter", (Py_ssize_t)result.n_iter, "n_blocks", (Py_ssize_t)result.n_blocks,
         "n_fast_forward", (Py_ssize_t)result.n_fast_forward, "converged", result.converged,
