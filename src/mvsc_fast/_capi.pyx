@@ -5,6 +5,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cython cimport floating
 from libc.math cimport isfinite
+from libc.string cimport memcpy, memset
 
 cimport mvsc_fast.core.loops as loops
 from mvsc_fast.core.api cimport *
@@ -60,6 +61,44 @@ cdef const char *strerror(int status) noexcept nogil:
     return "unknown status"
 
 
+# ------------------------------------------------------------------ structs of older callers
+
+cdef extern from *:
+    """
+    /* The bytes of a struct that ended with this field in version 1. */
+    #define FIRST_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
+    enum {
+        FIRST_TENSOR = FIRST_SIZE(mvsc_tensor, dtype),
+        FIRST_OPTIONS = FIRST_SIZE(mvsc_tlrr_options, sample_weight),
+        FIRST_BLOCKS = FIRST_SIZE(mvsc_tlrr_blocks, n_tubes),
+        FIRST_RESULT = FIRST_SIZE(mvsc_tlrr_result, eigen_seconds)
+    };
+    """
+    size_t FIRST_TENSOR, FIRST_OPTIONS, FIRST_BLOCKS, FIRST_RESULT
+
+
+cdef bint read_struct(
+    const void *given,          # of the caller: as many bytes as its size field says
+    size_t first_size,          # of the struct in version 1
+    size_t size,                # of the struct today
+    void *today,                # OUT  its fields, and 0 in those that the caller does not know
+) noexcept nogil:
+    """Copy a caller's struct; false if it is NULL, or of a size that no version has had."""
+    cdef const size_t *given_size = <const size_t *> given
+    if given == NULL or not first_size <= given_size[0] <= size:
+        return False
+    memset(today, 0, size)
+    memcpy(today, given, given_size[0])
+    return True
+
+
+cdef void write_struct(const void *today, void *given) noexcept nogil:
+    """Copy into a caller's struct, which `read_struct` has accepted, the fields that it has."""
+    cdef size_t size = (<size_t *> given)[0]
+    memcpy(given, today, size)
+    (<size_t *> given)[0] = size
+
+
 # ------------------------------------------------------------------ proximal maps
 
 cdef struct Parts:
@@ -79,9 +118,9 @@ cdef bint is_slice(int kind) noexcept nogil:
     return kind == MVSC_SLICE_SHRINK or kind == MVSC_SLICE_CLIP
 
 
-cdef int check_tensor(const mvsc_tensor *tensor) noexcept nogil:
-    """Check everything but the data."""
-    if tensor == NULL or tensor.size != sizeof(mvsc_tensor):
+cdef int read_tensor(const mvsc_tensor *given, mvsc_tensor *tensor) noexcept nogil:
+    """Read a caller's struct, and check everything but the data."""
+    if not read_struct(given, FIRST_TENSOR, sizeof(mvsc_tensor), tensor):
         return MVSC_BAD_ARGUMENT
     if tensor.v < 0 or tensor.m < 0 or tensor.n < 0:
         return MVSC_BAD_ARGUMENT
@@ -97,23 +136,28 @@ cdef size_t itemsize_of(const mvsc_tensor *tensor) noexcept nogil:
     return sizeof(float) if tensor.dtype == MVSC_FLOAT32 else sizeof(double)
 
 
-cdef int lay_out(int kind, const mvsc_tensor *tensor, int n_threads, Arena *arena,
-                 Parts *parts) noexcept nogil:
-    """Check everything but the data, and lay out the workspace."""
-    cdef Py_ssize_t v, m, n
-    cdef size_t itemsize
-    cdef int status = check_tensor(tensor)
+cdef int read_prox(int kind, const mvsc_tensor *given, int n_threads,
+                   mvsc_tensor *tensor) noexcept nogil:
+    """Read the tensor, and check everything but its data."""
+    cdef int status = read_tensor(given, tensor)
     if not 1 <= n_threads <= MAX_THREADS:
         return MVSC_BAD_ARGUMENT
     if kind != MVSC_TUBE_SHRINK and not is_slice(kind) and not is_symmetric(kind):
         return MVSC_BAD_ARGUMENT
     if status != MVSC_OK:
         return status
-    v, m, n, itemsize = tensor.v, tensor.m, tensor.n, itemsize_of(tensor)
-    if is_symmetric(kind) and m != n:
+    if is_symmetric(kind) and tensor.m != tensor.n:
         return MVSC_BAD_SHAPE
-    if is_symmetric(kind) and n > MAX_SLICE:
+    if is_symmetric(kind) and tensor.n > MAX_SLICE:
         return MVSC_TOO_LARGE
+    return MVSC_OK
+
+
+cdef int lay_out(int kind, const mvsc_tensor *tensor, int n_threads, Arena *arena,
+                 Parts *parts) noexcept nogil:
+    """Lay out the workspace of a map."""
+    cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n
+    cdef size_t itemsize = itemsize_of(tensor)
     if kind == MVSC_TUBE_SHRINK:
         parts.numbers = take(arena, <double> n_threads * CHUNK, itemsize)
     elif is_slice(kind):
@@ -130,19 +174,21 @@ cdef int lay_out(int kind, const mvsc_tensor *tensor, int n_threads, Arena *aren
     return MVSC_TOO_LARGE if arena.overflow else MVSC_OK
 
 
-cdef int prox_workspace_size(int kind, const mvsc_tensor *tensor, int n_threads,
+cdef int prox_workspace_size(int kind, const mvsc_tensor *given, int n_threads,
                              size_t *bytes) noexcept nogil:
     cdef Arena arena = counting_arena()
     cdef Parts parts
-    cdef int status
+    cdef mvsc_tensor tensor
+    cdef int status = read_prox(kind, given, n_threads, &tensor)
     if bytes == NULL:
         return MVSC_BAD_ARGUMENT
-    status = lay_out(kind, tensor, n_threads, &arena, &parts)
+    if status == MVSC_OK:
+        status = lay_out(kind, &tensor, n_threads, &arena, &parts)
     bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
     return status
 
 
-cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_threads,
+cdef int apply(int kind, floating *data, const mvsc_tensor *tensor, double t, int n_threads,
                Parts *parts, Py_ssize_t *counts) noexcept nogil:
     cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n, j, kept, length
     cdef Spectral spectral = SHRINK
@@ -174,12 +220,15 @@ cdef int apply(int kind, floating *data, mvsc_tensor *tensor, double t, int n_th
     return MVSC_OK
 
 
-cdef int prox(int kind, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
+cdef int prox(int kind, mvsc_tensor *given, double t, int n_threads, void *workspace,
               size_t bytes, Py_ssize_t *counts) noexcept nogil:
     cdef Arena arena = counting_arena()
     cdef Parts parts
+    cdef mvsc_tensor tensor
     cdef Py_ssize_t j, length
-    cdef int status = lay_out(kind, tensor, n_threads, &arena, &parts)
+    cdef int status = read_prox(kind, given, n_threads, &tensor)
+    if status == MVSC_OK:
+        status = lay_out(kind, &tensor, n_threads, &arena, &parts)
     if status != MVSC_OK:
         return status
     if not isfinite(t) or t < 0:
@@ -199,21 +248,26 @@ cdef int prox(int kind, mvsc_tensor *tensor, double t, int n_threads, void *work
     if bytes < workspace_bytes(&arena):
         return MVSC_SMALL_WORKSPACE
     arena = arena_at(workspace)
-    lay_out(kind, tensor, n_threads, &arena, &parts)
+    lay_out(kind, &tensor, n_threads, &arena, &parts)
     if tensor.dtype == MVSC_FLOAT32:
-        return apply(kind, <float *> tensor.data, tensor, t, n_threads, &parts, counts)
-    return apply(kind, <double *> tensor.data, tensor, t, n_threads, &parts, counts)
+        return apply(kind, <float *> tensor.data, &tensor, t, n_threads, &parts, counts)
+    return apply(kind, <double *> tensor.data, &tensor, t, n_threads, &parts, counts)
 
 
 # ------------------------------------------------------------------ TLRR
 
-cdef int check_options(const mvsc_tensor *W, const mvsc_tlrr_options *options) noexcept nogil:
-    """Check everything but the data of W."""
+cdef int read_problem(
+    const mvsc_tensor *given_W,
+    const mvsc_tlrr_options *given_options,
+    mvsc_tensor *W,                             # OUT
+    mvsc_tlrr_options *options,                 # OUT
+) noexcept nogil:
+    """Read a caller's structs, and check everything but the data of W."""
     cdef Py_ssize_t j
-    cdef int status = check_tensor(W)
+    cdef int status = read_tensor(given_W, W)
     if status == MVSC_BAD_ARGUMENT:
         return status
-    if options == NULL or options.size != sizeof(mvsc_tlrr_options):
+    if not read_struct(given_options, FIRST_OPTIONS, sizeof(mvsc_tlrr_options), options):
         return MVSC_BAD_ARGUMENT
     if options.solver != MVSC_TLRR_DUAL and options.solver != MVSC_TLRR_IALM:
         return MVSC_BAD_ARGUMENT
@@ -275,36 +329,50 @@ cdef int typed_screen(const floating *W, const mvsc_tensor *tensor,
     return status
 
 
-cdef int tlrr_screen(const mvsc_tensor *W, const mvsc_tlrr_options *options, Py_ssize_t *labels,
-                     mvsc_tlrr_blocks *blocks) noexcept nogil:
-    cdef int status = check_options(W, options)
+cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_options,
+                     Py_ssize_t *labels, mvsc_tlrr_blocks *given_blocks) noexcept nogil:
+    cdef mvsc_tensor W
+    cdef mvsc_tlrr_options options
+    cdef mvsc_tlrr_blocks blocks
+    cdef int status = read_problem(given_W, given_options, &W, &options)
     if status != MVSC_OK:
         return status
-    if W.data == NULL or labels == NULL or blocks == NULL:
+    if W.data == NULL or labels == NULL:
         return MVSC_BAD_ARGUMENT
-    if blocks.size != sizeof(mvsc_tlrr_blocks):
+    if not read_struct(given_blocks, FIRST_BLOCKS, sizeof(mvsc_tlrr_blocks), &blocks):
         return MVSC_BAD_ARGUMENT
     if W.dtype == MVSC_FLOAT32:
-        return typed_screen(<const float *> W.data, W, options, labels, blocks)
-    return typed_screen(<const double *> W.data, W, options, labels, blocks)
+        status = typed_screen(<const float *> W.data, &W, &options, labels, &blocks)
+    else:
+        status = typed_screen(<const double *> W.data, &W, &options, labels, &blocks)
+    write_struct(&blocks, given_blocks)
+    return status
 
 
-cdef bint check_blocks(const mvsc_tensor *W, const mvsc_tlrr_blocks *blocks) noexcept nogil:
-    return (blocks.size == sizeof(mvsc_tlrr_blocks) and 1 <= blocks.n_blocks <= W.n
-            and 1 <= blocks.largest <= W.n and 0 <= blocks.n_tubes <= W.n * W.n)
+cdef bint read_blocks(const mvsc_tlrr_blocks *given, const mvsc_tensor *W,
+                      mvsc_tlrr_blocks *blocks) noexcept nogil:
+    """Whether these can be blocks of a problem of this shape."""
+    return (read_struct(given, FIRST_BLOCKS, sizeof(mvsc_tlrr_blocks), blocks)
+            and 1 <= blocks.n_blocks <= W.n and 1 <= blocks.largest <= W.n
+            and 0 <= blocks.n_tubes <= W.n * W.n)
 
 
-cdef int tlrr_workspace_size(const mvsc_tensor *W, const mvsc_tlrr_options *options,
-                             const mvsc_tlrr_blocks *blocks, size_t *bytes) noexcept nogil:
-    cdef int status = check_options(W, options)
+cdef int tlrr_workspace_size(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_options,
+                             const mvsc_tlrr_blocks *given_blocks, size_t *bytes) noexcept nogil:
+    cdef mvsc_tensor W
+    cdef mvsc_tlrr_options options
+    cdef mvsc_tlrr_blocks blocks
+    cdef int status = read_problem(given_W, given_options, &W, &options)
     if bytes == NULL:
         return MVSC_BAD_ARGUMENT
     bytes[0] = 0
     if status != MVSC_OK:
         return status
-    if blocks != NULL and not check_blocks(W, blocks):
+    if given_blocks == NULL:
+        return core_workspace(W.v, W.n, itemsize_of(&W), &options, NULL, bytes)
+    if not read_blocks(given_blocks, &W, &blocks):
         return MVSC_BAD_ARGUMENT
-    return core_workspace(W.v, W.n, itemsize_of(W), options, blocks, bytes)
+    return core_workspace(W.v, W.n, itemsize_of(&W), &options, &blocks, bytes)
 
 
 cdef int typed_solve(const floating *W, const mvsc_tensor *tensor,
@@ -318,33 +386,45 @@ cdef int typed_solve(const floating *W, const mvsc_tensor *tensor,
     return status
 
 
-cdef int tlrr_solve(const mvsc_tensor *W, const mvsc_tlrr_options *options,
-                    const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks, mvsc_tensor *L,
-                    void *workspace, size_t bytes, mvsc_tlrr_result *result) noexcept nogil:
-    cdef mvsc_tlrr_result unwanted
-    cdef int status = check_options(W, options)
+cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_options,
+                    const Py_ssize_t *labels, const mvsc_tlrr_blocks *given_blocks,
+                    mvsc_tensor *given_L, void *workspace, size_t bytes,
+                    mvsc_tlrr_result *given_result) noexcept nogil:
+    cdef mvsc_tensor W, L
+    cdef mvsc_tlrr_options options
+    cdef mvsc_tlrr_blocks blocks_of_labels
+    cdef mvsc_tlrr_blocks *blocks = NULL
+    cdef mvsc_tlrr_result result
+    cdef int status = read_problem(given_W, given_options, &W, &options)
     if status == MVSC_BAD_ARGUMENT:
         return status
-    if L == NULL or L.size != sizeof(mvsc_tensor) or W.data == NULL or L.data == NULL:
+    if not read_struct(given_L, FIRST_TENSOR, sizeof(mvsc_tensor), &L):
         return MVSC_BAD_ARGUMENT
-    if workspace == NULL or W.data == L.data:
+    if W.data == NULL or L.data == NULL or workspace == NULL or W.data == L.data:
         return MVSC_BAD_ARGUMENT
-    if (labels == NULL) != (blocks == NULL) or (blocks != NULL and not check_blocks(W, blocks)):
+    if (labels == NULL) != (given_blocks == NULL):
         return MVSC_BAD_ARGUMENT
-    if result != NULL and result.size != sizeof(mvsc_tlrr_result):
+    result.size = sizeof(mvsc_tlrr_result)
+    if given_result != NULL and not read_struct(
+            given_result, FIRST_RESULT, sizeof(mvsc_tlrr_result), &result):
         return MVSC_BAD_ARGUMENT
     if L.v != W.v or L.m != W.m or L.n != W.n or L.dtype != W.dtype:
         return MVSC_BAD_SHAPE
     if status != MVSC_OK:
         return status
-    if result == NULL:
-        unwanted.size = sizeof(mvsc_tlrr_result)
-        result = &unwanted
+    if given_blocks != NULL:
+        blocks = &blocks_of_labels
+        if not read_blocks(given_blocks, &W, blocks):
+            return MVSC_BAD_ARGUMENT
     if W.dtype == MVSC_FLOAT32:
-        return typed_solve(<const float *> W.data, W, options, labels, blocks, <float *> L.data,
-                           workspace, bytes, result)
-    return typed_solve(<const double *> W.data, W, options, labels, blocks, <double *> L.data,
-                       workspace, bytes, result)
+        status = typed_solve(<const float *> W.data, &W, &options, labels, blocks,
+                             <float *> L.data, workspace, bytes, &result)
+    else:
+        status = typed_solve(<const double *> W.data, &W, &options, labels, blocks,
+                             <double *> L.data, workspace, bytes, &result)
+    if given_result != NULL:
+        write_struct(&result, given_result)
+    return status
 
 
 # ------------------------------------------------------------------ BLAS threads

@@ -28,7 +28,8 @@ static PyObject *layout(PyObject *self, PyObject *unused)
         SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
         FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),
         FIELD(tlrr_options, max_iter), FIELD(tlrr_options, progress),
-        FIELD(tlrr_options, context), FIELD(tlrr_options, sample_weight), SIZE(tlrr_blocks), FIELD(tlrr_blocks, n_tubes),
+        FIELD(tlrr_options, context), FIELD(tlrr_options, sample_weight), SIZE(tlrr_blocks),
+        FIELD(tlrr_blocks, n_tubes),
         SIZE(tlrr_result), FIELD(tlrr_result, stopped), FIELD(tlrr_result, gap),
         FIELD(tlrr_result, eigen_seconds), SIZE(api), FIELD(api, strerror),
         FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),
@@ -47,7 +48,8 @@ static void check_signatures(void)
     int (*size)(const mvsc_tensor *, const mvsc_tlrr_options *, const mvsc_tlrr_blocks *,
                 size_t *) = mvsc_tlrr_workspace_size;
     int (*solve)(const mvsc_tensor *, const mvsc_tlrr_options *, const ptrdiff_t *,
-                 const mvsc_tlrr_blocks *, mvsc_tensor *, void *, size_t, mvsc_tlrr_result *) = mvsc_tlrr_solve;
+                 const mvsc_tlrr_blocks *, mvsc_tensor *, void *, size_t, mvsc_tlrr_result *) =
+        mvsc_tlrr_solve;
     void *(*limit)(int) = mvsc_limit_blas;
     void (*release)(void *) = mvsc_release_blas;
     (void)error, (void)prox_size, (void)map, (void)screen, (void)size, (void)solve, (void)limit,
@@ -108,8 +110,8 @@ static size_t with_spare(size_t bytes, Py_ssize_t spare)
  * bytes of workspace more or less than asked for. */
 static PyObject *prox(PyObject *self, PyObject *args)
 {
-    int map, dtype, n_threads, status, untouched;
-    Py_ssize_t size, v, m, n, spare;
+    int map, n_threads, status, untouched;
+    Py_ssize_t size, v, m, n, dtype, spare;
     double t;
     Py_buffer buffer = {0};
     size_t bytes = 0;
@@ -117,7 +119,7 @@ static PyObject *prox(PyObject *self, PyObject *args)
     mvsc_tensor tensor;
     (void)self;
 
-    if (!PyArg_ParseTuple(args, "inz*nnnidin", &map, &size, &buffer, &v, &m, &n, &dtype, &t,
+    if (!PyArg_ParseTuple(args, "inz*nnnndin", &map, &size, &buffer, &v, &m, &n, &dtype, &t,
                           &n_threads, &spare))
         return NULL;
     tensor = (mvsc_tensor){(size_t)size, NULL, v, m, n, dtype};
@@ -188,7 +190,7 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     PyObject *answer;
     (void)self;
 
-    if (!PyArg_ParseTuple(args, "z*nnniiiiddddndddnin", &buffer, &W.v, &W.m, &W.n, &W.dtype, &which,
+    if (!PyArg_ParseTuple(args, "z*nnnniiiddddndddnin", &buffer, &W.v, &W.m, &W.n, &W.dtype, &which,
                           &options.solver, &options.n_threads, &options.omega1, &options.alpha,
                           &options.lam, &options.tol, &options.max_iter, &options.mu, &options.rho,
                           &options.mu_max, &stop_after, &screened, &spare))

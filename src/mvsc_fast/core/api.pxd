@@ -15,7 +15,7 @@ cdef extern from "mvsc_fast.h" nogil:
         Py_ssize_t v
         Py_ssize_t m
         Py_ssize_t n
-        int dtype
+        Py_ssize_t dtype
 
     ctypedef struct mvsc_tlrr_state:
         size_t size

@@ -13,6 +13,12 @@
  * on different tensors are safe. Every call checks what it is given and returns a status; a
  * tensor is left as it was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE.
  *
+ * Every struct begins with its size, which the caller sets to its own sizeof; that is how the library
+ * knows the version that a caller was compiled for. Later versions add fields at the end of a struct,
+ * never elsewhere. A field that an older caller does not know counts as 0, which means what was
+ * before that field; results beyond its structs are not written. A size below that of version 1 or
+ * above the library's is MVSC_BAD_ARGUMENT: newer callers are already refused by mvsc_fast_import.
+ *
  * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
  * limit them to 1 (mvsc_limit_blas, below) for speed, for results that never depend on them, and because
  * a BLAS on several threads allocates memory of its own. OpenMP holds a few KiB for its threads.
@@ -60,7 +66,7 @@ typedef struct {
     size_t size;                /* sizeof(mvsc_tensor) */
     void *data;
     ptrdiff_t v, m, n;
-    int dtype;                  /* mvsc_dtype */
+    ptrdiff_t dtype;            /* mvsc_dtype; as wide as the rest: a struct ends without padding */
 } mvsc_tensor;
 
 /* ------------------------------------------------------------------ TLRR
