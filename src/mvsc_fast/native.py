@@ -1,14 +1,16 @@
-"""For code that is compiled against mvsc_fast: where its C header is."""
+"""For code that is compiled against mvsc_fast: where its headers are."""
 
 from pathlib import Path
 
 
 def get_include():
-    """Directory of ``mvsc_fast.h``, the C interface.
+    """Directory to compile C and Cython code with: that of ``mvsc_fast.h``, the C interface.
 
-    Cython code can also cimport the functions behind it, which check nothing: `core.tlrr`
-    (solvers and screening), `_kernels` (proximal maps); it needs the directory for the types in
-    `core.api`.
+    Cython code can instead cimport the functions behind the interface, which check nothing::
+
+        from mvsc_fast cimport tlrr_solve, tube_map
+
+    ``__init__.pxd`` lists all of them; their types are in ``mvsc_fast.h``.
 
     Returns
     -------

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native_calls import SOLVERS, c_compiler
+from native_calls import EXAMPLES, SOLVERS, build, c_compiler
 
 import mvsc_fast
 from mvsc_fast import _kernels, tlrr
@@ -57,6 +57,25 @@ def test_the_signatures_for_cimport_are_what_they_were(module):
     for name, signature in SIGNATURES[module].items():
         found = repr(module.__pyx_capi__[name]).split('"')[1]
         assert re.sub(r"struct __pyx_t_\w*_(\w+)", r"\1", found) == signature
+
+
+def test_every_public_name_can_be_cimported(tmp_path):
+    """Against the installed package alone, from a module that knows nothing of its folders."""
+    c_compiler()
+    text = (Path(mvsc_fast.__file__).parent / "__init__.pxd").read_text()
+    groups = re.findall(r"^from [\w.]+ cimport (\([^)]*\)|.*)", text, re.MULTILINE)
+    names = re.findall(r"\w+", " ".join(groups))
+    assert {"tlrr_solve", "tube_map", "mvsc_tlrr_options"} <= set(names)
+    shutil.copytree(EXAMPLES / "cython_module", tmp_path / "cython_module")
+    (tmp_path / "cython_module" / "native_cython.pyx").write_text(
+        f"from mvsc_fast cimport {', '.join(names)}\n"
+        "def shrink(double value, double t):\n"
+        "    cdef double length\n"
+        "    kept = tube_map(&value, 1, 1, 1, t, 1, &length)\n"
+        "    return value, kept, dense_source(2, 3).stride, symmetric_lwork(8) > 0\n"
+    )
+    module = build(tmp_path / "cython_module", tmp_path / "built")
+    assert module.shrink(-3.0, 1.0) == (-2.0, 1, 9, True)
 
 
 def test_the_defaults_are_those_of_python(probe):

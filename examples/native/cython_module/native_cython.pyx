@@ -2,17 +2,24 @@
 
 from libc.stdlib cimport free, malloc
 
-from mvsc_fast.core.api cimport (
+from mvsc_fast cimport (
+    CHUNK,
     MVSC_OK,
     MVSC_TLRR_DUAL,
+    SHRINK,
+    Source,
+    dense_source,
     mvsc_tlrr_blocks,
     mvsc_tlrr_options,
     mvsc_tlrr_result,
     mvsc_tlrr_state,
+    slice_lwork,
+    slice_map,
+    tlrr_screen,
+    tlrr_solve,
+    tlrr_workspace,
+    tube_map,
 )
-from mvsc_fast._kernels cimport CHUNK, SHRINK, slice_lwork, slice_map, tube_map
-from mvsc_fast.core.screening cimport Source
-from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
 
 import array
 
