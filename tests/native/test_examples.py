@@ -1,19 +1,28 @@
 """The C interface and the cimport, proven by the modules of examples/native."""
 
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import random_similarities
 from native_calls import (
+    EXAMPLES,
     SLICE_CLIP,
     SLICE_SHRINK,
     SOLVERS,
     SYMMETRIC_CLIP,
     SYMMETRIC_SHRINK,
     TUBE_SHRINK,
+    c_compiler,
 )
 
+import mvsc_fast
 from mvsc_fast import _kernels as kernels
 from mvsc_fast import tlrr
 from mvsc_fast.threads import blas_threads
@@ -53,6 +62,53 @@ def test_solutions_in_posix_threads_equal_python_to_the_last_bit(native_c, tmp_p
             assert n_iter == expected.n_iter
             if solver == "dual":
                 assert (gap, bound) == (expected.gap, expected.error_bound)
+
+
+def libpython():
+    """The file of Python that a program is linked with."""
+    config = sysconfig.get_config_var
+    if config("Py_ENABLE_SHARED"):
+        folders, name = [config("LIBDIR")], config("LDLIBRARY")
+        if config("MULTIARCH"):
+            folders.append(str(Path(config("LIBDIR"), config("MULTIARCH"))))
+    else:
+        folders, name = [config("LIBPL")], config("LIBRARY")
+    found = [path for folder in folders if (path := Path(folder, name)).exists()]
+    if not found:
+        pytest.skip(f"no {name} to link a program with")
+    return found[0]
+
+
+def test_a_plain_program_solves_in_posix_threads(raw_file, tmp_path):
+    c_compiler()
+    libpython()
+    W, path = raw_file
+    # The embedded interpreter is found along PATH, with its site-packages.
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PYTHONPATH": str(Path(mvsc_fast.__file__).parent.parent),
+    }
+
+    def run(*command):
+        return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+    folder = shutil.copytree(EXAMPLES / "c_program", tmp_path / "c_program")
+    built = run(sys.executable, str(folder / "build.py"))
+    assert built.returncode == 0 and not built.stderr, built.stderr
+    lams = ["0.5", "2", "15"]
+    found = run(str(folder / "tlrr_path"), path, "3", "50", *lams)
+    assert found.returncode == 0 and not found.stderr, found.stderr
+    for line, lam in zip(found.stdout.splitlines(), lams, strict=True):
+        file, of, n_blocks, n_iter, gap, bound = line.split()
+        expected = tlrr(W, lam=float(lam), n_threads=1)
+        assert of == lam
+        assert Path(file).read_bytes() == expected.tensor.tobytes()
+        assert int(n_blocks) == expected.blocks.max() + 1
+        assert int(n_iter) == expected.n_iter
+        assert (float(gap), float(bound)) == (expected.gap, expected.error_bound)
+    wrong = run(str(folder / "tlrr_path"), path, "3", "50", "-1")
+    assert wrong.returncode == 1 and "negative" in wrong.stderr and not wrong.stdout
 
 
 def test_python_threads_call_it_without_the_gil(native_c, raw_file):
