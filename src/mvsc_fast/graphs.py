@@ -7,24 +7,58 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
+from .sparse_graphs import (
+    SCALES,
+    Factors,
+    SparseTensor,
+    check_scales,
+    nearest_rows,
+    relative_ridge,
+    ridge_factors,
+    sparse_self_representation,
+    sparse_tensor,
+    spd_inverse,
+    view_factors,
+    view_scales,
+)
 from .validation import check_integer, check_number
 from .views import check_views
 
+__all__ = [
+    "Factors",
+    "SparseTensor",
+    "gaussian",
+    "graph_basis",
+    "knn",
+    "nearest_rows",
+    "relative_ridge",
+    "ridge_factors",
+    "self_representation",
+    "sparse_self_representation",
+    "sparse_tensor",
+    "view_factors",
+]
 
-def self_representation(views, *, ridge=0.5, scale_neighbors=10, cap=1.5):
+
+def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):
     """How much each sample helps to explain the others, on a local scale.
 
     Rows of a view are scaled to unit length, K is their Gram matrix and
-    ``P = (K + ridge I)^-1``. Ridge regression of each sample on all others has the coefficients
-    ``-P_jk / P_kk``; their positive part Z, made symmetric as ``A = Z + Z^T``, is divided by
-    ``sqrt(r_j r_k)`` with r_j the ``scale_neighbors``-th largest entry of row j, and capped.
+    ``P = (K + g I)^-1`` with the ridge ``g = f n / min(n, d)``. Ridge regression of each sample on
+    all others has the coefficients ``-P_jk / P_kk``; their positive part Z, made symmetric as
+    ``A = Z + Z^T``, is divided by ``sqrt(r_j r_k)`` with r_j the ``scale_neighbors``-th largest
+    entry of row j, and capped.
     Independent of the order of the samples.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
-    ridge : float, default=0.5
-        On unit rows, so free of units; 0.2 to 0.5 give the same accuracy within .005.
+    scales : sequence of float, default=(0.5, 5)
+        Ridges f relative to the mean eigenvalue of K. Every view is a slice by the first; a view
+        with n >= 4 d is one more for each of the others. A weak ridge sees fine structure, a strong
+        one what many samples share; neither is best on all data, both together nearly are.
+    ridge : float, optional
+        g itself, instead of ``scales``: one slice for each view.
     scale_neighbors : int, default=10
         The local scale; 5 to 20 give the same accuracy within .005.
     cap : float, default=1.5
@@ -34,16 +68,20 @@ def self_representation(views, *, ridge=0.5, scale_neighbors=10, cap=1.5):
     Returns
     -------
     ndarray of shape (v, n, n)
-        Symmetric slices with zero diagonal and entries in [0, cap].
+        Symmetric slices with zero diagonal and entries in [0, cap]. First every view by
+        ``scales[0]``, then the views with n >= 4 d by the other scales.
     """
     views = check_views(views)
-    ridge = check_number(ridge, "ridge", 0.0, open_interval=True)
+    if ridge is not None:
+        ridge = check_number(ridge, "ridge", 0.0, open_interval=True)
+    scales = check_scales(scales)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
     n = views[0].shape[0]
-    W = np.empty((len(views), n, n), dtype=views[0].dtype)
-    for out, X in zip(W, views, strict=True):
-        _ridge_coefficients(normalize(X), ridge, out)
+    slices = _slices(views, n, scales, ridge)
+    W = np.empty((len(slices), n, n), dtype=views[0].dtype)
+    for out, (X, g) in zip(W, slices, strict=True):
+        _ridge_coefficients(normalize(X), g, out)
         out += out.T.copy()
         rank = min(scale_neighbors, n - 1)
         top = np.partition(out, n - rank, axis=1)[:, n - rank :]
@@ -59,6 +97,18 @@ def self_representation(views, *, ridge=0.5, scale_neighbors=10, cap=1.5):
         out += out.T.copy()  # divisions by two roots in either order differ in the last bit
         out *= 0.5
     return W
+
+
+def _slices(views, n, scales, ridge):
+    """(view, ridge) of every slice, in the order of the result."""
+    if ridge is not None:
+        return [(X, ridge) for X in views]
+    return [
+        (X, relative_ridge(f, n, X.shape[1]))
+        for s, f in enumerate(scales)
+        for X in views
+        if s < len(view_scales(n, X.shape[1], scales))
+    ]
 
 
 def _ridge_coefficients(X, ridge, out):
@@ -77,7 +127,7 @@ def _ridge_coefficients(X, ridge, out):
     else:
         gram = safe_sparse_dot(X, X.T, dense_output=True)
         gram[np.diag_indices(n)] += ridge
-        P = _spd_inverse(gram)
+        P = spd_inverse(gram)
         np.divide(P, -np.diagonal(P).copy(), out=out)
     np.maximum(out, 0.0, out=out)
     np.fill_diagonal(out, 0.0)
@@ -85,20 +135,6 @@ def _ridge_coefficients(X, ridge, out):
 
 def _sparse(X):
     return hasattr(X, "toarray")
-
-
-def _spd_inverse(A):
-    """Inverse of a positive definite matrix, both triangles; A is destroyed."""
-    potrf, potri = scipy.linalg.get_lapack_funcs(("potrf", "potri"), (A,))
-    # A is symmetric: its transpose is the same matrix in Fortran order.
-    factor, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
-    if info == 0:
-        inverse, info = potri(factor, lower=1, overwrite_c=1)
-    if info != 0:
-        raise np.linalg.LinAlgError("the ridge Gram matrix is singular: use a larger ridge")
-    lower = np.tril_indices(len(A), -1)
-    inverse.T[lower] = inverse[lower]
-    return inverse
 
 
 def knn(views, *, n_neighbors=15):

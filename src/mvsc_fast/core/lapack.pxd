@@ -124,6 +124,14 @@ cdef inline void subtract_product(blas_int n, blas_int k, floating *a, floating 
         blas.sgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
 
 
+cdef inline void inner_products(blas_int m, blas_int n, blas_int k, const float *a, const float *b,
+                                float *c) noexcept nogil:
+    """c <- a^T b, of shape m x n, for a and b of k rows."""
+    cdef char trans = b'T', no = b'N'
+    cdef float one = 1, zero = 0
+    blas.sgemm(&trans, &no, &m, &n, &k, &one, <float *> a, &k, <float *> b, &k, &zero, c, &m)
+
+
 cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
                             floating *c) noexcept nogil:
     """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""

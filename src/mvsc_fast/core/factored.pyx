@@ -1,0 +1,349 @@
+"""Similarities that are products of factors, where only the longest tubes are wanted.
+
+The entries of slice i are ``A_jk = max(0, <u_j, u_k> (h_j + h_k))`` for rows u of length d and
+numbers h: none of them is stored before it is known to be wanted. Rows are independent of each
+other and every output has one writer, so the number of threads changes no bit.
+"""
+
+from cython.parallel cimport prange
+from libc.math cimport fmaxf, fminf, sqrtf
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from . cimport lapack as la
+from . cimport loops
+from .arena cimport Arena, take
+from .lapack cimport blas_int
+from .platform cimport (
+    omp_destroy_lock,
+    omp_get_thread_num,
+    omp_init_lock,
+    omp_lock_t,
+    omp_set_lock,
+    omp_unset_lock,
+)
+
+ctypedef fused ordered:
+    float
+    uint64_t
+
+
+cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
+    """The k-th largest of x (from 0), which is moved to its place, larger ones before it (Hoare)."""
+    cdef Py_ssize_t low = 0, high = n - 1, i, j
+    cdef ordered pivot
+    while low < high:
+        pivot = x[low + (high - low) // 2]
+        i, j = low, high
+        while i <= j:
+            while x[i] > pivot:
+                i += 1
+            while x[j] < pivot:
+                j -= 1
+            if i <= j:
+                x[i], x[j] = x[j], x[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return x[k]
+
+
+# ------------------------------------------------------------------ nearest rows
+
+cdef struct Nearest:
+    Py_ssize_t count        # wanted
+    Py_ssize_t capacity     # of a row's list, which is cut back to the count when it is full
+    uint64_t *keys          # n x capacity
+    Py_ssize_t *filled      # n
+    uint64_t *least         # n: a key must exceed it
+
+
+cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
+    """Orders positive values, and equal ones by index, the smaller first."""
+    cdef uint32_t bits
+    memcpy(&bits, &value, sizeof(float))
+    return (<uint64_t> bits << 32) | ~<uint32_t> index
+
+
+cdef inline float value_of(uint64_t key) noexcept nogil:
+    cdef uint32_t bits = <uint32_t> (key >> 32)
+    cdef float value
+    memcpy(&value, &bits, sizeof(float))
+    return value
+
+
+cdef void offer(
+    Nearest *lists,
+    Py_ssize_t j,
+    const float *values,        # inner products of row j with rows first .. first + width
+    Py_ssize_t first,
+    Py_ssize_t width,
+) noexcept nogil:
+    """Keep what is among the largest so far: the result does not depend on the order of calls."""
+    cdef uint64_t *keys = lists.keys + j * lists.capacity
+    cdef uint64_t least = lists.least[j], key
+    cdef Py_ssize_t filled = lists.filled[j], k
+    k = loops.mvsc_next_above_f(values, 0, width, value_of(least))
+    while k < width:
+        key = key_of(values[k], first + k)
+        if key > least and first + k != j:
+            keys[filled] = key
+            filled += 1
+            if filled == lists.capacity:
+                least = select_largest(keys, filled, lists.count - 1)
+                filled = lists.count
+        k = loops.mvsc_next_above_f(values, k + 1, width, value_of(least))
+    lists.filled[j], lists.least[j] = filled, least
+
+
+cdef void transpose(const float *a, Py_ssize_t m, Py_ssize_t n, float *out) noexcept nogil:
+    """out (n x m) <- the transpose of a (m x n)."""
+    cdef Py_ssize_t j, k, q, edge
+    q = 0
+    while q < n:
+        edge = min(q + 16, n)
+        for j in range(m):
+            for k in range(q, edge):
+                out[k * m + j] = a[j * n + k]
+        q = edge
+
+
+cdef void offer_tile(
+    const float *rows,
+    Py_ssize_t n,
+    Py_ssize_t d,
+    Py_ssize_t p,
+    Py_ssize_t q,
+    Nearest *lists,
+    omp_lock_t *locks,          # one for each block of rows
+    float *tile,                # 2 TILE^2
+) noexcept nogil:
+    """Inner products of row blocks p <= q, offered to the rows of both."""
+    cdef Py_ssize_t j, top = p * TILE, left = q * TILE
+    cdef Py_ssize_t height = min(<Py_ssize_t> TILE, n - top)
+    cdef Py_ssize_t width = min(<Py_ssize_t> TILE, n - left)
+    cdef float *turned = tile + TILE * TILE
+    la.inner_products(<blas_int> width, <blas_int> height, <blas_int> d, rows + left * d,
+                      rows + top * d, tile)
+    omp_set_lock(&locks[p])
+    for j in range(height):
+        offer(lists, top + j, tile + j * width, left, width)
+    omp_unset_lock(&locks[p])
+    if p == q:
+        return
+    transpose(tile, height, width, turned)
+    omp_set_lock(&locks[q])
+    for j in range(width):
+        offer(lists, left + j, turned + j * height, top, height)
+    omp_unset_lock(&locks[q])
+
+
+cdef void list_nearest(Nearest *lists, Py_ssize_t j, int32_t *indices) noexcept nogil:
+    """The indices of row j's list, largest first, and -1 where there are fewer."""
+    cdef uint64_t *keys = lists.keys + j * lists.capacity
+    cdef uint64_t key
+    cdef Py_ssize_t filled = lists.filled[j], a, b
+    if filled > lists.count:
+        select_largest(keys, filled, lists.count - 1)
+        filled = lists.count
+    for a in range(1, filled):
+        key = keys[a]
+        b = a
+        while b > 0 and keys[b - 1] < key:
+            keys[b] = keys[b - 1]
+            b -= 1
+        keys[b] = key
+    for a in range(filled):
+        indices[a] = <int32_t> ~<uint32_t> keys[a]
+    for a in range(filled, lists.count):
+        indices[a] = -1
+
+
+cdef int nearest_rows(
+    const float *rows,          # n x d
+    Py_ssize_t n,
+    Py_ssize_t d,
+    Py_ssize_t count,
+    int n_threads,
+    Arena *arena,
+    int32_t *indices,           # OUT  n x count
+) noexcept nogil:
+    """For every row the rows of largest inner product with it, of positive ones only.
+
+    Largest first, equal ones by index, -1 where there are fewer. Each pair of row blocks is
+    multiplied once, and both blocks have a look at it. While the arena counts, nothing is done.
+    """
+    cdef Py_ssize_t blocks = (n + TILE - 1) // TILE, j, p, q
+    cdef Nearest lists
+    cdef omp_lock_t *locks = <omp_lock_t *> take(arena, blocks, sizeof(omp_lock_t))
+    cdef float *tiles = <float *> take(arena, 2.0 * TILE * TILE * n_threads, sizeof(float))
+    cdef float *tile
+    lists.count, lists.capacity = count, 2 * count + 32
+    lists.keys = <uint64_t *> take(arena, <double> n * lists.capacity, sizeof(uint64_t))
+    lists.filled = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    lists.least = <uint64_t *> take(arena, n, sizeof(uint64_t))
+    if arena.base == NULL or arena.overflow:
+        return -1
+    for j in range(n):
+        lists.filled[j] = 0
+        lists.least[j] = <uint64_t> 1 << 32         # the smallest positive number
+    for p in range(blocks):
+        omp_init_lock(&locks[p])
+    for p in prange(blocks, num_threads=n_threads, schedule="static", chunksize=1):
+        tile = tiles + 2 * TILE * TILE * omp_get_thread_num()
+        for q in range(p, blocks):
+            offer_tile(rows, n, d, p, q, &lists, locks, tile)
+    for p in range(blocks):
+        omp_destroy_lock(&locks[p])
+    for j in prange(n, num_threads=n_threads, schedule="static"):
+        list_nearest(&lists, j, indices + j * count)
+    return 0
+
+
+# ------------------------------------------------------------------ entries and tubes
+
+cdef void products(
+    const float *u,             # n x d
+    const float *h,             # n
+    Py_ssize_t d,
+    const Py_ssize_t *indptr,   # of the pattern, whose rows first .. last are wanted
+    const int32_t *indices,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    int n_threads,
+    float *values,              # OUT  one for each entry of these rows
+) noexcept nogil:
+    """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern; A_jk and A_kj have the same bits."""
+    cdef Py_ssize_t j, e, k
+    for j in prange(first, last, num_threads=n_threads, schedule="static"):
+        for e in range(indptr[j], indptr[j + 1]):
+            k = indices[e]
+            values[e - indptr[first]] = fmaxf(
+                0.0, loops.mvsc_dot_f(u + j * d, u + k * d, d) * (h[j] + h[k])
+            )
+
+
+cdef float local_scale(
+    const float *values, Py_ssize_t count, Py_ssize_t rank, float *work
+) noexcept nogil:
+    """The rank-th largest (from 1) of the positive values, the least if fewer, 1 if none."""
+    cdef Py_ssize_t k, positive = 0
+    for k in range(count):
+        if values[k] > 0:
+            work[positive] = values[k]
+            positive += 1
+    if positive == 0:
+        return 1.0
+    return select_largest(work, positive, min(rank, positive) - 1)
+
+
+cdef void local_scales(
+    const float *values,        # of rows first .. last
+    const Py_ssize_t *indptr,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    Py_ssize_t rank,
+    int n_threads,
+    Py_ssize_t widest,          # entries of the longest row
+    float *work,                # n_threads x widest
+    float *scales,              # OUT  of all n rows: first .. last are written
+) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in prange(first, last, num_threads=n_threads, schedule="static"):
+        scales[j] = local_scale(values + indptr[j] - indptr[first], indptr[j + 1] - indptr[j],
+                                rank, work + omp_get_thread_num() * widest)
+
+
+cdef void longest_of_row(
+    const float *values,        # of the row, slices ``stride`` apart
+    Py_ssize_t stride,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    const float *roots,
+    Py_ssize_t j,
+    const int32_t *indices,
+    Py_ssize_t width,           # entries of the row
+    float cap,
+    Py_ssize_t count,
+    float *squares,             # width
+    float *ranked,              # width
+    int32_t *kept,
+    float *entries,             # slices n x count apart
+    float *lengths,
+    float *missed,
+) noexcept nogil:
+    cdef Py_ssize_t i, e, k, ties = 0, c = 0
+    cdef float w, least = 0.0
+    for e in range(width):
+        squares[e] = 0.0
+    for i in range(v):
+        for e in range(width):
+            k = indices[e]
+            w = fminf(values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap)
+            squares[e] += w * w
+    missed[0] = 0.0
+    if width > count:
+        memcpy(ranked, squares, width * sizeof(float))
+        missed[0] = sqrtf(select_largest(ranked, width, count))
+        least = ranked[0]
+        for e in range(count):
+            least = fminf(least, ranked[e])
+        for e in range(count):
+            ties += ranked[e] == least
+    else:
+        ties = width
+    for e in range(width):
+        if squares[e] == least:
+            ties -= 1
+        if squares[e] == 0 or squares[e] < least or (squares[e] == least and ties < 0):
+            continue
+        k = indices[e]
+        kept[c] = indices[e]
+        lengths[c] = sqrtf(squares[e])
+        for i in range(v):
+            entries[i * n * count + c] = fminf(
+                values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap
+            )
+        c += 1
+    for e in range(c, count):
+        kept[e] = -1
+
+
+cdef void longest_tubes(
+    const float *values,        # A on rows first .. last of the pattern, slice by slice
+    Py_ssize_t v,
+    Py_ssize_t n,
+    const float *roots,         # v x n: 1 / sqrt(r)
+    const Py_ssize_t *indptr,
+    const int32_t *indices,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    float cap,
+    Py_ssize_t count,
+    int n_threads,
+    Py_ssize_t widest,
+    float *work,                # n_threads x 2 widest
+    int32_t *kept,              # OUT  n x count: columns, -1 where there are fewer
+    float *entries,             # OUT  v x n x count
+    float *lengths,             # OUT  n x count
+    float *missed,              # OUT  n: length of the longest tube that was not kept
+) noexcept nogil:
+    """The ``count`` longest tubes of every row of W_jk = min(cap, A_jk / sqrt(r_j r_k)).
+
+    In the order of the columns; of equal ones those of smaller index stay.
+    """
+    cdef Py_ssize_t j, start, stride = indptr[last] - indptr[first]
+    cdef float *squares
+    for j in prange(first, last, num_threads=n_threads, schedule="static"):
+        squares = work + 2 * widest * omp_get_thread_num()
+        start = indptr[j]
+        longest_of_row(
+            values + start - indptr[first], stride, v, n, roots, j, indices + start,
+            indptr[j + 1] - start, cap, count, squares, squares + widest, kept + j * count,
+            entries + j * count, lengths + j * count, missed + j
+        )
