@@ -28,9 +28,18 @@ def self_representation_twin(X, ridge=0.5, k=10, cap=1.5):
 
 def test_self_representation_equals_its_definition_through_either_factor():
     views = random_views()
-    W = graphs.self_representation(views)
+    W = graphs.self_representation(views, ridge=0.5)
     for A, X in zip(W, views, strict=True):
         np.testing.assert_allclose(A, self_representation_twin(X), atol=1e-10)
+
+
+def test_a_view_of_many_samples_enters_with_a_strong_ridge_too():
+    views = random_views(40, (60, 10, 11))
+    W = graphs.self_representation(views)
+    ridges = [(0, 0.5), (1, 0.5 * 40 / 10), (2, 0.5 * 40 / 11), (1, 5 * 40 / 10)]
+    assert len(W) == len(ridges)
+    for A, (i, ridge) in zip(W, ridges, strict=True):
+        np.testing.assert_allclose(A, self_representation_twin(views[i], ridge), atol=1e-10)
 
 
 def test_self_representation_is_ridge_regression_on_the_other_samples():
@@ -46,7 +55,7 @@ def test_self_representation_is_ridge_regression_on_the_other_samples():
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_symmetric_finite_and_of_the_type_of_the_views(graph, dtype):
-    views = [X.astype(dtype) for X in random_views()]
+    views = [X.astype(dtype) for X in random_views(dims=(60, 12))]
     W = graph(views)
     assert W.shape == (2, 40, 40) and W.dtype == dtype and W.flags.c_contiguous
     assert np.isfinite(W).all() and (W >= 0).all()
@@ -112,5 +121,9 @@ def test_parameters_out_of_range():
         graphs.self_representation(views, ridge=0.0)
     with pytest.raises(ValueError, match="cap"):
         graphs.self_representation(views, cap=-1.0)
+    with pytest.raises(ValueError, match="scales"):
+        graphs.self_representation(views, scales=())
+    with pytest.raises(ValueError, match="scales"):
+        graphs.self_representation(views, scales=(0.5, 0.0))
     with pytest.raises(ValueError, match="n_neighbors"):
         graphs.knn(views, n_neighbors=0)

