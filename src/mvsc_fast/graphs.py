@@ -3,23 +3,25 @@
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .sparse_graphs import (
+from .factors import (
     SCALES,
     Factors,
-    SparseTensor,
     check_scales,
-    nearest_rows,
     relative_ridge,
     ridge_factors,
-    sparse_self_representation,
-    sparse_tensor,
     spd_inverse,
     view_factors,
     view_scales,
+)
+from .sparse_graphs import (
+    SparseTensor,
+    nearest_rows,
+    sparse_knn,
+    sparse_self_representation,
+    sparse_tensor,
 )
 from .validation import check_integer, check_number
 from .views import check_views
@@ -34,6 +36,7 @@ __all__ = [
     "relative_ridge",
     "ridge_factors",
     "self_representation",
+    "sparse_knn",
     "sparse_self_representation",
     "sparse_tensor",
     "view_factors",
@@ -156,17 +159,7 @@ def knn(views, *, n_neighbors=15):
         Entries in [0, 1], zero diagonal.
     """
     views = check_views(views)
-    n = views[0].shape[0]
-    n_neighbors = min(check_integer(n_neighbors, "n_neighbors", 1), n - 1)
-    W = np.zeros((len(views), n, n), dtype=views[0].dtype)
-    rows = np.arange(n)[:, None]
-    for out, X in zip(W, views, strict=True):
-        distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
-        scale = np.maximum(distance[:, -1], np.finfo(distance.dtype).tiny ** 0.5)
-        out[rows, index] = np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
-        out += out.T.copy()
-        out *= 0.5
-    return W
+    return np.stack([A.toarray() for A in sparse_knn(views, n_neighbors=n_neighbors)])
 
 
 def gaussian(views):

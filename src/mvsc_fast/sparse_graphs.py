@@ -1,36 +1,23 @@
-"""Similarities that are products of factors, kept where the tubes of the tensor are longest.
+"""Similarity tensors kept where their tubes are longest, at a cost and memory linear in n.
 
-For unit rows x of a view and ``S = X^T X``, ridge regression of each sample on all others gives
-
-    A_jk = max(0, <u_j, u_k> (h_j + h_k)),     u = (S + g I)^{-1/2} x,     h = 1 / (1 - |u|^2),
-
-so that any entry costs d multiplications and nothing of size n x n is needed. Of the tensor of all
-slices ``W_i = min(cap, A_i / sqrt(r_j r_k))`` the longest tubes of every row are kept.
+The slices are products of factors (see factors.py) on a local scale,
+``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``: an entry is computed where it is wanted.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import safe_sparse_dot
 
 from . import _factored
+from .factors import SCALES, check_scales, view_factors
 from .threads import blas_threads, resolve_threads
 from .validation import check_integer, check_number
 from .views import check_views
 
-SCALES = (0.5, 5.0)
-BLOCK = 4096  # rows that are float64 at a time
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
-
-
-class Factors(NamedTuple):
-    """One slice: ``max(0, <u_j, u_k> (h_j + h_k))`` before it is put on a local scale."""
-
-    u: np.ndarray
-    h: np.ndarray
 
 
 class SparseTensor(NamedTuple):
@@ -69,132 +56,6 @@ class SparseTensor(NamedTuple):
             scipy.sparse.csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
             for data in self.values
         ]
-
-
-def relative_ridge(scale, n, d):
-    """Ridge g = scale * n / min(n, d): ``scale`` times the mean eigenvalue of unit rows."""
-    return scale * n / min(n, d)
-
-
-def view_scales(n, d, scales):
-    """The ridge scales that a view of n samples and d features enters with, by `scales`.
-
-    The first always, the others where n >= 4 d: with fewer samples a strong ridge loses the fine
-    structure that the first scale sees.
-    """
-    return list(scales) if n >= 4 * d else list(scales[:1])
-
-
-def ridge_factors(X, ridge):
-    """Factors of the self-representation of a view by ridge regression.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, d)
-        Rows of the length wanted: unit rows as a rule.
-    ridge : float
-        g, absolute.
-
-    Returns
-    -------
-    Factors
-        ``u`` (n, min(n, d)), columns that are zero left out, and ``h`` (n,), float32.
-    """
-    (factors,) = _factors(X, [ridge])
-    return factors
-
-
-def _factors(X, ridges):
-    """Factors of one view for several ridges, with one Gram matrix."""
-    n, d = X.shape
-    if d <= n:
-        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in _double_blocks(X))
-        return [_primal_factors(X, gram, ridge) for ridge in ridges]
-    X = X.astype(np.float64)
-    gram = safe_sparse_dot(X, X.T, dense_output=True)
-    return [_dual_factors(gram, ridge) for ridge in ridges]
-
-
-def _double_blocks(X):
-    for first in range(0, X.shape[0], BLOCK):
-        yield X[first : first + BLOCK].astype(np.float64)
-
-
-def _primal_factors(X, gram, ridge):
-    """u = L^{-1} x with S + g I = L L^T."""
-    n, d = X.shape
-    lower = gram.copy()
-    lower[np.diag_indices(d)] += ridge
-    lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
-    u = np.empty((n, d), dtype=np.float32)
-    slack = np.empty(n)
-    first = 0
-    for rows in _double_blocks(X):
-        rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
-        rows = scipy.linalg.solve_triangular(lower, rows.T, lower=True, check_finite=False).T
-        u[first : first + len(rows)] = rows
-        slack[first : first + len(rows)] = 1.0 - np.einsum("ij,ij->i", rows, rows)
-        first += len(rows)
-    used = np.any(u, axis=0)
-    used[0] |= not used.any()
-    return Factors(np.ascontiguousarray(u[:, used]), _inverse(slack))
-
-
-def _dual_factors(gram, ridge):
-    """u u^T = I - g' P with P = (K + g I)^{-1} and g' a little below g, by Cholesky factors.
-
-    Only ratios to ``1 - |u|^2 = g' P_jj`` enter a similarity, so any g' gives the same; one below g
-    makes ``I - g' P`` definite, where K itself is singular.
-    """
-    n = len(gram)
-    shifted = gram.copy()
-    shifted[np.diag_indices(n)] += ridge
-    inverse = spd_inverse(shifted)
-    inverse *= -ridge * (1.0 - 1e-6)
-    slack = -inverse.diagonal()
-    inverse[np.diag_indices(n)] += 1.0
-    u = scipy.linalg.cholesky(inverse, lower=True, overwrite_a=True, check_finite=False)
-    return Factors(np.ascontiguousarray(u, dtype=np.float32), _inverse(slack))
-
-
-def _inverse(slack):
-    return (1.0 / np.maximum(slack, 1e-12)).astype(np.float32)
-
-
-def spd_inverse(A):
-    """Inverse of a positive definite matrix, both triangles; A is destroyed."""
-    potrf, potri = scipy.linalg.get_lapack_funcs(("potrf", "potri"), (A,))
-    # A is symmetric: its transpose is the same matrix in Fortran order.
-    factor, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
-    if info == 0:
-        inverse, info = potri(factor, lower=1, overwrite_c=1)
-    if info != 0:
-        raise np.linalg.LinAlgError("the ridge Gram matrix is singular: use a larger ridge")
-    lower = np.tril_indices(len(A), -1)
-    inverse.T[lower] = inverse[lower]
-    return inverse
-
-
-def view_factors(views, scales=SCALES):
-    """Factors of all slices: every view by the first scale, then those of many samples by others.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_array of shape (n, d_i)
-        Rows of the length wanted: unit rows as a rule.
-    scales : sequence of float, default=(0.5, 5)
-        Ridges relative to the mean eigenvalue, see `relative_ridge` and `view_scales`.
-
-    Returns
-    -------
-    list of Factors
-    """
-    by_view = []
-    for X in views:
-        n, d = X.shape
-        ridges = [relative_ridge(f, n, d) for f in view_scales(n, d, scales)]
-        by_view.append(_factors(X, ridges))
-    return [factors[s] for s in range(len(scales)) for factors in by_view if s < len(factors)]
 
 
 def nearest_rows(u, n_neighbors, n_threads=1):
@@ -368,9 +229,25 @@ def sparse_self_representation(
     return tensor.slices()
 
 
-def check_scales(scales):
-    """A list of positive numbers, at least one."""
-    scales = np.ravel(scales).tolist()
-    if not scales:
-        raise ValueError("scales is empty: at least one ridge scale is needed")
-    return [check_number(f, "scales", 0.0, open_interval=True) for f in scales]
+def sparse_knn(views, *, n_neighbors=15):
+    """`knn` without its zeros.
+
+    Returns
+    -------
+    list of csr_array of shape (n, n)
+        Each of a pattern of its own.
+    """
+    views = check_views(views)
+    n = views[0].shape[0]
+    n_neighbors = min(check_integer(n_neighbors, "n_neighbors", 1), n - 1)
+    indptr = np.arange(n + 1) * n_neighbors
+    out = []
+    for X in views:
+        distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
+        scale = np.maximum(distance[:, -1], np.finfo(distance.dtype).tiny ** 0.5)
+        values = np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
+        A = scipy.sparse.csr_array(
+            (values.ravel().astype(views[0].dtype, copy=False), index.ravel(), indptr), shape=(n, n)
+        )
+        out.append((A + A.T) * views[0].dtype.type(0.5))
+    return out
