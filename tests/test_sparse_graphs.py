@@ -4,6 +4,7 @@ import scipy.sparse
 from reference import sparse_graphs as twin
 
 from mvsc_fast import _factored, datasets, graphs, sparse_graphs
+from mvsc_fast.factors import ridge_maps, view_maps
 
 
 def subspaces(n=150, **options):
@@ -170,3 +171,68 @@ def test_scales_of_rows_with_few_positive_entries():
 def test_parameters_out_of_range(name):
     with pytest.raises(ValueError, match=name):
         graphs.sparse_self_representation(subspaces(20), **{name: 0})
+
+
+@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("d", [12, 59, 200])
+def test_factors_of_new_rows_are_ridge_regression_on_the_fitted(d, layout):
+    X = np.maximum(unit_rows(80, d), 0)
+    X[:, 5] = 0
+    fitted, new = X[:60], X[60:]
+    (ridge_map,) = ridge_maps(layout(fitted), [0.7])
+    u, h = ridge_map(layout(new))
+    weights = (u @ ridge_map.factors.u.T) * h[:, None]
+    expected = np.linalg.solve(fitted @ fitted.T + 0.7 * np.eye(60), fitted @ new.T).T
+    np.testing.assert_allclose(weights, expected, atol=3e-6)
+    # 1 / P_jj of the new row, were it among the others
+    for row, found in zip(new, h, strict=True):
+        both = np.vstack([fitted, row])
+        P = np.linalg.inv(both @ both.T + 0.7 * np.eye(61))
+        np.testing.assert_allclose(found, 1 / (0.7 * P[-1, -1]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("block", [7, 1024])
+def test_votes_equal_the_twin(block):
+    views = [twin.unit(X) for X in subspaces(200)]
+    maps = view_maps([X[:150] for X in views])
+    fitted = [ridge_map.factors for ridge_map in maps]
+    new = [ridge_map(views[ridge_map.view][150:]) for ridge_map in maps]
+    assert [ridge_map.view for ridge_map in maps] == [0, 1, 2, 0, 1]
+    scales = graphs.sparse_tensor(fitted).scales
+    labels = np.random.default_rng(0).integers(0, 4, 150)
+    A = np.stack(
+        [
+            np.maximum(0, (a.u @ b.u.T) * (a.h[:, None] + b.h)).astype(np.float64)
+            for a, b in zip(new, fitted, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(
+        graphs.vote_scores(new, fitted, scales, labels, 4, block=block),
+        twin.vote_scores(A, scales, labels, 4, 20),
+        atol=1e-4,
+    )
+
+
+def test_votes_label_new_samples():
+    views, y = datasets.make_multiview_subspaces(400, 4, n_features=(30, 200), random_state=1)
+    views = [twin.unit(X) for X in views]
+    maps = view_maps([X[:300] for X in views])
+    fitted = [ridge_map.factors for ridge_map in maps]
+    new = [ridge_map(views[ridge_map.view][300:]) for ridge_map in maps]
+    scores = graphs.vote_scores(new, fitted, graphs.sparse_tensor(fitted).scales, y[:300], 4)
+    assert np.mean(scores.argmax(axis=1) == y[300:]) > 0.95
+
+
+def test_a_sample_that_resembles_none_has_no_votes():
+    fitted = graphs.ridge_factors(np.eye(30)[:, :20], 0.5)
+    new = graphs.Factors(np.zeros((1, 20), np.float32), np.ones(1, np.float32))
+    scores = graphs.vote_scores([new], [fitted], np.ones((1, 30)), np.zeros(30, int), 2)
+    np.testing.assert_array_equal(scores, 0)
+
+
+def test_sparse_knn_holds_the_neighbours_alone():
+    views = subspaces(60)
+    sparse = graphs.sparse_knn(views, n_neighbors=4)
+    for A, W in zip(sparse, graphs.knn(views, n_neighbors=4), strict=True):
+        assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
+        np.testing.assert_array_equal(A.toarray(), W)

@@ -22,6 +22,7 @@ from .sparse_graphs import (
     sparse_knn,
     sparse_self_representation,
     sparse_tensor,
+    vote_scores,
 )
 from .validation import check_integer, check_number
 from .views import check_views
@@ -40,6 +41,7 @@ __all__ = [
     "sparse_self_representation",
     "sparse_tensor",
     "view_factors",
+    "vote_scores",
 ]
 
 

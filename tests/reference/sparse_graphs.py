@@ -47,3 +47,17 @@ def sparse_tensor(A, seen, n_longest, rank=10, cap=1.5):
     kept &= lengths > 0
     missed = np.where(kept, 0.0, lengths).max(axis=1)
     return np.where(kept | kept.T, W, 0.0), scales, missed
+
+
+def vote_scores(A, scales, labels, n_clusters, n_votes, rank=10, cap=1.5):
+    """A (v, m, n): entries of m new rows for n fitted ones."""
+    scores = np.zeros((A.shape[1], n_clusters))
+    for j in range(A.shape[1]):
+        own = np.array([local_scale(a[j], rank) for a in A])
+        W = np.minimum(cap, A[:, j] / np.sqrt(own[:, None] * scales))
+        length = np.sqrt((W**2).sum(axis=0))
+        order = np.argsort(-length)
+        t = length[order[n_votes]]
+        for k in order[:n_votes]:
+            scores[j, labels[k]] += length[k] - t
+    return scores
