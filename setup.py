@@ -77,6 +77,7 @@ class BuildExt(build_ext):
 
 write_blas_int()
 headers = [
+    "src/mvsc_fast/core/factored_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
     "src/mvsc_fast/include/mvsc_fast.h",

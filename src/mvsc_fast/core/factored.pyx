@@ -11,7 +11,6 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from . cimport lapack as la
-from . cimport loops
 from .arena cimport Arena, take
 from .lapack cimport blas_int
 from .platform cimport (
@@ -22,6 +21,10 @@ from .platform cimport (
     omp_set_lock,
     omp_unset_lock,
 )
+
+cdef extern from "factored_loops.h" nogil:
+    float mvsc_dot(const float *x, const float *y, Py_ssize_t n)
+    Py_ssize_t mvsc_next_above(const float *x, Py_ssize_t k, Py_ssize_t n, float low)
 
 ctypedef fused ordered:
     float
@@ -88,7 +91,7 @@ cdef void offer(
     cdef uint64_t *keys = lists.keys + j * lists.capacity
     cdef uint64_t least = lists.least[j], key
     cdef Py_ssize_t filled = lists.filled[j], k
-    k = loops.mvsc_next_above_f(values, 0, width, value_of(least))
+    k = mvsc_next_above(values, 0, width, value_of(least))
     while k < width:
         key = key_of(values[k], first + k)
         if key > least and first + k != j:
@@ -97,7 +100,7 @@ cdef void offer(
             if filled == lists.capacity:
                 least = select_largest(keys, filled, lists.count - 1)
                 filled = lists.count
-        k = loops.mvsc_next_above_f(values, k + 1, width, value_of(least))
+        k = mvsc_next_above(values, k + 1, width, value_of(least))
     lists.filled[j], lists.least[j] = filled, least
 
 
@@ -107,8 +110,8 @@ cdef void transpose(const float *a, Py_ssize_t m, Py_ssize_t n, float *out) noex
     q = 0
     while q < n:
         edge = min(q + 16, n)
-        for j in range(m):
-            for k in range(q, edge):
+        for k in range(q, edge):
+            for j in range(m):
                 out[k * m + j] = a[j * n + k]
         q = edge
 
@@ -224,7 +227,7 @@ cdef void products(
         for e in range(indptr[j], indptr[j + 1]):
             k = indices[e]
             values[e - indptr[first]] = fmaxf(
-                0.0, loops.mvsc_dot_f(u + j * d, u + k * d, d) * (h[j] + h[k])
+                0.0, mvsc_dot(u + j * d, u + k * d, d) * (h[j] + h[k])
             )
 
 

@@ -48,8 +48,6 @@ cdef extern from "loops.h" nogil:
         lam, double mu, double mu_next, Py_ssize_t n, double *argument, double *change)
     void mvsc_trpca_update_f(const float *w, float *l, float *s, float *y, const float *x, double lam,
         double mu, double mu_next, Py_ssize_t n, double *argument, float *change)
-    float mvsc_dot_f(const float *x, const float *y, Py_ssize_t n)
-    Py_ssize_t mvsc_next_above_f(const float *x, Py_ssize_t k, Py_ssize_t n, float low)
 
 
 cdef inline void argument(const floating *w, const floating *l, const floating *e, const floating

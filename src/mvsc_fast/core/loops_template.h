@@ -194,36 +194,3 @@ MVSC_CLONES static void NAME(mvsc_trpca_update)(
         argument[k] = w[k] - sparse - next * inverse_next;
     }
 }
-
-/* <x, y>, in a fixed order of summation that is the same for <y, x>. */
-MVSC_CLONES static REAL NAME(mvsc_dot)(
-    const REAL *MVSC_RESTRICT x, const REAL *MVSC_RESTRICT y, ptrdiff_t n)
-{
-    REAL sum[4 * MVSC_LANES] = {0};
-    ptrdiff_t k = 0;
-    for (; k + 4 * MVSC_LANES <= n; k += 4 * MVSC_LANES)
-        for (int q = 0; q < 4 * MVSC_LANES; q++)
-            sum[q] += x[k + q] * y[k + q];
-    for (; k < n; k++)
-        sum[k % (4 * MVSC_LANES)] += x[k] * y[k];
-    for (int width = 2 * MVSC_LANES; width > 0; width /= 2)
-        for (int q = 0; q < width; q++)
-            sum[q] += sum[q + width];
-    return sum[0];
-}
-
-/* The first position from k on with x[k] >= low, or n. */
-MVSC_CLONES static ptrdiff_t NAME(mvsc_next_above)(
-    const REAL *x, ptrdiff_t k, ptrdiff_t n, REAL low)
-{
-    for (; k + 2 * MVSC_LANES <= n; k += 2 * MVSC_LANES) {
-        int found = 0;
-        for (int q = 0; q < 2 * MVSC_LANES; q++)
-            found |= x[k + q] >= low;
-        if (found)
-            break;
-    }
-    while (k < n && !(x[k] >= low))
-        k++;
-    return k;
-}

@@ -1,0 +1,42 @@
+/* Inner loops over rows of factors and of their inner products; see loops.h. */
+#ifndef MVSC_FACTORED_LOOPS_H
+#define MVSC_FACTORED_LOOPS_H
+
+#include "loops.h"
+
+/* <x, y>, in a fixed order of summation that is the same for <y, x>. */
+MVSC_CLONES static float mvsc_dot(
+    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT y, ptrdiff_t n)
+{
+    enum { LANES = 4 * MVSC_LANES };
+    float sum[LANES] = {0};
+    ptrdiff_t k = 0;
+    for (; k + LANES <= n; k += LANES)
+        for (int q = 0; q < LANES; q++)
+            sum[q] += x[k + q] * y[k + q];
+    for (int q = 0; k + q < n; q++)
+        sum[q] += x[k + q] * y[k + q];
+    for (int width = LANES / 2; width > 0; width /= 2)
+        for (int q = 0; q < width; q++)
+            sum[q] += sum[q + width];
+    return sum[0];
+}
+
+/* The first position from k on with x[k] >= low, or n. Long steps, which compilers vectorise. */
+MVSC_CLONES static ptrdiff_t mvsc_next_above(
+    const float *MVSC_RESTRICT x, ptrdiff_t k, ptrdiff_t n, float low)
+{
+    enum { STEP = 8 * MVSC_LANES };
+    for (; k + STEP <= n; k += STEP) {
+        int found = 0;
+        for (int q = 0; q < STEP; q++)
+            found += x[k + q] >= low;
+        if (found)
+            break;
+    }
+    while (k < n && !(x[k] >= low))
+        k++;
+    return k;
+}
+
+#endif
