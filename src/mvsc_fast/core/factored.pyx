@@ -24,7 +24,7 @@ from .platform cimport (
 
 cdef extern from "factored_loops.h" nogil:
     float mvsc_dot(const float *x, const float *y, Py_ssize_t n)
-    Py_ssize_t mvsc_next_above(const float *x, Py_ssize_t k, Py_ssize_t n, float low)
+    Py_ssize_t mvsc_next_above(const float *x, const float *low, Py_ssize_t k, Py_ssize_t n)
 
 ctypedef fused ordered:
     float
@@ -80,40 +80,17 @@ cdef inline float value_of(uint64_t key) noexcept nogil:
     return value
 
 
-cdef void offer(
-    Nearest *lists,
-    Py_ssize_t j,
-    const float *values,        # inner products of row j with rows first .. first + width
-    Py_ssize_t first,
-    Py_ssize_t width,
-) noexcept nogil:
-    """Keep what is among the largest so far: the result does not depend on the order of calls."""
+cdef void offer(Nearest *lists, Py_ssize_t j, Py_ssize_t k, float value) noexcept nogil:
+    """Keep k if it is among the best of row j so far: the order of calls changes no result."""
     cdef uint64_t *keys = lists.keys + j * lists.capacity
-    cdef uint64_t least = lists.least[j], key
-    cdef Py_ssize_t filled = lists.filled[j], k
-    k = mvsc_next_above(values, 0, width, value_of(least))
-    while k < width:
-        key = key_of(values[k], first + k)
-        if key > least and first + k != j:
-            keys[filled] = key
-            filled += 1
-            if filled == lists.capacity:
-                least = select_largest(keys, filled, lists.count - 1)
-                filled = lists.count
-        k = mvsc_next_above(values, k + 1, width, value_of(least))
-    lists.filled[j], lists.least[j] = filled, least
-
-
-cdef void transpose(const float *a, Py_ssize_t m, Py_ssize_t n, float *out) noexcept nogil:
-    """out (n x m) <- the transpose of a (m x n)."""
-    cdef Py_ssize_t j, k, q, edge
-    q = 0
-    while q < n:
-        edge = min(q + 16, n)
-        for k in range(q, edge):
-            for j in range(m):
-                out[k * m + j] = a[j * n + k]
-        q = edge
+    cdef uint64_t key = key_of(value, k)
+    if key <= lists.least[j] or j == k:
+        return
+    keys[lists.filled[j]] = key
+    lists.filled[j] += 1
+    if lists.filled[j] == lists.capacity:
+        lists.least[j] = select_largest(keys, lists.capacity, lists.count - 1)
+        lists.filled[j] = lists.count
 
 
 cdef void offer_tile(
@@ -124,25 +101,38 @@ cdef void offer_tile(
     Py_ssize_t q,
     Nearest *lists,
     omp_lock_t *locks,          # one for each block of rows
-    float *tile,                # 2 TILE^2
+    float *tile,                # TILE^2, and the least values of its rows or columns
 ) noexcept nogil:
     """Inner products of row blocks p <= q, offered to the rows of both."""
-    cdef Py_ssize_t j, top = p * TILE, left = q * TILE
+    cdef Py_ssize_t j, k, top = p * TILE, left = q * TILE
     cdef Py_ssize_t height = min(<Py_ssize_t> TILE, n - top)
     cdef Py_ssize_t width = min(<Py_ssize_t> TILE, n - left)
-    cdef float *turned = tile + TILE * TILE
+    cdef float *least = tile + TILE * TILE
+    cdef float *row
     la.inner_products(<blas_int> width, <blas_int> height, <blas_int> d, rows + left * d,
                       rows + top * d, tile)
     omp_set_lock(&locks[p])
     for j in range(height):
-        offer(lists, top + j, tile + j * width, left, width)
+        row = tile + j * width
+        for k in range(width):
+            least[k] = value_of(lists.least[top + j])
+        k = mvsc_next_above(row, least, 0, width)
+        while k < width:
+            offer(lists, top + j, left + k, row[k])
+            k = mvsc_next_above(row, least, k + 1, width)
     omp_unset_lock(&locks[p])
     if p == q:
         return
-    transpose(tile, height, width, turned)
     omp_set_lock(&locks[q])
-    for j in range(width):
-        offer(lists, left + j, turned + j * height, top, height)
+    for k in range(width):
+        least[k] = value_of(lists.least[left + k])
+    for j in range(height):
+        row = tile + j * width
+        k = mvsc_next_above(row, least, 0, width)
+        while k < width:
+            offer(lists, left + k, top + j, row[k])
+            least[k] = value_of(lists.least[left + k])
+            k = mvsc_next_above(row, least, k + 1, width)
     omp_unset_lock(&locks[q])
 
 
@@ -184,7 +174,7 @@ cdef int nearest_rows(
     cdef Py_ssize_t blocks = (n + TILE - 1) // TILE, j, p, q
     cdef Nearest lists
     cdef omp_lock_t *locks = <omp_lock_t *> take(arena, blocks, sizeof(omp_lock_t))
-    cdef float *tiles = <float *> take(arena, 2.0 * TILE * TILE * n_threads, sizeof(float))
+    cdef float *tiles = <float *> take(arena, (TILE + 1.0) * TILE * n_threads, sizeof(float))
     cdef float *tile
     lists.count, lists.capacity = count, 2 * count + 32
     lists.keys = <uint64_t *> take(arena, <double> n * lists.capacity, sizeof(uint64_t))
@@ -198,7 +188,7 @@ cdef int nearest_rows(
     for p in range(blocks):
         omp_init_lock(&locks[p])
     for p in prange(blocks, num_threads=n_threads, schedule="static", chunksize=1):
-        tile = tiles + 2 * TILE * TILE * omp_get_thread_num()
+        tile = tiles + (TILE + 1) * TILE * omp_get_thread_num()
         for q in range(p, blocks):
             offer_tile(rows, n, d, p, q, &lists, locks, tile)
     for p in range(blocks):

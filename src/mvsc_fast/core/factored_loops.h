@@ -22,19 +22,19 @@ MVSC_CLONES static float mvsc_dot(
     return sum[0];
 }
 
-/* The first position from k on with x[k] >= low, or n. Long steps, which compilers vectorise. */
+/* The first position from k on with x[k] >= low[k], or n. Long steps, which compilers vectorise. */
 MVSC_CLONES static ptrdiff_t mvsc_next_above(
-    const float *MVSC_RESTRICT x, ptrdiff_t k, ptrdiff_t n, float low)
+    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT low, ptrdiff_t k, ptrdiff_t n)
 {
     enum { STEP = 8 * MVSC_LANES };
     for (; k + STEP <= n; k += STEP) {
         int found = 0;
         for (int q = 0; q < STEP; q++)
-            found += x[k + q] >= low;
+            found += x[k + q] >= low[k + q];
         if (found)
             break;
     }
-    while (k < n && !(x[k] >= low))
+    while (k < n && !(x[k] >= low[k]))
         k++;
     return k;
 }
