@@ -32,7 +32,7 @@ ctypedef fused ordered:
 
 
 cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """The k-th largest of x (from 0), which is moved to its place, larger ones before it (Hoare)."""
+    """The k-th largest of x (from 0), moved to its place, larger ones before it (Hoare)."""
     cdef Py_ssize_t low = 0, high = n - 1, i, j
     cdef ordered pivot
     while low < high:
@@ -211,7 +211,7 @@ cdef void products(
     int n_threads,
     float *values,              # OUT  one for each entry of these rows
 ) noexcept nogil:
-    """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern; A_jk and A_kj have the same bits."""
+    """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern, with the bits of A_kj."""
     cdef Py_ssize_t j, e, k
     for j in prange(first, last, num_threads=n_threads, schedule="static"):
         for e in range(indptr[j], indptr[j + 1]):
