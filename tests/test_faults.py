@@ -12,10 +12,7 @@ from conftest import FULL, random_similarities
 
 from mvsc_fast import (
     TLRR,
-    _halfcomplex,
     _kernels,
-    _passes,
-    _unfoldings,
     datasets,
     lt_msc,
     snn,
@@ -81,7 +78,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
         k += 1
         with monkeypatch.context() as patch:
             failing = FailingNumpy(k)
-            for module in (_halfcomplex, _kernels, _passes, door, _unfoldings):
+            for module in (_kernels, door):
                 patch.setattr(module, "np", failing)
             try:
                 call()
@@ -97,10 +94,10 @@ MAPS = {
     "symmetric_clip": lambda T: _kernels.symmetric_clip(T, 0.5),
     "slice_shrink": lambda T: _kernels.slice_shrink(T, 0.5),
     "slice_clip": lambda T: _kernels.slice_clip(T, 1e-9),
-    "halfcomplex_shrink": lambda T: _halfcomplex.halfcomplex_shrink(T, 0.5),
-    "frontal_shrink": lambda T: _unfoldings.frontal_shrink(T, 0.5),
-    "mode_shrink": lambda T: _unfoldings.mode_shrink(T, 0.5, 2),
-    "complex_shrink": lambda T: _unfoldings.complex_shrink(T[0], T[1], 0.5),
+    "halfcomplex_shrink": lambda T: _kernels.halfcomplex_shrink(T, 0.5),
+    "frontal_shrink": lambda T: _kernels.frontal_shrink(T, 0.5),
+    "mode_shrink": lambda T: _kernels.mode_shrink(T, 0.5, 2),
+    "complex_shrink": lambda T: _kernels.complex_shrink(T[0], T[1], 0.5),
 }
 
 

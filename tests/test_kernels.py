@@ -170,7 +170,7 @@ def test_halfcomplex_singular_values_below_the_resolution_of_a_gram_matrix():
     rng = np.random.default_rng(0)
     T = rng.standard_normal((3, 8, 10)) * np.array([1.0, 1e-5, 1e-10])[:, None, None]
     out = T.copy()
-    halfcomplex_shrink(out, 1e-11)
+    kernels.halfcomplex_shrink(out, 1e-11)
     row = np.linalg.svd(T[:, 1] + 1j * T[:, 2], compute_uv=False)
     np.testing.assert_allclose(
         np.linalg.svd(out[:, 1] + 1j * out[:, 2], compute_uv=False),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import proximal
 
-from mvsc_fast import _unfoldings as unfoldings
+from mvsc_fast import _kernels as kernels
 from mvsc_fast.threads import blas_threads
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
@@ -27,14 +27,14 @@ def test_real_shrinkage_equals_its_definition(dtype, v, n, t):
     exact = T.astype(np.float64)
     scale = TOLERANCE[dtype] * np.sqrt(n) * max(np.abs(T).max(), 1.0)
     out = T.copy()
-    ranks = unfoldings.frontal_shrink(out, t)
+    ranks = kernels.frontal_shrink(out, t)
     np.testing.assert_allclose(out, proximal.frontal_shrink(exact, t), atol=scale)
     expected = [(np.linalg.svd(A, compute_uv=False) > t).sum() for A in exact]
     if 1e-3 <= t:
         np.testing.assert_array_equal(ranks, expected)
     for axis in (1, 2):
         out = T.copy()
-        unfoldings.mode_shrink(out, t, axis)
+        kernels.mode_shrink(out, t, axis)
         np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
 
 
@@ -45,7 +45,7 @@ def test_complex_shrinkage_equals_its_definition(dtype, n, t):
     T = random_tensor(2, n, dtype=dtype)
     expected = proximal.svt(T[0].astype(np.float64) + 1j * T[1], t)
     out = T.copy()
-    unfoldings.complex_shrink(out[0], out[1], t)
+    kernels.complex_shrink(out[0], out[1], t)
     tolerance = TOLERANCE[dtype] * np.sqrt(n) * 5
     np.testing.assert_allclose(out[0] + 1j * out[1], expected, atol=tolerance)
 
@@ -58,7 +58,7 @@ def test_small_singular_values_beside_large_ones(t, decay):
     Q, R = (np.linalg.qr(rng.standard_normal((30, 30)))[0] for _ in range(2))
     A = (Q * np.geomspace(1.0, decay, 30)) @ R.T
     out = A[None].copy()
-    unfoldings.frontal_shrink(out, t)
+    kernels.frontal_shrink(out, t)
     error = np.abs(out[0] - proximal.svt(A, t)).max()
     assert error <= 1e-9
 
@@ -68,7 +68,7 @@ def test_low_rank_matrices_and_zeros():
     A = rng.standard_normal((25, 3)) @ rng.standard_normal((3, 25))
     T = np.stack([A, np.zeros((25, 25))])
     out = T.copy()
-    np.testing.assert_array_equal(unfoldings.frontal_shrink(out, 1e-3), [3, 0])
+    np.testing.assert_array_equal(kernels.frontal_shrink(out, 1e-3), [3, 0])
     np.testing.assert_allclose(out, proximal.frontal_shrink(T, 1e-3), atol=1e-12)
     assert not out[1].any()
 
@@ -77,32 +77,32 @@ def test_low_rank_matrices_and_zeros():
 def test_shrinkage_follows_the_scale(seed, scale):
     T = random_tensor(2, 6, seed)
     out, scaled = T.copy(), scale * T
-    unfoldings.mode_shrink(out, 1.0, 1)
-    unfoldings.mode_shrink(scaled, scale, 1)
+    kernels.mode_shrink(out, 1.0, 1)
+    kernels.mode_shrink(scaled, scale, 1)
     np.testing.assert_allclose(scaled / scale, out, atol=1e-12)
 
 
 def test_a_workspace_can_be_reused():
-    work = unfoldings.UnfoldingWorkspace(20, np.float64, complex_slices=True)
+    work = kernels.UnfoldingWorkspace(20, np.float64, complex_slices=True)
     for n in (20, 7):
         T = random_tensor(3, n)
         first, second = T.copy(), T.copy()
-        unfoldings.frontal_shrink(first, 0.5, work)
-        unfoldings.frontal_shrink(second, 0.5)
+        kernels.frontal_shrink(first, 0.5, work)
+        kernels.frontal_shrink(second, 0.5)
         np.testing.assert_array_equal(first, second)
     with pytest.raises(ValueError, match="workspace for slices of size 20 is too small for 21"):
-        unfoldings.frontal_shrink(random_tensor(1, 21), 0.5, work)
+        kernels.frontal_shrink(random_tensor(1, 21), 0.5, work)
 
 
 def test_bad_shapes():
     with pytest.raises(ValueError, match="must be square, got 3 x 4"):
-        unfoldings.frontal_shrink(np.zeros((2, 3, 4)), 1.0)
+        kernels.frontal_shrink(np.zeros((2, 3, 4)), 1.0)
     with pytest.raises(ValueError, match="axis must be 1 or 2, got 0"):
-        unfoldings.mode_shrink(np.zeros((2, 3, 3)), 1.0, 0)
+        kernels.mode_shrink(np.zeros((2, 3, 3)), 1.0, 0)
     with pytest.raises(ValueError, match="same size"):
-        unfoldings.complex_shrink(np.zeros((3, 3)), np.zeros((2, 2)), 1.0)
-    assert unfoldings.complex_shrink(np.zeros((0, 0)), np.zeros((0, 0)), 1.0) == 0
-    assert unfoldings.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+        kernels.complex_shrink(np.zeros((3, 3)), np.zeros((2, 2)), 1.0)
+    assert kernels.complex_shrink(np.zeros((0, 0)), np.zeros((0, 0)), 1.0) == 0
+    assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
 
 
 def test_thread_count_of_blas_does_not_matter_much():
@@ -111,6 +111,6 @@ def test_thread_count_of_blas_does_not_matter_much():
     for threads in (1, 2):
         out = T.copy()
         with blas_threads(threads):
-            unfoldings.mode_shrink(out, 5.0, 2)
+            kernels.mode_shrink(out, 5.0, 2)
         results.append(out)
     np.testing.assert_allclose(results[0], results[1], atol=1e-12)

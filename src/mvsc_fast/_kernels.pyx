@@ -1,4 +1,4 @@
-"""Compiled core: proximal maps and fused passes on (v, m, n) tensors.
+"""Python's door to the proximal maps and to the fused passes on (v, m, n) tensors.
 
 Tensors are C-contiguous, so that ``T[i]`` is the frontal slice of view i, ``T[:, j, :]`` the
 v x n slice of row j, and ``T[:, j, k]`` a tube. All kernels work in place, release the GIL, take
@@ -9,26 +9,21 @@ changes a result.
 from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport fabs, fmax, sqrt
-from libc.string cimport memcpy, memset
 
-cimport mvsc_fast.core.lapack as la
-cimport mvsc_fast.core.loops as loops
-from mvsc_fast.core.lapack cimport blas_int
-from mvsc_fast.core.platform cimport MVSC_OPENMP, omp_get_thread_num
+from .core cimport lapack as la
+from .core cimport loops
+from .core.gram cimport COLUMNS, ROWS, Side, complex_map, unfolding_map
+from .core.lapack cimport blas_int, doublecomplex, floatcomplex
+from .core.loops cimport TILE
+from .core.platform cimport MVSC_OPENMP, omp_get_thread_num
 
 import numpy as np
 
 HAS_OPENMP = bool(MVSC_OPENMP)
 LARGEST_SLICE = MAX_SLICE
 
-cdef enum:
-    BLOCK = 32              # tile edge of transposed accesses
-    STEMR_FRACTION = 4      # below n / 4 eigenvectors MRRR beats divide and conquer
-
-# A Gram matrix holds singular values down to sqrt(eps) * s_max. Shrinking needs an error of 1e-10
-# relative to s_max; a clipped slice must keep its norm bound to 1e-10 relative to t.
 cdef double GRAM_LIMIT = 100 * 1.5e-8
-cdef double GRAM_LIMIT_CLIP = 1e-3
+cdef double SQRT2 = sqrt(2.0)
 
 
 class KernelError(np.linalg.LinAlgError):
@@ -47,34 +42,7 @@ def check_status(status, what):
                               f"(LAPACK info = {status[index]}); are all entries finite?")
 
 
-# ------------------------------------------------------------------ tubes
-
-cdef Py_ssize_t tube_map(
-    floating *T,                # INOUT v x m x n
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    int n_threads,
-    floating *lengths,          # n_threads x CHUNK
-) noexcept nogil:
-    """Shrink all tubes; returns how many remain."""
-    cdef Py_ssize_t j, i, first, width, kept = 0
-    cdef floating *squares
-    for j in prange(m, num_threads=n_threads, schedule="static"):
-        squares = lengths + omp_get_thread_num() * CHUNK
-        first = 0
-        while first < n:
-            width = min(<Py_ssize_t> CHUNK, n - first)
-            memset(squares, 0, width * sizeof(floating))
-            for i in range(v):
-                loops.add_squares(T + (i * m + j) * n + first, width, squares)
-            kept += loops.shrink_factors(squares, width, t)
-            for i in range(v):
-                loops.scale(T + (i * m + j) * n + first, squares, width)
-            first = first + width
-    return kept
-
+# ------------------------------------------------------------------ tubes and slices of a row
 
 def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     """Shrink the length of every tube ``T[:, j, k]`` by t, in place.
@@ -93,173 +61,6 @@ def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     with nogil:
         kept = tube_map(&T[0, 0, 0], v, m, n, t, n_threads, &lengths[0, 0])
     return kept
-
-
-# ------------------------------------------------------------------ slices of a row (v x n)
-
-cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil:
-    """Ratio of the mapped singular value to s."""
-    if kind == SHRINK:
-        return 1.0 - t / s if s > t else 0.0
-    return t / s if s > t else 1.0
-
-
-cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles that row_operator and row_basis need."""
-    return 8 * v * v + 9 * v + v * n + lapack_lwork(v, n)
-
-
-cdef Py_ssize_t lapack_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    return n + 64 * v + 256
-
-
-cdef int row_singular(
-    const double *rows,         # IN   v x n
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double *basis,              # OUT  v x v, row q: left singular vector q
-    double *s,                  # OUT  v singular values, descending
-    double *work,               # 7 v v + 8 v + v n + lapack_lwork(v, n)
-) noexcept nogil:
-    """A singular value decomposition, by a second driver where the first does not converge."""
-    cdef double *copy = work
-    cdef double *scratch = copy + v * n
-    cdef blas_int lwork = <blas_int> (lapack_lwork(v, n) + 7 * v * v), info
-    cdef blas_int *integers = <blas_int *> (scratch + lwork)            # 8 v of 4 or 8 bytes
-    cdef Py_ssize_t p, q
-    cdef double swap
-    memcpy(copy, rows, v * n * sizeof(double))
-    info = la.right_singular(<blas_int> n, <blas_int> v, copy, s, basis, scratch, lwork)
-    if info > 0:
-        memcpy(copy, rows, v * n * sizeof(double))
-        info = la.right_singular_dc(<blas_int> n, <blas_int> v, copy, s, scratch, basis,
-                                    scratch + v * v, <blas_int> (lwork - v * v), integers)
-    if info != 0:
-        return <int> info
-    for q in range(min(v, n), v):
-        s[q] = 0.0
-    for p in range(v):                          # LAPACK's rows are strided by v: transpose
-        for q in range(p):
-            swap = basis[p * v + q]
-            basis[p * v + q] = basis[q * v + p]
-            basis[q * v + p] = swap
-    return 0
-
-
-cdef int gram_eigen(
-    const double *rows,         # IN   v x n
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double *basis,              # OUT  v x v, row q: eigenvector q of rows @ rows.T
-    double *s,                  # OUT  v eigenvalues, ascending
-    double *work,               # as row_singular
-) noexcept nogil:
-    """Eigenpairs of the Gram matrix, from singular values where they do not converge."""
-    cdef Py_ssize_t p, q
-    cdef double swap
-    cdef blas_int info
-    for p in range(v):
-        for q in range(p, v):
-            basis[p * v + q] = la.dot(<blas_int> n, rows + p * n, rows + q * n)
-    info = la.syev(<blas_int> v, basis, s, work, <blas_int> lapack_lwork(v, n))
-    if info <= 0:
-        return <int> info
-    info = row_singular(rows, v, n, basis, s, work)
-    for q in range(v // 2):
-        swap = s[q]
-        s[q] = s[v - 1 - q]
-        s[v - 1 - q] = swap
-        for p in range(v):
-            swap = basis[q * v + p]
-            basis[q * v + p] = basis[(v - 1 - q) * v + p]
-            basis[(v - 1 - q) * v + p] = swap
-    for q in range(v):
-        s[q] = s[q] * s[q]
-    return <int> info
-
-
-cdef int row_basis(
-    const double *rows,         # IN   v x n
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double *basis,              # OUT  v x v, orthonormal rows: left singular vectors
-    double *work,               # row_lwork(v, n); squared singular values, ascending, come first
-) noexcept nogil:
-    return gram_eigen(rows, v, n, basis, work, work + v)
-
-
-cdef int row_operator(
-    const double *rows,         # IN   v x n
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    double *mapper,           # OUT  v x v, symmetric: the mapped slice is mapper @ rows
-    double *work,
-    Py_ssize_t *rank,           # OUT  singular values above t
-) noexcept nogil:
-    cdef double *basis = work                   # row q of basis: left singular vector q
-    cdef double *s = basis + v * v
-    cdef Py_ssize_t p, q, r
-    cdef int info
-    cdef double total
-
-    info = gram_eigen(rows, v, n, basis, s, s + v)
-    if info != 0:
-        return info
-    if t < (GRAM_LIMIT if kind == SHRINK else GRAM_LIMIT_CLIP) * sqrt(fmax(s[v - 1], 0.0)):
-        info = row_singular(rows, v, n, basis, s, s + v)
-        if info != 0:
-            return info
-    else:
-        for q in range(v):
-            s[q] = sqrt(fmax(s[q], 0.0))
-    rank[0] = 0
-    for q in range(v):
-        rank[0] += s[q] > t
-        s[q] = spectral_factor(s[q], t, kind)
-    for p in range(v):
-        for q in range(v):
-            total = 0.0
-            for r in range(v):
-                total = total + basis[r * v + p] * s[r] * basis[r * v + q]
-            mapper[p * v + q] = total
-    return 0
-
-
-cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles that slice_map needs for each thread."""
-    return v * n + v * v + row_lwork(v, n)
-
-
-cdef void slice_map(
-    floating *T,                # INOUT v x m x n
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    int n_threads,
-    double *work,               # n_threads x slice_lwork(v, n)
-    Py_ssize_t *rank,           # OUT  m: singular values above t
-    int *code,                  # OUT  m: LAPACK's info
-) noexcept nogil:
-    """Map the singular values of every row slice."""
-    cdef Py_ssize_t j, k, i, size = slice_lwork(v, n)
-    cdef double *rows
-    cdef double *mapper
-    cdef floating *entry
-    for j in prange(m, num_threads=n_threads, schedule="static"):
-        rows = work + omp_get_thread_num() * size
-        mapper = rows + v * n
-        for i in range(v):
-            entry = T + (i * m + j) * n
-            for k in range(n):
-                rows[i * n + k] = entry[k]
-        code[j] = row_operator(rows, v, n, t, kind, mapper, mapper + v * v, &rank[j])
-        if code[j] == 0:
-            for i in range(v):
-                loops.combine(mapper + i * v, rows, v, n, n, T + (i * m + j) * n)
 
 
 cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
@@ -302,231 +103,6 @@ def slice_clip(floating[:, :, ::1] T, double t, int n_threads=1):
 
 
 # ------------------------------------------------------------------ symmetric frontal slices
-
-cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil:
-    """Numbers that symmetric_map needs: the eigenvectors, as much again for LAPACK, vectors."""
-    return 2 * n * n + 32 * n + 64
-
-
-cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil:
-    return 12 * n + 64
-
-
-cdef void symmetrise(floating *a, Py_ssize_t n) noexcept nogil:
-    """a <- (a + a^T) / 2, tile by tile."""
-    cdef Py_ssize_t j, k, jj, kk, tiles = (n + BLOCK - 1) // BLOCK
-    cdef floating mean
-    for jj in range(tiles):
-        for kk in range(jj, tiles):
-            for j in range(jj * BLOCK, min((jj + 1) * BLOCK, n)):
-                for k in range(max(kk * BLOCK, j + 1), min((kk + 1) * BLOCK, n)):
-                    mean = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
-                    a[j * n + k] = mean
-                    a[k * n + j] = mean
-
-
-cdef void mirror_upper(floating *a, Py_ssize_t n) noexcept nogil:
-    """Copy the upper triangle (column-major) onto the lower one, tile by tile."""
-    cdef Py_ssize_t j, k, jj, kk, tiles = (n + BLOCK - 1) // BLOCK
-    for jj in range(tiles):
-        for kk in range(jj, tiles):
-            for j in range(jj * BLOCK, min((jj + 1) * BLOCK, n)):
-                for k in range(max(kk * BLOCK, j + 1), min((kk + 1) * BLOCK, n)):
-                    a[j * n + k] = a[k * n + j]
-
-
-cdef double recipe_coefficient(double s, double t, Spectral kind, Recipe *recipe) noexcept nogil:
-    cdef double mapped
-    if kind == SHRINK:
-        mapped = s - t if s > t else (s + t if s < -t else 0.0)
-    else:
-        mapped = t if s > t else (-t if s < -t else s)
-    return mapped - recipe.keep * s - recipe.shift
-
-
-cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, double t,
-                            Spectral kind) noexcept nogil:
-    """Which eigenvectors to build the result from, given how many s < -t and s > t there are.
-
-    Each map is affine on each of the three parts of the spectrum, so the pairs of one part can be
-    left out: those inside, those above, or those below.
-    """
-    cdef Recipe recipe
-    cdef Py_ssize_t outside = below + above
-    recipe.low, recipe.high = below, n - above
-    recipe.keep = 1.0 if kind == CLIP else 0.0
-    recipe.shift = 0.0
-    if outside > n - max(below, above):
-        recipe.keep = 1.0 - recipe.keep
-        if above >= below:
-            recipe.low, recipe.high = n - above, n
-            recipe.shift = -t if kind == SHRINK else t
-        else:
-            recipe.low, recipe.high = 0, below
-            recipe.shift = t if kind == SHRINK else -t
-    return recipe
-
-
-cdef int tridiagonal_values(
-    Py_ssize_t n,
-    const floating *d,      # IN   diagonal
-    const floating *e,      # IN   off-diagonal
-    floating *values,       # OUT  n, ascending
-    floating *scratch,      # n
-) noexcept nogil:
-    """Eigenvalues of a tridiagonal matrix."""
-    cdef blas_int info
-    memcpy(values, d, n * sizeof(floating))
-    memcpy(scratch, e, (n - 1) * sizeof(floating))
-    info = la.sterf(<blas_int> n, values, scratch)
-    if info > 0:
-        memcpy(values, d, n * sizeof(floating))
-        memcpy(scratch, e, (n - 1) * sizeof(floating))
-        info = la.steqr_values(<blas_int> n, values, scratch)
-    return <int> info
-
-
-cdef int tridiagonal_vectors(
-    Py_ssize_t n,
-    floating *d,            # IN   diagonal, destroyed
-    floating *e,            # IN   off-diagonal, destroyed
-    floating *z,            # OUT  chosen eigenvectors, packed from column 0
-    Recipe *recipe,
-    floating *work,         # n*n + 24 n: LAPACK's, then copies
-    blas_int *iwork,
-) noexcept nogil:
-    """Eigenvectors 0 .. low and high .. n of a tridiagonal matrix."""
-    cdef Py_ssize_t chosen = recipe.low + n - recipe.high
-    cdef floating *d_copy = work + n * n + 20 * n
-    cdef floating *e_copy = d_copy + n
-    cdef floating *w = e_copy + n
-    cdef blas_int info = 1, size = <blas_int> n, lwork = <blas_int> (n * n + 20 * n)
-    memcpy(d_copy, d, n * sizeof(floating))
-    memcpy(e_copy, e, n * sizeof(floating))
-    if STEMR_FRACTION * chosen < n:
-        info = 0
-        if recipe.low > 0:
-            info = la.stemr(size, d, e, 1, <blas_int> recipe.low, w, z, iwork, work, lwork,
-                            iwork + 2 * n, <blas_int> (10 * n))
-            memcpy(d, d_copy, n * sizeof(floating))
-            memcpy(e, e_copy, n * sizeof(floating))
-        if info == 0 and recipe.high < n:
-            info = la.stemr(size, d, e, <blas_int> recipe.high + 1, size, w, z + recipe.low * n,
-                            iwork, work, lwork, iwork + 2 * n, <blas_int> (10 * n))
-            memcpy(d, d_copy, n * sizeof(floating))
-            memcpy(e, e_copy, n * sizeof(floating))
-        if info == 0:
-            return 0
-    info = la.stedc(size, d, e, z, work, lwork, iwork, <blas_int> (5 * n + 3))
-    if info != 0:
-        memcpy(d, d_copy, n * sizeof(floating))
-        memcpy(e, e_copy, n * sizeof(floating))
-        info = la.steqr(size, d, e, z, work)
-    if info == 0 and recipe.high < n and recipe.high > recipe.low:
-        memcpy(work, z + recipe.high * n, (n - recipe.high) * n * sizeof(floating))
-        memcpy(z + recipe.low * n, work, (n - recipe.high) * n * sizeof(floating))
-    return <int> info
-
-
-cdef int symmetric_map(
-    floating *a,            # INOUT n x n; the mean with the transpose is what is mapped
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    floating *eigenvalues,  # OUT  n, of the input, ascending
-    floating *work,         # symmetric_lwork(n)
-    void *iwork,            # symmetric_liwork(n) numbers of 8 bytes
-    Py_ssize_t *outside,    # OUT  eigenvalues with |s| > t
-) noexcept nogil:
-    cdef floating *z = work
-    cdef floating *scratch = z + n * n
-    cdef floating *diagonal = scratch + n * n + 24 * n
-    cdef floating *tau = diagonal + n
-    cdef floating *e = tau + n
-    cdef floating *e_copy = e + n
-    cdef floating *spectrum = e_copy + n
-    cdef floating *d = eigenvalues
-    cdef floating *column
-    cdef Py_ssize_t j, k, below = 0, above = 0, chosen, positive, sign
-    cdef double coefficient
-    cdef Recipe recipe
-    cdef blas_int info, size = <blas_int> n
-
-    symmetrise(a, n)
-    for j in range(n):
-        diagonal[j] = a[j * n + j]
-    # hetrd overwrites the lower triangle; the strict upper one keeps the matrix itself.
-    info = la.hetrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
-    if info != 0:
-        return <int> info
-    info = tridiagonal_values(n, d, e, z, e_copy)
-    if info != 0:
-        return <int> info
-    for j in range(n):
-        below += z[j] < -t
-        above += z[j] > t
-    recipe = cheapest_recipe(n, below, above, t, kind)
-    chosen = recipe.low + n - recipe.high
-    outside[0] = below + above
-    memcpy(spectrum, z, n * sizeof(floating))
-    if chosen > 0:
-        info = tridiagonal_vectors(n, d, e, z, &recipe, scratch, <blas_int *> iwork)
-        if info == 0:
-            info = la.unmtr(size, <blas_int> chosen, a, tau, z, scratch, <blas_int> (n * n))
-        if info != 0:
-            return <int> info
-    memcpy(d, spectrum, n * sizeof(floating))
-
-    if recipe.keep == 0.0:
-        for j in range(n):
-            memset(a + j * n, 0, j * sizeof(floating))
-    for j in range(n):
-        a[j * n + j] = <floating> (recipe.keep * diagonal[j] + recipe.shift)
-    # Positive coefficients first, negative ones after: two rank-k updates.
-    positive = 0
-    for sign in range(2):
-        k = 0
-        column = scratch
-        for j in range(chosen):
-            coefficient = recipe_coefficient(d[j if j < recipe.low else j + n - chosen], t, kind,
-                                             &recipe)
-            if (coefficient > 0.0) == (sign == 0) and coefficient != 0.0:
-                scale_column(column, z + j * n, sqrt(fabs(coefficient)), n)
-                column += n
-                k += 1
-        if k > 0:
-            la.syrk_upper(size, <blas_int> k, <floating> (1 - 2 * sign), scratch, <floating> 1, a)
-    mirror_upper(a, n)
-    return 0
-
-
-cdef void scale_column(floating *out, const floating *column, double factor,
-                       Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n):
-        out[k] = <floating> (factor * column[k])
-
-
-cdef void symmetric_maps(
-    floating *T,                # INOUT v x n x n
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    int n_threads,
-    floating *numbers,          # n_threads x symmetric_lwork(n)
-    long long *integers,        # n_threads x symmetric_liwork(n)
-    floating *eigenvalues,      # OUT  v x n
-    Py_ssize_t *outside,        # OUT  v: eigenvalues with |s| > t
-    int *code,                  # OUT  v: LAPACK's info
-) noexcept nogil:
-    """Map the eigenvalues of every frontal slice."""
-    cdef Py_ssize_t i, lwork = symmetric_lwork(n), liwork = symmetric_liwork(n)
-    for i in prange(v, num_threads=n_threads, schedule="static", chunksize=1):
-        code[i] = symmetric_map(T + i * n * n, n, t, kind, eigenvalues + i * n,
-                                numbers + omp_get_thread_num() * lwork,
-                                integers + omp_get_thread_num() * liwork, &outside[i])
-
 
 cdef _symmetric_map(floating[:, :, ::1] T, double t, Spectral kind, work, int n_threads):
     cdef Py_ssize_t v = T.shape[0], n = T.shape[1]
@@ -599,3 +175,390 @@ def symmetric_clip(floating[:, :, ::1] T, double t, work=None, int n_threads=1):
     for `symmetric_shrink`.
     """
     return _symmetric_map(T, t, CLIP, work, n_threads)
+
+
+# ------------------------------------------------------------------ slices of a Fourier transform
+
+cdef Py_ssize_t pair_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Doubles that pair_operator needs."""
+    return 2 * (v * v + v * n + n + 64 * v + 256) + v + 8 * v + 64
+
+
+cdef int pair_operator(
+    const double *rows,         # IN   2v x n: real parts of all views, then imaginary parts
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    double *mapper,             # OUT  2v x 2v: the shrunken slice is mapper @ rows
+    double *work,
+    Py_ssize_t *rank,
+) noexcept nogil:
+    cdef double complex *basis = <double complex *> work
+    cdef double complex *copy = basis + v * v
+    cdef double complex *scratch = copy + v * n
+    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, size = <blas_int> n
+    cdef double *s = <double *> (scratch + lwork)
+    cdef double *rwork = s + v
+    cdef Py_ssize_t p, q, r, k
+    cdef const double *x
+    cdef const double *y
+    cdef double complex total
+
+    for p in range(v):
+        for q in range(p, v):
+            x = rows + p * n
+            y = rows + q * n
+            basis[p * v + q] = (la.dot(size, x, y) + la.dot(size, x + v * n, y + v * n)
+                                + 1j * (la.dot(size, x, y + v * n) - la.dot(size, x + v * n, y)))
+    info = la.heev(<blas_int> v, basis, s, scratch, lwork, rwork)
+    if info < 0:
+        return <int> info
+    if info > 0 or t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
+        for p in range(v):
+            for k in range(n):
+                copy[p * n + k] = rows[p * n + k] + 1j * rows[(v + p) * n + k]
+        info = la.right_singular_complex(size, <blas_int> v, copy, s, basis, scratch, lwork, rwork)
+        if info != 0:
+            return <int> info
+        for q in range(min(v, n), v):
+            s[q] = 0.0
+        for p in range(v):
+            for q in range(p):
+                total = basis[p * v + q]
+                basis[p * v + q] = basis[q * v + p]
+                basis[q * v + p] = total
+    else:
+        for q in range(v):
+            s[q] = sqrt(fmax(s[q], 0.0))
+    rank[0] = 0
+    for q in range(v):
+        rank[0] += s[q] > t
+        s[q] = spectral_factor(s[q], t, SHRINK)
+    for p in range(v):
+        for q in range(v):
+            total = 0.0
+            for r in range(v):
+                total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
+            mapper[p * 2 * v + q] = mapper[(v + p) * 2 * v + v + q] = total.real
+            mapper[(v + p) * 2 * v + q] = total.imag
+            mapper[p * 2 * v + v + q] = -total.imag
+    return 0
+
+
+def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+    """Shrink the singular values of the complex slices of a halfcomplex tensor, in place.
+
+    The middle axis holds the orthonormal real form of a discrete Fourier transform of length m:
+    row 0, then the real and the imaginary part (times sqrt 2) of every frequency, then, for even
+    m, the highest frequency. With t the threshold divided by sqrt(m), this is the proximal map of
+    the tensor nuclear norm (Xie et al. 2018, Eq. 18); a pair of rows is shrunk by sqrt(2) t.
+
+    Returns
+    -------
+    ndarray of shape (m // 2 + 1,)
+        Number of singular values above the threshold for every frequency.
+    """
+    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
+    cdef Py_ssize_t frequencies = m // 2 + 1, f, i, k, pair, height, row
+    cdef Py_ssize_t size = 2 * v * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
+    ranks = np.zeros(frequencies, dtype=np.intp)
+    status = np.zeros(frequencies, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef double[:, ::1] work
+    cdef double *rows
+    cdef double *mapper
+    cdef floating *entry
+    if v * m * n == 0:
+        return ranks
+    work = np.empty((n_threads, size))
+    for f in prange(frequencies, nogil=True, num_threads=n_threads, schedule="static"):
+        rows = &work[omp_get_thread_num(), 0]
+        mapper = rows + 2 * v * n
+        pair = 0 < f and 2 * f < m
+        height = (1 + pair) * v
+        for i in range(height):
+            row = 2 * f - (f > 0) + (i >= v)
+            entry = &T[i % v, row, 0]
+            for k in range(n):
+                rows[i * n + k] = entry[k]
+        if pair:
+            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, mapper + 4 * v * v, &rank[f])
+        else:
+            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, mapper + 4 * v * v, &rank[f])
+        if code[f] == 0:
+            for i in range(height):
+                row = 2 * f - (f > 0) + (i >= v)
+                loops.combine(mapper + i * height, rows, height, n, n, &T[i % v, row, 0])
+    check_status(status, "frequency")
+    return ranks
+
+
+# ------------------------------------------------------------------ large slices and unfoldings
+
+class UnfoldingWorkspace:
+    """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones."""
+
+    def __init__(self, n, dtype, complex_slices=False):
+        self.n = n
+        self.numbers = np.empty(8 * n * n + 2 * n if complex_slices else 3 * n * n + n, dtype)
+        self.real = np.empty(2 * n * n + 32 * n)
+        self.integers = np.empty(12 * n + 64, dtype=np.longlong)
+
+
+def mode_shrink(floating[:, :, ::1] T, double t, int axis, work=None):
+    """Shrink the singular values of an unfolding of T by t, in place.
+
+    The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the n x v n matrix ``[T[0], T[1], ...]``,
+    or axis 2, the v n x n matrix ``[T[0]; T[1]; ...]``; `slice_shrink` of T as one slice
+    v x 1 x n^2 does axis 0.
+
+    Returns
+    -------
+    int
+        Number of singular values above t.
+    """
+    if axis not in (1, 2):
+        raise ValueError(f"axis must be 1 or 2, got {axis}")
+    return _map(T, T.shape[0], t, ROWS if axis == 1 else COLUMNS, work)[0]
+
+
+def frontal_shrink(floating[:, :, ::1] T, double t, work=None):
+    """Shrink the singular values of every frontal slice ``T[i]`` by t, in place.
+
+    The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric.
+
+    Returns
+    -------
+    ndarray of shape (v,)
+        Number of singular values above t in every slice.
+    """
+    return _map(T, 1, t, ROWS, work)
+
+
+cdef _map(floating[:, :, ::1] T, Py_ssize_t group, double t, Side side, work):
+    """Map groups of consecutive slices; the ranks of all groups."""
+    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
+    if T.shape[2] != n:
+        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
+    ranks = np.zeros(v // group if group else 0, dtype=np.intp)
+    if v * n == 0:
+        return ranks
+    if work is None:
+        work = UnfoldingWorkspace(n, np.asarray(T).dtype)
+    _check_workspace(work, n)
+    status = np.zeros(v // group, dtype=np.intc)
+    cdef Py_ssize_t[::1] rank = ranks
+    cdef int[::1] code = status
+    cdef floating[::1] numbers = work.numbers
+    cdef double[::1] real = work.real
+    cdef long long[::1] integers = work.integers
+    with nogil:
+        for i in range(v // group):
+            code[i] = unfolding_map(&T[i * group, 0, 0], group, n, t, side, &numbers[0], &real[0],
+                                    <blas_int *> &integers[0], &rank[i])
+    check_status(status, "unfolding" if group > 1 else "frontal slice")
+    return ranks
+
+
+def complex_shrink(floating[:, ::1] real, floating[:, ::1] imaginary, double t, work=None):
+    """Shrink the singular values of the complex matrix ``real + 1j * imaginary`` by t, in place.
+
+    Returns
+    -------
+    int
+        Number of singular values above t.
+    """
+    cdef Py_ssize_t n = real.shape[0], rank = 0
+    cdef long long[::1] integers
+    cdef double[::1] real_work
+    cdef floating[::1] numbers
+    cdef int code
+    if real.shape[1] != n or imaginary.shape[0] != n or imaginary.shape[1] != n:
+        raise ValueError("both parts must be square and of the same size")
+    if n == 0:
+        return 0
+    if work is None:
+        work = UnfoldingWorkspace(n, np.asarray(real).dtype, complex_slices=True)
+    _check_workspace(work, n)
+    real_work = work.real
+    integers = work.integers
+    numbers = work.numbers
+    with nogil:
+        if floating is double:
+            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <doublecomplex *> &numbers[0],
+                               &real_work[0], <blas_int *> &integers[0], &rank)
+        else:
+            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <floatcomplex *> &numbers[0],
+                               &real_work[0], <blas_int *> &integers[0], &rank)
+    check_status([code], "complex slice")
+    return rank
+
+
+def _check_workspace(work, n):
+    if work.n < n:
+        raise ValueError(f"workspace for slices of size {work.n} is too small for {n}")
+
+
+# ------------------------------------------------------------------ recovery: TRPCA and SNN
+
+def trpca_pass(
+    const floating[:, :, ::1] W,
+    floating[:, :, ::1] L,
+    floating[:, :, ::1] S,
+    floating[:, :, ::1] Y,
+    floating[:, :, ::1] X,
+    const double[:, ::1] basis,
+    *,
+    double lam,
+    double mu,
+    double mu_next,
+    int n_threads=1,
+):
+    """Everything of one TRPCA iteration but the shrinkage of L, in one sweep over memory.
+
+    On entry X holds the coefficients of the new L along the views in the orthonormal ``basis``
+    (v x v, columns); on exit those of ``W - S - Y / mu_next``. L, S and the multiplier Y change in
+    place.
+
+    Returns
+    -------
+    float
+        Largest entry of ``|L + S - W|`` and of the changes of L and S.
+    """
+    cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2], j, i, p, at, width
+    cdef double[:, ::1] work = np.empty((n_threads, 2 * v * CHUNK))
+    cdef floating[:, ::1] rows = np.empty((n_threads, CHUNK), dtype=np.asarray(W).dtype)
+    cdef floating[:, ::1] change = np.zeros((n_threads, CHUNK), dtype=np.asarray(W).dtype)
+    cdef double[:, ::1] transposed = np.ascontiguousarray(np.transpose(basis))
+    cdef double *hat
+    cdef double *argument
+    cdef floating *row
+    cdef int thread
+    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
+        thread = omp_get_thread_num()
+        hat = &work[thread, 0]
+        argument = hat + v * CHUNK
+        row = &rows[thread, 0]
+        at = 0
+        while at < n:
+            width = min(<Py_ssize_t> CHUNK, n - at)
+            for i in range(v):
+                for p in range(width):
+                    hat[i * CHUNK + p] = X[i, j, at + p]
+            for i in range(v):
+                loops.combine(&basis[i, 0], hat, v, CHUNK, width, row)
+                loops.trpca_update(&W[i, j, at], &L[i, j, at], &S[i, j, at], &Y[i, j, at], row, lam,
+                                   mu, mu_next, width, argument + i * CHUNK, &change[thread, 0])
+            for i in range(v):
+                loops.combine(&transposed[i, 0], argument, v, CHUNK, width, &X[i, j, at])
+            at = at + width
+    return float(np.max(change))
+
+
+cdef double snn_tile(
+    const floating *w,          # everything: v slices of n x n
+    floating *e,
+    floating *l1,
+    floating *y1,
+    floating *x,
+    floating *l3,
+    floating *y3,
+    const double *mapper,       # v x v: L3 is mapper @ (W - E - Y3 / mu)
+    double mu,
+    double mu_next,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    Py_ssize_t j_first,
+    Py_ssize_t k_first,
+    double *argument,           # v x TILE
+    double *gram,               # INOUT v x v
+) noexcept nogil:
+    """Update the entries (j, k) of a tile with k >= j, and their mirror images."""
+    cdef Py_ssize_t j, k, i, p, q, start, at, mirror, width, square = n * n
+    cdef double change = 0.0, r1, r2, r3, new3, low, a, t = 1.0 / (3.0 * mu), error, weight
+    for j in range(j_first, min(j_first + TILE, n)):
+        start = max(k_first, j)
+        width = min(k_first + TILE, n) - start
+        for i in range(v):
+            at = i * square + j * n + start
+            for k in range(width):
+                argument[i * TILE + k] = w[at + k] - e[at + k] - y3[at + k] / mu
+        for i in range(v):
+            for k in range(width):
+                at = i * square + j * n + start + k
+                mirror = i * square + (start + k) * n + j
+                new3 = 0.0
+                for p in range(v):
+                    new3 = new3 + mapper[i * v + p] * argument[p * TILE + k]
+                a = w[at] - (x[at] + x[mirror] + new3 + (y1[at] + y1[mirror] + y3[at]) / mu) / 3.0
+                error = a - t if a > t else (a + t if a < -t else 0.0)
+                r1 = x[at] + error - w[at]
+                r2 = x[mirror] + error - w[at]
+                r3 = new3 + error - w[at]
+                change = fmax(change, fmax(fabs(r1), fmax(fabs(r2), fabs(r3))))
+                change = fmax(change, fmax(fabs(x[at] - l1[at]), fabs(x[mirror] - l1[mirror])))
+                change = fmax(change, fmax(fabs(error - e[at]), fabs(new3 - l3[at])))
+                l1[at] = x[at]
+                l1[mirror] = x[mirror]
+                l3[at] = l3[mirror] = <floating> new3
+                e[at] = e[mirror] = <floating> error
+                y3[at] = y3[mirror] = <floating> (y3[at] + mu * r3)
+                y1[at] = <floating> (y1[at] + mu * r1)
+                x[at] = <floating> (w[at] - error - y1[at] / mu_next)
+                if mirror != at:
+                    y1[mirror] = <floating> (y1[mirror] + mu * r2)
+                    x[mirror] = <floating> (w[at] - error - y1[mirror] / mu_next)
+        for i in range(v):
+            at = i * square + j * n + start
+            for k in range(width):
+                argument[i * TILE + k] = w[at + k] - e[at + k] - y3[at + k] / mu_next
+        for p in range(v):
+            for q in range(p, v):
+                low = 0.0
+                for k in range(width):
+                    weight = 1.0 if start + k == j else 2.0
+                    low = low + weight * argument[p * TILE + k] * argument[q * TILE + k]
+                gram[p * v + q] += low
+    return change
+
+
+def snn_pass(
+    const floating[:, :, ::1] W,
+    floating[:, :, ::1] E,
+    floating[:, :, ::1] L1,
+    floating[:, :, ::1] Y1,
+    floating[:, :, ::1] X,
+    floating[:, :, ::1] L3,
+    floating[:, :, ::1] Y3,
+    const double[:, ::1] mapper,
+    *,
+    double mu,
+    double mu_next,
+    int n_threads=1,
+):
+    """Everything of one SNN iteration on symmetric slices but its shrinkages, in one sweep.
+
+    On entry X holds the new L1, on exit its next argument ``W - E - Y1 / mu_next``. L3 is
+    ``mapper @ (W - E - Y3 / mu)`` along the views. The block of the columns is the transpose of
+    the block of the rows, and is not stored. All arrays but W change in place.
+
+    Returns
+    -------
+    change : float
+        Largest entry of the constraint residuals and of the changes of all blocks.
+    gram : ndarray of shape (v, v)
+        Gram matrix along the views of the next argument ``W - E - Y3 / mu_next``.
+    """
+    cdef Py_ssize_t v = W.shape[0], n = W.shape[1], row, column, tiles = (n + TILE - 1) // TILE
+    cdef double[:, ::1] argument = np.empty((n_threads, v * TILE))
+    cdef double[:, :, ::1] grams = np.zeros((max(tiles, 1), v, v))
+    cdef double[:, ::1] change = np.zeros((max(tiles, 1), max(tiles, 1)))
+    for row in prange(tiles, nogil=True, num_threads=n_threads, schedule="static", chunksize=1):
+        for column in range(row, tiles):
+            change[row, column] = snn_tile(
+                &W[0, 0, 0], &E[0, 0, 0], &L1[0, 0, 0], &Y1[0, 0, 0], &X[0, 0, 0], &L3[0, 0, 0],
+                &Y3[0, 0, 0], &mapper[0, 0], mu, mu_next, v, n, row * TILE, column * TILE,
+                &argument[omp_get_thread_num(), 0], &grams[row, 0, 0])
+    gram = np.triu(np.sum(grams, axis=0))
+    return float(np.max(change)), gram + np.triu(gram, 1).T

@@ -8,9 +8,13 @@ transform here is orthonormal, solvers can stay in transformed coordinates throu
 import numpy as np
 import scipy.fft
 
-from ._halfcomplex import halfcomplex_shrink
-from ._kernels import slice_shrink
-from ._unfoldings import UnfoldingWorkspace, complex_shrink, frontal_shrink
+from ._kernels import (
+    UnfoldingWorkspace,
+    complex_shrink,
+    frontal_shrink,
+    halfcomplex_shrink,
+    slice_shrink,
+)
 from .graphs import graph_basis, self_representation
 from .threads import blas_threads
 from .validation import check_option

@@ -2,7 +2,7 @@
 from cython cimport floating
 
 from .arena cimport Arena
-from mvsc_fast._kernels cimport Spectral
+from .rows cimport Spectral
 from .screening cimport Pattern
 
 ctypedef fused dual_floating:   # of the dual variable P, which may be of lower precision than W

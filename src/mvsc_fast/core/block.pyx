@@ -12,17 +12,9 @@ from libc.string cimport memcpy, memset
 from . cimport loops
 from .arena cimport Arena, take
 from .platform cimport seconds
-from mvsc_fast._kernels cimport (
-    CLIP,
-    Spectral,
-    row_basis,
-    row_lwork,
-    row_operator,
-    symmetric_liwork,
-    symmetric_lwork,
-    symmetric_maps,
-)
 from .platform cimport omp_get_thread_num
+from .rows cimport CLIP, Spectral, row_basis, row_lwork, row_operator
+from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_maps
 from .watch cimport failed, frontal_threads
 
 

@@ -57,8 +57,8 @@ from .block cimport (
     scatter,
     slope,
 )
-from mvsc_fast._kernels cimport CLIP, SHRINK
 from .platform cimport omp_get_thread_num
+from .rows cimport CLIP, SHRINK
 from .screening cimport Source, build_pattern, sort_members
 from .watch cimport Watch, report
 

@@ -21,17 +21,7 @@ from .api cimport (
 )
 from .arena cimport Arena, take
 from .platform cimport seconds
-from mvsc_fast._kernels cimport (
-    CHUNK,
-    SHRINK,
-    row_basis,
-    row_lwork,
-    row_operator,
-    symmetric_liwork,
-    symmetric_lwork,
-    symmetric_map,
-    symmetric_maps,
-)
+from .loops cimport CHUNK
 from .platform cimport omp_get_thread_num
 from .partial cimport (
     Subspace,
@@ -41,6 +31,8 @@ from .partial cimport (
     subspace_capacity,
     worth_trying,
 )
+from .rows cimport SHRINK, row_basis, row_lwork, row_operator
+from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_map, symmetric_maps
 from .watch cimport Watch, failed, frontal_threads, report
 
 

@@ -2,6 +2,11 @@
 from cython cimport floating
 
 
+cdef enum:
+    CHUNK = 256             # tubes of a row handled together: v * CHUNK numbers stay in cache
+    TILE = 32               # edge of the tiles in which transposed entries are visited
+
+
 cdef extern from "loops.h" nogil:
     ctypedef struct IalmStep "mvsc_ialm_step":
         double mu

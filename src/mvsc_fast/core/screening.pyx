@@ -22,7 +22,7 @@ from libc.string cimport memset
 
 from . cimport loops
 from .api cimport mvsc_tlrr_blocks
-from mvsc_fast._kernels cimport CHUNK
+from .loops cimport CHUNK
 
 
 cdef void set_thresholds(

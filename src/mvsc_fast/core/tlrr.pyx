@@ -21,9 +21,9 @@ from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .platform cimport seconds
 from .dual cimport SMALL_BLOCK, dual_lay_out, dual_solve
 from .ialm cimport ialm_lay_out, ialm_solve
-from mvsc_fast._kernels cimport MAX_SLICE
 from .platform cimport omp_destroy_lock, omp_init_lock
 from .screening cimport Source, screen as screen_tubes, set_thresholds
+from .symmetric cimport MAX_SLICE
 from .watch cimport Watch
 
 

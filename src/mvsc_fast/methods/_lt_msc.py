@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .._kernels import slice_shrink
-from .._unfoldings import UnfoldingWorkspace, mode_shrink
+from .._kernels import UnfoldingWorkspace, mode_shrink, slice_shrink
 from ..solvers.representation import (
     ThinView,
     largest_row_sum,

@@ -6,7 +6,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from .._unfoldings import UnfoldingWorkspace
+from .._kernels import UnfoldingWorkspace
 from ..solvers.results import Progress, RepresentationResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import Fourier

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .._passes import snn_pass
-from .._unfoldings import UnfoldingWorkspace, mode_shrink
+from .._kernels import UnfoldingWorkspace, mode_shrink, snn_pass
 from ..solvers.results import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..validation import (

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .._passes import trpca_pass
-from .._unfoldings import UnfoldingWorkspace
+from .._kernels import UnfoldingWorkspace, trpca_pass
 from ..solvers.results import Progress, RecoveryResult
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform

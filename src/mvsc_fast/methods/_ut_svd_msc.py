@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._unfoldings import UnfoldingWorkspace
+from .._kernels import UnfoldingWorkspace
 from ..solvers.representation import ThinView, solve_tsvd
 from ..threads import blas_threads, resolve_threads, useful_threads
 from ..transforms import resolve_view_transform

@@ -2,34 +2,21 @@
 
 All go through one n x n Gram matrix, real or complex: its tridiagonal form, all eigenvalues, and
 eigenvectors for those above the threshold only. Tensors are C-contiguous of shape (v, n, n); LAPACK
-sees every slice as its transpose. The kernels work in place and release the GIL; threads are those
-of BLAS.
+sees every slice as its transpose. Everything is in place; threads are those of BLAS.
 """
 
 from cython cimport floating
 from libc.math cimport fmax, sqrt
 from libc.string cimport memcpy, memset
 
-cimport mvsc_fast.core.lapack as la
-from mvsc_fast._kernels cimport Recipe, tridiagonal_values, tridiagonal_vectors
-from mvsc_fast.core.lapack cimport blas_int, doublecomplex, floatcomplex, number
-
-import numpy as np
-
-from mvsc_fast._kernels import check_status
-
-ctypedef fused complex_number:
-    floatcomplex
-    doublecomplex
+from . cimport lapack as la
+from .lapack cimport blas_int, doublecomplex, floatcomplex, number
+from .symmetric cimport Recipe, tridiagonal_values, tridiagonal_vectors
 
 # Eigenvalues of a Gram matrix do not resolve singular values below sqrt(eps) * s_max: under this
 # ratio of t to s_max all eigenvectors are taken, and the lengths of their images decide.
 cdef double GRAM_LIMIT = 1.5e-6
 cdef double GRAM_LIMIT_SINGLE = 3e-2
-
-cdef enum Side:
-    ROWS        # of the unfolding [T_0, T_1, ...]: one left factor for all slices
-    COLUMNS     # of the unfolding [T_0; T_1; ...]: one right factor for all slices
 
 
 cdef double norm_bound(const number *m, Py_ssize_t v, Py_ssize_t n, Side side,
@@ -167,71 +154,6 @@ cdef inline double square(number x) noexcept nogil:
         return <double> x.real * x.real + <double> x.imag * x.imag
 
 
-class UnfoldingWorkspace:
-    """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones."""
-
-    def __init__(self, n, dtype, complex_slices=False):
-        self.n = n
-        self.numbers = np.empty(8 * n * n + 2 * n if complex_slices else 3 * n * n + n, dtype)
-        self.real = np.empty(2 * n * n + 32 * n)
-        self.integers = np.empty(12 * n + 64, dtype=np.longlong)
-
-
-def mode_shrink(floating[:, :, ::1] T, double t, int axis, work=None):
-    """Shrink the singular values of an unfolding of T by t, in place.
-
-    The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the n x v n matrix ``[T[0], T[1], ...]``,
-    or axis 2, the v n x n matrix ``[T[0]; T[1]; ...]``; `slice_shrink` of T as one slice
-    v x 1 x n^2 does axis 0.
-
-    Returns
-    -------
-    int
-        Number of singular values above t.
-    """
-    if axis not in (1, 2):
-        raise ValueError(f"axis must be 1 or 2, got {axis}")
-    return _map(T, T.shape[0], t, ROWS if axis == 1 else COLUMNS, work)[0]
-
-
-def frontal_shrink(floating[:, :, ::1] T, double t, work=None):
-    """Shrink the singular values of every frontal slice ``T[i]`` by t, in place.
-
-    The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric.
-
-    Returns
-    -------
-    ndarray of shape (v,)
-        Number of singular values above t in every slice.
-    """
-    return _map(T, 1, t, ROWS, work)
-
-
-cdef _map(floating[:, :, ::1] T, Py_ssize_t group, double t, Side side, work):
-    """Map groups of consecutive slices; the ranks of all groups."""
-    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
-    if T.shape[2] != n:
-        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
-    ranks = np.zeros(v // group if group else 0, dtype=np.intp)
-    if v * n == 0:
-        return ranks
-    if work is None:
-        work = UnfoldingWorkspace(n, np.asarray(T).dtype)
-    _check_workspace(work, n)
-    status = np.zeros(v // group, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef floating[::1] numbers = work.numbers
-    cdef double[::1] real = work.real
-    cdef long long[::1] integers = work.integers
-    with nogil:
-        for i in range(v // group):
-            code[i] = unfolding_map(&T[i * group, 0, 0], group, n, t, side, &numbers[0], &real[0],
-                                    <blas_int *> &integers[0], &rank[i])
-    check_status(status, "unfolding" if group > 1 else "frontal slice")
-    return ranks
-
-
 cdef int complex_map(
     floating *x,
     floating *y,
@@ -253,42 +175,3 @@ cdef int complex_map(
         x[k] = <floating> slice[k].real
         y[k] = <floating> slice[k].imag
     return info
-
-
-def complex_shrink(floating[:, ::1] real, floating[:, ::1] imaginary, double t, work=None):
-    """Shrink the singular values of the complex matrix ``real + 1j * imaginary`` by t, in place.
-
-    Returns
-    -------
-    int
-        Number of singular values above t.
-    """
-    cdef Py_ssize_t n = real.shape[0], rank = 0
-    cdef long long[::1] integers
-    cdef double[::1] real_work
-    cdef floating[::1] numbers
-    cdef int code
-    if real.shape[1] != n or imaginary.shape[0] != n or imaginary.shape[1] != n:
-        raise ValueError("both parts must be square and of the same size")
-    if n == 0:
-        return 0
-    if work is None:
-        work = UnfoldingWorkspace(n, np.asarray(real).dtype, complex_slices=True)
-    _check_workspace(work, n)
-    real_work = work.real
-    integers = work.integers
-    numbers = work.numbers
-    with nogil:
-        if floating is double:
-            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <doublecomplex *> &numbers[0],
-                               &real_work[0], <blas_int *> &integers[0], &rank)
-        else:
-            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <floatcomplex *> &numbers[0],
-                               &real_work[0], <blas_int *> &integers[0], &rank)
-    check_status([code], "complex slice")
-    return rank
-
-
-def _check_workspace(work, n):
-    if work.n < n:
-        raise ValueError(f"workspace for slices of size {work.n} is too small for {n}")
