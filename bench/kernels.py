@@ -3,10 +3,19 @@
 Usage: python bench/kernels.py
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 from timing import limit_threads, median_seconds, print_table
 
-from mvsc_fast import _kernels, _parts
+from mvsc_fast import _kernels
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+import extensions  # noqa: E402
+
+core_parts = extensions.build(ROOT / "tests" / "core_parts", ROOT / "build")
 
 
 def random_symmetric(v, n):
@@ -37,7 +46,7 @@ def passes(v, n, dtype):
     arguments = {"omega2": 0.5, "alpha": 9.0, "lam": 15.0, "mu": 1.0, "mu_next": 1.1}
     yield (
         "ialm_pass",
-        lambda k: _parts.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
+        lambda k: core_parts.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
         10 * size,
     )
     yield "tube_shrink", lambda k: _kernels.tube_shrink(W, 1e-9, k), 2 * size

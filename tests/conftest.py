@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from extensions import build
 from hypothesis import HealthCheck, settings
 
 from mvsc_fast import threads
@@ -36,6 +37,12 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
 def threads_at_any_size(monkeypatch):
     """Small problems have one thread; here they have as many as a test asks for."""
     monkeypatch.setattr(threads, "SMALL", 0)
+
+
+@pytest.fixture(scope="session")
+def core_parts(tmp_path_factory):
+    """Parts of the TLRR core one at a time, compiled against the installed package."""
+    return build(Path(__file__).parent / "core_parts", tmp_path_factory.mktemp("core_parts"))
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ from reference.proximal import symmetric_shrink
 from mvsc_fast import tlrr
 from mvsc_fast._parts import PARTIAL_MINIMUM, PartialShrinkage
 
+PARTIAL_MINIMUM = 200
+
 
 def low_rank_plus_noise(values, n=PARTIAL_MINIMUM, noise=0.005, seed=0):
     rng = np.random.default_rng(seed)
@@ -15,16 +17,20 @@ def low_rank_plus_noise(values, n=PARTIAL_MINIMUM, noise=0.005, seed=0):
     return (U * values) @ U.T + N + N.T
 
 
+def test_the_smallest_slice_is_the_one_tried_here(core_parts):
+    assert core_parts.PARTIAL_MINIMUM == PARTIAL_MINIMUM
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [PARTIAL_MINIMUM, 411])
 @pytest.mark.parametrize("values", [[], [5.0], [5.0, -3.0], [2.0, 1.9, -1.8, 1.7]])
-def test_certified_pairs_give_the_shrunken_matrix(values, n, dtype):
+def test_certified_pairs_give_the_shrunken_matrix(core_parts, values, n, dtype):
     T = np.stack([low_rank_plus_noise(values, n, seed=seed) for seed in range(2)])
     expected = symmetric_shrink(T, 1.0)
     T = T.astype(dtype)
     T[0, 1:, 0] += 0.5  # what is shrunk is the mean with the transpose
     T[0, 0, 1:] -= 0.5
-    solver = PartialShrinkage(2, n, dtype)
+    solver = core_parts.PartialShrinkage(2, n, dtype)
     np.testing.assert_array_equal(solver.shrink(T, 1.0), [len(values)] * 2)
     np.testing.assert_allclose(T, expected, atol=1e-8 if dtype == np.float64 else 1e-5)
     assert solver.sizes.tolist() == [len(values) + 12] * 2
@@ -33,20 +39,20 @@ def test_certified_pairs_give_the_shrunken_matrix(values, n, dtype):
     np.testing.assert_allclose(warm, expected, atol=1e-8 if dtype == np.float64 else 1e-5)
 
 
-def test_a_slice_that_cannot_be_certified_stays_as_it_was():
+def test_a_slice_that_cannot_be_certified_stays_as_it_was(core_parts):
     """Forty eigenvalues above the threshold are more than the subspace holds."""
     T = np.stack([low_rank_plus_noise([5.0]), low_rank_plus_noise(np.linspace(2, 3, 40))])
     before = T.copy()
-    ranks = PartialShrinkage(2, PARTIAL_MINIMUM).shrink(T, 1.0)
+    ranks = core_parts.PartialShrinkage(2, PARTIAL_MINIMUM).shrink(T, 1.0)
     np.testing.assert_array_equal(ranks, [1, -1])
     np.testing.assert_array_equal(T[1], before[1])
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_certificate_sees_what_the_subspace_missed(sign):
+def test_the_certificate_sees_what_the_subspace_missed(core_parts, sign):
     """An eigenvalue hidden from the Krylov space: its eigenvector is orthogonal to the start."""
     n = PARTIAL_MINIMUM
-    solver = PartialShrinkage(1, n)
+    solver = core_parts.PartialShrinkage(1, n)
     A = np.zeros((1, n, n))
     A[0, 0, 0] = 3.0
     assert solver.shrink(A.copy(), 1.0) == [1]

@@ -12,9 +12,20 @@ from mvsc_fast._parts import screen_blocks
 PARAMETERS = {"omega1": 0.5, "alpha": 6.0, "lam": 2.0}  # tau = 0.75
 
 
-def screen(W, **parameters):
-    v, n = W.shape[:2]
-    return screen_blocks(W.reshape(v, n * n), n, **parameters)
+@pytest.fixture(scope="module")
+def screen_blocks(core_parts):
+    return core_parts.screen_blocks
+
+
+@pytest.fixture(scope="module")
+def screen(screen_blocks):
+    """Screening of the whole slices of a tensor."""
+
+    def on_slices(W, **parameters):
+        v, n = W.shape[:2]
+        return screen_blocks(W.reshape(v, n * n), n, **parameters)
+
+    return on_slices
 
 
 def on_pattern(W):
@@ -28,7 +39,7 @@ def on_pattern(W):
     )
 
 
-def test_blocks_are_the_components_of_the_long_tubes():
+def test_blocks_are_the_components_of_the_long_tubes(screen):
     W = np.zeros((2, 6, 6))
     for j, k, value in [(0, 3, 2.0), (3, 5, 2.0), (1, 2, 2.0), (0, 1, 0.3), (4, 1, 0.9)]:
         W[:, j, k] = W[:, k, j] = value / np.sqrt(2)
@@ -44,7 +55,7 @@ def test_blocks_are_the_components_of_the_long_tubes():
     n=st.integers(1, 60), seed=st.integers(0, 999), density=st.floats(0, 0.2),
     alpha=st.floats(0.1, 8), single=st.booleans(),
 )  # fmt: skip
-def test_labels_are_scipys_components(n, seed, density, alpha, single):
+def test_labels_are_scipys_components(screen, screen_blocks, n, seed, density, alpha, single):
     rng = np.random.default_rng(seed)
     W = random_similarities(2, n, seed) * (rng.random((n, n)) < density)
     W = (W + W.transpose(0, 2, 1)).astype(np.float32 if single else np.float64)
@@ -61,7 +72,7 @@ def test_labels_are_scipys_components(n, seed, density, alpha, single):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("n", [30, 300])
-def test_patterns_address_the_values_and_their_mirror_images(n, sparse):
+def test_patterns_address_the_values_and_their_mirror_images(screen_blocks, n, sparse):
     W = random_similarities(3, n)
     W[W < 1] = 0
     bound = (0.5 * 6 - 0.5 * np.sqrt(3) - 0.5) / 4
@@ -83,7 +94,7 @@ def test_patterns_address_the_values_and_their_mirror_images(n, sparse):
 
 
 @given(seed=st.integers(0, 999), alpha=st.floats(0.1, 8), omega1=st.floats(0, 0.9))
-def test_screened_tubes_are_zero_in_the_minimiser(seed, alpha, omega1):
+def test_screened_tubes_are_zero_in_the_minimiser(screen, seed, alpha, omega1):
     """The published iteration knows no screening; its L is small wherever a tube was dropped."""
     W = random_similarities(2, 12, seed)
     parameters = {"omega1": omega1, "alpha": alpha, "lam": 1.5}
@@ -94,7 +105,7 @@ def test_screened_tubes_are_zero_in_the_minimiser(seed, alpha, omega1):
     assert np.abs(L[:, ~kept]).max(initial=0) < 1e-5
 
 
-def test_weak_tube_weights_keep_every_pair_of_a_component():
+def test_weak_tube_weights_keep_every_pair_of_a_component(screen):
     W = np.zeros((1, 5, 5))
     W[0, 0, 1] = W[0, 1, 0] = W[0, 1, 2] = W[0, 2, 1] = W[0, 0, 0] = 5.0
     weak = {"omega1": 0.9, "alpha": 0.1, "lam": 1.0}
@@ -107,7 +118,7 @@ def test_weak_tube_weights_keep_every_pair_of_a_component():
     np.testing.assert_array_equal(sparse.tensor[0].toarray(), dense.tensor[0])
 
 
-def test_slices_that_are_not_symmetric_do_no_harm():
+def test_slices_that_are_not_symmetric_do_no_harm(screen):
     W = np.ones((1, 4, 4))
     W[0, 1:, 0] = 0
     with pytest.raises(ValueError, match="not symmetric"):
