@@ -6,24 +6,31 @@ float32 and float64, and write each output from one thread only, so that the thr
 changes a result.
 """
 
-from cython cimport floating
-from cython.parallel cimport prange
-from libc.math cimport fabs, fmax, sqrt
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_FORMAT,
+    PyBUF_WRITABLE,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
 
-from .core cimport lapack as la
-from .core cimport loops
-from .core.gram cimport COLUMNS, ROWS, Side, complex_map, unfolding_map
-from .core.lapack cimport blas_int, doublecomplex, floatcomplex
-from .core.loops cimport TILE
-from .core.platform cimport MVSC_OPENMP, omp_get_thread_num
+from .core.gram cimport (
+    COLUMNS,
+    ROWS,
+    Side,
+    complex_bytes,
+    complex_map,
+    unfolding_bytes,
+    unfolding_map,
+)
+from .core.platform cimport MVSC_OPENMP
+from .core.recovery cimport SNN, snn_bytes, snn_sweep, trpca_bytes, trpca_sweep
+from .core.rows cimport halfcomplex_lwork, halfcomplex_map
 
 import numpy as np
 
 HAS_OPENMP = bool(MVSC_OPENMP)
 LARGEST_SLICE = MAX_SLICE
-
-cdef double GRAM_LIMIT = 100 * 1.5e-8
-cdef double SQRT2 = sqrt(2.0)
 
 
 class KernelError(np.linalg.LinAlgError):
@@ -42,9 +49,65 @@ def check_status(status, what):
                               f"(LAPACK info = {status[index]}); are all entries finite?")
 
 
+# ------------------------------------------------------------------ memory of arrays
+
+cdef class Buffer:
+    """The memory of a C-contiguous array, held for as long as a kernel works on it.
+
+    Not a typed memoryview: of those every type and every number of axes is compiled apart.
+    """
+
+    cdef Py_buffer view
+    cdef bint held
+
+    def __cinit__(self, array, bint writable=True):
+        PyObject_GetBuffer(array, &self.view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT
+                           | (PyBUF_WRITABLE if writable else 0))
+        self.held = True
+
+    def __dealloc__(self):
+        if self.held:
+            PyBuffer_Release(&self.view)
+
+
+cdef class Tensor(Buffer):
+    """An array of v x m x n numbers, or of m x n: v is 1 then."""
+
+    cdef void *data
+    cdef bint single
+    cdef Py_ssize_t v
+    cdef Py_ssize_t m
+    cdef Py_ssize_t n
+
+    def __init__(self, array, bint writable=True):
+        kind = self.view.format
+        if kind not in (b"f", b"d") or self.view.ndim not in (2, 3):
+            raise ValueError("kernels take arrays of float32 or float64 with two or three axes, "
+                             f"got {self.view.ndim} axes of type {kind.decode()!r}")
+        self.data = self.view.buf
+        self.single = kind == b"f"
+        self.v = self.view.shape[0] if self.view.ndim == 3 else 1
+        self.m = self.view.shape[self.view.ndim - 2]
+        self.n = self.view.shape[self.view.ndim - 1]
+
+    cdef Tensor same(self, array):
+        """Another tensor of this shape and type."""
+        cdef Tensor other = Tensor(array)
+        if (other.single, other.v, other.m, other.n) != (self.single, self.v, self.m, self.n):
+            raise ValueError("all tensors of a pass must have one shape and one type")
+        return other
+
+    cdef object dtype(self):
+        return np.float32 if self.single else np.float64
+
+
+cdef void *address(Buffer buffer):
+    return buffer.view.buf
+
+
 # ------------------------------------------------------------------ tubes and slices of a row
 
-def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+def tube_shrink(T, double t, int n_threads=1):
     """Shrink the length of every tube ``T[:, j, k]`` by t, in place.
 
     The proximal map of ``t * sum_jk ||T[:, j, k]||_2``.
@@ -54,32 +117,40 @@ def tube_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     int
         Number of tubes that remain non-zero.
     """
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2], kept
-    cdef floating[:, ::1] lengths = np.empty((n_threads, CHUNK), dtype=np.asarray(T).dtype)
-    if v * m * n == 0:
+    cdef Tensor x = Tensor(T)
+    cdef Buffer work = Buffer(np.empty((n_threads, CHUNK), dtype=x.dtype()))
+    cdef void *lengths = address(work)
+    cdef Py_ssize_t kept
+    if x.v * x.m * x.n == 0:
         return 0
     with nogil:
-        kept = tube_map(&T[0, 0, 0], v, m, n, t, n_threads, &lengths[0, 0])
+        if x.single:
+            kept = tube_map(<float *> x.data, x.v, x.m, x.n, t, n_threads, <float *> lengths)
+        else:
+            kept = tube_map(<double *> x.data, x.v, x.m, x.n, t, n_threads, <double *> lengths)
     return kept
 
 
-cdef _slice_map(floating[:, :, ::1] T, double t, Spectral kind, int n_threads):
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    ranks = np.zeros(m, dtype=np.intp)
-    status = np.zeros(m, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef double[:, ::1] work
-    if v * m * n == 0:
+cdef _slice_map(Tensor T, double t, Spectral kind, int n_threads):
+    ranks = np.zeros(T.m, dtype=np.intp)
+    status = np.zeros(T.m, dtype=np.intc)
+    if T.v * T.m * T.n == 0:
         return ranks
-    work = np.empty((n_threads, slice_lwork(v, n)))
+    cdef Buffer rank_memory = Buffer(ranks), status_memory = Buffer(status)
+    cdef Buffer work = Buffer(np.empty((n_threads, slice_lwork(T.v, T.n))))
+    cdef Py_ssize_t *rank = <Py_ssize_t *> address(rank_memory)
+    cdef int *info = <int *> address(status_memory)
+    cdef double *numbers = <double *> address(work)
     with nogil:
-        slice_map(&T[0, 0, 0], v, m, n, t, kind, n_threads, &work[0, 0], &rank[0], &code[0])
+        if T.single:
+            slice_map(<float *> T.data, T.v, T.m, T.n, t, kind, n_threads, numbers, rank, info)
+        else:
+            slice_map(<double *> T.data, T.v, T.m, T.n, t, kind, n_threads, numbers, rank, info)
     check_status(status, "row slice")
     return ranks
 
 
-def slice_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
+def slice_shrink(T, double t, int n_threads=1):
     """Shrink the singular values of every v x n slice ``T[:, j, :]`` by t, in place.
 
     The proximal map of ``t * sum_j ||T[:, j, :]||_*``, through the v x v Gram matrix, or LAPACK's
@@ -90,46 +161,51 @@ def slice_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
     ndarray of shape (m,)
         Number of singular values above t in every slice.
     """
-    return _slice_map(T, t, SHRINK, n_threads)
+    return _slice_map(Tensor(T), t, SHRINK, n_threads)
 
 
-def slice_clip(floating[:, :, ::1] T, double t, int n_threads=1):
+def slice_clip(T, double t, int n_threads=1):
     """Clip the singular values of every v x n slice ``T[:, j, :]`` at t, in place.
 
     The projection of every slice onto the spectral-norm ball of radius t. Returns the number of
     singular values above t in every slice.
     """
-    return _slice_map(T, t, CLIP, n_threads)
+    return _slice_map(Tensor(T), t, CLIP, n_threads)
+
+
+def halfcomplex_shrink(T, double t, int n_threads=1):
+    """Shrink the singular values of the complex slices of a halfcomplex tensor, in place.
+
+    The middle axis holds the orthonormal real form of a discrete Fourier transform of length m:
+    row 0, then the real and the imaginary part (times sqrt 2) of every frequency, then, for even
+    m, the highest frequency. With t the threshold divided by sqrt(m), this is the proximal map of
+    the tensor nuclear norm (Xie et al. 2018, Eq. 18); a pair of rows is shrunk by sqrt(2) t.
+
+    Returns
+    -------
+    ndarray of shape (m // 2 + 1,)
+        Number of singular values above the threshold for every frequency.
+    """
+    cdef Tensor x = Tensor(T)
+    ranks = np.zeros(x.m // 2 + 1, dtype=np.intp)
+    status = np.zeros(x.m // 2 + 1, dtype=np.intc)
+    if x.v * x.m * x.n == 0:
+        return ranks
+    cdef Buffer rank_memory = Buffer(ranks), status_memory = Buffer(status)
+    cdef Buffer work = Buffer(np.empty((n_threads, halfcomplex_lwork(x.v, x.n))))
+    cdef Py_ssize_t *rank = <Py_ssize_t *> address(rank_memory)
+    cdef int *info = <int *> address(status_memory)
+    cdef double *numbers = <double *> address(work)
+    with nogil:
+        if x.single:
+            halfcomplex_map(<float *> x.data, x.v, x.m, x.n, t, n_threads, numbers, rank, info)
+        else:
+            halfcomplex_map(<double *> x.data, x.v, x.m, x.n, t, n_threads, numbers, rank, info)
+    check_status(status, "frequency")
+    return ranks
 
 
 # ------------------------------------------------------------------ symmetric frontal slices
-
-cdef _symmetric_map(floating[:, :, ::1] T, double t, Spectral kind, work, int n_threads):
-    cdef Py_ssize_t v = T.shape[0], n = T.shape[1]
-    cdef int threads = <int> max(1, min(n_threads, v))
-    if T.shape[2] != n:
-        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
-    if work is None:
-        work = SymmetricWorkspace(n, threads, np.asarray(T).dtype)
-    if work.n < n or work.slots < threads:
-        raise ValueError(f"workspace for {work.slots} slices of size {work.n} is too small for "
-                         f"{threads} of size {n}")
-    outside = np.zeros(v, dtype=np.intp)
-    eigenvalues = np.zeros((v, n), dtype=np.asarray(T).dtype)
-    status = np.zeros(v, dtype=np.intc)
-    cdef floating[:, ::1] numbers = work.numbers
-    cdef long long[:, ::1] integers = work.integers
-    cdef floating[:, ::1] spectrum = eigenvalues
-    cdef Py_ssize_t[::1] rank = outside
-    cdef int[::1] code = status
-    if v * n == 0:
-        return outside, eigenvalues
-    with nogil:
-        symmetric_maps(&T[0, 0, 0], v, n, t, kind, threads, &numbers[0, 0], &integers[0, 0],
-                       &spectrum[0, 0], &rank[0], &code[0])
-    check_status(status, "frontal slice of view")
-    return outside, eigenvalues
-
 
 class SymmetricWorkspace:
     """Scratch memory of the symmetric maps: two n x n matrices for each slice worked on at once."""
@@ -137,11 +213,50 @@ class SymmetricWorkspace:
     def __init__(self, n, slots, dtype):
         self.n = n
         self.slots = slots
+        self.dtype = np.dtype(dtype)
         self.numbers = np.empty((slots, symmetric_lwork(n)), dtype=dtype)
         self.integers = np.empty((slots, symmetric_liwork(n)), dtype=np.longlong)
 
 
-def symmetric_shrink(floating[:, :, ::1] T, double t, work=None, int n_threads=1):
+cdef _symmetric_map(Tensor T, double t, Spectral kind, work, int n_threads):
+    cdef int threads = <int> max(1, min(<Py_ssize_t> n_threads, T.v))
+    _check_square(T)
+    if work is None:
+        work = SymmetricWorkspace(T.n, threads, T.dtype())
+    if work.n < T.n or work.slots < threads or work.dtype != T.dtype():
+        raise ValueError(f"workspace for {work.slots} slices of size {work.n} in {work.dtype} is "
+                         f"too small for {threads} of size {T.n} in {np.dtype(T.dtype())}")
+    outside = np.zeros(T.v, dtype=np.intp)
+    eigenvalues = np.zeros((T.v, T.n), dtype=T.dtype())
+    status = np.zeros(T.v, dtype=np.intc)
+    if T.v * T.n == 0:
+        return outside, eigenvalues
+    cdef Buffer outside_memory = Buffer(outside), status_memory = Buffer(status)
+    cdef Buffer spectrum_memory = Buffer(eigenvalues)
+    cdef Buffer number_memory = Buffer(work.numbers), integer_memory = Buffer(work.integers)
+    cdef Py_ssize_t *rank = <Py_ssize_t *> address(outside_memory)
+    cdef int *info = <int *> address(status_memory)
+    cdef long long *integers = <long long *> address(integer_memory)
+    cdef void *numbers = address(number_memory)
+    cdef void *spectrum = address(spectrum_memory)
+    with nogil:
+        if T.single:
+            symmetric_maps(<float *> T.data, T.v, T.n, t, kind, threads, <float *> numbers,
+                           integers, <float *> spectrum, rank, info)
+        else:
+            symmetric_maps(<double *> T.data, T.v, T.n, t, kind, threads, <double *> numbers,
+                           integers, <double *> spectrum, rank, info)
+    check_status(status, "frontal slice of view")
+    return outside, eigenvalues
+
+
+cdef int _check_square(Tensor T) except -1:
+    if T.m != T.n:
+        raise ValueError(f"frontal slices must be square, got {T.m} x {T.n}")
+    return 0
+
+
+def symmetric_shrink(T, double t, work=None, int n_threads=1):
     """Shrink the eigenvalues of every symmetric slice ``T[i]`` towards zero by t, in place.
 
     The proximal map of ``t * sum_i ||T[i]||_*`` on symmetric slices; what is mapped is
@@ -165,148 +280,69 @@ def symmetric_shrink(floating[:, :, ::1] T, double t, work=None, int n_threads=1
     eigenvalues : ndarray of shape (v, n)
         Spectrum of the input, ascending.
     """
-    return _symmetric_map(T, t, SHRINK, work, n_threads)
+    return _symmetric_map(Tensor(T), t, SHRINK, work, n_threads)
 
 
-def symmetric_clip(floating[:, :, ::1] T, double t, work=None, int n_threads=1):
+def symmetric_clip(T, double t, work=None, int n_threads=1):
     """Clip the eigenvalues of every symmetric slice ``T[i]`` to [-t, t], in place.
 
     The projection onto symmetric matrices of spectral norm at most t. Parameters and returns as
     for `symmetric_shrink`.
     """
-    return _symmetric_map(T, t, CLIP, work, n_threads)
-
-
-# ------------------------------------------------------------------ slices of a Fourier transform
-
-cdef Py_ssize_t pair_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
-    """Doubles that pair_operator needs."""
-    return 2 * (v * v + v * n + n + 64 * v + 256) + v + 8 * v + 64
-
-
-cdef int pair_operator(
-    const double *rows,         # IN   2v x n: real parts of all views, then imaginary parts
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    double *mapper,             # OUT  2v x 2v: the shrunken slice is mapper @ rows
-    double *work,
-    Py_ssize_t *rank,
-) noexcept nogil:
-    cdef double complex *basis = <double complex *> work
-    cdef double complex *copy = basis + v * v
-    cdef double complex *scratch = copy + v * n
-    cdef blas_int lwork = <blas_int> (n + 64 * v + 256), info, size = <blas_int> n
-    cdef double *s = <double *> (scratch + lwork)
-    cdef double *rwork = s + v
-    cdef Py_ssize_t p, q, r, k
-    cdef const double *x
-    cdef const double *y
-    cdef double complex total
-
-    for p in range(v):
-        for q in range(p, v):
-            x = rows + p * n
-            y = rows + q * n
-            basis[p * v + q] = (la.dot(size, x, y) + la.dot(size, x + v * n, y + v * n)
-                                + 1j * (la.dot(size, x, y + v * n) - la.dot(size, x + v * n, y)))
-    info = la.heev(<blas_int> v, basis, s, scratch, lwork, rwork)
-    if info < 0:
-        return <int> info
-    if info > 0 or t < GRAM_LIMIT * sqrt(fmax(s[v - 1], 0.0)):
-        for p in range(v):
-            for k in range(n):
-                copy[p * n + k] = rows[p * n + k] + 1j * rows[(v + p) * n + k]
-        info = la.right_singular_complex(size, <blas_int> v, copy, s, basis, scratch, lwork, rwork)
-        if info != 0:
-            return <int> info
-        for q in range(min(v, n), v):
-            s[q] = 0.0
-        for p in range(v):
-            for q in range(p):
-                total = basis[p * v + q]
-                basis[p * v + q] = basis[q * v + p]
-                basis[q * v + p] = total
-    else:
-        for q in range(v):
-            s[q] = sqrt(fmax(s[q], 0.0))
-    rank[0] = 0
-    for q in range(v):
-        rank[0] += s[q] > t
-        s[q] = spectral_factor(s[q], t, SHRINK)
-    for p in range(v):
-        for q in range(v):
-            total = 0.0
-            for r in range(v):
-                total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
-            mapper[p * 2 * v + q] = mapper[(v + p) * 2 * v + v + q] = total.real
-            mapper[(v + p) * 2 * v + q] = total.imag
-            mapper[p * 2 * v + v + q] = -total.imag
-    return 0
-
-
-def halfcomplex_shrink(floating[:, :, ::1] T, double t, int n_threads=1):
-    """Shrink the singular values of the complex slices of a halfcomplex tensor, in place.
-
-    The middle axis holds the orthonormal real form of a discrete Fourier transform of length m:
-    row 0, then the real and the imaginary part (times sqrt 2) of every frequency, then, for even
-    m, the highest frequency. With t the threshold divided by sqrt(m), this is the proximal map of
-    the tensor nuclear norm (Xie et al. 2018, Eq. 18); a pair of rows is shrunk by sqrt(2) t.
-
-    Returns
-    -------
-    ndarray of shape (m // 2 + 1,)
-        Number of singular values above the threshold for every frequency.
-    """
-    cdef Py_ssize_t v = T.shape[0], m = T.shape[1], n = T.shape[2]
-    cdef Py_ssize_t frequencies = m // 2 + 1, f, i, k, pair, height, row
-    cdef Py_ssize_t size = 2 * v * n + 4 * v * v + pair_lwork(v, n) + row_lwork(v, n)
-    ranks = np.zeros(frequencies, dtype=np.intp)
-    status = np.zeros(frequencies, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef double[:, ::1] work
-    cdef double *rows
-    cdef double *mapper
-    cdef floating *entry
-    if v * m * n == 0:
-        return ranks
-    work = np.empty((n_threads, size))
-    for f in prange(frequencies, nogil=True, num_threads=n_threads, schedule="static"):
-        rows = &work[omp_get_thread_num(), 0]
-        mapper = rows + 2 * v * n
-        pair = 0 < f and 2 * f < m
-        height = (1 + pair) * v
-        for i in range(height):
-            row = 2 * f - (f > 0) + (i >= v)
-            entry = &T[i % v, row, 0]
-            for k in range(n):
-                rows[i * n + k] = entry[k]
-        if pair:
-            code[f] = pair_operator(rows, v, n, SQRT2 * t, mapper, mapper + 4 * v * v, &rank[f])
-        else:
-            code[f] = row_operator(rows, v, n, t, SHRINK, mapper, mapper + 4 * v * v, &rank[f])
-        if code[f] == 0:
-            for i in range(height):
-                row = 2 * f - (f > 0) + (i >= v)
-                loops.combine(mapper + i * height, rows, height, n, n, &T[i % v, row, 0])
-    check_status(status, "frequency")
-    return ranks
+    return _symmetric_map(Tensor(T), t, CLIP, work, n_threads)
 
 
 # ------------------------------------------------------------------ large slices and unfoldings
 
 class UnfoldingWorkspace:
-    """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones."""
+    """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones.
+
+    With complex slices, room for one more, and for all of them complex.
+    """
 
     def __init__(self, n, dtype, complex_slices=False):
+        single = np.dtype(dtype) == np.float32
         self.n = n
-        self.numbers = np.empty(8 * n * n + 2 * n if complex_slices else 3 * n * n + n, dtype)
-        self.real = np.empty(2 * n * n + 32 * n)
-        self.integers = np.empty(12 * n + 64, dtype=np.longlong)
+        size = complex_bytes(n, single) if complex_slices else unfolding_bytes(n, single)
+        self.memory = np.empty(size, dtype=np.int8)
 
 
-def mode_shrink(floating[:, :, ::1] T, double t, int axis, work=None):
+cdef Buffer _workspace(work, Tensor T, bint complex_slices=False):
+    """The memory of a workspace, or of a new one."""
+    if work is None:
+        work = UnfoldingWorkspace(T.n, T.dtype(), complex_slices)
+    needed = complex_bytes(T.n, T.single) if complex_slices else unfolding_bytes(T.n, T.single)
+    if work.n < T.n or work.memory.nbytes < needed:
+        raise ValueError(f"workspace for slices of size {work.n} is too small for {T.n}")
+    return Buffer(work.memory)
+
+
+cdef _unfolding_map(Tensor T, Py_ssize_t group, double t, Side side, work):
+    """Map groups of consecutive slices; the ranks of all groups."""
+    cdef Py_ssize_t groups = T.v // group if group else 0, size = group * T.n * T.n, i
+    _check_square(T)
+    ranks = np.zeros(groups, dtype=np.intp)
+    if T.v * T.n == 0:
+        return ranks
+    status = np.zeros(groups, dtype=np.intc)
+    cdef Buffer rank_memory = Buffer(ranks), status_memory = Buffer(status)
+    cdef Buffer scratch = _workspace(work, T)
+    cdef Py_ssize_t *rank = <Py_ssize_t *> address(rank_memory)
+    cdef int *info = <int *> address(status_memory)
+    cdef void *memory = address(scratch)
+    with nogil:
+        for i in range(groups):
+            if T.single:
+                info[i] = unfolding_map(<float *> T.data + i * size, group, T.n, t, side, memory,
+                                        &rank[i])
+            else:
+                info[i] = unfolding_map(<double *> T.data + i * size, group, T.n, t, side, memory,
+                                        &rank[i])
+    check_status(status, "unfolding" if group > 1 else "frontal slice")
+    return ranks
+
+
+def mode_shrink(T, double t, int axis, work=None):
     """Shrink the singular values of an unfolding of T by t, in place.
 
     The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the n x v n matrix ``[T[0], T[1], ...]``,
@@ -318,12 +354,13 @@ def mode_shrink(floating[:, :, ::1] T, double t, int axis, work=None):
     int
         Number of singular values above t.
     """
+    cdef Tensor x = Tensor(T)
     if axis not in (1, 2):
         raise ValueError(f"axis must be 1 or 2, got {axis}")
-    return _map(T, T.shape[0], t, ROWS if axis == 1 else COLUMNS, work)[0]
+    return _unfolding_map(x, x.v, t, ROWS if axis == 1 else COLUMNS, work)[0]
 
 
-def frontal_shrink(floating[:, :, ::1] T, double t, work=None):
+def frontal_shrink(T, double t, work=None):
     """Shrink the singular values of every frontal slice ``T[i]`` by t, in place.
 
     The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric.
@@ -333,35 +370,10 @@ def frontal_shrink(floating[:, :, ::1] T, double t, work=None):
     ndarray of shape (v,)
         Number of singular values above t in every slice.
     """
-    return _map(T, 1, t, ROWS, work)
+    return _unfolding_map(Tensor(T), 1, t, ROWS, work)
 
 
-cdef _map(floating[:, :, ::1] T, Py_ssize_t group, double t, Side side, work):
-    """Map groups of consecutive slices; the ranks of all groups."""
-    cdef Py_ssize_t v = T.shape[0], n = T.shape[1], i
-    if T.shape[2] != n:
-        raise ValueError(f"frontal slices must be square, got {n} x {T.shape[2]}")
-    ranks = np.zeros(v // group if group else 0, dtype=np.intp)
-    if v * n == 0:
-        return ranks
-    if work is None:
-        work = UnfoldingWorkspace(n, np.asarray(T).dtype)
-    _check_workspace(work, n)
-    status = np.zeros(v // group, dtype=np.intc)
-    cdef Py_ssize_t[::1] rank = ranks
-    cdef int[::1] code = status
-    cdef floating[::1] numbers = work.numbers
-    cdef double[::1] real = work.real
-    cdef long long[::1] integers = work.integers
-    with nogil:
-        for i in range(v // group):
-            code[i] = unfolding_map(&T[i * group, 0, 0], group, n, t, side, &numbers[0], &real[0],
-                                    <blas_int *> &integers[0], &rank[i])
-    check_status(status, "unfolding" if group > 1 else "frontal slice")
-    return ranks
-
-
-def complex_shrink(floating[:, ::1] real, floating[:, ::1] imaginary, double t, work=None):
+def complex_shrink(real, imaginary, double t, work=None):
     """Shrink the singular values of the complex matrix ``real + 1j * imaginary`` by t, in place.
 
     Returns
@@ -369,46 +381,33 @@ def complex_shrink(floating[:, ::1] real, floating[:, ::1] imaginary, double t, 
     int
         Number of singular values above t.
     """
-    cdef Py_ssize_t n = real.shape[0], rank = 0
-    cdef long long[::1] integers
-    cdef double[::1] real_work
-    cdef floating[::1] numbers
-    cdef int code
-    if real.shape[1] != n or imaginary.shape[0] != n or imaginary.shape[1] != n:
-        raise ValueError("both parts must be square and of the same size")
-    if n == 0:
+    cdef Tensor x = Tensor(real), y = Tensor(imaginary)
+    cdef Py_ssize_t rank = 0
+    cdef int info
+    if x.v != 1 or y.v != 1 or x.m != x.n or y.m != x.n or y.n != x.n or x.single != y.single:
+        raise ValueError("both parts must be square and of the same size and type")
+    if x.n == 0:
         return 0
-    if work is None:
-        work = UnfoldingWorkspace(n, np.asarray(real).dtype, complex_slices=True)
-    _check_workspace(work, n)
-    real_work = work.real
-    integers = work.integers
-    numbers = work.numbers
+    cdef Buffer scratch = _workspace(work, x, True)
+    cdef void *memory = address(scratch)
     with nogil:
-        if floating is double:
-            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <doublecomplex *> &numbers[0],
-                               &real_work[0], <blas_int *> &integers[0], &rank)
+        if x.single:
+            info = complex_map(<float *> x.data, <float *> y.data, x.n, t, memory, &rank)
         else:
-            code = complex_map(&real[0, 0], &imaginary[0, 0], n, t, <floatcomplex *> &numbers[0],
-                               &real_work[0], <blas_int *> &integers[0], &rank)
-    check_status([code], "complex slice")
+            info = complex_map(<double *> x.data, <double *> y.data, x.n, t, memory, &rank)
+    check_status([info], "complex slice")
     return rank
 
 
-def _check_workspace(work, n):
-    if work.n < n:
-        raise ValueError(f"workspace for slices of size {work.n} is too small for {n}")
-
-
-# ------------------------------------------------------------------ recovery: TRPCA and SNN
+# ------------------------------------------------------------------ fused passes of TRPCA and SNN
 
 def trpca_pass(
-    const floating[:, :, ::1] W,
-    floating[:, :, ::1] L,
-    floating[:, :, ::1] S,
-    floating[:, :, ::1] Y,
-    floating[:, :, ::1] X,
-    const double[:, ::1] basis,
+    W,
+    L,
+    S,
+    Y,
+    X,
+    basis,
     *,
     double lam,
     double mu,
@@ -426,112 +425,36 @@ def trpca_pass(
     float
         Largest entry of ``|L + S - W|`` and of the changes of L and S.
     """
-    cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2], j, i, p, at, width
-    cdef double[:, ::1] work = np.empty((n_threads, 2 * v * CHUNK))
-    cdef floating[:, ::1] rows = np.empty((n_threads, CHUNK), dtype=np.asarray(W).dtype)
-    cdef floating[:, ::1] change = np.zeros((n_threads, CHUNK), dtype=np.asarray(W).dtype)
-    cdef double[:, ::1] transposed = np.ascontiguousarray(np.transpose(basis))
-    cdef double *hat
-    cdef double *argument
-    cdef floating *row
-    cdef int thread
-    for j in prange(m, nogil=True, num_threads=n_threads, schedule="static"):
-        thread = omp_get_thread_num()
-        hat = &work[thread, 0]
-        argument = hat + v * CHUNK
-        row = &rows[thread, 0]
-        at = 0
-        while at < n:
-            width = min(<Py_ssize_t> CHUNK, n - at)
-            for i in range(v):
-                for p in range(width):
-                    hat[i * CHUNK + p] = X[i, j, at + p]
-            for i in range(v):
-                loops.combine(&basis[i, 0], hat, v, CHUNK, width, row)
-                loops.trpca_update(&W[i, j, at], &L[i, j, at], &S[i, j, at], &Y[i, j, at], row, lam,
-                                   mu, mu_next, width, argument + i * CHUNK, &change[thread, 0])
-            for i in range(v):
-                loops.combine(&transposed[i, 0], argument, v, CHUNK, width, &X[i, j, at])
-            at = at + width
-    return float(np.max(change))
-
-
-cdef double snn_tile(
-    const floating *w,          # everything: v slices of n x n
-    floating *e,
-    floating *l1,
-    floating *y1,
-    floating *x,
-    floating *l3,
-    floating *y3,
-    const double *mapper,       # v x v: L3 is mapper @ (W - E - Y3 / mu)
-    double mu,
-    double mu_next,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    Py_ssize_t j_first,
-    Py_ssize_t k_first,
-    double *argument,           # v x TILE
-    double *gram,               # INOUT v x v
-) noexcept nogil:
-    """Update the entries (j, k) of a tile with k >= j, and their mirror images."""
-    cdef Py_ssize_t j, k, i, p, q, start, at, mirror, width, square = n * n
-    cdef double change = 0.0, r1, r2, r3, new3, low, a, t = 1.0 / (3.0 * mu), error, weight
-    for j in range(j_first, min(j_first + TILE, n)):
-        start = max(k_first, j)
-        width = min(k_first + TILE, n) - start
-        for i in range(v):
-            at = i * square + j * n + start
-            for k in range(width):
-                argument[i * TILE + k] = w[at + k] - e[at + k] - y3[at + k] / mu
-        for i in range(v):
-            for k in range(width):
-                at = i * square + j * n + start + k
-                mirror = i * square + (start + k) * n + j
-                new3 = 0.0
-                for p in range(v):
-                    new3 = new3 + mapper[i * v + p] * argument[p * TILE + k]
-                a = w[at] - (x[at] + x[mirror] + new3 + (y1[at] + y1[mirror] + y3[at]) / mu) / 3.0
-                error = a - t if a > t else (a + t if a < -t else 0.0)
-                r1 = x[at] + error - w[at]
-                r2 = x[mirror] + error - w[at]
-                r3 = new3 + error - w[at]
-                change = fmax(change, fmax(fabs(r1), fmax(fabs(r2), fabs(r3))))
-                change = fmax(change, fmax(fabs(x[at] - l1[at]), fabs(x[mirror] - l1[mirror])))
-                change = fmax(change, fmax(fabs(error - e[at]), fabs(new3 - l3[at])))
-                l1[at] = x[at]
-                l1[mirror] = x[mirror]
-                l3[at] = l3[mirror] = <floating> new3
-                e[at] = e[mirror] = <floating> error
-                y3[at] = y3[mirror] = <floating> (y3[at] + mu * r3)
-                y1[at] = <floating> (y1[at] + mu * r1)
-                x[at] = <floating> (w[at] - error - y1[at] / mu_next)
-                if mirror != at:
-                    y1[mirror] = <floating> (y1[mirror] + mu * r2)
-                    x[mirror] = <floating> (w[at] - error - y1[mirror] / mu_next)
-        for i in range(v):
-            at = i * square + j * n + start
-            for k in range(width):
-                argument[i * TILE + k] = w[at + k] - e[at + k] - y3[at + k] / mu_next
-        for p in range(v):
-            for q in range(p, v):
-                low = 0.0
-                for k in range(width):
-                    weight = 1.0 if start + k == j else 2.0
-                    low = low + weight * argument[p * TILE + k] * argument[q * TILE + k]
-                gram[p * v + q] += low
+    cdef Tensor w = Tensor(W, False), B = Tensor(basis, False)
+    cdef Tensor l = w.same(L), s = w.same(S), y = w.same(Y), x = w.same(X)
+    cdef double change
+    if B.single or B.m != w.v or B.n != w.v:
+        raise ValueError(f"the basis must be {w.v} x {w.v} of float64")
+    cdef Buffer work = Buffer(np.empty(trpca_bytes(w.v, w.view.itemsize, n_threads), np.int8))
+    cdef void *memory = address(work)
+    with nogil:
+        if w.single:
+            change = trpca_sweep(
+                <const float *> w.data, <float *> l.data, <float *> s.data, <float *> y.data,
+                <float *> x.data, <const double *> B.data, w.v, w.m, w.n, lam, mu, mu_next,
+                n_threads, memory)
+        else:
+            change = trpca_sweep(
+                <const double *> w.data, <double *> l.data, <double *> s.data, <double *> y.data,
+                <double *> x.data, <const double *> B.data, w.v, w.m, w.n, lam, mu, mu_next,
+                n_threads, memory)
     return change
 
 
 def snn_pass(
-    const floating[:, :, ::1] W,
-    floating[:, :, ::1] E,
-    floating[:, :, ::1] L1,
-    floating[:, :, ::1] Y1,
-    floating[:, :, ::1] X,
-    floating[:, :, ::1] L3,
-    floating[:, :, ::1] Y3,
-    const double[:, ::1] mapper,
+    W,
+    E,
+    L1,
+    Y1,
+    X,
+    L3,
+    Y3,
+    mapper,
     *,
     double mu,
     double mu_next,
@@ -550,15 +473,30 @@ def snn_pass(
     gram : ndarray of shape (v, v)
         Gram matrix along the views of the next argument ``W - E - Y3 / mu_next``.
     """
-    cdef Py_ssize_t v = W.shape[0], n = W.shape[1], row, column, tiles = (n + TILE - 1) // TILE
-    cdef double[:, ::1] argument = np.empty((n_threads, v * TILE))
-    cdef double[:, :, ::1] grams = np.zeros((max(tiles, 1), v, v))
-    cdef double[:, ::1] change = np.zeros((max(tiles, 1), max(tiles, 1)))
-    for row in prange(tiles, nogil=True, num_threads=n_threads, schedule="static", chunksize=1):
-        for column in range(row, tiles):
-            change[row, column] = snn_tile(
-                &W[0, 0, 0], &E[0, 0, 0], &L1[0, 0, 0], &Y1[0, 0, 0], &X[0, 0, 0], &L3[0, 0, 0],
-                &Y3[0, 0, 0], &mapper[0, 0], mu, mu_next, v, n, row * TILE, column * TILE,
-                &argument[omp_get_thread_num(), 0], &grams[row, 0, 0])
-    gram = np.triu(np.sum(grams, axis=0))
-    return float(np.max(change)), gram + np.triu(gram, 1).T
+    cdef Tensor w = Tensor(W, False), M = Tensor(mapper, False)
+    cdef Tensor e = w.same(E), l1 = w.same(L1), y1 = w.same(Y1), x = w.same(X)
+    cdef Tensor l3 = w.same(L3), y3 = w.same(Y3)
+    cdef SNN snn
+    cdef double change
+    _check_square(w)
+    if M.single or M.m != w.v or M.n != w.v:
+        raise ValueError(f"the mapper must be {w.v} x {w.v} of float64")
+    gram = np.empty((w.v, w.v))
+    cdef Buffer gram_memory = Buffer(gram)
+    cdef Buffer work = Buffer(np.empty(snn_bytes(w.v, w.n, n_threads), np.int8))
+    cdef double *products = <double *> address(gram_memory)
+    cdef void *memory = address(work)
+    snn.v, snn.n, snn.mu, snn.mu_next = w.v, w.n, mu, mu_next
+    snn.mapper = <const double *> M.data
+    with nogil:
+        if w.single:
+            change = snn_sweep(
+                <const float *> w.data, <float *> e.data, <float *> l1.data, <float *> y1.data,
+                <float *> x.data, <float *> l3.data, <float *> y3.data, &snn, products, n_threads,
+                memory)
+        else:
+            change = snn_sweep(
+                <const double *> w.data, <double *> e.data, <double *> l1.data,
+                <double *> y1.data, <double *> x.data, <double *> l3.data, <double *> y3.data,
+                &snn, products, n_threads, memory)
+    return change, gram

@@ -1,11 +1,7 @@
 # Singular value shrinkage of large matrices: frontal slices and unfoldings of a tensor.
 from cython cimport floating
 
-from .lapack cimport blas_int, doublecomplex, floatcomplex, number
-
-ctypedef fused complex_number:
-    floatcomplex
-    doublecomplex
+from .lapack cimport number
 
 
 cdef enum Side:
@@ -13,24 +9,23 @@ cdef enum Side:
     COLUMNS     # of the unfolding [T_0; T_1; ...]: one right factor for all slices
 
 
+cdef size_t unfolding_bytes(Py_ssize_t n, bint single) noexcept nogil
 cdef int unfolding_map(
     number *m,
     Py_ssize_t v,
     Py_ssize_t n,
     double t,
     Side side,
-    number *work,
-    double *real_work,
-    blas_int *iwork,
+    void *workspace,
     Py_ssize_t *rank,
 ) noexcept nogil
+
+cdef size_t complex_bytes(Py_ssize_t n, bint single) noexcept nogil
 cdef int complex_map(
     floating *x,
     floating *y,
     Py_ssize_t n,
     double t,
-    complex_number *work,
-    double *real_work,
-    blas_int *iwork,
+    void *workspace,
     Py_ssize_t *rank,
 ) noexcept nogil

@@ -1,5 +1,6 @@
-# LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major;
-# every function that can fail returns LAPACK's info.
+# LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major; every function that can
+# fail returns LAPACK's info. Beside it stands what it needs as workspace: `_lwork` numbers of its
+# type, `_lrwork` doubles, `_liwork` integers.
 from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack
@@ -15,6 +16,13 @@ ctypedef fused number:
     floatcomplex
     doublecomplex
 
+ctypedef fused double_number:
+    double
+    doublecomplex
+
+cdef enum:
+    BLOCK = 64              # columns that LAPACK works on together, at most
+
 
 cdef inline blas_int sterf(blas_int n, floating *d, floating *e) noexcept nogil:
     """Eigenvalues of a tridiagonal matrix, ascending, into d."""
@@ -26,16 +34,28 @@ cdef inline blas_int sterf(blas_int n, floating *d, floating *e) noexcept nogil:
     return info
 
 
+cdef inline Py_ssize_t stedc_lwork(Py_ssize_t n) noexcept nogil:
+    return 1 + 4 * n + n * n
+
+
+cdef inline Py_ssize_t stedc_liwork(Py_ssize_t n) noexcept nogil:
+    return 3 + 5 * n
+
+
 cdef inline blas_int stedc(blas_int n, floating *d, floating *e, floating *z, floating *work,
-                           blas_int lwork, blas_int *iwork, blas_int liwork) noexcept nogil:
+                           blas_int *iwork) noexcept nogil:
     """Eigenvalues into d and eigenvectors into z of a tridiagonal matrix: divide and conquer."""
-    cdef blas_int info = 0
+    cdef blas_int info = 0, lwork = <blas_int> stedc_lwork(n), liwork = <blas_int> stedc_liwork(n)
     cdef char compz = b'I'
     if floating is double:
         lapack.dstedc(&compz, &n, d, e, z, &n, work, &lwork, iwork, &liwork, &info)
     else:
         lapack.sstedc(&compz, &n, d, e, z, &n, work, &lwork, iwork, &liwork, &info)
     return info
+
+
+cdef inline Py_ssize_t steqr_lwork(Py_ssize_t n) noexcept nogil:
+    return max(2 * n - 2, 1)
 
 
 cdef inline blas_int steqr(blas_int n, floating *d, floating *e, floating *z,
@@ -61,11 +81,23 @@ cdef inline blas_int steqr_values(blas_int n, floating *d, floating *e) noexcept
     return info
 
 
+cdef inline Py_ssize_t stemr_lwork(Py_ssize_t n) noexcept nogil:
+    return 18 * n
+
+
+cdef inline Py_ssize_t stemr_liwork(Py_ssize_t n) noexcept nogil:
+    return 10 * n
+
+
 cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first, blas_int last,
                            floating *w, floating *z, blas_int *isuppz, floating *work,
-                           blas_int lwork, blas_int *iwork, blas_int liwork) noexcept nogil:
-    """Eigenpairs first..last (from 1) of a tridiagonal matrix; d and e are destroyed."""
+                           blas_int *iwork) noexcept nogil:
+    """Eigenpairs first..last (from 1) of a tridiagonal matrix; d and e are destroyed.
+
+    isuppz has 2 n integers.
+    """
     cdef blas_int info = 0, found = 0, columns = last - first + 1
+    cdef blas_int lwork = <blas_int> stemr_lwork(n), liwork = <blas_int> stemr_liwork(n)
     cdef bint tryrac = 1
     cdef char jobz = b'V', selection = b'I'
     cdef floating lower = 0, upper = 0
@@ -80,10 +112,15 @@ cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first,
     return info
 
 
-cdef inline blas_int geqrf(blas_int m, blas_int n, floating *a, floating *tau, floating *work,
-                           blas_int lwork) noexcept nogil:
+cdef inline Py_ssize_t geqrf_lwork(Py_ssize_t n) noexcept nogil:
+    """Of geqrf and orgqr."""
+    return BLOCK * n
+
+
+cdef inline blas_int geqrf(blas_int m, blas_int n, floating *a, floating *tau,
+                           floating *work) noexcept nogil:
     """Householder reflectors of a QR factorisation, into a and tau."""
-    cdef blas_int info = 0
+    cdef blas_int info = 0, lwork = <blas_int> geqrf_lwork(n)
     if floating is double:
         lapack.dgeqrf(&m, &n, a, &m, tau, work, &lwork, &info)
     else:
@@ -91,10 +128,10 @@ cdef inline blas_int geqrf(blas_int m, blas_int n, floating *a, floating *tau, f
     return info
 
 
-cdef inline blas_int orgqr(blas_int m, blas_int n, floating *a, floating *tau, floating *work,
-                           blas_int lwork) noexcept nogil:
+cdef inline blas_int orgqr(blas_int m, blas_int n, floating *a, floating *tau,
+                           floating *work) noexcept nogil:
     """The first n columns of Q of geqrf, into a."""
-    cdef blas_int info = 0
+    cdef blas_int info = 0, lwork = <blas_int> geqrf_lwork(n)
     if floating is double:
         lapack.dorgqr(&m, &n, &n, a, &m, tau, work, &lwork, &info)
     else:
@@ -147,53 +184,74 @@ cdef inline double dot(blas_int n, const double *x, const double *y) noexcept no
     return blas.ddot(&n, <double *> x, &one, <double *> y, &one)
 
 
-cdef inline blas_int syev(blas_int n, double *a, double *w, double *work,
-                          blas_int lwork) noexcept nogil:
-    """Eigenvalues, ascending, and eigenvectors (columns, into a) of a small symmetric matrix."""
-    cdef blas_int info = 0
-    cdef char jobz = b'V', uplo = b'L'
-    lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
-    return info
-
-
-cdef inline blas_int heev(blas_int n, double complex *a, double *w, double complex *work,
-                          blas_int lwork, double *rwork) noexcept nogil:
-    cdef blas_int info = 0
-    cdef char jobz = b'V', uplo = b'L'
-    lapack.zheev(&jobz, &uplo, &n, a, &n, w, work, &lwork, rwork, &info)
-    return info
-
-
-cdef inline blas_int right_singular(blas_int m, blas_int n, double *a, double *s, double *vt,
-                                    double *work, blas_int lwork) noexcept nogil:
-    """Singular values and all right singular vectors (rows of vt); a is destroyed."""
-    cdef blas_int info = 0, one = 1
-    cdef char none = b'N', everything = b'A'
-    lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
-    return info
-
-
-cdef inline blas_int right_singular_dc(blas_int m, blas_int n, double *a, double *s, double *u,
-                                       double *vt, double *work, blas_int lwork,
-                                       blas_int *iwork) noexcept nogil:
-    """As right_singular by divide and conquer; u has room for m x m where m < n."""
-    cdef blas_int info = 0
-    cdef char job = b'O' if m >= n else b'A'
-    lapack.dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, &info)
-    return info
-
-
-cdef inline blas_int right_singular_complex(blas_int m, blas_int n, double complex *a, double *s,
-                                            double complex *vt, double complex *work,
-                                            blas_int lwork, double *rwork) noexcept nogil:
-    cdef blas_int info = 0, one = 1
-    cdef char none = b'N', everything = b'A'
-    lapack.zgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, rwork,
-                  &info)
-    return info
-
-
 # ------------------------------------------------------------------ real and complex
+
+cdef inline Py_ssize_t heev_lwork(Py_ssize_t n) noexcept nogil:
+    return (BLOCK + 2) * n
+
+
+cdef inline Py_ssize_t heev_lrwork(Py_ssize_t n) noexcept nogil:
+    """Of complex matrices alone, as all lrwork."""
+    return max(3 * n - 2, 1)
+
+
+cdef inline blas_int heev(blas_int n, double_number *a, double *w, double_number *work,
+                          double *rwork) noexcept nogil:
+    """Eigenvalues, ascending, and eigenvectors (columns, into a) of a small Hermitian matrix."""
+    cdef blas_int info = 0, lwork = <blas_int> heev_lwork(n)
+    cdef char jobz = b'V', uplo = b'L'
+    if double_number is double:
+        lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
+    else:
+        lapack.zheev(&jobz, &uplo, &n, a, &n, w, work, &lwork, rwork, &info)
+    return info
+
+
+cdef inline Py_ssize_t gesvd_lwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return max(m, n) + BLOCK * min(m, n) + 256
+
+
+cdef inline Py_ssize_t gesvd_lrwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return 5 * min(m, n)
+
+
+cdef inline blas_int gesvd(blas_int m, blas_int n, double_number *a, double *s, double_number *vt,
+                           double_number *work, double *rwork) noexcept nogil:
+    """Singular values and all right singular vectors (rows of vt); a is destroyed."""
+    cdef blas_int info = 0, one = 1, lwork = <blas_int> gesvd_lwork(m, n)
+    cdef char none = b'N', everything = b'A'
+    if double_number is double:
+        lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
+    else:
+        lapack.zgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork,
+                      rwork, &info)
+    return info
+
+
+cdef inline Py_ssize_t gesdd_lwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return max(m, n) + min(m, n) * (5 * min(m, n) + 7)
+
+
+cdef inline Py_ssize_t gesdd_lrwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return min(m, n) * (2 * max(m, n) + 5 * min(m, n) + 5)
+
+
+cdef inline Py_ssize_t gesdd_liwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
+    return 8 * min(m, n)
+
+
+cdef inline blas_int gesdd(blas_int m, blas_int n, double_number *a, double *s, double_number *u,
+                           double_number *vt, double_number *work, double *rwork,
+                           blas_int *iwork) noexcept nogil:
+    """As gesvd by divide and conquer; u has room for m x m where m < n."""
+    cdef blas_int info = 0, lwork = <blas_int> gesdd_lwork(m, n)
+    cdef char job = b'O' if m >= n else b'A'
+    if double_number is double:
+        lapack.dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, &info)
+    else:
+        lapack.zgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, rwork, iwork, &info)
+    return info
+
 
 cdef inline void herk_lower(blas_int n, blas_int k, number *a, bint transposed, double beta,
                             number *c) noexcept nogil:
@@ -232,13 +290,17 @@ cdef inline void gemm(bint adjoint_a, bint adjoint_b, blas_int m, blas_int n, bl
         blas.cgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
 
 
-cdef inline blas_int hetrd(blas_int n, number *a, void *d, void *e, number *tau, number *work,
-                           blas_int lwork) noexcept nogil:
+cdef inline Py_ssize_t hetrd_lwork(Py_ssize_t n) noexcept nogil:
+    return BLOCK * n
+
+
+cdef inline blas_int hetrd(blas_int n, number *a, void *d, void *e, number *tau,
+                           number *work) noexcept nogil:
     """Tridiagonal form of a Hermitian matrix, lower triangle in and reflectors out.
 
     d and e are real, of the precision of a.
     """
-    cdef blas_int info = 0
+    cdef blas_int info = 0, lwork = <blas_int> hetrd_lwork(n)
     cdef char uplo = b'L'
     if number is double:
         lapack.dsytrd(&uplo, &n, a, &n, <double *> d, <double *> e, tau, work, &lwork, &info)
@@ -251,10 +313,14 @@ cdef inline blas_int hetrd(blas_int n, number *a, void *d, void *e, number *tau,
     return info
 
 
+cdef inline Py_ssize_t unmtr_lwork(Py_ssize_t columns) noexcept nogil:
+    return BLOCK * columns + (BLOCK + 1) * BLOCK
+
+
 cdef inline blas_int unmtr(blas_int n, blas_int columns, number *a, number *tau, number *c,
-                           number *work, blas_int lwork) noexcept nogil:
+                           number *work) noexcept nogil:
     """c <- Q c for the reflectors a, tau of hetrd."""
-    cdef blas_int info = 0
+    cdef blas_int info = 0, lwork = <blas_int> unmtr_lwork(columns)
     cdef char side = b'L', uplo = b'L', trans = b'N'
     if number is double:
         lapack.dormtr(&side, &uplo, &trans, &n, &columns, a, &n, tau, c, &n, work, &lwork, &info)

@@ -11,6 +11,7 @@ from libc.math cimport fabs, fmax, sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
+from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .lapack cimport blas_int
 
 cdef enum:
@@ -19,7 +20,7 @@ cdef enum:
     RANK_FRACTION = 40
     OVERSAMPLING = 12       # Ritz vectors below the threshold that are kept for the next call
     FRESH = 4               # random vectors added in every call
-    STEPS = 6
+    STEPS = 6               # Krylov steps before giving up
 
 cdef double TOLERANCE = 1e-9        # of the residual, relative to the largest eigenvalue
 
@@ -34,13 +35,56 @@ cdef Py_ssize_t widest(Py_ssize_t n) noexcept nogil:
     return 2 * (subspace_capacity(n) + FRESH)
 
 
-cdef Py_ssize_t partial_lwork(Py_ssize_t n) noexcept nogil:
-    """Numbers that partial_shrink needs, none where slices are too small for it."""
+cdef struct PartialMemory:
+    # For one slice; c is widest(n). Numbers are of its type.
+    void *rest              # n x n, the symmetric part, then without its pairs
+    void *q                 # n x c, a basis and its image, then orthonormal
+    void *image             # n x c, that under the matrix
+    void *scaled            # n x c, images or multiples of Ritz vectors
+    void *shifted           # n x n, in the place of these three
+    void *ritz              # n x c, Ritz vectors
+    void *tau               # c
+    void *scratch           # LAPACK's
+    void *small             # c x c
+    double *gram            # c x c, the matrix in the basis, then its eigenvectors
+    double *theta           # c, Ritz values
+    double *order           # c, Ritz values by size
+    double *eigen_scratch   # LAPACK's
+
+
+cdef void lay_out_partial(Arena *arena, Py_ssize_t n, size_t itemsize,
+                          PartialMemory *memory) noexcept nogil:
     cdef Py_ssize_t c = widest(n)
+    cdef double size = <double> n * n, block = <double> n * c
+    cdef Arena blocks
+    memory.rest = take(arena, size, itemsize)
+    blocks = arena[0]
+    memory.q = take(&blocks, block, itemsize)
+    memory.image = take(&blocks, block, itemsize)
+    memory.scaled = take(&blocks, block, itemsize)
+    memory.shifted = take(arena, size, itemsize)
+    arena.used = max(arena.used, blocks.used)
+    memory.ritz = take(arena, block, itemsize)
+    memory.tau = take(arena, c, itemsize)
+    memory.scratch = take(arena, la.geqrf_lwork(c), itemsize)
+    memory.small = take(arena, <double> c * c, itemsize)
+    memory.gram = <double *> take(arena, <double> c * c, sizeof(double))
+    memory.theta = <double *> take(arena, c, sizeof(double))
+    memory.order = <double *> take(arena, c, sizeof(double))
+    memory.eigen_scratch = <double *> take(arena, la.heev_lwork(c), sizeof(double))
+
+
+cdef Py_ssize_t partial_lwork(Py_ssize_t n) noexcept nogil:
+    """Numbers that partial_shrink needs, of either type, none where slices are too small for it.
+
+    Floats lose more to alignment and to what is always in doubles.
+    """
+    cdef Arena arena = counting_arena()
+    cdef PartialMemory memory
     if n < SMALLEST:
         return 0
-    # Two matrices, of which the second holds three blocks at first, one block, and the small ones.
-    return n * n + max(n * n, 3 * n * c) + n * c + 4 * c * c + 200 * c + 512
+    lay_out_partial(&arena, n, sizeof(float), &memory)
+    return <Py_ssize_t> (workspace_bytes(&arena) // sizeof(float))
 
 
 cdef double random_entry(unsigned long long *state) noexcept nogil:
@@ -55,6 +99,7 @@ cdef void start_subspace(
     Py_ssize_t n,
     Py_ssize_t index,       # of the slice
 ) noexcept nogil:
+    """A subspace of random vectors, which depend on the index alone; none where n is too small."""
     cdef unsigned long long state = <unsigned long long> (2 * index + 1)
     cdef Py_ssize_t k
     subspace.basis, subspace.rank = basis, 0
@@ -68,11 +113,13 @@ cdef bint worth_trying(const Subspace *subspace, Py_ssize_t n) noexcept nogil:
     return n >= SMALLEST and RANK_FRACTION * subspace.rank <= n
 
 
-cdef bint orthonormalise(floating *q, Py_ssize_t n, Py_ssize_t columns, floating *tau,
-                         floating *work) noexcept nogil:
-    cdef blas_int lwork = <blas_int> (64 * columns)
-    return (la.geqrf(<blas_int> n, <blas_int> columns, q, tau, work, lwork) == 0
-            and la.orgqr(<blas_int> n, <blas_int> columns, q, tau, work, lwork) == 0)
+cdef bint orthonormalise(floating *q, Py_ssize_t n, Py_ssize_t columns,
+                         PartialMemory *memory) noexcept nogil:
+    """q <- an orthonormal basis of its columns; False: LAPACK failed."""
+    cdef floating *tau = <floating *> memory.tau
+    cdef floating *scratch = <floating *> memory.scratch
+    return (la.geqrf(<blas_int> n, <blas_int> columns, q, tau, scratch) == 0
+            and la.orgqr(<blas_int> n, <blas_int> columns, q, tau, scratch) == 0)
 
 
 cdef bint norm_below(const floating *b, Py_ssize_t n, double t, floating *shifted) noexcept nogil:
@@ -99,6 +146,127 @@ cdef void scale_columns(floating *out, const floating *columns, const double *th
             out[j * n + k] = factor * columns[j * n + k]
 
 
+cdef void symmetric_part(const floating *a, Py_ssize_t n, floating *out) noexcept nogil:
+    """out <- (a + a^T) / 2."""
+    cdef Py_ssize_t j, k
+    for j in range(n):
+        for k in range(n):
+            out[j * n + k] = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
+
+
+cdef bint ritz_values(
+    const floating *like,       # for its type
+    Py_ssize_t n,
+    Py_ssize_t b,
+    PartialMemory *memory,      # IN rest, q with b / 2 columns; OUT q, image with b, gram, theta
+) noexcept nogil:
+    """Rayleigh-Ritz in the span of a basis and its image; False: LAPACK failed.
+
+    q <- orthonormal basis of [q, A q], image <- A q, and the eigenpairs of q^T A q.
+    """
+    cdef floating *rest = <floating *> memory.rest
+    cdef floating *q = <floating *> memory.q
+    cdef floating *image = <floating *> memory.image
+    cdef floating *small = <floating *> memory.small
+    cdef blas_int size = <blas_int> n, half = <blas_int> (b // 2), width = <blas_int> b
+    cdef Py_ssize_t k
+    la.gemm(False, False, size, half, size, rest, size, q, size, q + n * (b // 2), size)
+    if not orthonormalise(q, n, b, memory):
+        return False
+    la.gemm(False, False, size, width, size, rest, size, q, size, image, size)
+    la.gemm(True, False, width, width, size, q, size, image, size, small, width)
+    for k in range(b * b):
+        memory.gram[k] = small[k]
+    return la.heev(width, memory.gram, memory.theta, memory.eigen_scratch, NULL) == 0
+
+
+cdef void largest_pairs(
+    const floating *like,       # for its type
+    Py_ssize_t n,
+    Py_ssize_t b,
+    Py_ssize_t kept,
+    PartialMemory *memory,      # INOUT as ritz_values leaves it; theta by size, ritz out
+) noexcept nogil:
+    """The pairs largest in absolute value first, from both ends of the ascending spectrum."""
+    cdef floating *small = <floating *> memory.small
+    cdef Py_ssize_t low = 0, high = b - 1, j, k, p
+    for j in range(kept):
+        if fabs(memory.theta[low]) > fabs(memory.theta[high]):
+            p = low
+            low += 1
+        else:
+            p = high
+            high -= 1
+        for k in range(b):
+            small[j * b + k] = <floating> memory.gram[p * b + k]
+        memory.order[j] = memory.theta[p]
+    memcpy(memory.theta, memory.order, kept * sizeof(double))
+    la.gemm(False, False, <blas_int> n, <blas_int> kept, <blas_int> b, <floating *> memory.q,
+            <blas_int> n, small, <blas_int> b, <floating *> memory.ritz, <blas_int> n)
+
+
+cdef double residual_norm(
+    const floating *like,       # for its type
+    Py_ssize_t n,
+    Py_ssize_t b,
+    Py_ssize_t above,
+    PartialMemory *memory,      # as largest_pairs leaves it
+) noexcept nogil:
+    """Frobenius norm of A U - U diag(theta) of the first pairs."""
+    cdef floating *ritz = <floating *> memory.ritz
+    cdef floating *scaled = <floating *> memory.scaled
+    cdef Py_ssize_t j, k
+    cdef double total = 0.0, difference
+    if above > 0:
+        la.gemm(False, False, <blas_int> n, <blas_int> above, <blas_int> b,
+                <floating *> memory.image, <blas_int> n, <floating *> memory.small, <blas_int> b,
+                scaled, <blas_int> n)
+    for j in range(above):
+        for k in range(n):
+            difference = scaled[j * n + k] - memory.theta[j] * ritz[j * n + k]
+            total += difference * difference
+    return sqrt(total)
+
+
+cdef Py_ssize_t krylov(
+    const floating *like,       # for its type
+    Py_ssize_t n,
+    double t,
+    Subspace *subspace,         # INOUT start in, Ritz vectors out
+    PartialMemory *memory,      # IN rest; OUT theta and ritz
+) noexcept nogil:
+    """Eigenpairs of the slice above t in absolute value: how many, or -1: not found."""
+    cdef floating *q = <floating *> memory.q
+    cdef floating *ritz = <floating *> memory.ritz
+    cdef Py_ssize_t b = subspace.size + FRESH, k, above, kept, step
+    cdef double largest, limit = fmax(TOLERANCE, 10 * (1.2e-7 if floating is float else 2.2e-16))
+    cdef unsigned long long state = <unsigned long long> (subspace.size * 2 + 1)
+    memcpy(q, subspace.basis, subspace.size * n * sizeof(floating))
+    for k in range(subspace.size * n, b * n):
+        q[k] = <floating> random_entry(&state)
+    if not orthonormalise(q, n, b, memory):
+        return -1
+    for step in range(STEPS):
+        b = 2 * b
+        if not ritz_values(like, n, b, memory):
+            return -1
+        above = 0
+        for k in range(b):
+            above += fabs(memory.theta[k]) > t
+        largest = fmax(fabs(memory.theta[0]), fabs(memory.theta[b - 1]))
+        kept = min(above + OVERSAMPLING, min(subspace_capacity(n), b))
+        if above > kept:
+            return -1
+        largest_pairs(like, n, b, kept, memory)
+        if residual_norm(like, n, b, above, memory) <= limit * largest:
+            memcpy(subspace.basis, ritz, kept * n * sizeof(floating))
+            subspace.size = kept
+            return above
+        memcpy(q, ritz, kept * n * sizeof(floating))
+        b = kept
+    return -1
+
+
 cdef int partial_shrink(
     floating *a,            # INOUT n x n, unless the result is -1
     Py_ssize_t n,
@@ -106,95 +274,32 @@ cdef int partial_shrink(
     Subspace *subspace,     # INOUT from call to call
     floating *work,         # partial_lwork(n)
 ) noexcept nogil:
-    """Shrink the eigenvalues of (a + a^T) / 2 by t: the rank of the result, or -1: not certified."""
-    cdef Py_ssize_t c = widest(n), capacity = subspace_capacity(n)
-    cdef floating *rest = work                      # the symmetric matrix, then without its pairs
-    cdef floating *q = rest + n * n                 # n x c: a basis and its image
-    cdef floating *image = q + n * c                # n x c: that under the matrix
-    cdef floating *scaled = image + n * c           # n x c: images or multiples of Ritz vectors
-    cdef floating *shifted = q                      # n x n, once these three are done with
-    cdef floating *ritz = q + max(n * n, 3 * n * c)
-    cdef floating *tau = ritz + n * c
-    cdef floating *lwork = tau + c
-    cdef double *gram = <double *> (<size_t> (lwork + 64 * c + 8) // 8 * 8)     # c x c
-    cdef double *theta = gram + c * c
-    cdef double *eigen_work = theta + c
-    cdef floating *chosen = <floating *> (eigen_work + 64 * c + 128)            # c x c
-    cdef unsigned long long state = <unsigned long long> (subspace.size * 2 + 1)
-    cdef Py_ssize_t b = subspace.size + FRESH, j, k, p, above, kept, low, high, step
-    cdef double largest, residual, limit, difference
-    cdef floating *basis = <floating *> subspace.basis
-    for j in range(n):
-        for k in range(n):
-            rest[j * n + k] = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
-    memcpy(q, basis, subspace.size * n * sizeof(floating))
-    for k in range(subspace.size * n, b * n):
-        q[k] = <floating> random_entry(&state)
-    if not orthonormalise(q, n, b, tau, lwork):
+    """Shrink the eigenvalues of (a + a^T) / 2 by t: the rank of the result, or -1: not certified.
+
+    ``a <- U diag(sign(theta) (|theta| - t)) U^T`` for the pairs (U, theta) above t.
+    """
+    cdef Arena arena = arena_at(work)
+    cdef PartialMemory memory
+    cdef blas_int size = <blas_int> n, columns
+    cdef Py_ssize_t above
+    lay_out_partial(&arena, n, sizeof(floating), &memory)
+    cdef floating *rest = <floating *> memory.rest
+    cdef floating *ritz = <floating *> memory.ritz
+    cdef floating *scaled = <floating *> memory.scaled
+    symmetric_part(a, n, rest)
+    above = krylov(a, n, t, subspace, &memory)
+    if above < 0:
         return -1
-    limit = fmax(TOLERANCE, 10 * (1.2e-7 if floating is float else 2.2e-16))
-    for step in range(STEPS):
-        la.gemm(False, False, <blas_int> n, <blas_int> b, <blas_int> n, rest, <blas_int> n, q,
-                <blas_int> n, q + n * b, <blas_int> n)
-        b = 2 * b
-        if not orthonormalise(q, n, b, tau, lwork):
-            return -1
-        la.gemm(False, False, <blas_int> n, <blas_int> b, <blas_int> n, rest, <blas_int> n, q,
-                <blas_int> n, image, <blas_int> n)
-        la.gemm(True, False, <blas_int> b, <blas_int> b, <blas_int> n, q, <blas_int> n, image,
-                <blas_int> n, chosen, <blas_int> b)
-        for k in range(b * b):
-            gram[k] = chosen[k]
-        if la.syev(<blas_int> b, gram, theta, eigen_work, <blas_int> (64 * c + 128)) != 0:
-            return -1
-        above = 0
-        for k in range(b):
-            above += fabs(theta[k]) > t
-        largest = fmax(fabs(theta[0]), fabs(theta[b - 1]))
-        kept = min(above + OVERSAMPLING, min(capacity, b))
-        if above > kept:
-            return -1
-        # The largest in absolute value first: from both ends of the ascending spectrum.
-        low, high = 0, b - 1
-        for j in range(kept):
-            if fabs(theta[low]) > fabs(theta[high]):
-                p = low
-                low += 1
-            else:
-                p = high
-                high -= 1
-            for k in range(b):
-                chosen[j * b + k] = <floating> gram[p * b + k]
-            eigen_work[j] = theta[p]
-        memcpy(theta, eigen_work, kept * sizeof(double))
-        la.gemm(False, False, <blas_int> n, <blas_int> kept, <blas_int> b, q, <blas_int> n, chosen,
-                <blas_int> b, ritz, <blas_int> n)
-        if above > 0:
-            la.gemm(False, False, <blas_int> n, <blas_int> above, <blas_int> b, image,
-                    <blas_int> n, chosen, <blas_int> b, scaled, <blas_int> n)
-        residual = 0.0
-        for j in range(above):
-            for k in range(n):
-                difference = scaled[j * n + k] - theta[j] * ritz[j * n + k]
-                residual += difference * difference
-        memcpy(q, ritz, kept * n * sizeof(floating))
-        b = kept
-        if sqrt(residual) <= limit * largest:
-            break
-    else:
-        return -1
-    memcpy(basis, ritz, kept * n * sizeof(floating))
-    subspace.size = kept
+    columns = <blas_int> above
     if above > 0:
-        scale_columns(scaled, ritz, theta, n, above, 0.0)
-        la.subtract_product(<blas_int> n, <blas_int> above, scaled, ritz, rest)
-    if not norm_below(rest, n, t, shifted):
+        scale_columns(scaled, ritz, memory.theta, n, above, 0.0)
+        la.subtract_product(size, columns, scaled, ritz, rest)
+    if not norm_below(rest, n, t, <floating *> memory.shifted):
         return -1
     subspace.rank = above
     if above == 0:
         memset(a, 0, n * n * sizeof(floating))
         return 0
-    scale_columns(scaled, ritz, theta, n, above, t)
-    la.gemm(False, True, <blas_int> n, <blas_int> n, <blas_int> above, scaled, <blas_int> n, ritz,
-            <blas_int> n, a, <blas_int> n)
+    scale_columns(scaled, ritz, memory.theta, n, above, t)
+    la.gemm(False, True, size, size, columns, scaled, size, ritz, size, a, size)
     return <int> above

@@ -1,10 +1,21 @@
 # Proximal maps of tubes and of the v x n slices of a row.
 from cython cimport floating
 
+from .lapack cimport double_number
+
 
 cdef enum Spectral:
     SHRINK      # soft threshold: the proximal map of t * nuclear norm
     CLIP        # projection onto the spectral-norm ball of radius t
+
+
+cdef inline double gram_limit(Spectral kind) noexcept nogil:
+    """Ratio of t to s_max from which the Gram matrix in doubles resolves singular values near t.
+
+    It holds them down to sqrt(eps) * s_max. Shrinking needs an error of 1e-10 relative to s_max; a
+    clipped slice must keep its norm bound to 1e-10 relative to t.
+    """
+    return 100 * 1.5e-8 if kind == SHRINK else 1e-3
 
 
 cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil
@@ -15,7 +26,7 @@ cdef int row_operator(
     Py_ssize_t n,
     double t,
     Spectral kind,
-    double *mapper,
+    double_number *mapper,
     double *work,
     Py_ssize_t *rank,
 ) noexcept nogil
@@ -50,5 +61,18 @@ cdef void slice_map(
     int n_threads,
     double *work,
     Py_ssize_t *rank,
-    int *code,
+    int *info,
+) noexcept nogil
+
+cdef Py_ssize_t halfcomplex_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
+cdef void halfcomplex_map(
+    floating *T,
+    Py_ssize_t v,
+    Py_ssize_t m,
+    Py_ssize_t n,
+    double t,
+    int n_threads,
+    double *work,
+    Py_ssize_t *rank,
+    int *info,
 ) noexcept nogil

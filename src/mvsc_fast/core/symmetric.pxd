@@ -1,6 +1,7 @@
 # Maps of the eigenvalues of symmetric frontal slices.
 from cython cimport floating
 
+from .arena cimport Arena
 from .lapack cimport blas_int
 from .rows cimport Spectral
 
@@ -21,32 +22,6 @@ cdef int symmetric_map(
     void *iwork,
     Py_ssize_t *outside,
 ) noexcept nogil
-
-cdef struct Recipe:
-    # The mapped matrix is  keep * a + shift * I + sum over the chosen eigenpairs.
-    double keep
-    double shift
-    Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
-    Py_ssize_t high
-
-cdef int tridiagonal_values(
-    Py_ssize_t n,
-    const floating *d,
-    const floating *e,
-    floating *values,
-    floating *scratch,
-) noexcept nogil
-
-cdef int tridiagonal_vectors(
-    Py_ssize_t n,
-    floating *d,
-    floating *e,
-    floating *z,
-    Recipe *recipe,
-    floating *work,
-    blas_int *iwork,
-) noexcept nogil
-
 cdef void symmetric_maps(
     floating *T,
     Py_ssize_t v,
@@ -58,5 +33,44 @@ cdef void symmetric_maps(
     long long *integers,
     floating *eigenvalues,
     Py_ssize_t *outside,
-    int *code,
+    int *info,
+) noexcept nogil
+
+# The eigenproblem of a tridiagonal matrix, to which those of slices and Gram matrices are reduced.
+
+cdef struct Recipe:
+    # The mapped matrix is  keep * a + shift * I + sum over the chosen eigenpairs.
+    double keep
+    double shift
+    Py_ssize_t low          # chosen: eigenpairs 0 .. low and high .. n, ascending order
+    Py_ssize_t high
+
+cdef struct Tridiagonal:
+    # A tridiagonal matrix, and memory to solve it. Numbers are of one type.
+    void *d                 # n, the diagonal
+    void *e                 # n - 1, beside it
+    void *d_copy            # n
+    void *e_copy            # n
+    void *values            # n, of one call of stemr
+    void *scratch           # LAPACK's, and room for n x n
+    blas_int *support       # 2 n
+    blas_int *integers      # LAPACK's
+
+cdef void lay_out_tridiagonal(
+    Arena *numbers,
+    Arena *integers,
+    Py_ssize_t n,
+    size_t itemsize,
+    Tridiagonal *memory,
+) noexcept nogil
+cdef int tridiagonal_values(
+    Py_ssize_t n,
+    floating *values,
+    Tridiagonal *memory,
+) noexcept nogil
+cdef int tridiagonal_vectors(
+    Py_ssize_t n,
+    floating *z,
+    const Recipe *recipe,
+    Tridiagonal *memory,
 ) noexcept nogil

@@ -1,4 +1,9 @@
-"""Maps of the eigenvalues of symmetric frontal slices, by all eigenpairs that the result needs."""
+"""Maps of the eigenvalues of symmetric frontal slices, by all eigenpairs that the result needs.
+
+A slice a = Q T Q^T is reduced to a tridiagonal T, all of whose eigenvalues are found first. Shrinking
+and clipping are affine on each of the three parts of the spectrum (s < -t, |s| <= t, s > t), so the
+eigenvectors of the largest part are left out: see Recipe.
+"""
 
 from cython cimport floating
 from cython.parallel cimport prange
@@ -6,6 +11,7 @@ from libc.math cimport fabs, sqrt
 from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
+from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .lapack cimport blas_int
 from .loops cimport TILE
 from .platform cimport omp_get_thread_num
@@ -15,39 +21,99 @@ cdef enum:
     STEMR_FRACTION = 4      # below n / 4 eigenvectors MRRR beats divide and conquer
 
 
-cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil:
-    """Numbers that symmetric_map needs: the eigenvectors, as much again for LAPACK, vectors."""
-    return 2 * n * n + 32 * n + 64
+# ------------------------------------------------------------------ tridiagonal matrices
+
+cdef void lay_out_tridiagonal(Arena *numbers, Arena *integers, Py_ssize_t n, size_t itemsize,
+                              Tridiagonal *memory) noexcept nogil:
+    cdef Py_ssize_t lwork = max(la.stedc_lwork(n), max(la.stemr_lwork(n), la.steqr_lwork(n)))
+    memory.d = take(numbers, n, itemsize)
+    memory.e = take(numbers, n, itemsize)
+    memory.d_copy = take(numbers, n, itemsize)
+    memory.e_copy = take(numbers, n, itemsize)
+    memory.values = take(numbers, n, itemsize)
+    memory.scratch = take(numbers, lwork, itemsize)
+    memory.support = <blas_int *> take(integers, 2 * n, sizeof(blas_int))
+    memory.integers = <blas_int *> take(integers, max(la.stedc_liwork(n), la.stemr_liwork(n)),
+                                        sizeof(blas_int))
 
 
-cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil:
-    return 12 * n + 64
+cdef int tridiagonal_values(
+    Py_ssize_t n,
+    floating *values,       # OUT  n, ascending
+    Tridiagonal *memory,    # d and e are kept
+) noexcept nogil:
+    """Eigenvalues of a tridiagonal matrix, by a second iteration where the first fails."""
+    cdef floating *e = <floating *> memory.e_copy
+    cdef blas_int info
+    memcpy(values, memory.d, n * sizeof(floating))
+    memcpy(e, memory.e, (n - 1) * sizeof(floating))
+    info = la.sterf(<blas_int> n, values, e)
+    if info > 0:
+        memcpy(values, memory.d, n * sizeof(floating))
+        memcpy(e, memory.e, (n - 1) * sizeof(floating))
+        info = la.steqr_values(<blas_int> n, values, e)
+    return <int> info
 
 
-cdef void symmetrise(floating *a, Py_ssize_t n) noexcept nogil:
-    """a <- (a + a^T) / 2, tile by tile."""
-    cdef Py_ssize_t j, k, jj, kk, tiles = (n + TILE - 1) // TILE
-    cdef floating mean
-    for jj in range(tiles):
-        for kk in range(jj, tiles):
-            for j in range(jj * TILE, min((jj + 1) * TILE, n)):
-                for k in range(max(kk * TILE, j + 1), min((kk + 1) * TILE, n)):
-                    mean = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
-                    a[j * n + k] = mean
-                    a[k * n + j] = mean
+cdef void restore(Py_ssize_t n, size_t itemsize, Tridiagonal *memory) noexcept nogil:
+    """Put the matrix back, which LAPACK's drivers destroy."""
+    memcpy(memory.d, memory.d_copy, n * itemsize)
+    memcpy(memory.e, memory.e_copy, (n - 1) * itemsize)
 
 
-cdef void mirror_upper(floating *a, Py_ssize_t n) noexcept nogil:
-    """Copy the upper triangle (column-major) onto the lower one, tile by tile."""
-    cdef Py_ssize_t j, k, jj, kk, tiles = (n + TILE - 1) // TILE
-    for jj in range(tiles):
-        for kk in range(jj, tiles):
-            for j in range(jj * TILE, min((jj + 1) * TILE, n)):
-                for k in range(max(kk * TILE, j + 1), min((kk + 1) * TILE, n)):
-                    a[j * n + k] = a[k * n + j]
+cdef int some_vectors(Py_ssize_t first, Py_ssize_t last, Py_ssize_t n, floating *z,
+                      Tridiagonal *memory) noexcept nogil:
+    """Eigenvectors first .. last into z by MRRR; d and e are kept."""
+    cdef blas_int info = 0
+    if first < last:
+        info = la.stemr(<blas_int> n, <floating *> memory.d, <floating *> memory.e,
+                        <blas_int> (first + 1), <blas_int> last, <floating *> memory.values, z,
+                        memory.support, <floating *> memory.scratch, memory.integers)
+        restore(n, sizeof(floating), memory)
+    return <int> info
 
 
-cdef double recipe_coefficient(double s, double t, Spectral kind, Recipe *recipe) noexcept nogil:
+cdef int all_vectors(Py_ssize_t n, floating *z, Tridiagonal *memory) noexcept nogil:
+    """All eigenvectors into z by divide and conquer, or by QR iterations where that fails."""
+    cdef floating *d = <floating *> memory.d
+    cdef floating *e = <floating *> memory.e
+    cdef floating *scratch = <floating *> memory.scratch
+    cdef blas_int info = la.stedc(<blas_int> n, d, e, z, scratch, memory.integers)
+    if info != 0:
+        restore(n, sizeof(floating), memory)
+        info = la.steqr(<blas_int> n, d, e, z, scratch)
+    return <int> info
+
+
+cdef int tridiagonal_vectors(
+    Py_ssize_t n,
+    floating *z,            # OUT  n x n, chosen eigenvectors packed from column 0
+    const Recipe *recipe,
+    Tridiagonal *memory,    # d and e are destroyed
+) noexcept nogil:
+    """Eigenvectors 0 .. low and high .. n of a tridiagonal matrix."""
+    cdef Py_ssize_t low = recipe.low, high = recipe.high, moved = (n - high) * n
+    cdef int info
+    memcpy(memory.d_copy, memory.d, n * sizeof(floating))
+    memcpy(memory.e_copy, memory.e, (n - 1) * sizeof(floating))
+    if STEMR_FRACTION * (low + n - high) < n:
+        info = some_vectors(0, low, n, z, memory)
+        if info == 0:
+            info = some_vectors(high, n, n, z + low * n, memory)
+        if info == 0:
+            return 0
+    info = all_vectors(n, z, memory)
+    if info == 0 and low < high < n:
+        memcpy(memory.scratch, z + high * n, moved * sizeof(floating))
+        memcpy(z + low * n, memory.scratch, moved * sizeof(floating))
+    return info
+
+
+# ------------------------------------------------------------------ recipes
+
+cdef double recipe_coefficient(double s, double t, Spectral kind,
+                               const Recipe *recipe) noexcept nogil:
+    """What a chosen eigenpair adds to ``keep * s + shift`` to give the mapped eigenvalue."""
     cdef double mapped
     if kind == SHRINK:
         mapped = s - t if s > t else (s + t if s < -t else 0.0)
@@ -79,65 +145,107 @@ cdef Recipe cheapest_recipe(Py_ssize_t n, Py_ssize_t below, Py_ssize_t above, do
     return recipe
 
 
-cdef int tridiagonal_values(
-    Py_ssize_t n,
-    const floating *d,      # IN   diagonal
-    const floating *e,      # IN   off-diagonal
-    floating *values,       # OUT  n, ascending
-    floating *scratch,      # n
-) noexcept nogil:
-    """Eigenvalues of a tridiagonal matrix."""
-    cdef blas_int info
-    memcpy(values, d, n * sizeof(floating))
-    memcpy(scratch, e, (n - 1) * sizeof(floating))
-    info = la.sterf(<blas_int> n, values, scratch)
-    if info > 0:
-        memcpy(values, d, n * sizeof(floating))
-        memcpy(scratch, e, (n - 1) * sizeof(floating))
-        info = la.steqr_values(<blas_int> n, values, scratch)
-    return <int> info
+# ------------------------------------------------------------------ slices
+
+cdef struct SymmetricMemory:
+    # To map one slice; numbers are of its type.
+    void *vectors               # n x n
+    void *diagonal              # n
+    void *tau                   # n
+    void *scratch               # LAPACK's, of the reduction to tridiagonal form and back
+    Tridiagonal tridiagonal     # its scratch also holds n x n scaled eigenvectors
 
 
-cdef int tridiagonal_vectors(
+cdef void lay_out_symmetric(Arena *numbers, Arena *integers, Py_ssize_t n, size_t itemsize,
+                            SymmetricMemory *memory) noexcept nogil:
+    memory.vectors = take(numbers, <double> n * n, itemsize)
+    memory.diagonal = take(numbers, n, itemsize)
+    memory.tau = take(numbers, n, itemsize)
+    memory.scratch = take(numbers, max(la.hetrd_lwork(n), la.unmtr_lwork(n)), itemsize)
+    lay_out_tridiagonal(numbers, integers, n, itemsize, &memory.tridiagonal)
+
+
+cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil:
+    """Numbers that symmetric_map needs, of either type: floats lose more to alignment."""
+    cdef Arena numbers = counting_arena(), integers = counting_arena()
+    cdef SymmetricMemory memory
+    lay_out_symmetric(&numbers, &integers, n, sizeof(float), &memory)
+    return <Py_ssize_t> (workspace_bytes(&numbers) // sizeof(float))
+
+
+cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil:
+    """Integers of 8 bytes that symmetric_map needs."""
+    cdef Arena numbers = counting_arena(), integers = counting_arena()
+    cdef SymmetricMemory memory
+    lay_out_symmetric(&numbers, &integers, n, sizeof(float), &memory)
+    return <Py_ssize_t> (workspace_bytes(&integers) // sizeof(long long))
+
+
+cdef void symmetrise(floating *a, Py_ssize_t n) noexcept nogil:
+    """a <- (a + a^T) / 2, tile by tile."""
+    cdef Py_ssize_t j, k, jj, kk, tiles = (n + TILE - 1) // TILE
+    cdef floating mean
+    for jj in range(tiles):
+        for kk in range(jj, tiles):
+            for j in range(jj * TILE, min((jj + 1) * TILE, n)):
+                for k in range(max(kk * TILE, j + 1), min((kk + 1) * TILE, n)):
+                    mean = <floating> 0.5 * (a[j * n + k] + a[k * n + j])
+                    a[j * n + k] = mean
+                    a[k * n + j] = mean
+
+
+cdef void mirror_upper(floating *a, Py_ssize_t n) noexcept nogil:
+    """Copy the upper triangle (column-major) onto the lower one, tile by tile."""
+    cdef Py_ssize_t j, k, jj, kk, tiles = (n + TILE - 1) // TILE
+    for jj in range(tiles):
+        for kk in range(jj, tiles):
+            for j in range(jj * TILE, min((jj + 1) * TILE, n)):
+                for k in range(max(kk * TILE, j + 1), min((kk + 1) * TILE, n)):
+                    a[j * n + k] = a[k * n + j]
+
+
+cdef void scale_column(floating *out, const floating *column, double factor,
+                       Py_ssize_t n) noexcept nogil:
+    """out <- factor * column."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        out[k] = <floating> (factor * column[k])
+
+
+cdef void rebuild(
+    floating *a,                    # INOUT the slice in its strict upper triangle (column-major)
     Py_ssize_t n,
-    floating *d,            # IN   diagonal, destroyed
-    floating *e,            # IN   off-diagonal, destroyed
-    floating *z,            # OUT  chosen eigenvectors, packed from column 0
-    Recipe *recipe,
-    floating *work,         # n*n + 24 n: LAPACK's, then copies
-    blas_int *iwork,
+    double t,
+    Spectral kind,
+    const Recipe *recipe,
+    const floating *eigenvalues,
+    SymmetricMemory *memory,        # the chosen eigenvectors, and the diagonal of the slice
 ) noexcept nogil:
-    """Eigenvectors 0 .. low and high .. n of a tridiagonal matrix."""
-    cdef Py_ssize_t chosen = recipe.low + n - recipe.high
-    cdef floating *d_copy = work + n * n + 20 * n
-    cdef floating *e_copy = d_copy + n
-    cdef floating *w = e_copy + n
-    cdef blas_int info = 1, size = <blas_int> n, lwork = <blas_int> (n * n + 20 * n)
-    memcpy(d_copy, d, n * sizeof(floating))
-    memcpy(e_copy, e, n * sizeof(floating))
-    if STEMR_FRACTION * chosen < n:
-        info = 0
-        if recipe.low > 0:
-            info = la.stemr(size, d, e, 1, <blas_int> recipe.low, w, z, iwork, work, lwork,
-                            iwork + 2 * n, <blas_int> (10 * n))
-            memcpy(d, d_copy, n * sizeof(floating))
-            memcpy(e, e_copy, n * sizeof(floating))
-        if info == 0 and recipe.high < n:
-            info = la.stemr(size, d, e, <blas_int> recipe.high + 1, size, w, z + recipe.low * n,
-                            iwork, work, lwork, iwork + 2 * n, <blas_int> (10 * n))
-            memcpy(d, d_copy, n * sizeof(floating))
-            memcpy(e, e_copy, n * sizeof(floating))
-        if info == 0:
-            return 0
-    info = la.stedc(size, d, e, z, work, lwork, iwork, <blas_int> (5 * n + 3))
-    if info != 0:
-        memcpy(d, d_copy, n * sizeof(floating))
-        memcpy(e, e_copy, n * sizeof(floating))
-        info = la.steqr(size, d, e, z, work)
-    if info == 0 and recipe.high < n and recipe.high > recipe.low:
-        memcpy(work, z + recipe.high * n, (n - recipe.high) * n * sizeof(floating))
-        memcpy(z + recipe.low * n, work, (n - recipe.high) * n * sizeof(floating))
-    return <int> info
+    """a <- keep * a + shift * I + Z diag(c) Z^T for the chosen eigenvectors Z, coefficients c.
+
+    Positive coefficients first, negative ones after: two rank-k updates with sqrt(|c|) Z.
+    """
+    cdef floating *z = <floating *> memory.vectors
+    cdef floating *diagonal = <floating *> memory.diagonal
+    cdef floating *scaled = <floating *> memory.tridiagonal.scratch
+    cdef Py_ssize_t j, k, sign, chosen = recipe.low + n - recipe.high
+    cdef double c
+    for j in range(n):
+        if recipe.keep == 0.0:
+            memset(a + j * n, 0, j * sizeof(floating))
+        a[j * n + j] = <floating> (recipe.keep * diagonal[j] + recipe.shift)
+    for sign in range(2):
+        k = 0
+        for j in range(chosen):
+            c = recipe_coefficient(eigenvalues[j if j < recipe.low else j + n - chosen], t, kind,
+                                   recipe)
+            if (c > 0.0) == (sign == 0) and c != 0.0:
+                scale_column(scaled + k * n, z + j * n, sqrt(fabs(c)), n)
+                k += 1
+        if k > 0:
+            la.syrk_upper(<blas_int> n, <blas_int> k, <floating> (1 - 2 * sign), scaled,
+                          <floating> 1, a)
+    mirror_upper(a, n)
 
 
 cdef int symmetric_map(
@@ -150,73 +258,40 @@ cdef int symmetric_map(
     void *iwork,            # symmetric_liwork(n) numbers of 8 bytes
     Py_ssize_t *outside,    # OUT  eigenvalues with |s| > t
 ) noexcept nogil:
-    cdef floating *z = work
-    cdef floating *scratch = z + n * n
-    cdef floating *diagonal = scratch + n * n + 24 * n
-    cdef floating *tau = diagonal + n
-    cdef floating *e = tau + n
-    cdef floating *e_copy = e + n
-    cdef floating *spectrum = e_copy + n
-    cdef floating *d = eigenvalues
-    cdef floating *column
-    cdef Py_ssize_t j, k, below = 0, above = 0, chosen, positive, sign
-    cdef double coefficient
+    """Map the eigenvalues of the symmetric part of a; returns LAPACK's info."""
+    cdef Arena numbers = arena_at(work), integers = arena_at(iwork)
+    cdef SymmetricMemory memory
     cdef Recipe recipe
-    cdef blas_int info, size = <blas_int> n
+    cdef Py_ssize_t j, chosen, below = 0, above = 0
+    cdef int info
+    lay_out_symmetric(&numbers, &integers, n, sizeof(floating), &memory)
+    cdef floating *z = <floating *> memory.vectors
+    cdef floating *tau = <floating *> memory.tau
+    cdef floating *scratch = <floating *> memory.scratch
 
     symmetrise(a, n)
     for j in range(n):
-        diagonal[j] = a[j * n + j]
+        (<floating *> memory.diagonal)[j] = a[j * n + j]
     # hetrd overwrites the lower triangle; the strict upper one keeps the matrix itself.
-    info = la.hetrd(size, a, d, e, tau, scratch, <blas_int> (n * n))
+    info = <int> la.hetrd(<blas_int> n, a, memory.tridiagonal.d, memory.tridiagonal.e, tau, scratch)
+    if info == 0:
+        info = tridiagonal_values(n, eigenvalues, &memory.tridiagonal)
     if info != 0:
-        return <int> info
-    info = tridiagonal_values(n, d, e, z, e_copy)
-    if info != 0:
-        return <int> info
+        return info
     for j in range(n):
-        below += z[j] < -t
-        above += z[j] > t
+        below += eigenvalues[j] < -t
+        above += eigenvalues[j] > t
+    outside[0] = below + above
     recipe = cheapest_recipe(n, below, above, t, kind)
     chosen = recipe.low + n - recipe.high
-    outside[0] = below + above
-    memcpy(spectrum, z, n * sizeof(floating))
     if chosen > 0:
-        info = tridiagonal_vectors(n, d, e, z, &recipe, scratch, <blas_int *> iwork)
+        info = tridiagonal_vectors(n, z, &recipe, &memory.tridiagonal)
         if info == 0:
-            info = la.unmtr(size, <blas_int> chosen, a, tau, z, scratch, <blas_int> (n * n))
+            info = <int> la.unmtr(<blas_int> n, <blas_int> chosen, a, tau, z, scratch)
         if info != 0:
-            return <int> info
-    memcpy(d, spectrum, n * sizeof(floating))
-
-    if recipe.keep == 0.0:
-        for j in range(n):
-            memset(a + j * n, 0, j * sizeof(floating))
-    for j in range(n):
-        a[j * n + j] = <floating> (recipe.keep * diagonal[j] + recipe.shift)
-    # Positive coefficients first, negative ones after: two rank-k updates.
-    positive = 0
-    for sign in range(2):
-        k = 0
-        column = scratch
-        for j in range(chosen):
-            coefficient = recipe_coefficient(d[j if j < recipe.low else j + n - chosen], t, kind,
-                                             &recipe)
-            if (coefficient > 0.0) == (sign == 0) and coefficient != 0.0:
-                scale_column(column, z + j * n, sqrt(fabs(coefficient)), n)
-                column += n
-                k += 1
-        if k > 0:
-            la.syrk_upper(size, <blas_int> k, <floating> (1 - 2 * sign), scratch, <floating> 1, a)
-    mirror_upper(a, n)
+            return info
+    rebuild(a, n, t, kind, &recipe, eigenvalues, &memory)
     return 0
-
-
-cdef void scale_column(floating *out, const floating *column, double factor,
-                       Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n):
-        out[k] = <floating> (factor * column[k])
 
 
 cdef void symmetric_maps(
@@ -230,11 +305,11 @@ cdef void symmetric_maps(
     long long *integers,        # n_threads x symmetric_liwork(n)
     floating *eigenvalues,      # OUT  v x n
     Py_ssize_t *outside,        # OUT  v: eigenvalues with |s| > t
-    int *code,                  # OUT  v: LAPACK's info
+    int *info,                  # OUT  v: LAPACK's
 ) noexcept nogil:
     """Map the eigenvalues of every frontal slice."""
     cdef Py_ssize_t i, lwork = symmetric_lwork(n), liwork = symmetric_liwork(n)
     for i in prange(v, num_threads=n_threads, schedule="static", chunksize=1):
-        code[i] = symmetric_map(T + i * n * n, n, t, kind, eigenvalues + i * n,
+        info[i] = symmetric_map(T + i * n * n, n, t, kind, eigenvalues + i * n,
                                 numbers + omp_get_thread_num() * lwork,
                                 integers + omp_get_thread_num() * liwork, &outside[i])
