@@ -45,3 +45,28 @@ def snn(W, weights, tol=1e-8, max_iter=500, mu=1e-4):
             break
         mu = min(1.1 * mu, 1e10)
     return L[0], E, n_iter
+
+
+def trpca_pass(W, L, S, Y, X, basis, *, lam, mu, mu_next):
+    """What `trpca_pass` leaves in L, S, Y and X, and the largest residual or change."""
+    new_L = np.einsum("ip,pjk->ijk", basis, X)
+    new_S = soft(W - new_L - Y / mu, lam / mu)
+    R = new_L + new_S - W
+    Y = Y + mu * R
+    X = np.einsum("pi,pjk->ijk", basis, W - new_S - Y / mu_next)
+    change = max(np.abs(C).max() for C in (R, new_L - L, new_S - S))
+    return new_L, new_S, Y, X, change
+
+
+def snn_pass(W, E, L1, Y1, X, L3, Y3, mapper, *, mu, mu_next):
+    """What `snn_pass` leaves in E, L1, Y1, X, L3, Y3, the largest change, and the Gram matrix."""
+    old = [L1, L1.transpose(0, 2, 1), L3]
+    Y = [Y1, Y1.transpose(0, 2, 1), Y3]
+    L = [X, X.transpose(0, 2, 1), np.einsum("ip,pjk->ijk", mapper, W - E - Y3 / mu)]
+    new_E = soft(W - sum(L[m] + Y[m] / mu for m in range(3)) / 3, 1 / (3 * mu))
+    R = [L[m] + new_E - W for m in range(3)]
+    Y = [Y[m] + mu * R[m] for m in range(3)]
+    changes = [new_E - E, *R, *(L[m] - old[m] for m in range(3))]
+    A = (W - new_E - Y[2] / mu_next).reshape(len(W), -1)
+    return (new_E, L[0], Y[0], W - new_E - Y[0] / mu_next, L[2], Y[2],
+            max(np.abs(C).max() for C in changes), A @ A.T)  # fmt: skip
