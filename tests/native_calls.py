@@ -1,10 +1,5 @@
 """Builds and calls of the C interface that its tests share."""
 
-import importlib.util
-import shutil
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 
 import numpy as np
@@ -19,33 +14,11 @@ FLOAT32, FLOAT64 = 1, 2
 SOLVERS = {"dual": 1, "ialm": 2}
 
 
-def c_compiler():
-    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    if sys.platform == "win32" or not EXAMPLES.is_dir():
-        pytest.skip("the examples are for POSIX systems, beside the tests")
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no C compiler ({compiler})")
-    return compiler
-
-
-def build(source, folder):
-    """The module in a folder of sources, compiled against the installed package."""
-    c_compiler()
-    pytest.importorskip("setuptools")
-    if source.name == "cython_module":
-        pytest.importorskip("Cython")
-    source = Path(shutil.copytree(source, folder / source.name))
-    run = subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=source, capture_output=True, text=True,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    assert "mvsc_fast.h" not in run.stderr  # no warning from the header
-    (binary,) = source.glob("native_*" + sysconfig.get_config_var("EXT_SUFFIX"))
-    spec = importlib.util.spec_from_file_location(binary.name.split(".")[0], binary)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def example(name):
+    """The folder of an example; tests skip where the examples are not beside them."""
+    if not EXAMPLES.is_dir():
+        pytest.skip("the examples are not beside the tests")
+    return EXAMPLES / name
 
 
 def call_tlrr(probe, W=None, **changes):

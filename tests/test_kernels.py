@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from reference import proximal, recovery
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast._halfcomplex import halfcomplex_shrink
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 MAPS = {

@@ -160,5 +160,5 @@ def ialm_pass(
     with nogil:
         residual = sweep(&W[0, 0, 0], &L[0, 0, 0], &E[0, 0, 0], &Y1[0, 0, 0], &Y2[0, 0, 0],
                          &X[0, 0, 0], v, m, n, &step, n_threads, &rows)
-    check_status([rows.code[j] for j in range(m)], "row slice")
+    check_status([rows.info[j] for j in range(m)], "row slice")
     return (residual, sum(rows.rank[j] for j in range(m)), sum(rows.kept[j] for j in range(m)))

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 from conftest import random_similarities
-from native_calls import EXAMPLES, TESTS, build
+from extensions import build
+from native_calls import TESTS, example
 
 
 @pytest.fixture(scope="session")
 def native_c(tmp_path_factory):
-    return build(EXAMPLES / "c_module", tmp_path_factory.mktemp("c"))
+    return build(example("c_module"), tmp_path_factory.mktemp("c"))
 
 
 @pytest.fixture(scope="session")
 def native_cython(tmp_path_factory):
-    return build(EXAMPLES / "cython_module", tmp_path_factory.mktemp("cython"))
+    return build(example("cython_module"), tmp_path_factory.mktemp("cython"))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native_calls import EXAMPLES, SOLVERS, build, c_compiler
+from extensions import build, c_compiler
+from native_calls import SOLVERS, example
 
 import mvsc_fast
 from mvsc_fast import _kernels, tlrr
@@ -66,7 +67,7 @@ def test_every_public_name_can_be_cimported(tmp_path):
     groups = re.findall(r"^from [\w.]+ cimport (\([^)]*\)|.*)", text, re.MULTILINE)
     names = re.findall(r"\w+", " ".join(groups))
     assert {"tlrr_solve", "tube_map", "mvsc_tlrr_options"} <= set(names)
-    shutil.copytree(EXAMPLES / "cython_module", tmp_path / "cython_module")
+    shutil.copytree(example("cython_module"), tmp_path / "cython_module")
     (tmp_path / "cython_module" / "native_cython.pyx").write_text(
         f"from mvsc_fast cimport {', '.join(names)}\n"
         "def shrink(double value, double t):\n"

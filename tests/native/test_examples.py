@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import random_similarities
+from extensions import c_compiler
 from native_calls import (
-    EXAMPLES,
     SLICE_CLIP,
     SLICE_SHRINK,
     SOLVERS,
     SYMMETRIC_CLIP,
     SYMMETRIC_SHRINK,
     TUBE_SHRINK,
-    c_compiler,
+    example,
 )
 
 import mvsc_fast
@@ -93,7 +93,7 @@ def test_a_plain_program_solves_in_posix_threads(raw_file, tmp_path):
     def run(*command):
         return subprocess.run(command, capture_output=True, text=True, env=environment)
 
-    folder = shutil.copytree(EXAMPLES / "c_program", tmp_path / "c_program")
+    folder = shutil.copytree(example("c_program"), tmp_path / "c_program")
     built = run(sys.executable, str(folder / "build.py"))
     assert built.returncode == 0 and not built.stderr, built.stderr
     lams = ["0.5", "2", "15"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import examples, random_similarities
+from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
 from native_calls import (
@@ -22,7 +23,6 @@ from native_calls import (
     SOLVERS,
     TESTS,
     TOO_LARGE,
-    c_compiler,
     call_tlrr,
 )
 
@@ -80,6 +80,43 @@ def test_blocks_need_less_memory_than_the_worst_data(probe):
         assert screened["n_blocks"] == 20
         assert screened["L"] == worst["L"] == tlrr(W, lam=2.0).tensor.tobytes()
         assert screened["intact"] and worst["intact"]
+
+
+def test_blocks_at_the_edge_of_the_layout(probe):
+    """One block and two: up to 256 samples side by side, above on all threads; any data fits."""
+    for n in (255, 256, 257):
+        W = random_similarities(1, n, dtype=np.float32)
+        pair = np.zeros((1, n + 3, n + 3), dtype=np.float32)
+        pair[:, :n, :n], pair[:, n:, n:] = W, W[:, :3, :3]
+        for T in (W, pair):
+            expected = tlrr(T, lam=2.0, max_iter=2, n_threads=1)
+            for screened in (0, 1):
+                for n_threads in (1, 2):
+                    answer = call_tlrr(probe, T, max_iter=2, screened=screened, n_threads=n_threads)
+                    assert answer["status"] == OK and answer["intact"]
+                    assert answer["L"] == expected.tensor.tobytes()
+                    assert answer["error_bound"] == expected.error_bound
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_no_data_need_more_than_what_is_asked_for_any(probe, n_threads):
+    """The size for blocks of every kind is at most the size without them."""
+    for n in (255, 256, 257, 513, 999, 1000, 1001):
+        W = np.zeros((1, n, n), dtype=np.float32)
+        for largest in {1, n // 2, 255, 256, 257, n - 1, n}:
+            if not 1 <= largest <= n:
+                continue
+            W[...] = np.eye(n)
+            W[:, :largest, :largest] = 1
+            rest = n - largest
+            if rest > 1:
+                W[:, largest:, largest:] = 1 if rest <= largest else np.eye(rest)
+            one = call_tlrr(probe, W, max_iter=0, screened=1, n_threads=n_threads, spare=-(10**9))
+            any_data = call_tlrr(
+                probe, W, max_iter=0, screened=0, n_threads=n_threads, spare=-(10**9)
+            )
+            assert one["status"] == any_data["status"] == SMALL_WORKSPACE
+            assert 0 < one["asked"] <= any_data["asked"]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import random_similarities
-from native_calls import BAD_ARGUMENT, OK, SOLVERS, SYMMETRIC_CLIP, TESTS, TUBE_SHRINK, build
+from extensions import build
+from native_calls import BAD_ARGUMENT, OK, SOLVERS, SYMMETRIC_CLIP, TESTS, TUBE_SHRINK
 
 import mvsc_fast
 

@@ -230,8 +230,9 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     seconds = now();
     if (count_start != NULL)
         count_start();
-    status = mvsc_tlrr_solve(&W, &options, known ? labels : NULL, known && which != 8 ? &blocks : NULL,
-                             &L, workspace + GUARD, bytes, &result);
+    status = mvsc_tlrr_solve(&W, &options, known ? labels : NULL,
+                             known && which != 8 ? &blocks : NULL, &L, workspace + GUARD, bytes,
+                             &result);
     if (count_stop != NULL)
         inside = count_stop();
     seconds = now() - seconds;

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import tlrr
-from mvsc_fast._kernels import HAS_OPENMP
 
 PARAMETERS = [
     {"omega1": 0.5, "alpha": 5.0, "lam": 4.0},
@@ -170,6 +169,20 @@ def test_history_ends_at_the_gap_and_a_callback_may_stop():
     assert result.n_iter == len(seen) == 3 and not result.converged
     assert result.history["residual"][-1] == pytest.approx(result.gap)
     assert np.all(np.diff(result.history["seconds"]) >= 0)
+
+
+def test_the_callback_learns_whose_iteration_it_is():
+    W, _ = block_tensor([20, 30, 1, 12])
+    seen = {}
+    result = tlrr(
+        W, alpha=3.0, lam=2.0, tol=1e-8,
+        callback=lambda state: seen.setdefault(state.block, []).append(state.iteration),
+    )  # fmt: skip
+    assert set(seen) == set(result.blocks)
+    for iterations in seen.values():
+        assert iterations == list(range(1, len(iterations) + 1))
+    assert max(map(len, seen.values())) == result.n_iter == len(result.history["residual"])
+    assert result.history["residual"][-1] == result.gap
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e140])

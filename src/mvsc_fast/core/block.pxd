@@ -47,9 +47,9 @@ cdef struct Block:
     long long *integers
     void *spectrum              # v x n
     Py_ssize_t *rank            # max(v, n), as the next
-    int *code
+    int *info                   # of LAPACK
     double *row_work
-    double *tubes               # n_threads x (v + 8)
+    double *tubes               # n_threads x tube_size(v)
     double *sums                # 2 v n: what is summed up over rows, in the order of the rows
     double norm_squared         # of the current L
     double inner                # <P, L>
@@ -64,7 +64,7 @@ cdef struct Block:
     bint certified              # the gap is that of the current L
 
 
-cdef void block_memory(
+cdef void lay_out_block(
     Arena *arena,
     Py_ssize_t v,
     Py_ssize_t n,
@@ -80,13 +80,13 @@ cdef double primal(
     const floating *Q,
     floating *L,
 ) noexcept nogil
-cdef bint move_rows(
+cdef bint row_step(
     Block *block,
     const floating *L,
     const floating *Q_momentum,
     const floating *Q_last,
     floating *Q,
-    double *uphill,
+    double *restart,
     double *moved,
     Outcome *outcome,
 ) noexcept nogil
@@ -96,7 +96,7 @@ cdef bint row_nuclear_norms(
     double *norms,
     Outcome *outcome,
 ) noexcept nogil
-cdef void climb_frontal(
+cdef void frontal_step(
     Block *block,
     const floating *L,
     const dual_floating *P_momentum,
@@ -108,13 +108,13 @@ cdef double slope(
     const dual_floating *P_momentum,
     const dual_floating *P,
 ) noexcept nogil
-cdef void progress(
+cdef void displacement(
     Block *block,
     const dual_floating *P_momentum,
     const dual_floating *P_last,
     const dual_floating *P,
     double *moved,
-    double *uphill,
+    double *restart,
 ) noexcept nogil
 cdef void extrapolate(
     Block *block,
@@ -123,7 +123,7 @@ cdef void extrapolate(
     dual_floating *out,
     double momentum,
 ) noexcept nogil
-cdef bint eigen_map(
+cdef bint frontal_map(
     Block *block,
     dual_floating *T,
     double threshold,

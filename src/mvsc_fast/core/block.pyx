@@ -23,8 +23,21 @@ cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     return v * n + n + v * v + row_lwork(v, n)
 
 
-cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tubes,
-                       size_t itemsize, int n_threads, Block *block) noexcept nogil:
+cdef Py_ssize_t tube_size(Py_ssize_t v) noexcept nogil:
+    """Doubles for one tube, and a cache line between those of two threads."""
+    return v + 8
+
+
+cdef void lay_out_block(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    Py_ssize_t n_tubes,         # that its pattern can hold
+    size_t itemsize,            # of the data
+    int n_threads,              # that work on it
+    Block *block,               # OUT  v, pattern.n, threads and all pointers
+) noexcept nogil:
+    """Memory of a block of n samples: seven tensors on its pattern and three dense ones."""
     cdef double values = <double> v * n_tubes, size = <double> v * n * n
     cdef int k
     block.v, block.n_threads = v, n_threads
@@ -49,9 +62,9 @@ cdef void block_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, Py_ssize_t n_tu
     block.integers = <long long *> take(arena, <double> block.slices * symmetric_liwork(n), 8)
     block.spectrum = take(arena, <double> v * n, itemsize)
     block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
-    block.code = <int *> take(arena, max(v, n), sizeof(int))
+    block.info = <int *> take(arena, max(v, n), sizeof(int))
     block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
-    block.tubes = <double *> take(arena, <double> n_threads * (v + 8), sizeof(double))
+    block.tubes = <double *> take(arena, <double> n_threads * tube_size(v), sizeof(double))
     block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
 
 
@@ -62,7 +75,11 @@ cdef double primal(
     const floating *Q,
     floating *L,
 ) noexcept nogil:
-    """L <- L(P, Q), ``block.inner`` <- <P, L>; returns the dual value."""
+    """``L <- T_tau(W - (P + sym(Q)) / (2 lam))``; returns the dual value.
+
+    W, Q and L are given on the pattern, v x nnz, and P as v x n x n. The thresholds of the tubes
+    are ``tau sqrt(m_j m_k)``. ``block.norm_squared`` becomes ``||L||_F^2``, ``block.inner`` <P, L>.
+    """
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at
     cdef Py_ssize_t square = n * n
     cdef const Py_ssize_t *indptr = block.pattern.indptr
@@ -73,7 +90,7 @@ cdef double primal(
     cdef double length, factor, squared, inner, entry
     cdef double *t
     for j in prange(n, num_threads=block.n_threads, schedule="static"):
-        t = block.tubes + omp_get_thread_num() * (v + 8)
+        t = block.tubes + omp_get_thread_num() * tube_size(v)
         squared = 0.0
         inner = 0.0
         for e in range(indptr[j], indptr[j + 1]):
@@ -103,6 +120,7 @@ cdef double primal(
 
 
 cdef double total(const double *sums, Py_ssize_t count) noexcept nogil:
+    """Sum in the order of the rows, whichever thread made them."""
     cdef Py_ssize_t k
     cdef double result = 0.0
     for k in range(count):
@@ -110,17 +128,22 @@ cdef double total(const double *sums, Py_ssize_t count) noexcept nogil:
     return result
 
 
-cdef bint move_rows(
+cdef bint row_step(
     Block *block,
     const floating *L,
     const floating *Q_momentum,
     const floating *Q_last,
     floating *Q,
-    double *uphill,             # OUT  <Q_momentum - Q, Q - Q_last>
+    double *restart,            # OUT  <Q_momentum - Q, Q - Q_last>
     double *moved,              # OUT  ||Q - Q_momentum||
     Outcome *outcome,
 ) noexcept nogil:
-    """Q <- rows of ``Q_momentum + 2 lam L``, singular values clipped at omega2; False: LAPACK."""
+    """Projected gradient step of Q; False: LAPACK failed.
+
+    Row j of Q becomes the v x width slice j of ``Q_momentum + 2 lam L`` with its singular values
+    clipped at ``omega2 sqrt(m_j)``. Momentum restarts where ``restart`` is positive: it points away
+    from where the step leads. All four are given on the pattern, v x nnz; Q is none of the others.
+    """
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at, width
     cdef Py_ssize_t size = row_size(v, n)
     cdef const Py_ssize_t *indptr = block.pattern.indptr
@@ -133,7 +156,7 @@ cdef bint move_rows(
         width = indptr[j + 1] - indptr[j]
         along = 0.0
         square = 0.0
-        block.code[j] = 0
+        block.info[j] = 0
         rows = block.row_work + omp_get_thread_num() * size
         out = rows + v * width
         mapper = out + width
@@ -142,7 +165,7 @@ cdef bint move_rows(
                 at = i * nnz + indptr[j]
                 for e in range(width):
                     rows[i * width + e] = Q_momentum[at + e] + step * L[at + e]
-            block.code[j] = row_operator(rows, v, width, block.omega2 * block.root[j], CLIP,
+            block.info[j] = row_operator(rows, v, width, block.omega2 * block.root[j], CLIP,
                                          mapper, mapper + v * v, &block.rank[j])
             for i in range(v):
                 loops.combine(mapper + i * v, rows, v, width, width, out)
@@ -156,14 +179,14 @@ cdef bint move_rows(
                     Q[at + e] = clipped
         block.sums[j] = along
         block.sums[n + j] = square
-    uphill[0] = total(block.sums, n)
+    restart[0] = total(block.sums, n)
     moved[0] = sqrt(total(block.sums + n, n))
-    return not failed(block.code, n, &outcome.lapack_info, &outcome.failed_row)
+    return not failed(block.info, n, &outcome.lapack_info, &outcome.failed_row)
 
 
 cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
                             Outcome *outcome) noexcept nogil:
-    """Sum over the rows of the nuclear norms of their v x n slices, never too small.
+    """``sum_j sqrt(m_j) ||L_(j)||_*`` of the v x n slices of the rows, never too small.
 
     For any orthonormal U the lengths of the rows of ``U^T M`` sum to at least ``||M||_*``; with
     the eigenvectors of the Gram matrix the two agree to rounding. False: LAPACK failed.
@@ -177,7 +200,7 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
     cdef double squared
     for j in prange(n, num_threads=block.n_threads, schedule="static"):
         width = indptr[j + 1] - indptr[j]
-        block.code[j] = 0
+        block.info[j] = 0
         block.sums[j] = 0.0
         rows = block.row_work + omp_get_thread_num() * size
         out = rows + v * width
@@ -187,7 +210,7 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
                 at = i * nnz + indptr[j]
                 for e in range(width):
                     rows[i * width + e] = L[at + e]
-            block.code[j] = row_basis(rows, v, width, basis, basis + v * v)
+            block.info[j] = row_basis(rows, v, width, basis, basis + v * v)
             for i in range(v):
                 loops.combine(basis + i * v, rows, v, width, width, out)
                 squared = 0.0
@@ -195,12 +218,12 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
                     squared = squared + out[e] * out[e]
                 block.sums[j] += block.root[j] * sqrt(squared)
     norms[0] = total(block.sums, n)
-    return not failed(block.code, n, &outcome.lapack_info, &outcome.failed_row)
+    return not failed(block.info, n, &outcome.lapack_info, &outcome.failed_row)
 
 
-cdef void climb_frontal(Block *block, const floating *L, const dual_floating *P_momentum,
+cdef void frontal_step(Block *block, const floating *L, const dual_floating *P_momentum,
                         dual_floating *P) noexcept nogil:
-    """P <- P_momentum + step L, before it is clipped."""
+    """Gradient step ``P <- P_momentum + step L``, before its projection; P is v x n x n."""
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
     for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
         i, j = r // n, r % n
@@ -212,7 +235,7 @@ cdef void climb_frontal(Block *block, const floating *L, const dual_floating *P_
 
 cdef double slope(Block *block, const floating *L, const dual_floating *P_momentum,
                   const dual_floating *P) noexcept nogil:
-    """<L, P - P_momentum>."""
+    """``<L, P - P_momentum>``, what the gradient promises of a step."""
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
     cdef double inner
     for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
@@ -225,35 +248,45 @@ cdef double slope(Block *block, const floating *L, const dual_floating *P_moment
     return total(block.sums, v * n)
 
 
-cdef void progress(Block *block, const dual_floating *P_momentum, const dual_floating *P_last,
-                   const dual_floating *P, double *moved, double *uphill) noexcept nogil:
-    """``||P - P_momentum||^2`` and ``<P_momentum - P, P - P_last>``."""
+cdef void displacement(
+    Block *block,
+    const dual_floating *P_momentum,
+    const dual_floating *P_last,
+    const dual_floating *P,
+    double *moved,              # OUT  ||P - P_momentum||^2
+    double *restart,            # OUT  <P_momentum - P, P - P_last>
+) noexcept nogil:
+    """Length of a step of P, and whether it asks for a restart (see row_step)."""
     cdef Py_ssize_t n = block.pattern.n, rows = block.v * n, r
     for r in prange(rows, num_threads=block.n_threads, schedule="static"):
         block.sums[2 * r] = block.sums[2 * r + 1] = 0.0
         loops.progress(P_momentum + r * n, P_last + r * n, P + r * n, n, block.sums + 2 * r)
-    moved[0] = uphill[0] = 0.0
+    moved[0] = restart[0] = 0.0
     for r in range(rows):
         moved[0] += block.sums[2 * r]
-        uphill[0] += block.sums[2 * r + 1]
+        restart[0] += block.sums[2 * r + 1]
 
 
 cdef void extrapolate(Block *block, const dual_floating *P, const dual_floating *P_last,
                       dual_floating *out, double momentum) noexcept nogil:
+    """``out <- P + momentum (P - P_last)``."""
     cdef Py_ssize_t n = block.pattern.n, r
     for r in prange(block.v * n, num_threads=block.n_threads, schedule="static"):
         loops.extrapolate(P + r * n, P_last + r * n, momentum, n, out + r * n)
 
 
-cdef bint eigen_map(Block *block, dual_floating *T, double threshold, Spectral kind,
+cdef bint frontal_map(Block *block, dual_floating *T, double threshold, Spectral kind,
                     Outcome *outcome) noexcept nogil:
-    """Map the frontal slices of T, their spectra into the block; False: LAPACK failed."""
+    """Shrink or clip the eigenvalues of the slices of T in place; False: LAPACK failed.
+
+    Their eigenvalues before that are left in ``block.spectrum``, v x n.
+    """
     cdef double before = seconds()
     symmetric_maps(T, block.v, block.pattern.n, threshold, kind, block.slices,
                    <dual_floating *> block.numbers, block.integers,
-                   <dual_floating *> block.spectrum, block.rank, block.code)
+                   <dual_floating *> block.spectrum, block.rank, block.info)
     outcome.eigen_seconds += seconds() - before
-    return not failed(block.code, block.v, &outcome.lapack_info, &outcome.failed_view)
+    return not failed(block.info, block.v, &outcome.lapack_info, &outcome.failed_view)
 
 
 cdef void scatter(Block *block, const floating *L, dual_floating *dense) noexcept nogil:

@@ -12,15 +12,16 @@ and ``||L - L*||_F^2 <= gap / lam`` for the minimiser L*.
 
 An eigendecomposition of every view is needed to move P, next to nothing to move Q, which lives on
 the few tubes that can be non-zero. So Q is maximised out (a few accelerated steps after every move
-of P), and the function of P that remains is climbed by accelerated projected gradient steps. Its
+of P), and the function of P that remains by accelerated projected gradient steps. Its
 gradient has the Lipschitz constant 1 / (2 lam), which lets a step of 2 lam always succeed; along
 short tubes it is much flatter, so the step grows as long as the quadratic model holds.
 
-With sample weights m, D = diag(m), all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of L_i and
-``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube thresholds
-``tau sqrt(m_j m_k)``. For a sample that stands m_j times, of the tensor of sum(m) samples, repeats
-columns and rows: the frontal nuclear norms are those of M, every one of m_j row slices has the
-norm ``||M_(j)||_* / sqrt(m_j)``, and m_j m_k tubes have the length ``|M_:jk| / sqrt(m_j m_k)``.
+With sample weights m and D = diag(m) all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of
+L_i and ``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube
+thresholds ``tau sqrt(m_j m_k)``. That is the problem of sum(m) samples, of which sample j stands
+m_j times: the frontal slices of its tensor have the nuclear norms of M, each of m_j equal row
+slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes the length
+``|M_:jk| / sqrt(m_j m_k)``.
 
 P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
 certificate; rounding is charged to the gap, and where it makes up much of it P becomes double.
@@ -45,15 +46,15 @@ from .arena cimport Arena, take
 from .block cimport (
     Block,
     Outcome,
-    block_memory,
-    climb_frontal,
+    displacement,
     dual_floating,
-    eigen_map,
     extrapolate,
-    move_rows,
+    frontal_map,
+    frontal_step,
+    lay_out_block,
     primal,
-    progress,
     row_nuclear_norms,
+    row_step,
     scatter,
     slope,
 )
@@ -64,7 +65,7 @@ from .watch cimport Watch, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
-    TO_DOUBLE = -1      # what `climb` returns to go on with P in double precision
+    TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
 cdef double GROWTH = 1.5        # first growth of the step; its excess halves with every retreat
 cdef double INNER_TOL = 0.1     # of the first of them: Q stands still where a step is shorter
@@ -73,22 +74,6 @@ cdef double STEP_MAX = 1e6      # times lam: where all steps succeed, growth end
 
 
 # ------------------------------------------------------------------ memory
-
-cdef struct Shared:
-    # What all blocks need.
-    Py_ssize_t *starts
-    Py_ssize_t *members
-    Py_ssize_t *local
-    Outcome *outcomes
-
-
-cdef void shared_memory(Arena *arena, Py_ssize_t n, Py_ssize_t n_blocks,
-                        Shared *shared) noexcept nogil:
-    shared.starts = <Py_ssize_t *> take(arena, n_blocks + 1, sizeof(Py_ssize_t))
-    shared.members = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
-    shared.local = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
-    shared.outcomes = <Outcome *> take(arena, n_blocks, sizeof(Outcome))
-
 
 cdef Py_ssize_t tubes_of(Py_ssize_t n, const mvsc_tlrr_blocks *blocks) noexcept nogil:
     """Tubes that a block of n samples can have."""
@@ -102,27 +87,32 @@ cdef Py_ssize_t small_block(Py_ssize_t n, const mvsc_tlrr_blocks *blocks) noexce
     return blocks.largest
 
 
-cdef void dual_lay_out(
+cdef void lay_out_dual(
     Arena *arena,
     Py_ssize_t v,
     Py_ssize_t n,
-    size_t itemsize,
+    size_t itemsize,            # of the data
     const mvsc_tlrr_blocks *blocks,
-    const mvsc_tlrr_options *options,
+    int n_threads,
+    DualMemory *memory,         # OUT
 ) noexcept nogil:
-    """Memory for what blocks share, and then for the largest, or for small ones side by side."""
-    cdef Shared shared
+    """Memory for what blocks share; then for a large one, or for a small one of each thread."""
     cdef Block block
     cdef Arena large
     cdef Py_ssize_t small = small_block(n, blocks)
     cdef int k
-    shared_memory(arena, n, blocks.n_blocks, &shared)
-    large = arena[0]
+    memory.starts = <Py_ssize_t *> take(arena, blocks.n_blocks + 1, sizeof(Py_ssize_t))
+    memory.members = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    memory.local = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
+    memory.outcomes = <Outcome *> take(arena, blocks.n_blocks, sizeof(Outcome))
+    memory.blocks = large = arena[0]
     if blocks.largest > SMALL_BLOCK:
-        block_memory(&large, v, blocks.largest, tubes_of(blocks.largest, blocks), itemsize,
-                     options.n_threads, &block)
-    for k in range(options.n_threads):
-        block_memory(arena, v, small, tubes_of(small, blocks), itemsize, 1, &block)
+        lay_out_block(&large, v, blocks.largest, tubes_of(blocks.largest, blocks), itemsize,
+                      n_threads, &block)
+    for k in range(n_threads):
+        lay_out_block(arena, v, small, tubes_of(small, blocks), itemsize, 1, &block)
+        if k == 0:
+            memory.slot_bytes = arena.used - memory.blocks.used
     arena.used = max(arena.used, large.used)
     arena.overflow = arena.overflow or large.overflow
 
@@ -135,6 +125,7 @@ cdef double eigen_rounding(Py_ssize_t n, bint single) noexcept nogil:
 
 
 cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
+    """``gap / (lam ||L||_F^2)``, what tol is compared with."""
     cdef double scale = block.lam * outcome.norm_squared
     if outcome.gap <= 0:
         return 0.0
@@ -172,19 +163,19 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
     cdef void *Q = start
     cdef void *momentum = start
     cdef void *following
-    cdef double t = 1.0, t_next, uphill, moved, first = 0.0
+    cdef double t = 1.0, t_next, restart, moved, first = 0.0
     for step in range(INNER_STEPS):
         primal(block, W, P, <const floating *> momentum, L)
         following = block.Q_spare[0] if Q != block.Q_spare[0] else block.Q_spare[1]
-        if not move_rows(block, L, <const floating *> momentum, <const floating *> Q,
-                         <floating *> following, &uphill, &moved, outcome):
+        if not row_step(block, L, <const floating *> momentum, <const floating *> Q,
+                        <floating *> following, &restart, &moved, outcome):
             return False
         if step == 0:
             first = moved
         if moved <= INNER_TOL * first or step == INNER_STEPS - 1:
             Q = following
             break
-        if uphill > 0:
+        if restart > 0:
             t = 1.0
         t_next = (1.0 + sqrt(1.0 + 4.0 * t * t)) / 2.0
         loops.extrapolate(<floating *> following, <const floating *> Q, (t - 1.0) / t_next, size,
@@ -197,7 +188,11 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
 
 cdef bint certify(Block *block, const floating *L, const floating *Q, dual_floating *dense,
                   Outcome *outcome) noexcept nogil:
-    """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed."""
+    """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed.
+
+    ``omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j sqrt(m_j) ||L_(j)||_* - <Q, L>``, and what the
+    rounding of P, Q and the norms can hide. ``dense``, v x n x n, is overwritten.
+    """
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, k
     cdef dual_floating *spectrum = <dual_floating *> block.spectrum
     cdef double frontal = 0.0, rows, inner = 0.0, P_rounding, Q_rounding, gap
@@ -207,7 +202,7 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
     if block.norm_squared == 0.0:
         return True
     scatter(block, L, dense)
-    if not eigen_map(block, dense, INFINITY, SHRINK, outcome):
+    if not frontal_map(block, dense, INFINITY, SHRINK, outcome):
         return False
     for k in range(v * n):
         frontal += fabs(<double> spectrum[k])
@@ -224,8 +219,8 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
     return True
 
 
-cdef void tell(Block *block, const Outcome *outcome, Py_ssize_t index,
-               Watch *watch) noexcept nogil:
+cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t index,
+                           Watch *watch) noexcept nogil:
     cdef mvsc_tlrr_state state
     memset(&state, 0, sizeof(mvsc_tlrr_state))
     state.block, state.iteration = index, outcome.n_iter
@@ -234,75 +229,124 @@ cdef void tell(Block *block, const Outcome *outcome, Py_ssize_t index,
     report(watch, &state)
 
 
-cdef int climb(const floating *W, dual_floating *precision, Block *block, Py_ssize_t index,
-               const mvsc_tlrr_options *options, Outcome *outcome, Watch *watch) noexcept nogil:
-    """Iterate until the block is solved, given up, or wants double precision; a status."""
+cdef bint try_step(
+    const floating *W,
+    dual_floating *precision,   # of P: its type alone counts
+    Block *block,
+    void **Q_next,              # OUT  the best Q at the new P, one of the spare tensors
+    double *restart,            # OUT  positive: momentum points away from where the step leads
+    bint *accepted,             # OUT
+    Outcome *outcome,
+) noexcept nogil:
+    """One projected gradient step of P from its momentum, into block.dense; False: LAPACK failed.
+
+    ``P+ = clip(P_momentum + step L)`` is accepted where the dual value, Q maximised out, reaches
+    the model ``d + <L, P+ - P_momentum> - ||P+ - P_momentum||^2 / (2 step)``. Else the step halves,
+    down to the 2 lam that always succeed.
+    """
     cdef floating *L = <floating *> block.L
-    cdef dual_floating *P = <dual_floating *> block.P
     cdef dual_floating *P_momentum = <dual_floating *> block.P_momentum
     cdef dual_floating *P_next = <dual_floating *> block.dense
-    cdef void *Q_next
-    cdef double value, value_next, model, moved, uphill, t_next, relative, lam = block.lam
-    cdef bint wants_double = False
-    while outcome.n_iter < block.max_iter and not (outcome.converged or watch.stopped):
-        if not block.has_momentum:
-            if not maximise_rows(block, W, P_momentum, block.Q, &Q_next, outcome):
-                return MVSC_NO_CONVERGENCE
-            swap_spare(block, &block.Q_momentum, Q_next)
-            block.has_momentum = True
-        value = primal(block, W, P_momentum, <const floating *> block.Q_momentum, L)
-        climb_frontal(block, L, P_momentum, P_next)
-        if not eigen_map(block, P_next, block.omega1, CLIP, outcome):
-            return MVSC_NO_CONVERGENCE
-        progress(block, P_momentum, P, P_next, &moved, &uphill)
-        model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
-        if not maximise_rows(block, W, P_next, block.Q_momentum, &Q_next, outcome):
-            return MVSC_NO_CONVERGENCE
-        value_next = primal(block, W, P_next, <const floating *> Q_next, L)
-        outcome.n_iter += 1
-        if (value_next < model - 1e-12 * fabs(value_next)
-                and block.step > 2.0 * lam * (1.0 + 1e-9)):
-            block.step = fmax(block.step / 2.0, 2.0 * lam)
-            block.growth = (1.0 + block.growth) / 2.0
-            tell(block, outcome, index, watch)
-            continue
-        if uphill > 0:
-            block.t = 1.0
-        t_next = (1.0 + sqrt(1.0 + 4.0 * block.t * block.t / block.growth)) / 2.0
-        extrapolate(block, P_next, P, P_momentum, (block.t - 1.0) / t_next)
-        block.step = fmin(block.step * block.growth, STEP_MAX * lam)
-        block.t = t_next
-        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
-                            * clip_scale(block, <const dual_floating *> block.spectrum))
-        block.P, block.dense = P_next, P
-        P, P_next = P_next, P
-        swap_spare(block, &block.Q, Q_next)
-        block.has_momentum = False
-        if outcome.n_iter >= block.check_at:
-            if not certify(block, L, <const floating *> block.Q, P_next, outcome):
-                return MVSC_NO_CONVERGENCE
-            relative = relative_gap(block, outcome)
-            outcome.converged = relative <= options.tol
-            # The gap falls by less than 4 in an iteration: spare the checks that must fail.
-            block.check_at = outcome.n_iter + checks_ahead(relative, options.tol)
-            if not outcome.converged and block.rounding > 0.2 * outcome.gap:
-                if dual_floating is float and floating is double:
-                    wants_double = True
-                elif block.rounding > 0.9 * outcome.gap:
-                    block.max_iter = outcome.n_iter     # no precision is left to gain
-        tell(block, outcome, index, watch)
-        if wants_double:
+    cdef double value, model, moved, least = 2.0 * block.lam
+    if not block.has_momentum:
+        if not maximise_rows(block, W, P_momentum, block.Q, Q_next, outcome):
+            return False
+        swap_spare(block, &block.Q_momentum, Q_next[0])
+        block.has_momentum = True
+    value = primal(block, W, P_momentum, <const floating *> block.Q_momentum, L)
+    frontal_step(block, L, P_momentum, P_next)
+    if not frontal_map(block, P_next, block.omega1, CLIP, outcome):
+        return False
+    displacement(block, P_momentum, <const dual_floating *> block.P, P_next, &moved, restart)
+    model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
+    if not maximise_rows(block, W, P_next, block.Q_momentum, Q_next, outcome):
+        return False
+    value = primal(block, W, P_next, <const floating *> Q_next[0], L)
+    accepted[0] = not (value < model - 1e-12 * fabs(value)
+                       and block.step > least * (1.0 + 1e-9))
+    if not accepted[0]:
+        block.step = fmax(block.step / 2.0, least)
+        block.growth = (1.0 + block.growth) / 2.0
+    return True
+
+
+cdef void accept_step(dual_floating *precision, Block *block, void *Q_next,
+                      double restart) noexcept nogil:
+    """Make the new P, in block.dense, and its Q the current point; momentum beyond them."""
+    cdef dual_floating *P = <dual_floating *> block.P
+    cdef dual_floating *P_next = <dual_floating *> block.dense
+    cdef double t_next
+    if restart > 0:
+        block.t = 1.0
+    t_next = (1.0 + sqrt(1.0 + 4.0 * block.t * block.t / block.growth)) / 2.0
+    extrapolate(block, P_next, P, <dual_floating *> block.P_momentum, (block.t - 1.0) / t_next)
+    block.step = fmin(block.step * block.growth, STEP_MAX * block.lam)
+    block.t = t_next
+    block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
+                        * clip_scale(block, <const dual_floating *> block.spectrum))
+    block.P, block.dense = P_next, P
+    swap_spare(block, &block.Q, Q_next)
+    block.has_momentum = False
+
+
+cdef int check_gap(const floating *L, dual_floating *precision, Block *block, double tol,
+                   Outcome *outcome) noexcept nogil:
+    """Certify the current point; TO_DOUBLE where rounding makes up much of the gap, or a status."""
+    cdef double relative
+    if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense, outcome):
+        return MVSC_NO_CONVERGENCE
+    relative = relative_gap(block, outcome)
+    outcome.converged = relative <= tol
+    # The gap falls by less than 4 in an iteration: spare the checks that must fail.
+    block.check_at = outcome.n_iter + checks_ahead(relative, tol)
+    if not outcome.converged and block.rounding > 0.2 * outcome.gap:
+        if dual_floating is float and floating is double:
             return TO_DOUBLE
+        elif block.rounding > 0.9 * outcome.gap:
+            block.max_iter = outcome.n_iter     # no precision is left to gain
+    return MVSC_OK
+
+
+cdef int maximise_dual(
+    const floating *W,
+    dual_floating *precision,   # of P: its type alone counts
+    Block *block,
+    Py_ssize_t index,           # of the block
+    const mvsc_tlrr_options *options,
+    Outcome *outcome,
+    Watch *watch,
+) noexcept nogil:
+    """Iterate until the block is solved, given up, or wants double precision; a status."""
+    cdef floating *L = <floating *> block.L
+    cdef void *Q_next
+    cdef double restart
+    cdef bint accepted
+    cdef int status = MVSC_OK
+    while outcome.n_iter < block.max_iter and not (outcome.converged or watch.stopped):
+        if not try_step(W, precision, block, &Q_next, &restart, &accepted, outcome):
+            return MVSC_NO_CONVERGENCE
+        outcome.n_iter += 1
+        if accepted:
+            accept_step(precision, block, Q_next, restart)
+            if outcome.n_iter >= block.check_at:
+                status = check_gap(L, precision, block, options.tol, outcome)
+                if status == MVSC_NO_CONVERGENCE:
+                    return status
+        report_iteration(block, outcome, index, watch)
+        if status == TO_DOUBLE:
+            return status
     if not (outcome.converged or block.certified):
         # L stands elsewhere than at (P, Q), or its gap was not asked for.
-        primal(block, W, P, <const floating *> block.Q, L)
-        if not certify(block, L, <const floating *> block.Q, P_next, outcome):
+        primal(block, W, <const dual_floating *> block.P, <const floating *> block.Q, L)
+        if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense,
+                       outcome):
             return MVSC_NO_CONVERGENCE
         outcome.converged = relative_gap(block, outcome) <= options.tol
     return MVSC_OK
 
 
 cdef Py_ssize_t checks_ahead(double relative, double tol) noexcept nogil:
+    """Iterations to the next check of the gap: 1 to 3."""
     cdef double ahead = log(fmax(relative / fmax(tol, 1e-300), 1.0)) / log(4.0)
     return max(1, <Py_ssize_t> fmin(3.0, ahead))
 
@@ -330,29 +374,50 @@ cdef void to_double(Block *block) noexcept nogil:
             wide[k] = narrow[k]
 
 
+cdef double load(const floating *data, const Source *source, Block *block) noexcept nogil:
+    """Fill ``block.W`` by ``scale sqrt(m_j m_k) W[:, j, k]``; returns its largest entry."""
+    cdef Py_ssize_t nnz = block.pattern.nnz, i, j, e, at
+    cdef floating *W = <floating *> block.W
+    cdef double largest = 0.0
+    block.W_squared = 0.0
+    for i in range(block.v):
+        for j in range(block.pattern.n):
+            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+                at = i * nnz + e
+                W[at] = <floating> (factor(source, block, j, e)
+                                    * data[i * source.stride + block.pattern.position[e]])
+                block.W_squared += <double> W[at] * W[at]
+                largest = fmax(largest, fabs(<double> W[at]))
+    return largest
+
+
+cdef void store(const Source *source, const Block *block, floating *out) noexcept nogil:
+    """Put the block's L, without scale and weights, in the places of its W."""
+    cdef Py_ssize_t nnz = block.pattern.nnz, i, j, e
+    cdef const floating *L = <const floating *> block.L
+    for i in range(block.v):
+        for j in range(block.pattern.n):
+            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
+                out[i * source.stride + block.pattern.position[e]] = <floating> (
+                    L[i * nnz + e] / factor(source, block, j, e))
+
+
+cdef inline double factor(const Source *source, const Block *block, Py_ssize_t j,
+                          Py_ssize_t e) noexcept nogil:
+    """What entry e of the pattern, in row j, is multiplied by."""
+    return source.scale * (block.root[j] * block.root[block.pattern.indices[e]])
+
+
 cdef int solve_block(const floating *data, const Source *source, floating *out, Block *block,
                      Py_ssize_t index, const mvsc_tlrr_options *options, Outcome *outcome,
                      Watch *watch) noexcept nogil:
-    """Solve one block, whose pattern is known, and put its L into ``out``."""
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, i, j, e, at
-    cdef const Py_ssize_t *indptr = block.pattern.indptr
-    cdef double both
+    """Solve one block, whose pattern is known, and put its L into ``out``; a status."""
+    cdef Py_ssize_t v = block.v, n = block.pattern.n
     cdef floating *W = <floating *> block.W
-    cdef floating *L = <floating *> block.L
-    cdef const double *root = block.root
-    cdef double scale = source.scale, largest = 0.0
+    cdef double largest = load(data, source, block)
     cdef size_t itemsize
     cdef bint single
-    cdef int status
-    block.W_squared = 0.0
-    for i in range(v):
-        for j in range(n):
-            for e in range(i * nnz + indptr[j], i * nnz + indptr[j + 1]):
-                at = i * source.stride + block.pattern.position[e - i * nnz]
-                both = root[j] * root[block.pattern.indices[e - i * nnz]]
-                W[e] = <floating> (scale * both * data[at])
-                block.W_squared += <double> W[e] * W[e]
-                largest = fmax(largest, fabs(<double> W[e]))
+    cdef int status = TO_DOUBLE
     if largest == 0.0:
         outcome.converged = True
         return MVSC_OK
@@ -361,103 +426,83 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
     itemsize = sizeof(float) if single else sizeof(double)
     memset(block.P, 0, v * n * n * itemsize)
     memset(block.P_momentum, 0, v * n * n * itemsize)
-    memset(block.Q, 0, v * nnz * sizeof(floating))
+    memset(block.Q, 0, v * block.pattern.nnz * sizeof(floating))
     block.step, block.growth, block.t = 2.0 * block.lam, GROWTH, 1.0
     block.P_rounding = block.rounding = 0.0
     block.check_at, block.max_iter = 1, options.max_iter
     block.has_momentum = block.certified = False
     outcome.gap = INFINITY
-    status = TO_DOUBLE
     if single:
-        status = climb(W, <float *> NULL, block, index, options, outcome, watch)
+        status = maximise_dual(W, <float *> NULL, block, index, options, outcome, watch)
         if status == TO_DOUBLE:
             to_double(block)
     if status == TO_DOUBLE:
         if floating is double:
-            status = climb(W, <double *> NULL, block, index, options, outcome, watch)
+            status = maximise_dual(W, <double *> NULL, block, index, options, outcome, watch)
     if status == MVSC_OK:
-        for i in range(v):
-            for j in range(n):
-                for e in range(i * nnz + indptr[j], i * nnz + indptr[j + 1]):
-                    at = i * source.stride + block.pattern.position[e - i * nnz]
-                    both = root[j] * root[block.pattern.indices[e - i * nnz]]
-                    out[at] = <floating> (L[e] / (scale * both))
+        store(source, block, out)
     return status
 
 
 # ------------------------------------------------------------------ all blocks
 
-cdef int build_and_solve(const floating *data, const Source *source, floating *out,
-                         const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks,
-                         const mvsc_tlrr_options *options, Arena arena, const Shared *shared,
-                         Py_ssize_t index, int n_threads, Watch *watch) noexcept nogil:
+cdef struct Problem:
+    # What every block is cut from.
+    const Source *source
+    const Py_ssize_t *labels
+    const mvsc_tlrr_blocks *blocks
+    const mvsc_tlrr_options *options
+    DualMemory memory
+    Watch *watch
+
+
+cdef int build_and_solve(const floating *data, floating *out, const Problem *problem, Arena arena,
+                         Py_ssize_t index, int n_threads) noexcept nogil:
+    """Lay out a block in the arena, build its pattern, and solve it; a status."""
     cdef Block block
-    cdef Py_ssize_t n = shared.starts[index + 1] - shared.starts[index]
-    cdef Py_ssize_t capacity = tubes_of(n, blocks), a
-    cdef Outcome *outcome = &shared.outcomes[index]
-    block_memory(&arena, source.v, n, capacity, sizeof(floating), n_threads, &block)
+    cdef const DualMemory *memory = &problem.memory
+    cdef const mvsc_tlrr_options *options = problem.options
+    cdef const Source *source = problem.source
+    cdef const Py_ssize_t *members = memory.members + memory.starts[index]
+    cdef Py_ssize_t n = memory.starts[index + 1] - memory.starts[index], a
+    cdef Py_ssize_t capacity = tubes_of(n, problem.blocks)
+    lay_out_block(&arena, source.v, n, capacity, sizeof(floating), n_threads, &block)
     block.omega1, block.omega2 = options.omega1, 1.0 - options.omega1
     block.lam, block.tau = options.lam / source.scale, source.tau
     for a in range(n):
         block.root[a] = 1.0
         if options.sample_weight != NULL:
-            block.root[a] = sqrt(options.sample_weight[shared.members[shared.starts[index] + a]])
-    if not build_pattern(data, source, labels, shared.members + shared.starts[index],
-                         shared.local, capacity, &block.pattern):
+            block.root[a] = sqrt(options.sample_weight[members[a]])
+    if not build_pattern(data, source, problem.labels, members, memory.local, capacity,
+                         &block.pattern):
         return MVSC_BAD_ARGUMENT        # labels or blocks of another problem
-    return solve_block(data, source, out, &block, index, options, outcome, watch)
+    return solve_block(data, source, out, &block, index, options, &memory.outcomes[index],
+                       problem.watch)
 
 
-cdef int dual_solve(
-    const floating *data,       # the values of the source
-    const Source *source,
-    floating *out,              # OUT  L, in the places of the data; zeros in
-    const Py_ssize_t *labels,
-    const mvsc_tlrr_blocks *blocks,
-    const mvsc_tlrr_options *options,
-    Arena *arena,
-    Watch *watch,
-    mvsc_tlrr_result *result,   # INOUT zeros in
-) noexcept nogil:
-    cdef Shared shared
-    cdef Arena slots
-    cdef Block block
-    cdef Outcome *outcome
-    cdef Py_ssize_t n = source.n, n_blocks = blocks.n_blocks, b, largest = 0
-    cdef Py_ssize_t small = small_block(n, blocks)
-    cdef size_t slot_bytes
-    cdef double gap = 0.0, squared = 0.0
-    shared_memory(arena, n, n_blocks, &shared)
-    memset(shared.outcomes, 0, n_blocks * sizeof(Outcome))
-    sort_members(labels, n, n_blocks, shared.starts, shared.members, shared.local)
-    for b in range(n_blocks):
-        largest = max(largest, shared.starts[b + 1] - shared.starts[b])
-    if largest != blocks.largest:
-        return MVSC_BAD_ARGUMENT
-    for b in range(n_blocks):
-        outcome = &shared.outcomes[b]
-        outcome.failed_view = outcome.failed_row = -1
-        if shared.starts[b + 1] - shared.starts[b] > SMALL_BLOCK:
-            outcome.status = build_and_solve(data, source, out, labels, blocks, options, arena[0],
-                                             &shared, b, options.n_threads, watch)
-    slots = arena[0]
-    block_memory(&slots, source.v, small, tubes_of(small, blocks), sizeof(floating), 1, &block)
-    slot_bytes = slots.used - arena.used
-    slots = arena[0]
-    for b in prange(n_blocks, num_threads=options.n_threads, schedule="dynamic"):
-        if shared.starts[b + 1] - shared.starts[b] <= SMALL_BLOCK:
-            shared.outcomes[b].status = in_slot(data, source, out, labels, blocks, options, &slots,
-                                                slot_bytes, &shared, b, watch)
+cdef int in_slot(const floating *data, floating *out, const Problem *problem,
+                 Py_ssize_t index) noexcept nogil:
+    """Solve a small block in the memory of the calling thread; a status."""
+    cdef Arena arena = problem.memory.blocks
+    arena.used += omp_get_thread_num() * problem.memory.slot_bytes
+    return build_and_solve(data, out, problem, arena, index, 1)
 
-    result.n_blocks = n_blocks
+
+cdef int sum_up(const Problem *problem, mvsc_tlrr_result *result) noexcept nogil:
+    """Gap, error bound and counts of all blocks; the status of the first that failed."""
+    cdef const DualMemory *memory = &problem.memory
+    cdef const Outcome *outcome
+    cdef double gap = 0.0, squared = 0.0, lam = problem.options.lam / problem.source.scale
+    cdef Py_ssize_t b
+    result.n_blocks = problem.blocks.n_blocks
     result.converged = True
-    for b in range(n_blocks):
-        outcome = &shared.outcomes[b]
+    for b in range(result.n_blocks):
+        outcome = &memory.outcomes[b]
         if outcome.status != MVSC_OK:
             result.lapack_info = outcome.lapack_info
             result.failed_view = outcome.failed_view
             if outcome.failed_row >= 0:
-                result.failed_row = shared.members[shared.starts[b] + outcome.failed_row]
+                result.failed_row = memory.members[memory.starts[b] + outcome.failed_row]
             return outcome.status
         result.n_iter = max(result.n_iter, outcome.n_iter)
         result.converged = result.converged and outcome.converged
@@ -465,18 +510,42 @@ cdef int dual_solve(
         gap += outcome.gap
         squared += outcome.norm_squared
     # Of the scaled problem; only the error bound has W's scale.
-    squared *= options.lam / source.scale
+    squared *= lam
     result.gap = gap / squared if squared > 0 else 0.0
-    result.error_bound = sqrt(gap / (options.lam / source.scale)) / source.scale
+    result.error_bound = sqrt(gap / lam) / problem.source.scale
     return MVSC_OK
 
 
-cdef int in_slot(const floating *data, const Source *source, floating *out,
-                 const Py_ssize_t *labels, const mvsc_tlrr_blocks *blocks,
-                 const mvsc_tlrr_options *options, const Arena *slots, size_t slot_bytes,
-                 const Shared *shared, Py_ssize_t index, Watch *watch) noexcept nogil:
-    """Solve a small block in the memory of the calling thread."""
-    cdef Arena arena = slots[0]
-    arena.used += omp_get_thread_num() * slot_bytes
-    return build_and_solve(data, source, out, labels, blocks, options, arena, shared, index, 1,
-                           watch)
+cdef int dual_solve(
+    const floating *data,       # the values of the source
+    const Source *source,
+    floating *out,              # OUT  L, in the places of the data; zeros in
+    const Py_ssize_t *labels,   # n
+    const mvsc_tlrr_blocks *blocks,
+    const mvsc_tlrr_options *options,
+    Arena *arena,
+    Watch *watch,
+    mvsc_tlrr_result *result,   # INOUT zeros in
+) noexcept nogil:
+    """Solve large blocks one by one on all threads, then small ones side by side; a status."""
+    cdef Problem problem
+    cdef DualMemory *memory = &problem.memory
+    cdef Py_ssize_t n_blocks = blocks.n_blocks, largest = 0, b
+    problem.source, problem.labels, problem.blocks = source, labels, blocks
+    problem.options, problem.watch = options, watch
+    lay_out_dual(arena, source.v, source.n, sizeof(floating), blocks, options.n_threads, memory)
+    sort_members(labels, source.n, n_blocks, memory.starts, memory.members, memory.local)
+    memset(memory.outcomes, 0, n_blocks * sizeof(Outcome))
+    for b in range(n_blocks):
+        memory.outcomes[b].failed_view = memory.outcomes[b].failed_row = -1
+        largest = max(largest, memory.starts[b + 1] - memory.starts[b])
+    if largest != blocks.largest:
+        return MVSC_BAD_ARGUMENT
+    for b in range(n_blocks):
+        if memory.starts[b + 1] - memory.starts[b] > SMALL_BLOCK:
+            memory.outcomes[b].status = build_and_solve(data, out, &problem, memory.blocks, b,
+                                                        options.n_threads)
+    for b in prange(n_blocks, num_threads=options.n_threads, schedule="dynamic"):
+        if memory.starts[b + 1] - memory.starts[b] <= SMALL_BLOCK:
+            memory.outcomes[b].status = in_slot(data, out, &problem, b)
+    return sum_up(&problem, result)

@@ -4,6 +4,7 @@ from cython cimport floating
 from . cimport loops
 from .api cimport mvsc_tlrr_options, mvsc_tlrr_result
 from .arena cimport Arena
+from .partial cimport Subspace
 from .watch cimport Watch
 
 
@@ -14,7 +15,7 @@ cdef struct Rows:
     void **pointers         # n_threads x 6 v
     Py_ssize_t *rank        # n
     Py_ssize_t *kept        # n
-    int *code               # n
+    int *info               # n, of LAPACK
     double *sums            # 2 n
 
 
@@ -49,12 +50,28 @@ cdef loops.IalmStep make_step(
     double mu_next,
 ) noexcept nogil
 
-cdef void ialm_lay_out(
+cdef struct IalmMemory:
+    void *E                     # tensors of W's shape
+    void *Y1
+    void *Y2
+    void *X
+    void *numbers               # for frontal slices
+    long long *integers
+    void *spectrum              # v x n
+    void *bases                 # v x subspace_capacity(n) x n
+    Subspace *subspaces         # v
+    Py_ssize_t *rank            # v
+    int *info                   # v, of LAPACK
+    Rows rows
+
+
+cdef void lay_out_ialm(
     Arena *arena,
     Py_ssize_t v,
     Py_ssize_t n,
     size_t itemsize,
-    const mvsc_tlrr_options *options,
+    int n_threads,
+    IalmMemory *memory,
 ) noexcept nogil
 
 cdef int ialm_solve(

@@ -48,9 +48,17 @@ cdef int ialm_row(
     const loops.IalmStep *step,
     double *work,
     floating *residual,     # INOUT CHUNK running maxima
-    Py_ssize_t *rank,
-    Py_ssize_t *kept,
+    Py_ssize_t *rank,       # OUT   of L2
+    Py_ssize_t *kept,       # OUT   tubes of L3 that are not zero
 ) noexcept nogil:
+    """One iteration on row j but for its frontal step; LAPACK's info.
+
+    With ``A_k = (W + L - E + Y_k / mu) / 2`` (X is A_1)::
+
+        L2 <- singular values of A_2 shrunk by omega2 / (2 mu)
+        L3 <- tubes of A_3 shrunk by omega2 alpha / (2 mu)
+        L  <- (L1 + L2 + L3) / 3,    E and Y_k as in loops.ialm_update
+    """
     cdef double *rows = work                        # A2, v x n
     cdef double *mapper = rows + v * n
     cdef double *scratch = mapper + v * v
@@ -90,12 +98,13 @@ cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
 
 cdef void lay_out_rows(Arena *arena, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, size_t itemsize,
                        int n_threads, Rows *rows) noexcept nogil:
+    """Scratch memory of a sweep over m rows of v views with n entries."""
     rows.work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
     rows.residual = take(arena, <double> n_threads * CHUNK, itemsize)
     rows.pointers = <void **> take(arena, <double> n_threads * 6 * v, sizeof(void *))
     rows.rank = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
     rows.kept = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
-    rows.code = <int *> take(arena, m, sizeof(int))
+    rows.info = <int *> take(arena, m, sizeof(int))
     rows.sums = <double *> take(arena, 2.0 * m, sizeof(double))
 
 
@@ -131,7 +140,7 @@ cdef double sweep(
             rows[3 * v + i] = Y1 + at
             rows[4 * v + i] = Y2 + at
             rows[5 * v + i] = X + at
-        memory.code[j] = ialm_row(
+        memory.info[j] = ialm_row(
             <const floating **> rows, rows + v, rows + 2 * v, rows + 3 * v, rows + 4 * v,
             rows + 5 * v, v, n, step, memory.work + thread * size, residual + thread * CHUNK,
             &memory.rank[j], &memory.kept[j])
@@ -142,6 +151,7 @@ cdef double sweep(
 
 cdef loops.IalmStep make_step(double omega2, double alpha, double lam, double mu,
                               double mu_next) noexcept nogil:
+    """Thresholds and penalties of one iteration."""
     cdef loops.IalmStep step
     step.mu, step.mu_next, step.lam = mu, mu_next, lam
     step.slice_threshold = omega2 / (2.0 * mu)
@@ -151,29 +161,22 @@ cdef loops.IalmStep make_step(double omega2, double alpha, double lam, double mu
 
 # ------------------------------------------------------------------ solver
 
-cdef struct Memory:
-    void *E                     # tensors of W's shape
-    void *Y1
-    void *Y2
-    void *X
-    void *numbers               # for frontal slices
-    long long *integers
-    void *spectrum              # v x n
-    void *bases                 # v x subspace_capacity(n) x n
-    Subspace *subspaces         # v
-    Py_ssize_t *rank            # v
-    int *code                   # v
-    Rows rows
-
-
 cdef Py_ssize_t slot_size(Py_ssize_t n) noexcept nogil:
+    """Numbers to shrink one frontal slice by either way."""
     return max(symmetric_lwork(n), partial_lwork(n))
 
 
-cdef void ialm_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize,
-                      const mvsc_tlrr_options *options, Memory *memory) noexcept nogil:
+cdef void lay_out_ialm(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    size_t itemsize,            # of W
+    int n_threads,
+    IalmMemory *memory,         # OUT
+) noexcept nogil:
+    """Four tensors beside W and L, and scratch memory."""
     cdef double size = <double> v * n * n
-    cdef int slices = frontal_threads(v, options.n_threads)
+    cdef int slices = frontal_threads(v, n_threads)
     memory.E = take(arena, size, itemsize)
     memory.Y1 = take(arena, size, itemsize)
     memory.Y2 = take(arena, size, itemsize)
@@ -184,23 +187,17 @@ cdef void ialm_memory(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize,
     memory.bases = take(arena, <double> v * subspace_capacity(n) * n, itemsize)
     memory.subspaces = <Subspace *> take(arena, v, sizeof(Subspace))
     memory.rank = <Py_ssize_t *> take(arena, v, sizeof(Py_ssize_t))
-    memory.code = <int *> take(arena, v, sizeof(int))
-    lay_out_rows(arena, v, n, n, itemsize, options.n_threads, &memory.rows)
-
-
-cdef void ialm_lay_out(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize,
-                       const mvsc_tlrr_options *options) noexcept nogil:
-    cdef Memory memory
-    ialm_memory(arena, v, n, itemsize, options, &memory)
+    memory.info = <int *> take(arena, v, sizeof(int))
+    lay_out_rows(arena, v, n, n, itemsize, n_threads, &memory.rows)
 
 
 cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int slices,
-                        Memory *memory) noexcept nogil:
+                        IalmMemory *memory) noexcept nogil:
     """Shrink the eigenvalues of every frontal slice, by a few eigenpairs where that is certain."""
     cdef Py_ssize_t i, size = slot_size(n), liwork = symmetric_liwork(n)
     cdef int found
     for i in prange(v, num_threads=slices, schedule="static", chunksize=1):
-        memory.code[i] = 0
+        memory.info[i] = 0
         memory.rank[i] = -1
         if worth_trying(&memory.subspaces[i], n):
             found = partial_shrink(X + i * n * n, n, t, &memory.subspaces[i],
@@ -208,22 +205,24 @@ cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int s
             memory.rank[i] = found
     for i in prange(v, num_threads=slices, schedule="static", chunksize=1):
         if memory.rank[i] < 0:
-            memory.code[i] = symmetric_map(
+            memory.info[i] = symmetric_map(
                 X + i * n * n, n, t, SHRINK, <floating *> memory.spectrum + i * n,
                 <floating *> memory.numbers + omp_get_thread_num() * size,
                 memory.integers + omp_get_thread_num() * liwork, &memory.rank[i])
             memory.subspaces[i].rank = memory.rank[i]
 
 
-cdef void measure(
-    const floating *W,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    int n_threads,
-    Rows *memory,
-    double *row_largest,        # OUT  largest spectral norm of a row slice
-    double *longest,            # OUT  length of the longest tube
-) noexcept nogil:
+cdef struct Norms:
+    # Of W: what says how long all blocks stay zero.
+    double spectral             # largest spectral norm of a frontal slice
+    double row                  # largest spectral norm of a row slice
+    double tube                 # length of the longest tube
+    double entry                # largest entry
+
+
+cdef void measure_rows(const floating *W, Py_ssize_t v, Py_ssize_t n, int n_threads, Rows *memory,
+                       Norms *norms) noexcept nogil:
+    """The norms of the row slices and tubes of W; ``memory.info`` has LAPACK's of every row."""
     cdef Py_ssize_t j, i, k, size = row_size(v, n)
     cdef double *rows
     cdef double *basis
@@ -241,18 +240,88 @@ cdef void measure(
                 squared = squared + rows[i * n + k] * rows[i * n + k]
             largest = fmax(largest, squared)
         memory.sums[n + j] = largest
-        memory.code[j] = row_basis(rows, v, n, basis, basis + v * v)
+        memory.info[j] = row_basis(rows, v, n, basis, basis + v * v)
         memory.sums[j] = basis[v * v + v - 1]       # the largest eigenvalue of the Gram matrix
-    row_largest[0] = longest[0] = 0.0
+    norms.row = norms.tube = 0.0
     for j in range(n):
-        row_largest[0] = fmax(row_largest[0], memory.sums[j])
-        longest[0] = fmax(longest[0], memory.sums[n + j])
-    row_largest[0], longest[0] = sqrt(row_largest[0]), sqrt(longest[0])
+        norms.row = fmax(norms.row, memory.sums[j])
+        norms.tube = fmax(norms.tube, memory.sums[n + j])
+    norms.row, norms.tube = sqrt(norms.row), sqrt(norms.tube)
+
+
+cdef int measure(const floating *W, Py_ssize_t v, Py_ssize_t n, double lam, int n_threads,
+                 IalmMemory *memory, Norms *norms, mvsc_tlrr_result *result) noexcept nogil:
+    """All norms of W; ``memory.X`` is overwritten. A status."""
+    cdef floating *X = <floating *> memory.X
+    cdef const floating *spectrum = <const floating *> memory.spectrum
+    cdef double before = seconds()
+    cdef Py_ssize_t k
+    memcpy(X, W, v * n * n * sizeof(floating))
+    # An infinite threshold leaves nothing but the eigenvalues to compute.
+    symmetric_maps(X, v, n, INFINITY, SHRINK, frontal_threads(v, n_threads),
+                   <floating *> memory.numbers, memory.integers, <floating *> memory.spectrum,
+                   memory.rank, memory.info)
+    if failed(memory.info, v, &result.lapack_info, &result.failed_view):
+        return MVSC_NO_CONVERGENCE
+    result.eigen_seconds += seconds() - before
+    norms.spectral = 0.0
+    for k in range(v * n):
+        norms.spectral = fmax(norms.spectral, fabs(<double> spectrum[k]))
+    measure_rows(W, v, n, n_threads, &memory.rows, norms)
+    if failed(memory.rows.info, n, &result.lapack_info, &result.failed_row):
+        return MVSC_NO_CONVERGENCE
+    loops.finite_maximum(W, v * n * n, &norms.entry)
+    if not 1e-300 < lam * fmax(norms.entry, 1.0) < 1e150:
+        return MVSC_OUT_OF_RANGE
+    return MVSC_OK
+
+
+cdef bint running(const mvsc_tlrr_options *options, const Watch *watch,
+                  const mvsc_tlrr_result *result) noexcept nogil:
+    return (result.n_iter < options.max_iter and not (result.converged or watch.stopped))
+
+
+cdef double fast_forward(
+    const mvsc_tlrr_options *options,
+    const Norms *norms,
+    double *e,                  # OUT  E = e W
+    double *y,                  # OUT  Y_1 = Y_2 = Y_3 = y W
+    mvsc_tlrr_state *state,
+    Watch *watch,
+    mvsc_tlrr_result *result,
+) noexcept nogil:
+    """The iterations in which all blocks are zero; returns the penalty of the next one.
+
+    Then ``E = (3 mu + 2 lam E) / (2 lam + 3 mu)`` and ``Y_k = 2 lam E / 3``, multiples of W, until
+    the argument ``(W - E + Y_k / mu) / 2`` of a block exceeds its threshold.
+    """
+    cdef double omega1 = options.omega1, omega2 = 1.0 - options.omega1, lam = options.lam
+    cdef double mu = options.mu, reach
+    e[0] = y[0] = 0.0
+    while running(options, watch, result):
+        reach = argument(e[0], y[0], mu)
+        if (reach * norms.spectral > omega1 / (2.0 * mu)
+                or reach * norms.row > omega2 / (2.0 * mu)
+                or reach * norms.tube > omega2 * options.alpha / (2.0 * mu)):
+            break
+        e[0] = (3.0 * mu + 2.0 * lam * e[0]) / (2.0 * lam + 3.0 * mu)
+        y[0] = 2.0 * lam * e[0] / 3.0
+        state.residual, state.mu = (1.0 - e[0]) * norms.entry, mu
+        end_iteration(watch, options, state, result)
+        if running(options, watch, result):
+            mu = min(options.rho * mu, options.mu_max)
+    result.n_fast_forward = result.n_iter
+    return mu
+
+
+cdef double argument(double e, double y, double mu) noexcept nogil:
+    """A_k where L is zero, E = e W and Y_k = y W, as a multiple of W."""
+    return (1.0 - e + y / mu) / 2.0
 
 
 cdef int ialm_solve(
-    const floating *W,
-    floating *L,                # OUT
+    const floating *W,          # v x n x n
+    floating *L,                # OUT  v x n x n
     Py_ssize_t v,
     Py_ssize_t n,
     const mvsc_tlrr_options *options,
@@ -260,75 +329,47 @@ cdef int ialm_solve(
     Watch *watch,
     mvsc_tlrr_result *result,   # INOUT zeros in
 ) noexcept nogil:
-    cdef Memory memory
-    cdef int n_threads = options.n_threads, slices = frontal_threads(v, n_threads)
+    """Iterate to the tolerance, max_iter or the callback's wish to stop; a status."""
+    cdef IalmMemory memory
+    cdef Norms norms
+    cdef int n_threads = options.n_threads, slices = frontal_threads(v, n_threads), status
     cdef Py_ssize_t k, i, size = v * n * n
-    cdef double omega1 = options.omega1, omega2 = 1.0 - options.omega1, lam = options.lam
-    cdef double mu = options.mu, spectral_norm = 0.0, row_largest, longest, largest
-    cdef double e = 0.0, y = 0.0, reach, before
+    cdef double lam = options.lam, mu, e, y, reach, before
     cdef loops.IalmStep step
     cdef mvsc_tlrr_state state
-    ialm_memory(arena, v, n, sizeof(floating), options, &memory)
+    lay_out_ialm(arena, v, n, sizeof(floating), n_threads, &memory)
     cdef floating *E = <floating *> memory.E
     cdef floating *Y1 = <floating *> memory.Y1
     cdef floating *Y2 = <floating *> memory.Y2
     cdef floating *X = <floating *> memory.X
-    cdef floating *spectrum = <floating *> memory.spectrum
     memset(&state, 0, sizeof(mvsc_tlrr_state))
     memset(memory.rank, 0, v * sizeof(Py_ssize_t))
     state.ranks = memory.rank
     for i in range(v):
         start_subspace(&memory.subspaces[i],
                        <floating *> memory.bases + i * subspace_capacity(n) * n, n, i)
-
-    before = seconds()
-    memcpy(X, W, size * sizeof(floating))
-    # An infinite threshold leaves nothing but the eigenvalues to compute.
-    symmetric_maps(X, v, n, INFINITY, SHRINK, slices, <floating *> memory.numbers, memory.integers,
-                   spectrum, memory.rank, memory.code)
-    if failed(memory.code, v, &result.lapack_info, &result.failed_view):
-        return MVSC_NO_CONVERGENCE
-    result.eigen_seconds += seconds() - before
-    for k in range(v * n):
-        spectral_norm = fmax(spectral_norm, fabs(<double> spectrum[k]))
-    measure(W, v, n, n_threads, &memory.rows, &row_largest, &longest)
-    if failed(memory.rows.code, n, &result.lapack_info, &result.failed_row):
-        return MVSC_NO_CONVERGENCE
-    loops.finite_maximum(W, size, &largest)
-    if not 1e-300 < lam * fmax(largest, 1.0) < 1e150:
-        return MVSC_OUT_OF_RANGE
-
-    while result.n_iter < options.max_iter and not (result.converged or watch.stopped):
-        reach = (1.0 - e + y / mu) / 2.0
-        if (reach * spectral_norm > omega1 / (2.0 * mu)
-                or reach * row_largest > omega2 / (2.0 * mu)
-                or reach * longest > omega2 * options.alpha / (2.0 * mu)):
-            break
-        e = (3.0 * mu + 2.0 * lam * e) / (2.0 * lam + 3.0 * mu)
-        y = 2.0 * lam * e / 3.0
-        state.residual, state.mu = (1.0 - e) * largest, mu
-        end_iteration(watch, options, &state, result)
-        if result.n_iter < options.max_iter and not (result.converged or watch.stopped):
-            mu = min(options.rho * mu, options.mu_max)
-    result.n_fast_forward = result.n_iter
-
+    status = measure(W, v, n, lam, n_threads, &memory, &norms, result)
+    if status != MVSC_OK:
+        return status
+    mu = fast_forward(options, &norms, &e, &y, &state, watch, result)
     memset(L, 0, size * sizeof(floating))
-    if result.n_iter < options.max_iter and not (result.converged or watch.stopped):
-        reach = (1.0 - e + y / mu) / 2.0
+    if running(options, watch, result):
+        reach = argument(e, y, mu)
         for k in range(size):
             E[k] = <floating> e * W[k]
             Y1[k] = <floating> y * W[k]
             Y2[k] = Y1[k]
             X[k] = <floating> reach * W[k]
-    while result.n_iter < options.max_iter and not (result.converged or watch.stopped):
+    while running(options, watch, result):
         before = seconds()
-        frontal_block(X, v, n, omega1 / (2.0 * mu), slices, &memory)
+        frontal_block(X, v, n, options.omega1 / (2.0 * mu), slices, &memory)
         result.eigen_seconds += seconds() - before
-        if failed(memory.code, v, &result.lapack_info, &result.failed_view):
+        if failed(memory.info, v, &result.lapack_info, &result.failed_view):
             return MVSC_NO_CONVERGENCE
-        step = make_step(omega2, options.alpha, lam, mu, min(options.rho * mu, options.mu_max))
+        step = make_step(1.0 - options.omega1, options.alpha, lam, mu,
+                         min(options.rho * mu, options.mu_max))
         state.residual = sweep(W, L, E, Y1, Y2, X, v, n, n, &step, n_threads, &memory.rows)
-        if failed(memory.rows.code, n, &result.lapack_info, &result.failed_row):
+        if failed(memory.rows.info, n, &result.lapack_info, &result.failed_row):
             return MVSC_NO_CONVERGENCE
         state.mu = mu
         end_iteration(watch, options, &state, result)
@@ -338,6 +379,7 @@ cdef int ialm_solve(
 
 cdef void end_iteration(Watch *watch, const mvsc_tlrr_options *options, mvsc_tlrr_state *state,
                         mvsc_tlrr_result *result) noexcept nogil:
+    """Count an iteration, compare its residual with tol, and report it."""
     result.n_iter += 1
     result.converged = state.residual <= options.tol
     state.iteration, state.converged = result.n_iter, result.converged

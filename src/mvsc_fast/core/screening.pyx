@@ -68,6 +68,7 @@ cdef void tube_squares(
 # parent[j] >= 0 leads towards the smallest member of j's set; that one holds minus the set's size.
 
 cdef Py_ssize_t find(Py_ssize_t *parent, Py_ssize_t j) noexcept nogil:
+    """Smallest member of j's set; the path to it is halved."""
     while parent[j] >= 0:
         if parent[parent[j]] >= 0:
             parent[j] = parent[parent[j]]
@@ -76,6 +77,7 @@ cdef Py_ssize_t find(Py_ssize_t *parent, Py_ssize_t j) noexcept nogil:
 
 
 cdef void join(Py_ssize_t *parent, Py_ssize_t j, Py_ssize_t k) noexcept nogil:
+    """Make one set of those of j and k."""
     cdef Py_ssize_t a = find(parent, j), b = find(parent, k)
     if a == b:
         return
@@ -91,6 +93,7 @@ cdef void screen(
     Py_ssize_t *labels,         # OUT  n, numbered by the first sample of every component
     mvsc_tlrr_blocks *blocks,   # OUT  all but the size field
 ) noexcept nogil:
+    """Components of the graph of the tubes longer than tau, and how many exceed the bound."""
     cdef double x_memory[CHUNK]
     cdef double squares_memory[CHUNK]
     cdef floating *squares = <floating *> squares_memory
@@ -140,6 +143,7 @@ cdef void sort_members(
     Py_ssize_t *members,        # OUT  n: samples by blocks, ascending within each
     Py_ssize_t *local,          # OUT  n: number of every sample within its block
 ) noexcept nogil:
+    """The samples of every block."""
     cdef Py_ssize_t j
     memset(starts, 0, (n_blocks + 1) * sizeof(Py_ssize_t))
     for j in range(n):
@@ -160,7 +164,10 @@ cdef bint build_pattern(
     Py_ssize_t capacity,        # entries that the arrays hold
     Pattern *pattern,           # INOUT n and the arrays in, the pattern out
 ) noexcept nogil:
-    """False if there are more entries than the arrays hold."""
+    """The tubes of a block that exceed the bound, as a CSR matrix and its transposition.
+
+    False if there are more than the arrays hold, or the slices are not symmetric.
+    """
     cdef double x_memory[CHUNK]
     cdef double squares_memory[CHUNK]
     cdef floating *squares = <floating *> squares_memory

@@ -19,8 +19,8 @@ from .api cimport (
 )
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .platform cimport seconds
-from .dual cimport SMALL_BLOCK, dual_lay_out, dual_solve
-from .ialm cimport ialm_lay_out, ialm_solve
+from .dual cimport SMALL_BLOCK, DualMemory, dual_solve, lay_out_dual
+from .ialm cimport IalmMemory, ialm_solve, lay_out_ialm
 from .platform cimport omp_destroy_lock, omp_init_lock
 from .screening cimport Source, screen as screen_tubes, set_thresholds
 from .symmetric cimport MAX_SLICE
@@ -31,6 +31,7 @@ cdef double MIN_WEIGHT = 1e-12      # of a sample: squares of products stay in s
 
 
 cdef Source dense_source(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """v dense slices of n x n entries."""
     cdef Source source
     source.v, source.n, source.stride = v, n, n * n
     source.indptr = source.indices = NULL
@@ -111,7 +112,10 @@ cdef int tlrr_workspace(
     const mvsc_tlrr_blocks *blocks,     # NULL: what any data can need
     size_t *bytes,                      # OUT
 ) noexcept nogil:
+    """Bytes that tlrr_solve needs, any alignment of the workspace allowed for; a status."""
     cdef Arena arena = counting_arena(), labels
+    cdef DualMemory dual
+    cdef IalmMemory ialm
     cdef mvsc_tlrr_blocks worst
     cdef Py_ssize_t[2] largest
     cdef int k
@@ -119,12 +123,12 @@ cdef int tlrr_workspace(
     if options.solver == MVSC_TLRR_IALM:
         if n > MAX_SLICE:
             return MVSC_TOO_LARGE
-        ialm_lay_out(&arena, v, n, itemsize, options)
+        lay_out_ialm(&arena, v, n, itemsize, options.n_threads, &ialm)
     elif blocks != NULL:
         if blocks.largest > MAX_SLICE:
             return MVSC_TOO_LARGE
         lay_out_labels(&arena, n)
-        dual_lay_out(&arena, v, n, itemsize, blocks, options)
+        lay_out_dual(&arena, v, n, itemsize, blocks, options.n_threads, &dual)
     else:
         # One block, or all small: the largest whose memory is needed once for every thread.
         largest[0] = min(n, <Py_ssize_t> MAX_SLICE)
@@ -134,7 +138,7 @@ cdef int tlrr_workspace(
         for k in range(2):
             worst.n_blocks, worst.largest, worst.n_tubes = n, largest[k], n * n
             arena = labels
-            dual_lay_out(&arena, v, n, itemsize, &worst, options)
+            lay_out_dual(&arena, v, n, itemsize, &worst, options.n_threads, &dual)
             if arena.overflow:
                 return MVSC_TOO_LARGE
             bytes[0] = max(bytes[0], workspace_bytes(&arena))

@@ -79,8 +79,8 @@ def tlrr(
     n_threads : int, optional
         None follows OMP_NUM_THREADS and the CPUs allowed.
     callback : callable, optional
-        Called with an `IterationState` (iteration, residual, seconds) after every iteration;
-        returning True stops the run.
+        Called with an `IterationState` (iteration, residual, seconds, block) after every
+        iteration; returning True stops the run.
     sample_weight : array of shape (n,), optional
         How many samples each row and column of W stands for, positive; None: one each ("dual"
         only). See Notes.
