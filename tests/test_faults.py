@@ -86,7 +86,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
                 assert "injected" in str(error)
                 failures += 1
         np.testing.assert_array_equal(call(), expected)
-    assert failures > 2
+    assert failures >= 2  # the workspace and the result at least
 
 
 MAPS = {
