@@ -11,7 +11,8 @@ from extensions import build, c_compiler
 from native_calls import SOLVERS, example
 
 import mvsc_fast
-from mvsc_fast import _kernels, tlrr
+from mvsc_fast import tlrr
+from mvsc_fast.core import rows, symmetric
 from mvsc_fast.core import tlrr as core_tlrr
 
 
@@ -34,10 +35,12 @@ def test_the_binary_interface_is_what_it_was(probe):
 
 
 SIGNATURES = {
-    _kernels: {
+    rows: {
         "__pyx_fuse_1tube_map": "Py_ssize_t (double *, Py_ssize_t, Py_ssize_t, Py_ssize_t, double, "
         "int, double *)",
         "slice_lwork": "Py_ssize_t (Py_ssize_t, Py_ssize_t)",
+    },
+    symmetric: {
         "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
     },
     core_tlrr: {

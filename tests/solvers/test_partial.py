@@ -5,7 +5,6 @@ from conftest import random_similarities
 from reference.proximal import symmetric_shrink
 
 from mvsc_fast import tlrr
-from mvsc_fast._parts import PARTIAL_MINIMUM
 
 PARTIAL_MINIMUM = 200
 

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from mvsc_fast import tlrr
-from mvsc_fast._parts import screen_blocks
 
 PARAMETERS = {"omega1": 0.5, "alpha": 6.0, "lam": 2.0}  # tau = 0.75
 
