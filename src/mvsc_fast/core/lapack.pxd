@@ -1,6 +1,6 @@
-# LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major; every function that can
-# fail returns LAPACK's info. Beside it stands what it needs as workspace: `_lwork` numbers of its
-# type, `_lrwork` doubles, `_liwork` integers.
+# LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major; every function that
+# can fail returns LAPACK's info. Beside it stands what it needs as workspace: `_lwork` numbers of
+# its type, `_lrwork` doubles, `_liwork` integers.
 from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack

@@ -1,8 +1,8 @@
 """Maps of the eigenvalues of symmetric frontal slices, by all eigenpairs that the result needs.
 
-A slice a = Q T Q^T is reduced to a tridiagonal T, all of whose eigenvalues are found first. Shrinking
-and clipping are affine on each of the three parts of the spectrum (s < -t, |s| <= t, s > t), so the
-eigenvectors of the largest part are left out: see Recipe.
+A slice a = Q T Q^T is reduced to a tridiagonal T, all of whose eigenvalues are found first.
+Shrinking and clipping are affine on each of the three parts of the spectrum (s < -t, |s| <= t,
+s > t), so the eigenvectors of the largest part are left out: see Recipe.
 """
 
 from cython cimport floating
