@@ -28,7 +28,7 @@ cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
 cdef inline int frontal_threads(Py_ssize_t v, int n_threads) noexcept nogil:
     """Frontal slices worked on side by side, on one BLAS thread each.
 
-    A threaded LAPACK never pays: with two threads it took 3 to 16 times as long as one thread for
+    A threaded LAPACK never pays: with two threads it took 3 to 13 times as long as one thread for
     one view and for three, n = 1000 and 2000, both precisions, on a busy machine, where threads
     that wait for each other within every column of the tridiagonal reduction spin.
     """
