@@ -50,7 +50,7 @@ def accuracies(views, y, seed):
         "averaged graph": acc(W.mean(axis=0)),
         "concatenated": acc(graphs.knn([np.hstack(unit)])[0]),
     }
-    return scores, model.neighbors_, model.n_iter_, seconds
+    return scores, model.n_neighbors_, model.n_iter_, seconds
 
 
 def main(shuffles):

@@ -35,7 +35,7 @@ def tasks():
         yield (
             f"{name}: t-SVD-MSC",
             lambda t, views=views: tsvd_msc(
-                [X.astype(t) for X in views], lam=0.5, transform="graph", tol=1e-3
+                [X.astype(t) for X in views], lam=0.5, sample_transform="graph", tol=1e-3
             ),
             W,
             y,

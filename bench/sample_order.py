@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from timing import load_shared, print_table
 
-from mvsc_fast import ETLMSC, TLRR, TSVDMSC
+from mvsc_fast import ETLMSC, TLRR, TSVDMSC, SelfOrdered
 from mvsc_fast.metrics import clustering_scores
 
 ROWS = [
@@ -30,19 +30,21 @@ ROWS = [
 VARIANTS = {
     "dft": {"sample_transform": "dft"},
     "graph": {},
-    "self-ordering": {"reorder": True},
+    "self-ordering": {"self_ordered": True},
 }
 
 
 def scores(estimator, parameters, views, y, seed, then_tlrr):
     k = len(np.unique(y))
     parameters = dict(parameters)
-    reorder = {"reorder": parameters.pop("reorder")} if "reorder" in parameters else {}
+    self_ordered = parameters.pop("self_ordered", False)
     if then_tlrr:  # a chain orders itself by its final labels
         graph = estimator(k, **parameters)
-        model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=graph, random_state=seed, **reorder)
+        model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=graph, random_state=seed)
     else:
-        model = estimator(k, random_state=seed, **parameters, **reorder)
+        model = estimator(k, random_state=seed, **parameters)
+    if self_ordered:
+        model = SelfOrdered(model)
     values = clustering_scores(y, model.fit_predict(views))
     return values["acc"], values["nmi"]
 

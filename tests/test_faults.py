@@ -231,7 +231,7 @@ def test_many_fits_leave_memory_flat():
         views, _ = datasets.make_multiview_subspaces(24, 2, random_state=0)
         models = [E(2, n_init=1, max_iter=5, tol=1e3, random_state=0, n_threads=1)
                   for E in ESTIMATORS.values()]
-        models[0].set_params(neighbors=6)
+        models[0].set_params(n_neighbors=6)
         def rounds(count):
             for k in range(count):
                 models[k % len(models)].fit(views)
@@ -258,7 +258,7 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
             return [x["num_threads"] for x in threadpoolctl.threadpool_info()
                     if x["user_api"] == "blas"]
         views, _ = datasets.make_multiview_subspaces(120, 3, random_state=0)
-        expected = TLRR(3, neighbors=6, random_state=0).fit(views).labels_
+        expected = TLRR(3, n_neighbors=6, random_state=0).fit(views).labels_
         before = blas()
         random.seed(0)
         interrupted = 0
@@ -274,7 +274,7 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
                 interrupted += 1
             timer.join()
             assert blas() == before, (blas(), before)
-            labels = TLRR(3, neighbors=6, random_state=0).fit(views).labels_
+            labels = TLRR(3, n_neighbors=6, random_state=0).fit(views).labels_
             assert (labels == expected).all()
         print(interrupted)
     """)
@@ -282,7 +282,7 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
 
 
 def test_a_failed_fit_can_be_repeated():
-    model = TLRR(3, neighbors=6, random_state=0)
+    model = TLRR(3, n_neighbors=6, random_state=0)
     with pytest.raises(ValueError, match="NaN"):
         model.fit([np.full((30, 4), np.nan)])
     assert model.fit(VIEWS).labels_.shape == (30,)

@@ -61,7 +61,7 @@ def test_scan_finds_the_blocks():
     W = 0.2 * random_similarities(2, 60) + (y[:, None] == y) * rng.uniform(1, 2, (60, 60))
     W = (W + W.transpose(0, 2, 1)) / 2
     path = scan(W, 3, n_init=5)
-    assert list(path.neighbors) == [6, 8, 11, 15]
+    assert list(path.n_neighbors) == [6, 8, 11, 15]
     assert path.labels.shape == (4, 60)
     assert np.all(np.diff(path.tau) < 0)
     assert len({tuple(path.labels[path.best][y == c]) for c in range(3)}) == 3
@@ -71,4 +71,4 @@ def test_scan_finds_the_blocks():
 def test_tiny_data_have_a_grid():
     W = random_similarities(1, 5)
     path = scan(W, 2, n_init=2)
-    assert list(path.neighbors) == [1]
+    assert list(path.n_neighbors) == [1]

@@ -62,7 +62,7 @@ def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
 
 def fit(n_threads=2):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    return TLRR(3, neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
+    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
 
 
 def test_concurrent_fits_equal_serial_ones():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from reference.proximal import frontal_shrink, view_nuclear_shrink
 
-from mvsc_fast.transforms import Basis, Fourier, resolve_transform, resolve_view_transform
+from mvsc_fast.transforms import Basis, Fourier, resolve_sample_transform, resolve_view_transform
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])
@@ -34,17 +34,20 @@ def test_basis_is_inverted():
 def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
     views = [np.ones((4, 2))]
     with pytest.raises(ValueError, match=r"shape \(3, 3\), the data need \(4, 4\)"):
-        resolve_transform(np.eye(3), views)
+        resolve_sample_transform(np.eye(3), views)
     with pytest.raises(ValueError, match="not orthonormal"):
-        resolve_transform(np.ones((4, 4)), views)
+        resolve_sample_transform(np.ones((4, 4)), views)
     with pytest.raises(ValueError, match="'dft', 'graph', 'identity', got 'dct'"):
-        resolve_transform("dct", views)
+        resolve_sample_transform("dct", views)
 
 
 def test_the_identity_is_a_transform_too():
     T = np.random.default_rng(0).standard_normal((3, 6, 4))
     views = [np.ones((6, 2))]
-    identity, basis = resolve_transform("identity", views), resolve_transform(np.eye(6), views)
+    identity, basis = (
+        resolve_sample_transform("identity", views),
+        resolve_sample_transform(np.eye(6), views),
+    )
     for transform in (identity, basis):
         np.testing.assert_array_equal(transform.inverse(transform.forward(T, 1), 1), T)
     first, second = T.copy(), T.copy()

@@ -18,6 +18,8 @@ from .readers import load_views
 from .spectral import fuse, spectral_labels
 from .threads import show_config
 
+__all__ = ["main"]
+
 
 def main(argv=None):
     """Run the command line; returns the exit code (2 for bad input)."""
@@ -91,7 +93,7 @@ def _cluster(args):
             if not neighbors.isdecimal():
                 raise ValueError(f'--neighbors must be a number or "auto", got {neighbors!r}')
             neighbors = int(neighbors)
-        parameters["neighbors"] = neighbors
+        parameters["n_neighbors"] = neighbors
     model = ESTIMATORS[args.method](args.clusters, **parameters).fit(views)
     if args.scores and len(y) != len(model.labels_):
         raise ValueError(f"--scores: {len(y)} labels for {len(model.labels_)} samples")
@@ -127,7 +129,7 @@ def _demo(args):
         rows[name] = clustering_scores(y, labels)
     print(_score_table(rows))
     print(
-        f"TLRR: {seconds:.1f} s, {model.neighbors_} neighbors chosen by label stability, "
+        f"TLRR: {seconds:.1f} s, {model.n_neighbors_} neighbors chosen by label stability, "
         f"{model.n_iter_} solver iterations"
     )
     folder = Path(args.output)

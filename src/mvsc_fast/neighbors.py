@@ -7,18 +7,29 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 
+from ._repr import ShortRepr
 from .spectral import add_tail, spectral_labels
+
+__all__ = [
+    "NeighborsPath",
+    "count_neighbors",
+    "label_stability",
+    "shrink_affinity",
+    "stable_neighbors",
+    "tube_lengths",
+    "tube_thresholds",
+]
 
 GRID = (6, 8, 11, 15, 21, 30, 42, 60, 85)
 
 
-@dataclass
-class NeighborsPath:
+@dataclass(repr=False)
+class NeighborsPath(ShortRepr):
     """Label stability along a grid of neighbourhood sizes.
 
     Attributes
     ----------
-    neighbors : ndarray of shape (g,)
+    n_neighbors : ndarray of shape (g,)
         Sizes d.
     tau : ndarray of shape (g,)
         Tube threshold that keeps d tubes per sample on average.
@@ -29,7 +40,7 @@ class NeighborsPath:
         Index of the most stable one.
     """
 
-    neighbors: np.ndarray
+    n_neighbors: np.ndarray
     tau: np.ndarray
     labels: np.ndarray
     stability: np.ndarray
@@ -42,18 +53,18 @@ def tube_lengths(W):
     return np.sqrt(squares, out=squares)
 
 
-def tube_thresholds(lengths, neighbors):
+def tube_thresholds(lengths, n_neighbors):
     """For every d the tube length tau that d off-diagonal tubes per sample exceed, on average.
 
     Parameters
     ----------
     lengths : ndarray of shape (n, n)
         Symmetric; see `tube_lengths`.
-    neighbors : sequence of int
+    n_neighbors : sequence of int
 
     Returns
     -------
-    ndarray of the same length as ``neighbors``
+    ndarray of the same length as ``n_neighbors``
         Where there are too few non-zero tubes, the shortest one; where more tubes tie at the
         maximum than asked for, half of it, so that all of them survive.
     """
@@ -62,8 +73,8 @@ def tube_thresholds(lengths, neighbors):
     pairs = np.concatenate([lengths[j, j + 1 :] for j in range(n)])
     pairs = pairs[pairs > 0]
     if pairs.size == 0:
-        return np.ones(len(neighbors))
-    ranks = np.minimum(np.maximum(n * np.asarray(neighbors) // 2, 1), pairs.size) - 1
+        return np.ones(len(n_neighbors))
+    ranks = np.minimum(np.maximum(n * np.asarray(n_neighbors) // 2, 1), pairs.size) - 1
     pairs = -np.partition(-pairs, np.unique(ranks))
     tau = pairs[ranks].astype(np.float64)
     longest = float(pairs.max())

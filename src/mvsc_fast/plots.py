@@ -2,6 +2,8 @@
 
 import numpy as np
 
+__all__ = ["plot_neighbors_path", "plot_similarity"]
+
 
 def _figure(*args, **kwargs):
     try:
@@ -58,11 +60,11 @@ def plot_neighbors_path(path):
     """
     figure = _figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
-    axes.plot(path.neighbors, path.stability, "o-", color="#4c3a8c")
-    axes.plot(path.neighbors[path.best], path.stability[path.best], "o", ms=12, mfc="none",
-              color="#d1495b", label=f"chosen: {path.neighbors[path.best]}")  # fmt: skip
+    axes.plot(path.n_neighbors, path.stability, "o-", color="#4c3a8c")
+    axes.plot(path.n_neighbors[path.best], path.stability[path.best], "o", ms=12, mfc="none",
+              color="#d1495b", label=f"chosen: {path.n_neighbors[path.best]}")  # fmt: skip
     axes.set_xscale("log")
-    axes.set_xticks(path.neighbors, [str(d) for d in path.neighbors])
+    axes.set_xticks(path.n_neighbors, [str(d) for d in path.n_neighbors])
     axes.minorticks_off()
     axes.set(xlabel="neighbors per sample", ylabel="mean NMI with the labels next to it",
              title="label stability")  # fmt: skip

@@ -5,6 +5,8 @@ row slices; or along its first axis, the views, and shrunk by its frontal slices
 transform here is orthonormal, solvers can stay in transformed coordinates throughout.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.fft
 
@@ -18,6 +20,16 @@ from ._kernels import (
 from .graphs import graph_basis, self_representation
 from .threads import blas_threads
 from .validation import check_option
+
+__all__ = [
+    "Basis",
+    "Fourier",
+    "check_sample_transform",
+    "check_transform",
+    "check_view_transform",
+    "resolve_sample_transform",
+    "resolve_view_transform",
+]
 
 
 class Fourier:
@@ -99,35 +111,52 @@ class Basis:
         frontal_shrink(T, t / np.sqrt(len(T)), work)
 
 
-def resolve_transform(transform, views):
+SAMPLE_TRANSFORMS = ("dft", "graph", "identity")
+VIEW_TRANSFORMS = ("dft", "identity")
+
+
+def check_transform(value, name, words):
+    """``value``, one of some words, a transform, or a square matrix."""
+    if isinstance(value, (Fourier, Basis)):
+        return value
+    if isinstance(value, str) or np.ndim(value) != 2:
+        return check_option(value, name, words)
+    if np.shape(value)[0] != np.shape(value)[1]:
+        raise ValueError(f"{name} must be a square matrix, got shape {np.shape(value)}")
+    return value
+
+
+check_sample_transform = partial(check_transform, words=SAMPLE_TRANSFORMS)
+check_view_transform = partial(check_transform, words=VIEW_TRANSFORMS)
+
+
+def resolve_sample_transform(transform, views):
     """The transform along the samples: "dft", "graph", "identity", or a matrix of basis columns.
 
     "graph" takes the eigenvectors of the normalised default similarity graph of the views, which
     do not depend on the order of the samples.
     """
-    if isinstance(transform, (Fourier, Basis)):
-        return transform
-    if isinstance(transform, str):
-        check_option(transform, "transform", ("dft", "graph", "identity"))
-        if transform == "graph":
-            return Basis(graph_basis(self_representation(views)))
-        return Fourier() if transform == "dft" else Basis()
-    return _given_basis(transform, views[0].shape[0], views[0].dtype)
+    check_sample_transform(transform, "sample_transform")
+    if isinstance(transform, str) and transform == "graph":
+        return Basis(graph_basis(self_representation(views)))
+    return _resolve(transform, "sample_transform", views[0].shape[0], views[0].dtype)
 
 
 def resolve_view_transform(transform, v, dtype):
     """The transform along v views: "dft", "identity", or a v x v matrix of basis columns."""
+    check_view_transform(transform, "view_transform")
+    return _resolve(transform, "view_transform", v, dtype)
+
+
+def _resolve(transform, name, n, dtype):
+    if isinstance(transform, (Fourier, Basis)):
+        return transform
     if isinstance(transform, str):
-        check_option(transform, "transform", ("dft", "identity"))
         return Fourier() if transform == "dft" else Basis()
-    return _given_basis(transform, v, dtype)
-
-
-def _given_basis(matrix, n, dtype):
-    basis = np.ascontiguousarray(matrix, dtype=dtype)
+    basis = np.ascontiguousarray(transform, dtype=dtype)
     if basis.shape != (n, n):
-        raise ValueError(f"transform has shape {basis.shape}, the data need ({n}, {n})")
+        raise ValueError(f"{name} has shape {basis.shape}, the data need ({n}, {n})")
     error = np.abs(basis.T @ basis - np.eye(n)).max()
     if not error < 1e-3:
-        raise ValueError(f"transform is not orthonormal: max |B^T B - I| = {error:.2g}")
+        raise ValueError(f"{name} is not orthonormal: max |B^T B - I| = {error:.2g}")
     return Basis(basis)

@@ -9,6 +9,20 @@ from sklearn.utils import check_array, check_scalar
 
 from ._kernels import LARGEST_SLICE
 
+__all__ = [
+    "available_memory",
+    "check_finite",
+    "check_integer",
+    "check_memory",
+    "check_number",
+    "check_numbers",
+    "check_option",
+    "check_similarities",
+    "check_slice_size",
+    "check_sparse_similarities",
+    "check_squarable",
+]
+
 
 def check_integer(value, name, minimum):
     """The integer ``value``, at least ``minimum``."""
@@ -30,20 +44,6 @@ def check_numbers(values, name, count, low=None):
     if len(values) not in (1, count):
         raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
     return [check_number(value, name, low) for value in values * (count // len(values))]
-
-
-def check_stopping(tol, max_iter):
-    """Both parameters of a stopping rule."""
-    return check_number(tol, "tol", 0.0), check_integer(max_iter, "max_iter", 0)
-
-
-def check_penalty(mu, rho, mu_max):
-    """First penalty, its growth and its cap."""
-    return (
-        check_number(mu, "mu", 0.0, open_interval=True),
-        check_number(rho, "rho", 1.0),
-        check_number(mu_max, "mu_max", 0.0, open_interval=True),
-    )
 
 
 def check_sample_weight(sample_weight, n_samples):

@@ -1,12 +1,21 @@
-"""scikit-learn's own checks of every estimator; none is expected to fail."""
+"""scikit-learn's own checks of every estimator, early checks of parameters, documentation."""
 
+import inspect
+import re
+
+import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mvsc_fast import methods
+import mvsc_fast
+from mvsc_fast import TSVDMSC, SelfOrdered, datasets, methods
+from mvsc_fast._documentation import entries, sections
 
+CLASSES = [*methods.ESTIMATORS.values(), SelfOrdered]
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
+ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3)))
+FUNCTIONS = [estimator._function for estimator in methods.ESTIMATORS.values()]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -18,4 +27,126 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_parameters_survive_cloning(estimator):
-    assert clone(estimator).get_params() == estimator.get_params()
+    assert clone(estimator).get_params(deep=False).keys() == estimator.get_params(False).keys()
+    assert repr(clone(estimator)) == repr(estimator)
+
+
+# ------------------------------------------------------------------ parameters before any work
+
+WRONG = {
+    "callback": 3,
+    "estimator": 3,
+    "features": "zeros",
+    "graph": "lsh",
+    "random_state": "seed",
+    "sample_transform": "dct",
+    "solver": "admm",
+    "update": "both",
+    "view_transform": "graph",
+}  # all others are numbers, none of which may be -1
+
+
+class Untouchable:
+    """Data that nobody may look at."""
+
+    def __getattribute__(self, name):
+        raise AssertionError(f"{name} of the data was asked for before the parameters were checked")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
+)
+def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, name):
+    estimator = clone(estimator).set_params(**{name: WRONG.get(name, -1)})
+    with pytest.raises(ValueError, match=name if name != "random_state" else "seed"):
+        estimator.fit(Untouchable())
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(f, name) for f in FUNCTIONS for name in list(inspect.signature(f).parameters)[1:]],
+)
+def test_every_parameter_of_a_function_is_checked_before_any_work(function, name):
+    with pytest.raises(ValueError, match=name):
+        function(Untouchable(), **{name: WRONG.get(name, -1)})
+
+
+def test_a_basis_that_does_not_fit_is_refused_before_the_graph_is_made(monkeypatch):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+    monkeypatch.setattr(methods.TRPCA, "_graph_tensor", None)
+    with pytest.raises(ValueError, match=r"view_transform has shape \(2, 2\), the data need"):
+        methods.TRPCA(3, view_transform=np.eye(2)).fit(views)
+
+
+def test_views_and_similarities_are_checked_once(monkeypatch):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("the data are checked again")
+
+    for estimator, data in (
+        (methods.LTMSC(3), views),
+        (methods.TRPCA(3, graph="precomputed"), mvsc_fast.graphs.knn(views)),
+    ):
+        checked = estimator._validate(data)
+        for module in ("_base.check_views", "_recovery.check_similarities"):
+            monkeypatch.setattr(f"mvsc_fast.methods.{module}", refuse)
+        estimator._solve(checked, n_threads=1)
+        monkeypatch.undo()
+
+
+# ------------------------------------------------------------------ documentation
+
+
+def documented(obj, title):
+    return entries(sections(obj.__doc__).get(title, ""))
+
+
+@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS], ids=lambda obj: obj.__name__)
+def test_every_parameter_is_documented_with_its_default(obj):
+    parameters = inspect.signature(obj).parameters
+    found = documented(obj, "Parameters")
+    assert list(found) == list(parameters)
+    for name, parameter in parameters.items():
+        head = found[name].split("\n")[0]
+        assert " : " in head
+        default = re.search(r", default=(.*)$", head)
+        if parameter.default is None:
+            assert head.endswith(", optional")
+        elif parameter.default is not inspect.Parameter.empty:
+            text = default.group(1).strip('"')
+            assert text == parameter.default or float(text) == parameter.default
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_every_attribute_is_documented(estimator):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+    learned = {name for name in vars(clone(estimator).fit(views)) if name.endswith("_")}
+    found = set(documented(estimator, "Attributes"))
+    if isinstance(estimator, SelfOrdered):  # with the attributes of the estimator in it
+        learned -= set(documented(estimator.estimator, "Attributes")) - found
+    assert learned == found
+
+
+@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS], ids=lambda obj: obj.__name__)
+def test_the_rest_of_the_documentation(obj):
+    parts = sections(obj.__doc__)
+    assert "{name}" not in obj.__doc__ and obj.__doc__.strip()
+    if inspect.isclass(obj):
+        assert f"import {obj.__name__}" in parts["Examples"] or "SelfOrdered" in parts["Examples"]
+    else:
+        assert "ValueError" in parts["Raises"] and "Result" in parts["Returns"]
+    assert "References" in parts or obj is SelfOrdered
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_results_are_shown_by_shapes_and_figures(function):
+    views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
+    data = views
+    if next(iter(inspect.signature(function).parameters)) == "W":
+        data = mvsc_fast.graphs.knn(views)
+    result = function(data, max_iter=3)
+    text = repr(result)
+    assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
+    assert "<float64 (3, 30, 30)>" in text and "array" not in text and len(text) < 250

@@ -13,6 +13,7 @@ from mvsc_fast import (
     TLRR,
     TRPCA,
     TSVDMSC,
+    SelfOrdered,
     UtSVDMSC,
     datasets,
     snn,
@@ -45,7 +46,7 @@ def test_trpca_without_a_transform_along_the_views():
     W = random_similarities(3, 20)
     L, _, n_iter = twin.trpca(W, 0.1, identity=True)
     for transform in ("identity", np.eye(3)):
-        result = trpca(W, lam=0.1, transform=transform)
+        result = trpca(W, lam=0.1, view_transform=transform)
         assert result.n_iter == n_iter
         np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
 
@@ -98,9 +99,13 @@ def test_stopping_early(method):
     ("method", "parameters", "message"),
     [
         (trpca, {"lam": 0.0}, "lam"),
-        (trpca, {"transform": "graph"}, "'dft', 'identity'"),
-        (trpca, {"transform": np.eye(2)}, r"transform has shape \(2, 2\), the data need \(3, 3\)"),
-        (trpca, {"transform": np.ones((3, 3))}, "not orthonormal"),
+        (trpca, {"view_transform": "graph"}, "'dft', 'identity'"),
+        (
+            trpca,
+            {"view_transform": np.eye(2)},
+            r"view_transform has shape \(2, 2\), the data need \(3, 3\)",
+        ),
+        (trpca, {"view_transform": np.ones((3, 3))}, "not orthonormal"),
         (trpca, {"rho": 0.5}, "rho"),
         (snn, {"weights": -1.0}, "weights"),
         (snn, {"weights": (1.0, np.nan)}, "weights"),
@@ -141,11 +146,11 @@ def test_any_tensor_into_any_recovery(subspaces, recovery, graph):
 
 def test_graph_estimator_inherits_seed_and_threads(subspaces):
     views, _ = subspaces
-    graph = TSVDMSC(3, reorder=True)
+    graph = SelfOrdered(TSVDMSC(3))
     first = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
     second = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
     np.testing.assert_array_equal(first.similarity_, second.similarity_)
-    assert graph.random_state is None
+    assert graph.estimator.random_state is None
 
 
 @pytest.mark.parametrize("recovery", [TRPCA, SNN])

@@ -65,7 +65,7 @@ def test_objective_equals_its_definition():
         ({"alpha": -1.0}, "alpha"),
         ({"alpha": 0.0}, 'lam="auto" sets the tube threshold'),
         ({"lam": -1.0}, "lam"),
-        ({"neighbors": 0}, "neighbors"),
+        ({"n_neighbors": 0}, "n_neighbors"),
         ({"graph": "lsh"}, "graph must be one of 'precomputed', 'tsvd', 'selfrep'"),
         ({"graph": 3}, "or an estimator, got 3"),
         ({"solver": "admm"}, "solver"),
@@ -88,7 +88,7 @@ def test_fitted_attributes(subspaces):
     assert model.similarity_.shape == model.tensor_.shape == (4, 120, 120)  # one view twice
     assert model.affinity_.shape == (120, 120) and model.embedding_.shape == (120, 4)
     assert model.n_features_in_ == [40, 60, 30] and model.n_iter_ >= 1 and model.converged_
-    assert model.neighbors_ in model.path_.neighbors and model.lam_ > 0
+    assert model.n_neighbors_ in model.path_.n_neighbors and model.lam_ > 0
     np.testing.assert_array_equal(model.similarity_, graphs.self_representation(views))
     assert clustering_scores(y, labels)["acc"] >= 0.95
     for X, original in zip(views, before, strict=True):
@@ -100,7 +100,7 @@ def test_fitted_attributes(subspaces):
 def test_every_graph_and_solver(graph, solver):
     X, y = make_blobs(120, n_features=40, centers=4, cluster_std=1.0, random_state=0)
     views = [X[:, :20], X[:, 20:]]
-    labels = TLRR(4, graph=graph, solver=solver, neighbors=8, random_state=0).fit_predict(views)
+    labels = TLRR(4, graph=graph, solver=solver, n_neighbors=8, random_state=0).fit_predict(views)
     assert clustering_scores(y, labels)["acc"] >= 0.9
 
 
@@ -112,7 +112,7 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
     np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
     assert precomputed.n_features_in_ == 120
     source = TSVDMSC(4, random_state=0).fit(views)
-    chained = TLRR(4, graph=source, neighbors=8, random_state=0).fit(views)
+    chained = TLRR(4, graph=source, n_neighbors=8, random_state=0).fit(views)
     np.testing.assert_array_equal(chained.similarity_, source.tensor_)
     with pytest.raises(ValueError, match="fitted on 120 samples, the views have 60"):
         TLRR(4, graph=source).fit([X[:60] for X in views])
@@ -171,14 +171,14 @@ def test_memory_mapped_views(subspaces, tmp_path):
 def test_verbose_and_given_parameters(subspaces, capsys):
     model = TLRR(4, lam=3.0, verbose=1, random_state=0).fit(subspaces[0])
     assert "[TLRR] 3 views, 120 samples" in capsys.readouterr().err
-    assert model.lam_ == 3.0 and model.path_ is None and model.neighbors_ > 0
+    assert model.lam_ == 3.0 and model.path_ is None and model.n_neighbors_ > 0
 
 
 def test_running_out_of_iterations_is_a_warning(subspaces):
     from sklearn.exceptions import ConvergenceWarning
 
     with pytest.warns(ConvergenceWarning, match="TLRR stopped after 3 iterations at a residual"):
-        TLRR(4, neighbors=8, solver="ialm", max_iter=3).fit(subspaces[0])
+        TLRR(4, n_neighbors=8, solver="ialm", max_iter=3).fit(subspaces[0])
 
 
 @pytest.mark.parametrize(

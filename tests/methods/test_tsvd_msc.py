@@ -22,7 +22,7 @@ def test_equals_the_twin_on_full_features(n, dims, update, transform):
     if transform == "basis":
         transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
     Z, n_iter = twin(views, lam=0.2, update=update, basis=basis)
-    result = tsvd_msc(views, lam=0.2, update=update, transform=transform)
+    result = tsvd_msc(views, lam=0.2, update=update, sample_transform=transform)
     assert result.n_iter == n_iter and result.converged
     np.testing.assert_allclose(result.representation, Z, atol=1e-10)
     W = np.abs(Z) + np.abs(Z).transpose(0, 2, 1)
@@ -58,8 +58,8 @@ def test_chained_into_tlrr_on_yaleb_in_file_order(load_shared):
 def test_graph_transform_follows_the_samples():
     views = random_views(20, (15, 30))
     order = np.random.default_rng(0).permutation(20)
-    Z = tsvd_msc(views, transform="graph").representation
-    permuted = tsvd_msc([X[order] for X in views], transform="graph").representation
+    Z = tsvd_msc(views, sample_transform="graph").representation
+    permuted = tsvd_msc([X[order] for X in views], sample_transform="graph").representation
     np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-6)
 
 
@@ -84,7 +84,7 @@ def test_single_precision():
     [
         ({"lam": 0.0}, "lam"),
         ({"update": "both"}, "'joint', 'sequential', got 'both'"),
-        ({"transform": "fft"}, "'dft', 'graph'"),
+        ({"sample_transform": "fft"}, "'dft', 'graph'"),
         ({"tol": -1.0}, "tol"),
         ({"max_iter": -1}, "max_iter"),
     ],

@@ -3,6 +3,7 @@
 from ._etlmsc import ETLMSC, etlmsc
 from ._lt_msc import LTMSC, lt_msc
 from ._scmv_3dt import SCMV3DT, scmv_3dt
+from ._self_ordered import SelfOrdered
 from ._snn import SNN, snn
 from ._tlrr import TLRR, tlrr
 from ._trpca import TRPCA, trpca
@@ -26,6 +27,7 @@ __all__ = [
     "LTMSC",
     "SCMV3DT",
     "SNN",
+    "SelfOrdered",
     "TLRR",
     "TRPCA",
     "TSVDMSC",

@@ -7,14 +7,21 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._kernels import UnfoldingWorkspace
-from ..solvers.results import Progress, RepresentationResult
-from ..threads import blas_threads, resolve_threads, useful_threads
+from ..solvers._results import RepresentationResult
+from ..solvers._run import Run
 from ..transforms import Fourier
-from ..validation import check_number, check_option, check_penalty, check_stopping
 from ..views import check_views
-from .representation import RepresentationClusterer
+from ._method import method, nonnegative, option, positive
+from ._representation import RepresentationClusterer
 
 
+@method(
+    check_views,
+    lam=positive,
+    alpha=nonnegative,
+    beta=nonnegative,
+    features=option("pca", "pad"),
+)
 def scmv_3dt(
     views,
     *,
@@ -57,68 +64,45 @@ def scmv_3dt(
     tol : float, default=1e-6
         On the largest entry of both constraint residuals and of the change of Z.
     max_iter : int, default=200
-    mu, rho, mu_max : float, default=1e-2, 1.2, 1e6
-        First penalty, its growth per iteration and its cap.
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed.
-    callback : callable, optional
-        Called with an `IterationState` after every iteration; returning True stops.
 
     Returns
     -------
     RepresentationResult
         ``representation`` Z, its sparse copy, and ``tensor`` |Z| + |Z|^T, both (v, n, n).
 
-    Raises
-    ------
-    ValueError
-        If a view or a parameter is invalid; the message says which.
-
     References
     ----------
     Yin, Gao, Xie, Guo: Multiview subspace clustering via tensorial t-product representation. IEEE
     TNNLS 30(3), 2019.
     """
-    views = check_views(views)
-    lam = check_number(lam, "lam", 0.0, open_interval=True)
-    alpha = check_number(alpha, "alpha", 0.0)
-    beta = check_number(beta, "beta", 0.0)
-    check_option(features, "features", ("pca", "pad"))
-    tol, max_iter = check_stopping(tol, max_iter)
-    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
-    n_threads = useful_threads(resolve_threads(n_threads), views[0].shape[0])
-    progress = Progress(tol, max_iter, callback)
     v, n, dtype = len(views), views[0].shape[0], views[0].dtype
     fourier = Fourier()
-    with blas_threads(n_threads):
-        factors = _frequency_factors(_equal_features(views, features))
+    factors = _frequency_factors(_equal_features(views, features))
     work = UnfoldingWorkspace(n, dtype, complex_slices=True)
 
     Z, J, C, U1, U2 = (np.zeros((v, n, n), dtype=dtype) for _ in range(5))
-    with blas_threads(n_threads):
-        while progress.running:
-            former = Z
-            B = J - U1
-            B += C
-            B -= U2
-            B *= mu
-            Z = _representation(B, factors, lam, beta, mu)
-            J = np.add(Z, U1, out=B)
-            J = fourier.forward(J, axis=0)
-            fourier.shrink_frontal(J, 1.0 / mu, work)
-            J = fourier.inverse(J, axis=0)
-            C = Z + U2
-            C = np.sign(C) * np.maximum(np.abs(C) - alpha / mu, 0.0)
-            U1 += Z
-            U1 -= J
-            U2 += Z
-            U2 -= C
-            progress.record(max(np.abs(D).max() for D in (Z - J, Z - C, Z - former)))
-            growth = min(rho * mu, mu_max) / mu
-            U1 /= growth
-            U2 /= growth
-            mu *= growth
-    return RepresentationResult(C, progress.n_iter, progress.converged, progress.history)
+    run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
+    for mu in run:
+        former = Z
+        B = J - U1
+        B += C
+        B -= U2
+        B *= mu
+        Z = _representation(B, factors, lam, beta, mu)
+        J = np.add(Z, U1, out=B)
+        J = fourier.forward(J, axis=0)
+        fourier.shrink_frontal(J, 1.0 / mu, work)
+        J = fourier.inverse(J, axis=0)
+        C = Z + U2
+        C = np.sign(C) * np.maximum(np.abs(C) - alpha / mu, 0.0)
+        U1 += Z
+        U1 -= J
+        U2 += Z
+        U2 -= C
+        run.record(max(np.abs(D).max() for D in (Z - J, Z - C, Z - former)))
+        U1 /= run.growth
+        U2 /= run.growth
+    return RepresentationResult(C, **run.outcome)
 
 
 def _equal_features(views, features):
@@ -162,50 +146,9 @@ def _representation(B, factors, lam, beta, mu):
 
 
 class SCMV3DT(RepresentationClusterer):
-    """Clustering by SCMV-3DT: sparse self-representations under the t-product.
+    """Clustering by SCMV-3DT: sparse self-representations under the t-product."""
 
-    Parameters
-    ----------
-    n_clusters : int, default=8
-    lam, alpha, beta : float, default=10.0, 0.1, 0.001
-        Weights of the misfit, the l1 norm and the differences between views, see `scmv_3dt`.
-    features : {"pca", "pad"}, default="pca"
-        How views get one dimension.
-    tol : float, default=1e-6
-    max_iter : int, default=200
-    n_init : int, default=20
-        Starts of k-means.
-    random_state : int, RandomState or None, default=None
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed.
-    verbose : int, default=0
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        |Z| + |Z|^T; ``similarity_`` is the same array.
-    representation_ : ndarray of shape (v, n_samples, n_samples)
-        Z; column k holds the coefficients of sample k.
-    affinity_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices, diagonal cleared.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-    n_iter_ : int
-    converged_ : bool
-    n_features_in_ : int or list of int
-
-    References
-    ----------
-    Yin et al.: Multiview subspace clustering via tensorial t-product representation. IEEE TNNLS
-    30(3), 2019.
-
-    Examples
-    --------
-    >>> from mvsc_fast import SCMV3DT, datasets
-    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    >>> SCMV3DT(n_clusters=3, random_state=0).fit_predict(views).shape
-    (60,)
-    """
+    _function = staticmethod(scmv_3dt)
 
     _keep_diagonal = False
 
@@ -224,26 +167,4 @@ class SCMV3DT(RepresentationClusterer):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.alpha = alpha
-        self.beta = beta
-        self.features = features
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-
-    def _learn(self, views, n_threads):
-        return scmv_3dt(
-            views,
-            lam=self.lam,
-            alpha=self.alpha,
-            beta=self.beta,
-            features=self.features,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=n_threads,
-        )
+        self._keep_parameters(locals())

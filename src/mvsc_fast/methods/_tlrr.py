@@ -1,28 +1,40 @@
 """TLRR: low-rank representation tailored to multi-view similarity tensors (Jia et al. 2021)."""
 
+from functools import partial
+
 import scipy.sparse
 
 from ..neighbors import count_neighbors, stable_neighbors, tube_lengths, tube_thresholds
 from ..solvers import solve_dual, solve_ialm
 from ..spectral import add_tail, fuse
-from ..threads import resolve_threads, useful_threads
 from ..validation import (
-    check_integer,
     check_number,
-    check_option,
-    check_penalty,
     check_sample_weight,
     check_similarities,
     check_sparse_similarities,
-    check_stopping,
 )
-from .base import warn_not_converged
-from .recovery import RecoveryClusterer
+from ._method import count, either, method, natural, nonnegative, option, positive
+from ._recovery import RecoveryClusterer
 
-SOLVERS = ("dual", "ialm")
 ESTIMATOR_LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
 
 
+def _is_sparse(W):
+    return isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W)
+
+
+def _check_tensor(W):
+    return check_sparse_similarities(W) if _is_sparse(W) else check_similarities(W)
+
+
+@method(
+    _check_tensor,
+    omega1=partial(check_number, low=0.0, high=1.0),
+    alpha=nonnegative,
+    lam=positive,
+    solver=option("dual", "ialm"),
+    sample_weight=lambda value, name: value,  # checked against W
+)
 def tlrr(
     W,
     *,
@@ -74,10 +86,12 @@ def tlrr(
     max_iter : int, default=500
         0 with "dual" returns the tube shrinkage of W alone with its certificate: the fastest
         mode, often as accurate for clustering.
-    mu, rho, mu_max : float, default=1e-4, 1.1, 1e10
-        First penalty, its growth per iteration and its cap ("ialm" only).
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed.
+    mu : float, default=1e-4
+        First penalty ("ialm" only).
+    rho : float, default=1.1
+        Growth of the penalty per iteration ("ialm" only).
+    mu_max : float, default=1e10
+        Cap of the penalty ("ialm" only).
     callback : callable, optional
         Called with an `IterationState` (iteration, residual, seconds, block) after every
         iteration; returning True stops the run.
@@ -87,7 +101,7 @@ def tlrr(
 
     Returns
     -------
-    SolverResult
+    TLRRResult
         ``tensor`` (v, n, n), ``n_iter``, ``converged``, ``history`` and ``objective(W)``; "dual"
         adds ``gap``, ``error_bound`` and ``blocks``.
 
@@ -119,29 +133,20 @@ def tlrr(
     Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
     representation. IEEE TCSVT 31(12), 2021.
     """
-    omega1 = check_number(omega1, "omega1", 0.0, 1.0)
-    alpha = check_number(alpha, "alpha", 0.0)
-    lam = check_number(lam, "lam", 0.0, open_interval=True)
-    check_option(solver, "solver", SOLVERS)
-    tol, max_iter = check_stopping(tol, max_iter)
-    mu, rho, mu_max = check_penalty(mu, rho, mu_max)
-    n_threads = resolve_threads(n_threads)
-    sparse = isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W)
-    if sparse and solver != "dual":
-        raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
-    W = check_sparse_similarities(W) if sparse else check_similarities(W)
     common = {
         "omega1": omega1,
         "alpha": alpha,
         "lam": lam,
         "tol": tol,
         "max_iter": max_iter,
-        "n_threads": useful_threads(n_threads, W[0].shape[0]),
+        "n_threads": n_threads,
         "callback": callback,
     }
     if solver == "dual":
         weight = check_sample_weight(sample_weight, W[0].shape[0])
         return solve_dual(W, sample_weight=weight, **common)
+    if _is_sparse(W):
+        raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
     if sample_weight is not None:
         raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
     return solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common)
@@ -155,28 +160,15 @@ class TLRR(RecoveryClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-    omega1 : float in [0, 1], default=0.5
-        Weight of the frontal nuclear norms.
     alpha : float, default=9.0
         Weight of the tube lengths. 9 rather than the 5 of `tlrr`: on the default W the solver
         needs fewer iterations at equal accuracy.
     lam : float or "auto", default="auto"
-        Weight of the misfit; "auto" follows from ``neighbors``.
-    neighbors : int or "auto", default="auto"
+        Weight of the misfit; "auto" follows from ``n_neighbors``.
+    n_neighbors : int or "auto", default="auto"
         Mean number of similar samples that each sample keeps; sets lam through the tube threshold.
         "auto" takes the size between 6 and 85 at which labels are most stable. Not used where lam
         is a number.
-    graph : str or estimator, default="selfrep"
-        Where W comes from: "selfrep" (`graphs.self_representation`), "knn", "gaussian", "tsvd"
-        (t-SVD-MSC, lam 0.5, with its order-free transform), "precomputed" (X is W), or an
-        estimator with a ``tensor_``, which is fitted on the views if it is not fitted yet.
-    reorder : bool, default=False
-        Self-ordering, for a graph that transforms along the samples, such as
-        ``graph=TSVDMSC(...)``: sort the samples by the labels found, refit with the published
-        "dft" transform, and repeat until labels stand still.
-    solver : {"dual", "ialm"}, default="dual"
-        See `tlrr`.
     tol : float, optional
         See `tlrr`; None is 1e-3 for "dual", beyond which labels do not change, and the published
         1e-4 for "ialm".
@@ -185,41 +177,16 @@ class TLRR(RecoveryClusterer):
         clusters the tube-shrunken W itself.
     tail : float, default=0.01
         Share of W's own affinity added to the final one, which keeps its graph connected.
-    n_init : int, default=20
-        Starts of k-means.
-    random_state : int, RandomState or None, default=None
-        Pass an int for reproducible labels.
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
-    verbose : int, default=0
-        1 prints one line for each stage.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-    similarity_ : ndarray of shape (v, n_samples, n_samples)
-        The input tensor W.
-    tensor_ : ndarray of shape (v, n_samples, n_samples)
-        The low-rank tensor L.
     affinity_ : ndarray of shape (n_samples, n_samples)
         What was cut: sum of |L_i| with the tail.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
     lam_ : float
-    neighbors_ : int or float
+    n_neighbors_ : int or float
         The size chosen or given; where lam was given, the number of tubes above its threshold.
     path_ : NeighborsPath or None
-        The scan behind ``neighbors="auto"``.
-    n_rounds_ : int
-        Orderings tried (``reorder=True`` only).
-    n_iter_ : int
-        Iterations of the solver.
-    converged_ : bool
-    n_features_in_ : int or list of int
-
-    References
-    ----------
-    Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
-    representation. IEEE TCSVT 31(12), 2021.
+        The scan behind ``n_neighbors="auto"``.
 
     Examples
     --------
@@ -230,6 +197,15 @@ class TLRR(RecoveryClusterer):
     True
     """
 
+    _function = staticmethod(tlrr)
+    _checks = {
+        "lam": either("auto", positive),
+        "n_neighbors": either("auto", count),
+        "tol": either(None, nonnegative),
+        "max_iter": either(None, natural),
+        "tail": nonnegative,
+    }
+
     def __init__(
         self,
         n_clusters=8,
@@ -237,9 +213,8 @@ class TLRR(RecoveryClusterer):
         omega1=0.5,
         alpha=9.0,
         lam="auto",
-        neighbors="auto",
+        n_neighbors="auto",
         graph="selfrep",
-        reorder=False,
         solver="dual",
         tol=None,
         max_iter=None,
@@ -249,62 +224,26 @@ class TLRR(RecoveryClusterer):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.omega1 = omega1
-        self.alpha = alpha
-        self.lam = lam
-        self.neighbors = neighbors
-        self.graph = graph
-        self.reorder = reorder
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.tail = tail
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
+        self._keep_parameters(locals())
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_number(self.omega1, "omega1", 0.0, 1.0)
-        check_number(self.alpha, "alpha", 0.0)
-        check_number(self.tail, "tail", 0.0)
-        check_option(self.solver, "solver", SOLVERS)
-        if self.lam != "auto":
-            check_number(self.lam, "lam", 0.0, open_interval=True)
-        elif self.omega1 == 1.0 or self.alpha == 0.0:
+        if self.lam == "auto" and (self.omega1 == 1.0 or self.alpha == 0.0):
             raise ValueError(
                 'lam="auto" sets the tube threshold, which is zero for omega1=1 or alpha=0: '
                 "give lam as a number"
             )
-        if self.neighbors != "auto":
-            check_integer(self.neighbors, "neighbors", 1)
 
     def _affinity(self, views, seed, n_threads):
         W = self._similarities(views, seed, n_threads)
         S_W = fuse(W)
         self._choose_lam(S_W, tube_lengths(W), seed)
-        self._log(f"{self.neighbors_:g} neighbors, lam {self.lam_:.4g}")
+        self._log(f"{self.n_neighbors_:g} neighbors, lam {self.lam_:.4g}")
         tol, max_iter = ESTIMATOR_LIMITS[self.solver]
         tol = tol if self.tol is None else self.tol
         max_iter = max_iter if self.max_iter is None else self.max_iter
-        result = tlrr(
-            W,
-            omega1=self.omega1,
-            alpha=self.alpha,
-            lam=self.lam_,
-            solver=self.solver,
-            tol=tol,
-            max_iter=max_iter,
-            n_threads=n_threads,
-        )
-        if max_iter > 0:
-            warn_not_converged("TLRR", result, tol)
-        self._log(f"{self.solver}: {result.n_iter} iterations")
-        self.tensor_ = result.tensor
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
+        result = self._solve(W, lam=self.lam_, tol=tol, max_iter=max_iter, n_threads=n_threads)
+        self._keep(result, tol, expected=max_iter == 0)
         return add_tail(fuse(self.tensor_), S_W, self.tail)
 
     def _permute(self, order):
@@ -313,14 +252,14 @@ class TLRR(RecoveryClusterer):
             self.path_.labels = self.path_.labels[:, order]
 
     def _choose_lam(self, S_W, lengths, seed):
-        """Set ``lam_``, ``neighbors_`` and ``path_``, given fuse(W) and the tube lengths of W."""
+        """Set ``lam_``, ``n_neighbors_`` and ``path_``, given fuse(W) and its tube lengths."""
         strength = (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
         self.path_ = None
         if self.lam != "auto":
             self.lam_ = float(self.lam)
-            self.neighbors_ = count_neighbors(lengths, strength / self.lam_)
+            self.n_neighbors_ = count_neighbors(lengths, strength / self.lam_)
             return
-        if self.neighbors == "auto":
+        if self.n_neighbors == "auto":
             self.path_ = stable_neighbors(
                 S_W,
                 lengths,
@@ -329,9 +268,9 @@ class TLRR(RecoveryClusterer):
                 n_init=self.n_init,
                 random_state=seed,
             )
-            self.neighbors_ = int(self.path_.neighbors[self.path_.best])
+            self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]
         else:
-            self.neighbors_ = min(self.neighbors, len(lengths) - 1)
-            (tau,) = tube_thresholds(lengths, [self.neighbors_])
+            self.n_neighbors_ = min(self.n_neighbors, len(lengths) - 1)
+            (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
         self.lam_ = float(strength / tau)

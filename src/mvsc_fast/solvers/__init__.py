@@ -1,6 +1,14 @@
-"""Iterations that minimise the TLRR objective on a validated tensor; no estimator code."""
+"""Iterations on validated data, no estimator code; what they return, and what a callback sees."""
 
-from .dual import solve_dual
-from .ialm import solve_ialm
+from ._dual import solve_dual
+from ._ialm import solve_ialm
+from ._results import IterationState, RecoveryResult, RepresentationResult, TLRRResult
 
-__all__ = ["solve_dual", "solve_ialm"]
+__all__ = [
+    "IterationState",
+    "RecoveryResult",
+    "RepresentationResult",
+    "TLRRResult",
+    "solve_dual",
+    "solve_ialm",
+]

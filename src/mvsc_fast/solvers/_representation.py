@@ -5,8 +5,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from ..threads import blas_threads
-from .results import Progress, RepresentationResult
+from ._results import RepresentationResult
 
 MU_MAX = 1e11
 RHO_MAX = 1e13
@@ -102,10 +101,16 @@ def largest_row_sum(A):
     return np.abs(A).sum(axis=2).max()
 
 
-def solve_tsvd(thin, shrink, restore, *, lam, update, tol, max_iter, mu, n_threads, callback):
+def mean_row_norm(A):
+    """A lower bound of `largest_row_sum`: root of the mean squared row length of all slices."""
+    return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[1])
+
+
+def solve_tsvd(thin, shrink, restore, run, *, lam, update):
     """ADMM for ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
 
-    Xie et al. 2018, Algorithm 1, with penalties mu = rho that double every iteration.
+    Xie et al. 2018, Algorithm 1, with penalties mu of X = X Z + E and rho of Z = G that start
+    alike and double every iteration, each up to its cap.
 
     Parameters
     ----------
@@ -115,31 +120,33 @@ def solve_tsvd(thin, shrink, restore, *, lam, update, tol, max_iter, mu, n_threa
         coordinates that the bases of the views are in.
     restore : callable
         From those coordinates to the samples.
-    lam, update, tol, max_iter, mu, n_threads, callback
+    run : Run
+        With the penalty mu.
+    lam, update
         See `mvsc_fast.tsvd_msc`.
 
     Returns
     -------
     RepresentationResult
     """
-    progress = Progress(tol, max_iter, callback)
-    rho = mu
     v, n, dtype = len(thin), thin[0].R.shape[1], thin[0].R.dtype
     G = np.zeros((v, n, n), dtype=dtype)
     w = np.zeros_like(G)  # multiplier of Z = G over rho
     gap = np.zeros_like(G)  # Z - G
     VT = [np.zeros_like(view.R) for view in thin]  # V^T (Z + w)
-    growth = 1.0
-    while progress.running:
-        with blas_threads(n_threads):
-            for i, view in enumerate(thin):
-                VG = view.project(G[i])
-                inner = view.fit((1.0 + 1.0 / growth) * VG - VT[i] / growth, mu / rho)
-                view.add(inner, G[i])  # Z + w
-                VT[i] = VG + inner
-                if update == "sequential":
-                    update_errors(thin, lam / mu)
-                    view.y = view.misfit() - view.E
+
+    def largest_gap():
+        return largest_row_sum(restore(gap))
+
+    rho, growth = run.mu, 1.0
+    for mu in run:
+        for i, view in enumerate(thin):
+            VG = view.project(G[i])
+            inner = view.fit((1.0 + 1.0 / growth) * VG - VT[i] / growth, mu / rho)
+            view.add(inner, G[i])  # Z + w
+            VT[i] = VG + inner
+            if update == "sequential":
+                update_multipliers([view], update_errors(thin, lam / mu)[i : i + 1])
         if update == "joint":
             update_multipliers(thin, update_errors(thin, lam / mu))
 
@@ -149,18 +156,10 @@ def solve_tsvd(thin, shrink, restore, *, lam, update, tol, max_iter, mu, n_threa
         shrink(G, 1.0 / rho)
         w -= G
         gap -= G
-        residual = np.linalg.norm(gap) / np.sqrt(v * n)
-        if residual <= tol:  # a lower bound of the largest row sum
-            residual = largest_row_sum(restore(gap))
-        if residual <= tol:
-            residual = max(residual, *(view.residual() for view in thin))
-        progress.record(residual)
-        growth = min(2 * mu, MU_MAX) / mu
+        run.record(mean_row_norm(gap), largest_gap, *(view.residual for view in thin))
         for view in thin:
-            view.y /= growth
-        mu *= growth
+            view.y /= run.growth
         growth = min(2 * rho, RHO_MAX) / rho
         rho *= growth
-
     gap += G
-    return RepresentationResult(restore(gap), progress.n_iter, progress.converged, progress.history)
+    return RepresentationResult(restore(gap), **run.outcome)

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse
 
 from ..threads import blas_threads
+from ._results import IterationState, TLRRResult
 from ._tlrr import screen, solve
-from .results import IterationState, SolverResult
 
 
 def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sample_weight=None):
@@ -30,7 +30,7 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
             n_threads=n_threads, screening=screening, report=history.report,
         )  # fmt: skip
     values = result["values"]
-    return SolverResult(
+    return TLRRResult(
         tensor=_split(values, n, **pattern) if pattern else values.reshape(W.shape),
         n_iter=result["n_iter"],
         converged=result["converged"],

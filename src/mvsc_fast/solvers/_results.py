@@ -1,11 +1,12 @@
 """What a solver returns, and what its callback sees."""
 
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
+
+from .._repr import ShortRepr
 
 
 class IterationState(NamedTuple):
@@ -21,46 +22,8 @@ class IterationState(NamedTuple):
     """Independent block of samples whose iteration this is; 0 where there is only one."""
 
 
-class Progress:
-    """Residuals and times of an iteration, and whether it goes on.
-
-    ``while progress.running: ... progress.record(residual)``
-    """
-
-    def __init__(self, tol, max_iter, callback):
-        self.residuals = []
-        self.converged = False
-        self._tol = tol
-        self._max_iter = max_iter
-        self._callback = callback
-        self._start = time.perf_counter()
-        self._seconds = []
-        self._stopped = False
-
-    @property
-    def n_iter(self):
-        return len(self.residuals)
-
-    @property
-    def running(self):
-        return self.n_iter < self._max_iter and not (self.converged or self._stopped)
-
-    def record(self, residual):
-        """Note the residual of the iteration just made, and tell the callback."""
-        self.residuals.append(float(residual))
-        self._seconds.append(time.perf_counter() - self._start)
-        self.converged = residual <= self._tol
-        if self._callback is not None:
-            state = IterationState(self.n_iter, self.residuals[-1], self._seconds[-1])
-            self._stopped = bool(self._callback(state))
-
-    @property
-    def history(self):
-        return {"residual": np.array(self.residuals), "seconds": np.array(self._seconds)}
-
-
-@dataclass
-class RepresentationResult:
+@dataclass(repr=False)
+class RepresentationResult(ShortRepr):
     """Learned relations between samples, one matrix for each view.
 
     Attributes
@@ -77,7 +40,7 @@ class RepresentationResult:
     representation: np.ndarray
     n_iter: int
     converged: bool
-    history: dict = field(repr=False)
+    history: dict
 
     @property
     def tensor(self):
@@ -88,8 +51,8 @@ class RepresentationResult:
         return W
 
 
-@dataclass
-class RecoveryResult:
+@dataclass(repr=False)
+class RecoveryResult(ShortRepr):
     """A similarity tensor split into a low-rank and a sparse part.
 
     Attributes
@@ -108,7 +71,7 @@ class RecoveryResult:
     error: np.ndarray
     n_iter: int
     converged: bool
-    history: dict = field(repr=False)
+    history: dict
 
     @property
     def tensor(self):
@@ -116,8 +79,8 @@ class RecoveryResult:
         return (self.low_rank + self.low_rank.transpose(0, 2, 1)) / 2
 
 
-@dataclass
-class SolverResult:
+@dataclass(repr=False)
+class TLRRResult(ShortRepr):
     """Solution of a TLRR problem.
 
     Attributes
@@ -154,12 +117,12 @@ class SolverResult:
     converged: bool
     solver: str
     parameters: dict
-    history: dict = field(repr=False)
+    history: dict
     n_fast_forward: int = 0
     eigen_seconds: float = 0.0
     gap: float | None = None
     error_bound: float | None = None
-    blocks: np.ndarray | None = field(default=None, repr=False)
+    blocks: np.ndarray | None = None
 
     def objective(self, W):
         """TLRR objective of ``tensor`` for the input W of shape (v, n, n), Jia et al. Eq. (7)."""

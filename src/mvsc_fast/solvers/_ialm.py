@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..threads import blas_threads
+from ._results import IterationState, TLRRResult
 from ._tlrr import solve
-from .results import IterationState, SolverResult
 
 
 def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback):
@@ -31,7 +31,7 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     }
     ranks = [state["ranks"] for state in states]
     history["rank"] = np.array(ranks, dtype=np.intp).reshape(-1, v)
-    return SolverResult(
+    return TLRRResult(
         tensor=result["values"].reshape(W.shape),
         n_iter=result["n_iter"],
         converged=result["converged"],

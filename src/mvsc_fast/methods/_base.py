@@ -1,0 +1,217 @@
+"""The estimator that all methods share: views -> graphs -> solve -> spectral -> labels."""
+
+import inspect
+import sys
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from .._documentation import completed
+from ..spectral import spectral_labels
+from ..threads import use_threads
+from ..views import check_views
+from ._method import CHECKS, check_seed, count, natural
+
+
+class MultiViewClusterer(ClusterMixin, BaseEstimator):
+    """Base of the clustering estimators.
+
+    A method implements ``_affinity(views, seed, n_threads)``, which sets what it learns and returns
+    the n x n affinity matrix; one that finds labels in another way implements ``_cluster``. It
+    names its ``_function``, and `_solve` calls that with the parameters of the estimator.
+
+    Parameters are checked by the ``checks`` of the function and the ``_checks`` of the estimator
+    and its bases, before any work. Their documentation, and that of attributes, is inherited in
+    the same way: a docstring says what is new in its class.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    n_init : int, default=20
+        Starts of k-means.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
+    verbose : int, default=0
+        1 prints one line for each stage.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    affinity_ : ndarray of shape (n_samples, n_samples)
+        What was cut: the sum of the absolute slices of ``tensor_``.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity, rows of unit length.
+    n_features_in_ : int or list of int
+
+    Examples
+    --------
+    >>> from mvsc_fast import {name}, datasets
+    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    >>> {name}(n_clusters=3, random_state=0).fit_predict(views).shape
+    (60,)
+    """
+
+    _function = None
+    _checks = {
+        "n_clusters": count,
+        "n_init": count,
+        "random_state": check_seed,
+        "n_threads": CHECKS["n_threads"],
+        "verbose": natural,
+    }
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._checks = {**cls.__mro__[1]._checks, **vars(cls).get("_checks", {})}
+        if cls._function is not None:
+            cls._checks = {**cls._function.checks, **cls._checks}
+        if cls.__doc__ is not None and "__init__" in vars(cls):
+            sources = [base.__doc__ for base in cls.__mro__[1:] if hasattr(base, "_checks")]
+            if cls._function is not None:
+                sources.append(cls._function.__doc__)
+            signature = inspect.signature(cls)
+            inherited = ("Attributes", "References", "Examples")
+            doc = completed(cls.__doc__, sources, signature, inherited)
+            cls.__doc__ = doc.replace("{name}", cls.__name__)
+
+    def _keep_parameters(self, arguments):
+        """Keep every argument of ``__init__``, given as its ``locals()``, under its own name."""
+        vars(self).update({name: value for name, value in arguments.items() if name != "self"})
+
+    def fit(self, X, y=None):
+        """Learn from the views and cluster the samples.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_samples, n_features_i)
+            The views; one 2-D array is one view.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a view or a parameter is invalid; the message says which.
+        """
+        self._check_parameters()
+        views = self._validate(X)
+        n_samples = views[0].shape[0]
+        if self.n_clusters > n_samples:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} is more than the number of samples, "
+                f"n_samples={n_samples}"
+            )
+        with use_threads(self.n_threads, n_samples) as n_threads:
+            self._cluster(views, draw_seed(self.random_state), n_threads)
+        return self
+
+    def fit_predict(self, X, y=None):
+        """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
+        return self.fit(X).labels_
+
+    def _check_parameters(self):
+        for name, value in self.get_params(deep=False).items():
+            if name in self._checks:
+                self._checks[name](value, name)
+
+    def _validate(self, X):
+        """Validated views; sets ``n_features_in_``, a list where X is one."""
+        views = check_views(X)
+        if len(views) == 1 and not isinstance(X, (list, tuple)):
+            validate_data(self, X, skip_check_array=True)
+        else:
+            self.n_features_in_ = [view.shape[1] for view in views]
+        return views
+
+    def _cluster(self, views, seed, n_threads):
+        """Set ``labels_`` and all else that is learned."""
+        self.affinity_ = self._affinity(views, seed, n_threads)
+        self.labels_, self.embedding_ = spectral_labels(
+            self.affinity_, self.n_clusters, n_init=self.n_init, random_state=seed
+        )
+
+    def _solve(self, data, **given):
+        """Result of the function on validated data, with the parameters that both have."""
+        own = self.get_params(deep=False)
+        shared = {name: own[name] for name in self._function.checks if name in own}
+        return self._function.solve(data, **{**shared, **given})
+
+    def _keep(self, result, tol, *, expected=False):
+        """Learn the tensor of a solver's result, and warn of an end that was not ``expected``."""
+        residual = result.history["residual"]
+        reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
+        if not (result.converged or expected):
+            warnings.warn(
+                f"{type(self).__name__} stopped after {result.n_iter} iterations at a residual of "
+                f"{reached} (tol={tol:g}): raise max_iter, or accept a larger tol",
+                ConvergenceWarning,
+                stacklevel=5,  # the user's call of fit
+            )
+        self._log(f"{result.n_iter} iterations, residual {reached}")
+        self.tensor_ = result.tensor
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+
+    def _permute(self, order):
+        """Bring what was learned about the samples into another order."""
+        for name in ("labels_", "embedding_"):
+            setattr(self, name, getattr(self, name)[order])
+        for name in ("affinity_", "similarity_", "tensor_", "representation_"):
+            if hasattr(self, name):
+                permuted = getattr(self, name)[..., order, :][..., order]
+                setattr(self, name, np.ascontiguousarray(permuted))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _log(self, message):
+        if self.verbose:
+            print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
+
+
+def draw_seed(random_state):
+    """One integer, so that every stage starts alike however often it draws."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_estimator(value, name):
+    """``value``, which must be an estimator."""
+    if isinstance(value, type) or not hasattr(value, "fit"):
+        raise ValueError(f"{name} must be an estimator, got {value!r}")
+    return value
+
+
+def fit_nested(estimator, attribute, views, seed, n_threads):
+    """An estimator inside another one, fitted on the views unless it has ``attribute`` already.
+
+    It inherits the seed and the threads where its own are None, and is never changed itself.
+    """
+    if not hasattr(estimator, attribute):
+        estimator = clone(estimator)
+        given = estimator.get_params()
+        inherited = {"random_state": seed, "n_threads": n_threads}
+        # The parameters of a wrapper are those of the estimator in it.
+        inherited |= {f"estimator__{key}": value for key, value in inherited.items()}
+        estimator.set_params(
+            **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
+        )
+        estimator.fit(views)
+    learned, n_samples = np.shape(getattr(estimator, attribute)), views[0].shape[0]
+    if learned[-2:] != (n_samples, n_samples):
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {learned[-1]} samples, the views have "
+            f"{n_samples}: pass an unfitted estimator, or the same samples"
+        )
+    return estimator

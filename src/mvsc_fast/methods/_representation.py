@@ -1,0 +1,79 @@
+"""Bases of the estimators that learn relations between samples."""
+
+import warnings
+
+from ..graphs import graph_basis
+from ..spectral import fuse
+from ..transforms import Basis, check_sample_transform
+from ._base import MultiViewClusterer, fit_nested
+
+
+class RepresentationClusterer(MultiViewClusterer):
+    """Base of the methods whose tensor is |Z| + |Z|^T of relations Z they learn from the features.
+
+    Their function returns a `RepresentationResult`.
+
+    Attributes
+    ----------
+    tensor_ : ndarray of shape (v, n_samples, n_samples)
+        |Z| + |Z|^T.
+    similarity_ : ndarray of shape (v, n_samples, n_samples)
+        The same array: the method learns its similarities itself.
+    representation_ : ndarray of shape (v, n_samples, n_samples)
+        Z; column k holds the coefficients of sample k.
+    affinity_ : ndarray of shape (n_samples, n_samples)
+        Sum of the slices, diagonal kept.
+    n_iter_ : int
+        Iterations of the solver.
+    converged_ : bool
+    """
+
+    _keep_diagonal = True
+
+    def _affinity(self, views, seed, n_threads):
+        context = self._context(views, seed, n_threads)
+        result = self._solve(views, n_threads=n_threads, **context)
+        self._keep(result, self.tol)
+        self.similarity_ = self.tensor_
+        self.representation_ = result.representation
+        return fuse(self.tensor_, keep_diagonal=self._keep_diagonal)
+
+    def _context(self, views, seed, n_threads):
+        """Arguments of the function that are made first."""
+        return {}
+
+
+def _check_source(value, name):
+    """``value``, a transform along the samples or an estimator to make one from."""
+    return value if hasattr(value, "fit") else check_sample_transform(value, name)
+
+
+class SampleTransformClusterer(RepresentationClusterer):
+    """Base of the methods whose tensor norm transforms along the samples.
+
+    Parameters
+    ----------
+    sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
+        The transform along the samples in the tensor norm. "graph" takes the eigenvectors of a
+        similarity graph, which are free of the order of the samples. **The published "dft" depends
+        on that order**; it is for reproducing tables in file order. The columns of an orthonormal
+        matrix are a basis of your own. An estimator refreshes the graph basis: it is computed from
+        the affinity that the estimator finds, as in ``sample_transform=TLRR(n_clusters)``.
+    """
+
+    _checks = {"sample_transform": _check_source}
+
+    def _context(self, views, seed, n_threads):
+        transform = self.sample_transform
+        if isinstance(transform, str) and transform == "dft":
+            warnings.warn(
+                'sample_transform="dft" runs along the samples, so the labels depend on their '
+                'order, and files sorted by class flatter it: use "graph" unless you reproduce a '
+                "published table",
+                UserWarning,
+                stacklevel=5,  # the user's call of fit; Python shows it once for each
+            )
+        elif hasattr(transform, "fit"):
+            fitted = fit_nested(transform, "affinity_", views, seed, n_threads)
+            transform = Basis(graph_basis(fitted.affinity_[None]))
+        return {"sample_transform": transform}

@@ -1,0 +1,92 @@
+"""What every iteration repeats: its penalty, its residuals, and when it ends."""
+
+import time
+
+import numpy as np
+
+from ._results import IterationState
+
+
+class Run:
+    """One run of an iteration.
+
+    ::
+
+        for mu in run:
+            ...
+            run.record(norm(change), lambda: expensive_norm(change))
+
+    Parameters
+    ----------
+    tol, max_iter, callback
+        The stopping rule: a residual of at most ``tol``, ``max_iter`` iterations, or a callback
+        that returns True.
+    mu, rho, mu_max : float
+        First penalty, its growth per iteration and its cap.
+    """
+
+    def __init__(self, tol, max_iter, callback, *, mu, rho=2.0, mu_max=np.inf):
+        self.tol = tol
+        self.mu = mu
+        self.converged = False
+        self._max_iter = max_iter
+        self._callback = callback
+        self._rho = rho
+        self._mu_max = mu_max
+        self._residuals = []
+        self._seconds = []
+        self._stopped = False
+        self._start = time.perf_counter()
+
+    def __iter__(self):
+        """The penalty mu of every iteration, until one is the last."""
+        while self.running:
+            yield self.mu
+            self.mu = self.next_mu
+
+    @property
+    def running(self):
+        return self.n_iter < self._max_iter and not (self.converged or self._stopped)
+
+    @property
+    def next_mu(self):
+        """The penalty of the next iteration."""
+        return min(self._rho * self.mu, self._mu_max)
+
+    @property
+    def growth(self):
+        """Next penalty over this one, by which multipliers over the penalty are divided."""
+        return self.next_mu / self.mu
+
+    @property
+    def n_iter(self):
+        return len(self._residuals)
+
+    def largest(self, *measures):
+        """Largest of some numbers and, while they do not exceed ``tol``, of costlier ones.
+
+        Where a number exceeds ``tol`` already, a callable that would compute a number cannot
+        make the iteration stop and is not called.
+        """
+        value = max(measure for measure in measures if not callable(measure))
+        for measure in filter(callable, measures):
+            if value > self.tol:
+                break
+            value = max(value, measure())
+        return value
+
+    def record(self, *measures):
+        """End the iteration with their `largest` as its residual, and tell the callback."""
+        residual = float(self.largest(*measures))
+        self._residuals.append(residual)
+        self._seconds.append(time.perf_counter() - self._start)
+        self.converged = residual <= self.tol
+        if self._callback is not None:
+            state = IterationState(self.n_iter, residual, self._seconds[-1])
+            self._stopped = bool(self._callback(state))
+
+    @property
+    def outcome(self):
+        """The fields that all results have: ``n_iter``, ``converged`` and ``history``."""
+        history = {"residual": np.array(self._residuals), "seconds": np.array(self._seconds)}
+        return {"n_iter": self.n_iter, "converged": self.converged, "history": history}
