@@ -7,6 +7,8 @@ from sklearn.utils import check_random_state
 
 from .validation import check_integer, check_number
 
+__all__ = ["load_handwritten", "make_multiview_subspaces"]
+
 
 def load_handwritten():
     """The UCI Multiple Features numerals: 2000 handwritten digits in six views.

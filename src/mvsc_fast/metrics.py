@@ -5,6 +5,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
+__all__ = ["clustering_scores"]
+
 
 def clustering_scores(y_true, y_pred):
     """Agreement of a clustering with the true classes.

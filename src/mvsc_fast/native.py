@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+__all__ = ["get_include"]
+
 
 def get_include():
     """Directory to compile C and Cython code with: that of ``mvsc_fast.h``, the C interface.

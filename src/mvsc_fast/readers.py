@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
+__all__ = ["load_views"]
+
 VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
 LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
 

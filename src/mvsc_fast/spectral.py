@@ -8,6 +8,8 @@ from sklearn.utils import check_random_state
 
 from .threads import limit_threads
 
+__all__ = ["add_tail", "assign", "fuse", "spectral_embedding", "spectral_labels"]
+
 # Above this size a few eigenvectors are cheaper by Lanczos than by LAPACK.
 DENSE_LIMIT = 3000
 

@@ -20,6 +20,15 @@ import threadpoolctl
 from ._kernels import HAS_OPENMP
 from .validation import check_integer
 
+__all__ = [
+    "blas_threads",
+    "limit_threads",
+    "resolve_threads",
+    "show_config",
+    "use_threads",
+    "useful_threads",
+]
+
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
 _in_forked_child = False
 

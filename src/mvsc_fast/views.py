@@ -6,6 +6,8 @@ from sklearn.utils import check_array
 
 from .validation import check_finite, check_squarable
 
+__all__ = ["check_views"]
+
 
 def check_views(views, *, ensure_min_samples=2):
     """Validate multi-view features.

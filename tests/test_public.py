@@ -1,0 +1,136 @@
+"""The public surface: adding to it is free, taking from it or renaming is a decision."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import mvsc_fast
+
+PUBLIC = {
+    "mvsc_fast": [
+        "ETLMSC",
+        "LTMSC",
+        "SCMV3DT",
+        "SNN",
+        "SelfOrdered",
+        "TLRR",
+        "TRPCA",
+        "TSVDMSC",
+        "UtSVDMSC",
+        "datasets",
+        "etlmsc",
+        "get_include",
+        "graphs",
+        "lt_msc",
+        "metrics",
+        "scmv_3dt",
+        "show_config",
+        "snn",
+        "spectral",
+        "tlrr",
+        "trpca",
+        "tsvd_msc",
+        "ut_svd_msc",
+    ],
+    "mvsc_fast.cli": ["main"],
+    "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
+    "mvsc_fast.graphs": ["gaussian", "graph_basis", "knn", "self_representation"],
+    "mvsc_fast.methods": [
+        "ESTIMATORS",
+        "ETLMSC",
+        "LTMSC",
+        "SCMV3DT",
+        "SNN",
+        "SelfOrdered",
+        "TLRR",
+        "TRPCA",
+        "TSVDMSC",
+        "UtSVDMSC",
+        "etlmsc",
+        "lt_msc",
+        "scmv_3dt",
+        "snn",
+        "tlrr",
+        "trpca",
+        "tsvd_msc",
+        "ut_svd_msc",
+    ],
+    "mvsc_fast.metrics": ["clustering_scores"],
+    "mvsc_fast.native": ["get_include"],
+    "mvsc_fast.neighbors": [
+        "NeighborsPath",
+        "count_neighbors",
+        "label_stability",
+        "stable_neighbors",
+        "tube_thresholds",
+    ],
+    "mvsc_fast.plots": ["plot_neighbors_path", "plot_similarity"],
+    "mvsc_fast.readers": ["load_views"],
+    "mvsc_fast.solvers": [
+        "IterationState",
+        "RecoveryResult",
+        "RepresentationResult",
+        "TLRRResult",
+        "solve_dual",
+        "solve_ialm",
+    ],
+    "mvsc_fast.spectral": ["add_tail", "assign", "fuse", "spectral_embedding", "spectral_labels"],
+    "mvsc_fast.threads": [
+        "BlasSwitch",
+        "blas_threads",
+        "resolve_threads",
+        "show_config",
+        "useful_threads",
+    ],
+    "mvsc_fast.transforms": [
+        "Basis",
+        "Fourier",
+        "check_sample_transform",
+        "check_transform",
+        "check_view_transform",
+        "resolve_sample_transform",
+        "resolve_view_transform",
+    ],
+    "mvsc_fast.validation": [
+        "available_memory",
+        "check_finite",
+        "check_integer",
+        "check_memory",
+        "check_number",
+        "check_numbers",
+        "check_option",
+        "check_similarities",
+        "check_slice_size",
+        "check_sparse_similarities",
+        "check_squarable",
+    ],
+    "mvsc_fast.views": ["check_views"],
+}
+
+
+def test_every_module_is_on_the_list_or_has_an_underscore():
+    found = pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")
+    # The public side of the core is its header and the table of the C interface.
+    names = [m.name for m in found if "._" not in m.name and ".core" not in m.name]
+    assert {"mvsc_fast", *names} == set(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names(name):
+    module = importlib.import_module(name)
+    assert sorted(module.__all__) == sorted(PUBLIC[name])
+    for public in module.__all__:
+        assert inspect.getdoc(getattr(module, public))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_is_not_public_has_an_underscore(name):
+    module = importlib.import_module(name)
+    defined = {
+        key
+        for key, value in vars(module).items()
+        if (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == name
+    }
+    assert {key for key in defined if not key.startswith("_")} <= set(module.__all__)
