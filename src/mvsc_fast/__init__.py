@@ -23,6 +23,7 @@ from .methods import (
     ut_svd_msc,
 )
 from .native import get_include
+from .predictability import label_predictability
 from .threads import show_config
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "etlmsc",
     "get_include",
     "graphs",
+    "label_predictability",
     "lt_msc",
     "metrics",
     "scmv_3dt",

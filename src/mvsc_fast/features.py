@@ -1,0 +1,202 @@
+"""Views as rows of unit length: in canonical order, in few columns, centred, and new rows alike."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.metrics import euclidean_distances
+from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
+
+N_LANDMARKS = 600
+SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
+BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
+
+
+def canonical_order(views):
+    """An order of the samples that depends on their contents alone.
+
+    Every view gives each row a weighted sum; rows that tie in all of them are equal (up to
+    rounding). A weighted sum rather than a plain one, so that rows of the same counts differ.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+
+    Returns
+    -------
+    ndarray of shape (n,) of int
+    """
+    return np.lexsort([_row_keys(X) for X in views])
+
+
+def _row_keys(X):
+    weights = 1.0 + np.cos(np.arange(X.shape[1]))
+    keys = np.empty(X.shape[0])
+    for rows in gen_batches(len(keys), BLOCK):
+        # A product with BLAS may round a row by its position; sums along rows do not.
+        keys[rows] = (dense(X[rows]) * weights).sum(axis=1)
+    return keys
+
+
+def spread(n, count):
+    """``count`` ranks spread evenly over n, all of them where there are no more."""
+    return np.linspace(0, n - 1, min(count, n)).astype(np.intp)
+
+
+def dense(X):
+    """A float64 array of X, which may be sparse."""
+    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+
+
+def is_constant(X):
+    """Whether all rows of a view are equal."""
+    return not dense(X.max(axis=0) - X.min(axis=0)).any()
+
+
+def unit_rows(X):
+    """Rows of X divided by their lengths, whatever the units of X; zero rows stay."""
+    largest = abs(X).max()
+    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero.
+    return normalize(X * 2.0 ** -np.floor(np.log2(largest))) if largest > 0 else normalize(X)
+
+
+def centred(X):
+    """Unit rows of X less its mean row."""
+    return normalize(X - X.mean(axis=0))
+
+
+class ViewRows:
+    """Rows of unit length of one view, in at most n columns.
+
+    With d > n columns, X is replaced by the Cholesky factor of its Gram matrix, whose rows have
+    the same inner products.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, d)
+
+    Attributes
+    ----------
+    unit : ndarray of shape (n, r), r <= min(n, d)
+        U, the unit rows of X.
+    roots : ndarray of shape (n, r)
+        Z, the unit rows of sqrt(X) where X >= 0, which makes counts alike, else U.
+    centred : ndarray of shape (n, r)
+        C, the unit rows of Z - mean(Z).
+    """
+
+    def __init__(self, X):
+        self._nonnegative = X.min() >= 0
+        self._given = self._unit_roots(X)
+        self._factor = _gram_factor(self._given)
+        self.roots = dense(self._given) if self._factor is None else self._factor
+        self.mean = self.roots.mean(axis=0)
+        self.centred = normalize(self.roots - self.mean)
+        self.unit = self.roots
+        if self._nonnegative:
+            given = unit_rows(X)
+            factor = _gram_factor(given)
+            self.unit = dense(given) if factor is None else factor
+        if self._factor is None:
+            self._given = None
+
+    def _unit_roots(self, X):
+        if not self._nonnegative:
+            return unit_rows(X)
+        return unit_rows(np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0)))
+
+    def forget(self):
+        """Drop what only the fitted samples need."""
+        del self.unit, self.roots, self.centred
+
+    def transform(self, X):
+        """Rows Z of new samples, of shape (m, r)."""
+        Z = self._unit_roots(X)
+        if self._factor is None:
+            return dense(Z)
+        inner = safe_sparse_dot(self._given, Z.T, dense_output=True)
+        return scipy.linalg.solve_triangular(self._factor, inner, lower=True).T
+
+
+def _gram_factor(U):
+    """Lower Cholesky factor of U U^T where U has more columns than rows, else None."""
+    n, d = U.shape
+    if d <= n:
+        return None
+    gram = safe_sparse_dot(U, U.T, dense_output=True).astype(np.float64, copy=False)
+    gram[np.diag_indices(n)] += 1e-9  # rows may repeat
+    return scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+
+
+class LandmarkFeatures:
+    """Centred rows of all views beside features of their local Gaussian kernels.
+
+    The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))`` with d the distance of
+    rows Z of a sample x and a landmark l, and t the distance to the 10th landmark; its Nystroem
+    features are ``K_xl V diag(s)^-1/2`` for K_ll = V diag(s) V^T.
+
+    Parameters
+    ----------
+    rows : list of ViewRows
+    landmarks : ndarray of int
+        Samples that serve as landmarks.
+    """
+
+    def __init__(self, rows, landmarks):
+        self._rows = rows
+        self._landmarks = [view.roots[landmarks] for view in rows]
+        self._scales = []
+        kernel = 0.0
+        for L in self._landmarks:
+            squares = euclidean_distances(L, squared=True)
+            scale = _floored(_ranked_distance(squares, SCALE_RANK))  # itself is at rank 0
+            self._scales.append(scale)
+            kernel = kernel + np.exp(-squares / (scale[:, None] * scale))
+        values, vectors = scipy.linalg.eigh(
+            kernel / len(rows), driver="evd", overwrite_a=True, check_finite=False
+        )
+        kept = values > 1e-5 * values[-1]
+        self._map = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+
+    def of_fitted(self, landmarks):
+        """Features of the samples that were given, of shape (n, D), float32."""
+        own = np.full(len(self._rows[0].roots), -1)
+        own[landmarks] = np.arange(len(landmarks))
+        return np.concatenate(
+            [
+                self._features([view.roots[block] for view in self._rows], own[block])
+                for block in gen_batches(len(own), BLOCK)
+            ]
+        )
+
+    def transform(self, views):
+        """Features of new samples, of shape (m, D), float32."""
+        rows = [view.transform(X) for view, X in zip(self._rows, views, strict=True)]
+        return self._features(rows, np.full(len(rows[0]), -1))
+
+    def _features(self, rows, own):
+        """``own`` is each row's number among the landmarks, or -1."""
+        found = np.flatnonzero(own >= 0)
+        kernel = 0.0
+        parts = []
+        for view, Z, L, scale in zip(self._rows, rows, self._landmarks, self._scales, strict=True):
+            parts.append(normalize(Z - view.mean) / np.sqrt(len(rows)))
+            squares = euclidean_distances(Z, L, squared=True)
+            squares[found, own[found]] = 0.0
+            t = _ranked_distance(squares, SCALE_RANK - 1)
+            t[found] = scale[own[found]]
+            kernel = kernel + np.exp(-squares / (_floored(t)[:, None] * scale))
+        kernel /= len(rows)
+        return np.hstack([*parts, kernel.astype(np.float32) @ self._map], dtype=np.float32)
+
+
+def _ranked_distance(squares, rank):
+    rank = min(rank, squares.shape[1] - 1)
+    return np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
+
+
+def _floored(scale):
+    """Scales kept off zero, which repeated samples have."""
+    positive = scale[scale > 0]
+    return np.maximum(scale, max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)

@@ -1,0 +1,136 @@
+"""The judge of labels equals leaving out one sample after the other, and prefers the truth."""
+
+import numpy as np
+import pytest
+import reference.predictability as twin
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import normalized_mutual_info_score
+
+from mvsc_fast import datasets, label_predictability
+from mvsc_fast.features import LandmarkFeatures, ViewRows, canonical_order
+from mvsc_fast.predictability import LeaveOneOutRidge, mutual_information, refined_labels
+
+
+@pytest.fixture(scope="module")
+def subspaces():
+    return datasets.make_multiview_subspaces(
+        120, 4, n_features=(20, 300, 9), noise=0.3, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=120)
+    views = [3 * rng.standard_normal((4, d))[y] + rng.standard_normal((120, d)) for d in (9, 30)]
+    return views, y
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (30, 30), (30, 70)])
+def test_leave_one_out_is_leaving_one_out(shape):
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal(shape).astype(np.float32)
+    Y = rng.standard_normal((30, 5))
+    ridge = LeaveOneOutRidge(F)
+    g = 0.5 * 30 / min(shape)
+    K = F.astype(float) @ F.T
+    np.testing.assert_allclose(ridge.predict(Y), twin.leave_one_out(K, g, Y), atol=2e-3)
+    B = np.linalg.solve(F.T.astype(float) @ F + g * np.eye(shape[1]), F.T @ Y)
+    np.testing.assert_allclose(ridge.coefficients(Y), B, atol=1e-4)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_equal_to_its_definition(subspaces, nonnegative):
+    views, y = subspaces
+    if nonnegative:
+        views = [np.abs(X) for X in views]
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.uniform(size=len(y)) < 0.8, y, rng.integers(4, size=len(y)))
+    expected = twin.label_predictability(views, labels)
+    assert 0.1 < expected < 0.9
+    # Single precision may turn a near tie.
+    assert label_predictability(views, labels) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_truth_is_more_predictable_than_what_differs_from_it(blobs):
+    views, y = blobs
+    rng = np.random.default_rng(0)
+    labellings = [np.where(rng.uniform(size=120) < p, rng.integers(4, size=120), y)
+                  for p in (0, 0.1, 0.3, 1)]  # fmt: skip
+    scores = label_predictability(views, labellings)
+    assert (np.diff(scores) < 0).all() and scores[0] > 0.9 and scores[-1] < 0.1
+
+
+def test_names_of_labels_do_not_matter(subspaces):
+    views, y = subspaces
+    score = label_predictability(views, y)
+    assert isinstance(score, float)
+    assert score == label_predictability(views, np.array(list("dbca"))[y])
+    assert score == label_predictability(views, 7 - 3 * y)
+    assert score == label_predictability([scipy.sparse.csr_matrix(X) for X in views], y)
+
+
+def test_independent_of_the_order_of_the_samples(subspaces):
+    views, y = subspaces
+    order = np.random.default_rng(0).permutation(120)
+    assert label_predictability(views, y) == label_predictability(
+        [X[order] for X in views], y[order]
+    )
+
+
+def test_a_single_cluster_says_nothing(subspaces):
+    assert label_predictability(subspaces[0], np.zeros(120)) == 0.0
+
+
+def test_labels_must_match_the_samples(subspaces):
+    with pytest.raises(ValueError, match=r"labels has shape \(119,\), the views have 120 samples"):
+        label_predictability(subspaces[0], subspaces[1][1:])
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_mutual_information_is_that_of_scikit_learn(pairs):
+    a, b = np.array(pairs).T
+    expected = normalized_mutual_info_score(a, b)
+    assert mutual_information(a, b, 3) == pytest.approx(expected, abs=1e-12)
+
+
+def test_refinement_ends_where_every_label_is_predicted(blobs):
+    views, y = blobs
+    rows = [ViewRows(X) for X in views]
+    features = LandmarkFeatures(rows, np.arange(120))
+    ridge = LeaveOneOutRidge(features.of_fitted(np.arange(120)))
+    votes = scipy.sparse.csr_array((120, 120), dtype=np.float32)
+    wrong = y.copy()
+    wrong[:6] = (wrong[:6] + 1) % 4
+    first, second = refined_labels([wrong, wrong.copy()], 4, ridge, votes)
+    np.testing.assert_array_equal(first, y)
+    np.testing.assert_array_equal(second, y)
+
+
+@pytest.mark.parametrize("d", [7, 200])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_new_rows_have_the_features_of_equal_fitted_ones(d, sparse, nonnegative):
+    X = np.random.default_rng(0).standard_normal((60, d))
+    X = np.abs(X) if nonnegative else X
+    given = scipy.sparse.csr_matrix(X) if sparse else X
+    view = ViewRows(given)
+    np.testing.assert_allclose(view.transform(given), view.roots, atol=1e-7)
+    np.testing.assert_allclose(view.unit @ view.unit.T, twin.unit(X) @ twin.unit(X).T, atol=1e-8)
+    landmarks = np.arange(0, 60, 3)
+    features = LandmarkFeatures([view], landmarks)
+    ordinary = np.setdiff1d(np.arange(60), landmarks)
+    np.testing.assert_allclose(
+        features.transform([given[ordinary]]), features.of_fitted(landmarks)[ordinary], atol=1e-5
+    )
+
+
+def test_rows_of_equal_sums_have_one_canonical_order():
+    rng = np.random.default_rng(0)
+    X = np.array([rng.permutation([1, 1, 0, 0, 0, 2, 0, 1, 0, 0]) for _ in range(50)])
+    X = np.unique(X, axis=0)
+    order = rng.permutation(len(X))
+    sorted_once = X[canonical_order([X])]
+    np.testing.assert_array_equal(sorted_once, X[order][canonical_order([X[order]])])
