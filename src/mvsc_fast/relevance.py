@@ -1,0 +1,171 @@
+"""Views that do not help: found before fusing, and measured after clustering."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse
+from sklearn.metrics import adjusted_mutual_info_score
+
+from .features import canonical_order, spread, unit_rows
+from .graphs import self_representation
+from .predictability import one_hot
+
+RIDGE = 0.5  # of the graphs that MIN_Z was measured on
+MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less
+MIN_SAMPLES = 200
+MIN_COLUMNS = 4
+MAX_SAMPLES = 1000  # a view's graph is that of so many samples; more tell no more
+
+
+def permutation_z(A, B):
+    """How far the association of two graphs exceeds that of unrelated ones.
+
+    The number of standard deviations by which ``s = sum_jk A_jk B_jk`` exceeds its mean over all
+    n! joint permutations of rows and columns of B (Mantel 1967), by their exact moments: with
+    s1 = sum A, s2 = sum A^2, s3 = sum of the squared row sums, t1, t2, t3 those of B, and
+    N = n (n - 1)::
+
+        E s   = s1 t1 / N
+        E s^2 = 2 s2 t2 / N  +  4 (s3 - s2) (t3 - t2) / (N (n - 2))
+                + (s1^2 + 2 s2 - 4 s3) (t1^2 + 2 t2 - 4 t3) / (N (n - 2) (n - 3))
+
+    Parameters
+    ----------
+    A, B : ndarray or sparse array of shape (n, n), n >= 4
+        Symmetric, zero diagonal. Each must come from its own view alone: slices restricted to a
+        common pattern agree by that pattern.
+
+    Returns
+    -------
+    float
+        0 where one of them has no variance.
+    """
+    n = A.shape[0]
+    N = n * (n - 1.0)
+    (s1, s2, s3), (t1, t2, t3) = _moments(A), _moments(B)
+    together = float((A.multiply(B) if scipy.sparse.issparse(A) else A * B).sum())
+    mean = s1 * t1 / N
+    square = (
+        2 * s2 * t2 / N
+        + 4 * (s3 - s2) * (t3 - t2) / (N * (n - 2))
+        + (s1**2 + 2 * s2 - 4 * s3) * (t1**2 + 2 * t2 - 4 * t3) / (N * (n - 2) * (n - 3))
+    )
+    variance = square - mean**2
+    return (together - mean) / np.sqrt(variance) if variance > 1e-12 * square else 0.0
+
+
+def _moments(A):
+    rows = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+    squares = A.multiply(A) if scipy.sparse.issparse(A) else A * A
+    return rows.sum(), float(squares.sum()), float(rows @ rows)
+
+
+def view_support(graphs, labels):
+    """How much each view's own graph agrees with the labels.
+
+    Parameters
+    ----------
+    graphs : sequence of ndarray or sparse array of shape (n, n)
+        One graph for each view, each from its own view alone, zero diagonal.
+    labels : ndarray of shape (n,) of int
+
+    Returns
+    -------
+    ndarray of shape (v,)
+        Adjusted mutual information of the labels with the vote of each sample's neighbours,
+        ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). Around 0 for noise, .3
+        to 1 for views that carry the clusters; at least 0.
+    """
+    Y = one_hot(labels, int(labels.max()) + 1)
+    votes = [np.asarray(A @ Y).argmax(axis=1) for A in graphs]
+    return np.array([max(0.0, adjusted_mutual_info_score(labels, vote)) for vote in votes])
+
+
+class ViewGraphs:
+    """The graph of every view by itself, on at most 1000 samples spread over all.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+
+    Attributes
+    ----------
+    samples : ndarray of int
+    graphs : ndarray of shape (v, m, m)
+        `graphs.self_representation` of each view.
+    """
+
+    def __init__(self, views):
+        order = canonical_order(views)
+        self.samples = order[spread(len(order), MAX_SAMPLES)]
+        self._views = [unit_rows(X[self.samples]) for X in views]
+        self.graphs = self_representation(self._views, ridge=RIDGE)
+
+    def support(self, labels):
+        """`view_support` of labels of all samples."""
+        return view_support(self.graphs, labels[self.samples])
+
+    def across(self, views):
+        """Largest z of the graph of each of some views with another of theirs."""
+        z = np.full((len(views), len(views)), -np.inf)
+        for a, i in enumerate(views):
+            for b, j in enumerate(views[:a]):
+                z[a, b] = z[b, a] = permutation_z(self.graphs[i], self.graphs[j])
+        return z.max(axis=1)
+
+    def own(self, i):
+        """z between the graphs of the even and of the odd columns of view i."""
+        X = self._views[i]
+        return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=RIDGE))
+
+    def helpful(self, views, stacklevel=2):
+        """Those of some views that are worth fusing.
+
+        A view is set aside if neither another view's graph agrees with its own (z < 5) nor the
+        graphs of its even and odd columns agree with each other: nothing in it repeats. It stays
+        where that cannot be told, in fewer than 200 samples or 4 columns.
+
+        Parameters
+        ----------
+        views : list of int
+        stacklevel : int
+            Of the warnings that name the views set aside, and those only suspected.
+
+        Returns
+        -------
+        list of int
+        """
+        if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
+            return views
+        across = dict(zip(views, self.across(views), strict=True))
+        lonely = [i for i in views if across[i] < MIN_Z]
+        halves = {i: self.own(i) for i in lonely if self._views[i].shape[1] >= MIN_COLUMNS}
+        noise = [i for i in halves if halves[i] < MIN_Z]
+        suspected = [i for i in lonely if i not in noise]
+        if len(noise) == len(views):
+            warnings.warn(
+                "no view's graph agrees with another view's or with itself: labels of these "
+                "views may mean nothing",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+            return views
+        if noise:
+            told = "; ".join(
+                f"view {i} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
+                for i in noise
+            )
+            warnings.warn(
+                f'set aside as noise, both z below {MIN_Z:g}: {told}. views="all" keeps every view',
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        if suspected and len(views) - len(noise) > 1:
+            told = ", ".join(f"view {i} (z {across[i]:.1f})" for i in suspected)
+            warnings.warn(
+                f"the graphs of other views do not agree with those of {told}: kept, but check "
+                "that they describe the same samples in the same order",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        return [i for i in views if i not in noise]
