@@ -1,0 +1,108 @@
+"""From a sparse similarity tensor to a spectral embedding, without an n x n array."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+
+# Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
+DENSE_PER_CLUSTER = 24
+DENSE_LIMIT = 256
+
+
+def tube_threshold(lengths, n, n_neighbors):
+    """The tube length that ``n_neighbors`` stored tubes of each of n samples exceed on average.
+
+    Parameters
+    ----------
+    lengths : ndarray of shape (nnz,)
+    n, n_neighbors : int
+
+    Returns
+    -------
+    float
+        The shortest positive tube where there are too few; half of the longest where more tubes
+        tie at the maximum than asked for, so that all of them survive.
+    """
+    positive = np.count_nonzero(lengths)
+    if positive == 0:
+        return 1.0
+    rank = len(lengths) - min(max(n * n_neighbors, 1), positive)
+    tau, longest = float(np.partition(lengths, rank)[rank]), float(lengths.max())
+    return tau if tau < longest * (1 - 1e-6) else longest / 2
+
+
+def thresholded_affinity(tensor, tau, tail):
+    """Sum of the tube-shrunken slices, with a weak share of the unshrunken sum.
+
+    ``S / mean row sum + tail * S_W / mean row sum``, S = sum_i W_i max(0, 1 - tau / length), the
+    first step of the certified solver; see `spectral.add_tail` for the tail.
+
+    Parameters
+    ----------
+    tensor : graphs.SparseTensor
+        Non-negative slices on one pattern.
+    tau, tail : float
+
+    Returns
+    -------
+    csr_array of shape (n, n), float32
+    """
+    n = len(tensor.indptr) - 1
+    plain = tensor.values.sum(axis=0)
+    lengths = tensor.lengths
+    S = plain * np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
+    S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
+    S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
+    return scipy.sparse.csr_array((S, tensor.indices, tensor.indptr), shape=(n, n))
+
+
+def leading_eigenvectors(A, count, start):
+    """Largest eigenvalues of D^-1/2 A D^-1/2 and their eigenvectors.
+
+    Lanczos in float32 to a tolerance of 1e-3: labels do not change below.
+
+    Parameters
+    ----------
+    A : csr_array of shape (n, n), float32
+        Symmetric, non-negative.
+    count : int
+    start : ndarray of shape (n,)
+        Start vector; one of positive random entries, or the sum of the eigenvectors of a similar
+        matrix.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+        Largest first.
+    vectors : ndarray of shape (n, count)
+    """
+    n = A.shape[0]
+    degree = np.asarray(A.sum(axis=1)).ravel()
+    root = (1 / np.sqrt(np.where(degree > 0, degree, 1))).astype(np.float32)
+    rows = np.repeat(root, np.diff(A.indptr))
+    N = scipy.sparse.csr_array((A.data * rows * root[A.indices], A.indices, A.indptr), shape=(n, n))
+    if n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count:
+        values, vectors = _dense_eigenvectors(N.toarray().astype(np.float64), count)
+    else:
+        values, vectors = scipy.sparse.linalg.eigsh(
+            N,
+            count,
+            which="LA",
+            tol=1e-3,
+            v0=np.asarray(start, dtype=np.float32),
+            ncv=min(n - 1, max(2 * count + 1, 30)),
+        )
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    # float64: scikit-learn's k-means converts float32 in every step of its seeding.
+    return values[::-1].astype(np.float64), vectors[:, ::-1].astype(np.float64)
+
+
+def _dense_eigenvectors(N, count):
+    n = len(N)
+    values, vectors = scipy.linalg.eigh(N, subset_by_index=[n - count, n - 1], check_finite=False)
+    if vectors.shape[1] < count:
+        # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
+        values, vectors = scipy.linalg.eigh(N, driver="evd", check_finite=False)
+    return values[len(values) - count :], vectors[:, vectors.shape[1] - count :]
