@@ -11,6 +11,7 @@ from .methods import (
     TLRR,
     TRPCA,
     TSVDMSC,
+    ConsensusTLRR,
     SelfOrdered,
     UtSVDMSC,
     etlmsc,
@@ -27,6 +28,7 @@ from .predictability import label_predictability
 from .threads import show_config
 
 __all__ = [
+    "ConsensusTLRR",
     "ETLMSC",
     "LTMSC",
     "SCMV3DT",

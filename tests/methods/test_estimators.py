@@ -9,11 +9,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mvsc_fast
-from mvsc_fast import TSVDMSC, SelfOrdered, datasets, methods
+from mvsc_fast import TSVDMSC, ConsensusTLRR, SelfOrdered, datasets, methods
 from mvsc_fast._documentation import entries, sections
 
-CLASSES = [*methods.ESTIMATORS.values(), SelfOrdered]
+CLASSES = [*methods.ESTIMATORS.values(), ConsensusTLRR, SelfOrdered]
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
+ESTIMATORS.append(ConsensusTLRR(n_clusters=3))
 ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3)))
 FUNCTIONS = [estimator._function for estimator in methods.ESTIMATORS.values()]
 

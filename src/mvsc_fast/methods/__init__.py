@@ -1,5 +1,6 @@
 """One file per method: its function on arrays and its estimator."""
 
+from ._consensus import ConsensusTLRR
 from ._etlmsc import ETLMSC, etlmsc
 from ._lt_msc import LTMSC, lt_msc
 from ._scmv_3dt import SCMV3DT, scmv_3dt
@@ -23,6 +24,7 @@ ESTIMATORS = {
 
 __all__ = [
     "ESTIMATORS",
+    "ConsensusTLRR",
     "ETLMSC",
     "LTMSC",
     "SCMV3DT",

@@ -1,0 +1,397 @@
+"""ConsensusTLRR: many labellings, a judge that needs no truth, and TLRR of the best of them."""
+
+import sys
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..factors import view_factors
+from ..features import BLOCK, ViewRows, canonical_order, is_constant
+from ..predictability import Judge, one_hot, refined_labels
+from ..relevance import ViewGraphs
+from ..sparse_graphs import sparse_tensor
+from ..sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from ..spectral import assign
+from ..threads import blas_threads, resolve_threads, useful_threads
+from ..validation import check_integer, check_option
+from ..views import check_views
+from .ensemble import generalised_median, tlrr_consensus
+
+NEIGHBORS = (8, 15, 30, 60)
+VOTING_NEIGHBORS = 30
+CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row
+TAIL = 0.01
+LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
+SHARPNESS = 32  # exponent of J / J_max in the weights
+BEST = 6  # labellings that TLRR fuses
+# Ridges of the two slices of a view, times the mean eigenvalue of its Gram matrix.
+SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
+
+
+@dataclass
+class Candidate:
+    """One of the labellings that the consensus chooses from.
+
+    Attributes
+    ----------
+    graph : {"unit", "centred", "tlrr"}
+        Rows that the graph was made from; "tlrr" is the consensus of the best six.
+    n_neighbors : int or None
+        Tubes that each sample keeps on average.
+    embedding : {"c", "2c", None}
+        The leading c eigenvectors, or 2c of them times their squared eigenvalues.
+    labels : ndarray of shape (m,)
+        After refinement, of the fitted samples.
+    predictability : float
+        J of the labelling before refinement, see `label_predictability`.
+    weight : float
+        Its say in the choice, (J / J_max)^32; 0 for "tlrr".
+    """
+
+    graph: str
+    n_neighbors: int | None
+    embedding: str | None
+    labels: np.ndarray = field(repr=False)
+    predictability: float = 0.0
+    weight: float = 0.0
+
+
+class ConsensusTLRR(ClusterMixin, BaseEstimator):
+    """Labels that hold: the consensus of sixteen labellings by TLRR.
+
+    1. Two kinds of sparse graphs (of unit rows, and of centred rows) cut at four neighbourhood
+       sizes in two embeddings give sixteen labellings.
+    2. Each is judged by how well its labels are predicted from all other samples
+       (`label_predictability`), and refined: every sample takes the label that ridge regression
+       and its graph neighbours predict for it, until labels stand still.
+    3. TLRR of the co-association tensor of the six best (a view for each labelling) is cut, and
+       refined likewise.
+    4. Of all refined labellings the one stays that agrees best with the sixteen, weighted by
+       their predictability.
+
+    The cost is linear in the number of samples. Beyond ``max_samples`` a uniform sample is
+    clustered, and ridge regression labels the rest, as it does new samples in `predict`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    n_init : int, default=3
+        Starts of k-means for each of the sixteen labellings, which make up for one another.
+    max_samples : int or "auto", default="auto"
+        Samples that are clustered; "auto" is the larger of 10 000 and 300 for each cluster.
+    views : {"auto", "all"}, default="auto"
+        "auto" sets aside views in which nothing repeats, with a warning that names them; "all"
+        keeps every view that is not constant.
+    random_state : int, RandomState or None, default=None
+        Starts of k-means and of Lanczos, and the sample. Pass an int for reproducible labels.
+    n_threads : int, optional
+        None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
+    verbose : int, default=0
+        1 prints one line for each stage.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Independent of the order of the samples.
+    candidates_ : list of Candidate
+        The consensus of the best six first, then the labellings, best-judged first.
+    chosen_ : int
+        Number of the candidate that became the labels.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information of the labels with the vote of each view's own graph: around 0
+        for noise, .3 to 1 for views that carry the clusters.
+    views_used_ : list of int
+    affinity_ : csr_array of shape (m, m)
+        Thresholded similarities of the m fitted samples, summed over both kinds of graphs, at 30
+        neighbors: what votes in the refinement.
+    embedding_ : ndarray of shape (m, n_clusters)
+        Leading eigenvectors of the normalised affinity, rows of unit length.
+    samples_ : ndarray of shape (m,)
+        The samples that were clustered; all in their order, unless there are more than
+        ``max_samples``.
+    n_tuples_ : int
+        Distinct tuples of labels among the best six: the size of the problem TLRR solved.
+    gap_ : float
+        Its relative duality gap.
+    n_features_in_ : int or list of int
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, datasets, metrics
+    >>> views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    >>> model = ConsensusTLRR(n_clusters=3, random_state=0).fit(views)
+    >>> metrics.clustering_scores(y, model.labels_)["acc"] > 0.9
+    True
+    >>> bool((model.predict(views) == model.labels_).mean() > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        n_init=3,
+        max_samples="auto",
+        views="auto",
+        random_state=None,
+        n_threads=None,
+        verbose=0,
+    ):
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_samples = max_samples
+        self.views = views
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_samples, n_features_i)
+            The views; one 2-D array is one view.
+        y : ignored
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a view or a parameter is invalid; the message says which.
+        """
+        n_threads = resolve_threads(self.n_threads)
+        n_clusters = check_integer(self.n_clusters, "n_clusters", 1)
+        check_integer(self.n_init, "n_init", 1)
+        check_option(self.views, "views", ("auto", "all"))
+        limit = max(10_000, 300 * n_clusters)
+        if self.max_samples != "auto":
+            limit = check_integer(self.max_samples, "max_samples", 2)
+        if limit < n_clusters:
+            raise ValueError(f"max_samples={limit} is less than n_clusters={n_clusters}")
+        views = self._validate(X)
+        n = views[0].shape[0]
+        if n_clusters > n:
+            raise ValueError(
+                f"n_clusters={n_clusters} is more than the number of samples, n_samples={n}"
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        order = canonical_order(views)
+        chosen = np.arange(n)
+        if n > limit:
+            chosen = np.sort(np.random.RandomState(seed).choice(n, limit, replace=False))
+        fitted = order[chosen]
+        n_threads = useful_threads(n_threads, len(fitted))
+        with blas_threads(n_threads):
+            labels = self._fit([X[fitted] for X in views], n_clusters, seed, n_threads)
+            self.labels_ = np.empty(n, dtype=labels.dtype)
+            self.labels_[fitted] = labels
+            if n > limit:
+                rest = np.delete(order, chosen)
+                self.labels_[rest] = self._predict([X[rest] for X in views])
+        self._bring_to_order(fitted)
+        return self
+
+    def fit_predict(self, X, y=None):
+        """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
+        return self.fit(X).labels_
+
+    def predict(self, X):
+        """Labels of new samples by ridge regression on the fitted ones.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_new, n_features_i)
+            The same views as in `fit`, those set aside included.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            On the samples of `fit` these are ``labels_`` for nearly all rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a view is invalid, or does not have the features it had in `fit`.
+        """
+        check_is_fitted(self)
+        views = self._validate(X, reset=False)
+        n_threads = resolve_threads(self.n_threads)
+        with blas_threads(useful_threads(n_threads, views[0].shape[0])):
+            return self._predict(views)
+
+    def _predict(self, views):
+        views = [views[i] for i in self.views_used_]
+        return np.concatenate(
+            [
+                (self._features.transform([X[rows] for X in views]) @ self._coefficients)
+                .argmax(axis=1)
+                .astype(self.labels_.dtype)
+                for rows in gen_batches(views[0].shape[0], BLOCK)
+            ]
+        )
+
+    def _fit(self, views, c, seed, n_threads):
+        """Labels of samples in canonical order."""
+        equal = _equal_samples(views, c)
+        by_itself = ViewGraphs(views)
+        self.views_used_ = self._usable(views, by_itself)
+        rows = [ViewRows(views[i]) for i in self.views_used_]
+        self._log(f"views {self.views_used_}, {len(equal)} samples")
+        found = self._labellings(rows, c, seed, n_threads)
+        if equal[-1] < c:  # no more distinct samples than clusters
+            for candidate in found:
+                candidate.labels = equal
+        judge = Judge(rows)
+        labels = self._choose(found, judge, c, seed, n_threads)
+        self.view_support_ = by_itself.support(labels)
+        self._coefficients = judge.ridge.coefficients(one_hot(labels, c))
+        self._features = judge.features
+        for view in rows:
+            view.forget()
+        return labels
+
+    def _usable(self, views, by_itself):
+        """Numbers of the views that are fused."""
+        constant = [i for i, X in enumerate(views) if is_constant(X)]
+        if constant:
+            warnings.warn(
+                f"view {', '.join(map(str, constant))}: all samples are equal, ignored",
+                UserWarning,
+                stacklevel=4,
+            )
+        varied = [i for i in range(len(views)) if i not in constant]
+        if self.views == "auto":
+            varied = by_itself.helpful(varied, stacklevel=5)
+        return varied or [0]
+
+    def _labellings(self, rows, c, seed, n_threads):
+        """Sixteen candidates, not judged yet; sets ``affinity_`` and ``embedding_``."""
+        n = len(rows[0].unit)
+        grid = [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]
+        found, affinity = [], 0
+        start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
+        for kind, scales in SCALES.items():
+            given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
+            factors = view_factors(given or [np.ones((n, 1))], scales)  # all samples alike
+            tensor = sparse_tensor(
+                factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
+            )
+            self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
+            for d in grid:
+                tau = tube_threshold(tensor.lengths, n, d)
+                A = thresholded_affinity(tensor, tau, TAIL)
+                values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
+                start = vectors.sum(axis=1)
+                wide = vectors * np.maximum(values, 0) ** 2
+                for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
+                    labels = self._assigned(normalize(embedding), c, seed)
+                    found.append(Candidate(kind, d, name, labels))
+            tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
+            affinity = affinity + thresholded_affinity(tensor, tau, LEAST_TAIL)
+        self.affinity_ = affinity
+        self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
+        return found
+
+    def _choose(self, found, judge, c, seed, n_threads):
+        """Judge, refine and fuse the candidates; the labels that agree best with them."""
+        for candidate, J in zip(found, judge([one.labels for one in found], c), strict=True):
+            candidate.predictability = float(J)
+        found.sort(key=lambda one: -round(one.predictability, 12))
+        largest = max(found[0].predictability, 1e-9)
+        for candidate in found:
+            candidate.weight = max(candidate.predictability / largest, 0.0) ** SHARPNESS
+        self._log(f"best judged: {found[0]}")
+
+        votes = _row_stochastic(self.affinity_)
+        refined = refined_labels([one.labels for one in found], c, judge.ridge, votes)
+        for candidate, labels in zip(found, refined, strict=True):
+            candidate.labels = labels
+        fused = tlrr_consensus(refined[:BEST], c, seed=seed, n_threads=n_threads)
+        self.n_tuples_, self.gap_ = fused.n_tuples, fused.gap
+        self._log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
+        (labels,) = refined_labels([fused.labels], c, judge.ridge, votes)
+        J = float(judge([fused.labels], c)[0])
+        self.candidates_ = [Candidate("tlrr", None, None, labels, J), *found]
+
+        weights = [one.weight for one in self.candidates_]
+        if not any(weights):
+            weights = [1.0] * len(weights)  # nothing predicts anything: a plain median
+        self.chosen_ = generalised_median([one.labels for one in self.candidates_], weights, c)
+        self._log(f"chosen: {self.candidates_[self.chosen_]}")
+        return self.candidates_[self.chosen_].labels
+
+    def _assigned(self, embedding, c, seed):
+        with warnings.catch_warnings():
+            # Fewer distinct rows than clusters: reported once, of the samples themselves.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            labels = assign(embedding, c, n_init=self.n_init, random_state=seed)
+        return labels.astype(np.int64)
+
+    def _bring_to_order(self, fitted):
+        """What was learned in canonical order, in the order of the samples given."""
+        rank = np.argsort(fitted)
+        self.samples_ = fitted[rank]
+        self.affinity_ = self.affinity_[rank][:, rank]
+        self.embedding_ = self.embedding_[rank]
+        for candidate in self.candidates_:
+            candidate.labels = candidate.labels[rank]
+
+    def _validate(self, X, reset=True):
+        """Validated views; sets or compares ``n_features_in_``, a list where X is one."""
+        views = check_views(X, ensure_min_samples=2 if reset else 1)
+        if len(views) == 1 and not isinstance(X, (list, tuple)):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+            return views
+        n_features = [view.shape[1] for view in views]
+        if reset:
+            self.n_features_in_ = n_features
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"the views have {n_features} features, those of fit had {self.n_features_in_}"
+            )
+        return views
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _log(self, message):
+        if self.verbose:
+            print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
+
+
+def _row_stochastic(A):
+    degree = np.asarray(A.sum(axis=1)).ravel()
+    out = A.copy()
+    out.data /= np.repeat(np.where(degree > 0, degree, 1), np.diff(A.indptr)).astype(A.dtype)
+    return out
+
+
+def _equal_samples(views, c):
+    """Number of every sample's distinct value, from 0; equal ones are neighbours in this order."""
+    differs = np.zeros(views[0].shape[0], dtype=np.int64)
+    for X in views:
+        differs[1:] |= np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() > 0
+    number = np.cumsum(differs)
+    if number[-1] + 1 < c:
+        warnings.warn(
+            f"the samples have {number[-1] + 1} distinct values, fewer than n_clusters={c}: "
+            f"{c - number[-1] - 1} clusters stay empty",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return number

@@ -1,0 +1,241 @@
+"""ConsensusTLRR: accuracy where clusters are clear, invariances, new samples, degenerate data."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast.metrics import clustering_scores
+
+
+def blobs(n, n_clusters, seed, n_features=(5, 10, 20), sizes=None):
+    rng = np.random.RandomState(seed)
+    y = rng.randint(n_clusters, size=n)
+    if sizes is not None:
+        y = np.repeat(np.arange(n_clusters), sizes)
+    views = [np.take(rng.randn(n_clusters, d) * 4, y, 0) + rng.randn(len(y), d) for d in n_features]
+    return views, y
+
+
+@pytest.fixture(scope="module")
+def subspaces():
+    return datasets.make_multiview_subspaces(240, 4, quality=(1, 0.9, 0.7), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(subspaces):
+    return ConsensusTLRR(4, random_state=0).fit(subspaces[0])
+
+
+@pytest.mark.parametrize("n", [110, 200, 300])
+@pytest.mark.parametrize("n_clusters", [3, 5, 8, 10])
+def test_separated_blobs_are_found_exactly(n, n_clusters):
+    views, y = blobs(n, n_clusters, seed=n + n_clusters)
+    assert adjusted_rand_score(y, ConsensusTLRR(n_clusters, random_state=0).fit_predict(views)) == 1
+
+
+@pytest.mark.parametrize(("count", "d"), [(1, 20), (5, 5), (5, 50)])
+def test_noise_views_are_set_aside(count, d):
+    views, y = datasets.make_multiview_subspaces(220, 5, random_state=0)
+    rng = np.random.RandomState(0)
+    given = views + [rng.randn(220, d) for _ in range(count)]
+    model = ConsensusTLRR(5, random_state=0)
+    with pytest.warns(UserWarning, match="set aside as noise") as told:
+        model.fit(given)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert clustering_scores(y, model.labels_)["acc"] >= 0.98
+    assert model.views_used_ == [0, 1, 2]
+    assert (model.view_support_[3:] < 0.1).all() and (model.view_support_[:3] > 0.3).all()
+    all_views = ConsensusTLRR(5, views="all", random_state=0).fit(given)
+    assert all_views.views_used_ == list(range(3 + count))
+
+
+def test_attributes_tell_the_story(subspaces, fitted):
+    views, y = subspaces
+    assert clustering_scores(y, fitted.labels_)["acc"] >= 0.97
+    assert len(fitted.candidates_) == 17
+    consensus, *others = fitted.candidates_
+    assert consensus.graph == "tlrr" and consensus.weight == 0
+    assert {(one.graph, one.n_neighbors, one.embedding) for one in others} == {
+        (graph, d, embedding)
+        for graph in ("unit", "centred")
+        for d in (8, 15, 30, 60)
+        for embedding in ("c", "2c")
+    }
+    judged = [one.predictability for one in others]
+    assert judged == sorted(judged, reverse=True) and 0.3 < judged[0] <= 1
+    np.testing.assert_allclose([one.weight for one in others], (judged / np.max(judged)) ** 32)
+    np.testing.assert_array_equal(fitted.candidates_[fitted.chosen_].labels, fitted.labels_)
+    assert fitted.affinity_.shape == (240, 240) and fitted.affinity_.diagonal().max() == 0
+    assert abs(fitted.affinity_ - fitted.affinity_.T).max() == 0
+    assert fitted.embedding_.shape == (240, 4)
+    np.testing.assert_allclose(np.linalg.norm(fitted.embedding_, axis=1), 1, atol=1e-6)
+    assert fitted.n_tuples_ >= 4 and 0 <= fitted.gap_ <= 1e-3
+    assert fitted.n_features_in_ == [40, 60, 30] and fitted.views_used_ == [0, 1, 2]
+    np.testing.assert_array_equal(fitted.samples_, np.arange(240))
+
+
+def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted):
+    views, _ = subspaces
+    before = [X.copy() for X in views]
+    order = np.random.RandomState(0).permutation(240)
+    other = ConsensusTLRR(4, random_state=0).fit([X[order] for X in views])
+    np.testing.assert_array_equal(other.labels_, fitted.labels_[order])
+    np.testing.assert_array_equal(other.embedding_, fitted.embedding_[order])
+    assert (other.affinity_ != fitted.affinity_[order][:, order]).nnz == 0
+    for X, original in zip(views, before, strict=True):
+        np.testing.assert_array_equal(X, original)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_labels_do_not_depend_on_the_threads(subspaces, fitted, n_threads):
+    model = ConsensusTLRR(4, random_state=0, n_threads=n_threads).fit(subspaces[0])
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e100])
+def test_labels_do_not_depend_on_the_units(subspaces, fitted, factor):
+    labels = ConsensusTLRR(4, random_state=0).fit_predict([factor * X for X in subspaces[0]])
+    assert adjusted_rand_score(labels, fitted.labels_) == 1
+
+
+@pytest.mark.parametrize("convert", [scipy.sparse.csr_matrix, np.float32])
+def test_other_forms_of_the_views(subspaces, fitted, convert):
+    views = [convert(X) for X in subspaces[0]]
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    assert adjusted_rand_score(model.labels_, fitted.labels_) > 0.97
+    assert (model.predict(views) == model.labels_).mean() > 0.95
+
+
+def test_sparse_counts_of_more_features_than_samples():
+    rng = np.random.RandomState(0)
+    y = np.arange(90) % 3
+    views = [
+        scipy.sparse.csr_matrix(rng.poisson(rng.gamma(0.1, 2, size=(3, 400))[y])) for _ in range(2)
+    ]
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_new_samples_have_the_labels_of_fitting_them(subspaces):
+    views, y = subspaces
+    model = ConsensusTLRR(4, random_state=0).fit([X[:160] for X in views])
+    assert (model.predict([X[:160] for X in views]) == model.labels_).mean() >= 0.95
+    found = model.predict([X[160:] for X in views])
+    assert clustering_scores(y[160:], found)["acc"] >= 0.95
+
+
+def test_a_sample_is_clustered_and_the_rest_predicted():
+    views, y = blobs(240, 4, seed=0)
+    model = ConsensusTLRR(4, max_samples=120, random_state=0).fit(views)
+    assert model.samples_.shape == (120,) and model.affinity_.shape == (120, 120)
+    assert clustering_scores(y, model.labels_)["acc"] >= 0.95
+    chosen = model.candidates_[model.chosen_].labels
+    np.testing.assert_array_equal(model.labels_[model.samples_], chosen)
+    rest = np.setdiff1d(np.arange(240), model.samples_)
+    np.testing.assert_array_equal(model.predict([X[rest] for X in views]), model.labels_[rest])
+    order = np.random.RandomState(0).permutation(240)
+    again = ConsensusTLRR(4, max_samples=120, random_state=0).fit([X[order] for X in views])
+    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters == 0, must be >= 1"),
+        ({"n_clusters": 241}, "n_clusters=241 is more than the number of samples, n_samples=240"),
+        ({"n_init": 0}, "n_init"),
+        ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
+        ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),
+        ({"views": "some"}, "views must be one of 'auto', 'all', got 'some'"),
+        ({"n_threads": 0}, "n_threads"),
+    ],
+)
+def test_bad_parameters(subspaces, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ConsensusTLRR(**{"n_clusters": 4, **parameters}).fit(subspaces[0])
+
+
+def test_bad_views_of_predict(subspaces, fitted):
+    views, _ = subspaces
+    with pytest.raises(NotFittedError):
+        ConsensusTLRR(4).predict(views)
+    with pytest.raises(ValueError, match=r"\[40, 60\] features, those of fit had \[40, 60, 30\]"):
+        fitted.predict(views[:2])
+    with pytest.raises(ValueError, match="view 1 contains 1 NaN"):
+        broken = [X[:3].copy() for X in views]
+        broken[1][0, 0] = np.nan
+        fitted.predict(broken)
+
+
+def test_constant_views_are_named_and_ignored():
+    views, y = blobs(220, 3, seed=0)
+    given = [np.ones((220, 2)), *views, np.zeros((220, 4))]
+    with pytest.warns(UserWarning, match="view 0, 4: all samples are equal, ignored") as told:
+        model = ConsensusTLRR(3, random_state=0).fit(given)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert model.views_used_ == [1, 2, 3] and adjusted_rand_score(y, model.labels_) == 1
+
+
+@pytest.mark.parametrize("row", [[0.0, 0.0], [1.0, 2.0]])
+def test_identical_samples_are_one_cluster(row):
+    with (
+        pytest.warns(ConvergenceWarning, match="1 distinct values, fewer than n_clusters=3"),
+        pytest.warns(UserWarning, match="view 0: all samples are equal"),
+    ):
+        labels = ConsensusTLRR(3, random_state=0).fit_predict([np.tile(row, (20, 1))])
+    assert len(labels) == 20 and np.ptp(labels) == 0
+
+
+@pytest.mark.parametrize("distinct", [2, 3])
+def test_as_few_distinct_samples_as_clusters_or_fewer(distinct):
+    y = np.arange(30) % distinct
+    views = [np.random.RandomState(0).randn(distinct, d)[y] for d in (4, 6)]
+    model = ConsensusTLRR(3, random_state=0)
+    if distinct < 3:
+        with pytest.warns(ConvergenceWarning, match="2 distinct values, fewer than n_clusters=3"):
+            model.fit(views)
+    else:
+        model.fit(views)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+@pytest.mark.parametrize("per_class", [1, 2, 3, 5])
+def test_few_samples_in_each_class(per_class):
+    views, y = blobs(0, 12, seed=0, sizes=per_class)
+    labels = ConsensusTLRR(12, random_state=0).fit_predict(views)
+    assert len(np.unique(labels)) == 12 and clustering_scores(y, labels)["acc"] >= 0.85
+
+
+@pytest.mark.parametrize("n", [2, 6, 20])
+def test_few_samples(n):
+    views, y = blobs(0, 2, seed=0, sizes=[n // 2, n - n // 2])
+    assert adjusted_rand_score(y, ConsensusTLRR(2, random_state=0).fit_predict(views)) == 1
+
+
+def test_classes_of_very_different_sizes():
+    views, y = blobs(0, 3, seed=0, sizes=[470, 25, 5])
+    assert adjusted_rand_score(y, ConsensusTLRR(3, random_state=0).fit_predict(views)) == 1
+
+
+def test_repeated_samples_share_a_label():
+    views, y = blobs(60, 3, seed=0)
+    labels = ConsensusTLRR(3, random_state=0).fit_predict([np.repeat(X, 2, axis=0) for X in views])
+    np.testing.assert_array_equal(labels[::2], labels[1::2])
+    assert adjusted_rand_score(y, labels[::2]) == 1
+
+
+def test_one_cluster(subspaces):
+    model = ConsensusTLRR(1, random_state=0).fit(subspaces[0])
+    assert model.labels_.shape == (240,) and np.ptp(model.labels_) == 0
+    assert np.ptp(model.predict(subspaces[0])) == 0
+
+
+def test_progress_goes_to_standard_error(subspaces, capsys):
+    ConsensusTLRR(4, random_state=0, verbose=1).fit([X[:60] for X in subspaces[0]])
+    told = capsys.readouterr()
+    assert told.out == "" and "[ConsensusTLRR] TLRR of" in told.err
