@@ -13,8 +13,12 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 sys.path.insert(0, str(ROOT / "tests"))
 
+from reference import awp as twin_awp  # noqa: E402, F401
+from reference import dimsc as twin_dimsc  # noqa: E402, F401
 from reference import etlmsc as twin_etlmsc  # noqa: E402, F401
+from reference import lmsc as twin_lmsc  # noqa: E402, F401
 from reference import lt_msc as twin_lt_msc  # noqa: E402, F401
+from reference import mcles as twin_mcles  # noqa: E402, F401
 from reference import recovery as twin_recovery  # noqa: E402, F401
 from reference import scmv_3dt as twin_scmv_3dt  # noqa: E402, F401
 from reference import tlrr as twin_tlrr  # noqa: E402, F401

@@ -17,7 +17,7 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("method", sorted(ESTIMATORS))
+@pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
 def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     arguments = ["cluster", str(data / "data.npz"), "--clusters", "3", "--method", method,
                  "--labels", str(data / "labels.csv"), "--plot", str(data / "plot.png"),
@@ -46,6 +46,7 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
         (["{plain}", "--clusters", "3", "--neighbors", "few"], "--neighbors must be a number"),
         (["{plain}", "--clusters", "3", "--threads", "0"], "n_threads"),
+        (["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"], "no affinity"),
         (["{plain}", "--clusters", "3", "--labels", "/nowhere/l.csv"], "No such file"),
     ],
 )

@@ -79,6 +79,8 @@ def _parser():
 
 
 def _cluster(args):
+    if args.plot and args.method == "awp":
+        raise ValueError("--plot: awp learns no affinity that could be drawn")
     views, y = load_views(args.files)
     if args.scores and y is None:
         raise ValueError(f"--scores: {args.files[0]} holds no labels")

@@ -2,13 +2,21 @@
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 import scipy.sparse.linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from .threads import limit_threads
 
-__all__ = ["add_tail", "assign", "fuse", "spectral_embedding", "spectral_labels"]
+__all__ = [
+    "add_tail",
+    "assign",
+    "fuse",
+    "leading_eigenvectors",
+    "spectral_embedding",
+    "spectral_labels",
+]
 
 # Above this size a few eigenvectors are cheaper by Lanczos than by LAPACK.
 DENSE_LIMIT = 3000
@@ -71,24 +79,42 @@ def spectral_embedding(S, n_components, random_state=None):
     ndarray of shape (n, n_components)
         Largest eigenvalue first; the row of an isolated sample may be zero.
     """
-    n = len(S)
     degree = S.sum(axis=1)
     root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
     N = S * root[:, None]
     N *= root
-    if n <= DENSE_LIMIT or n_components > n // 10:
-        wanted = [n - n_components, n - 1]
-        _, vectors = scipy.linalg.eigh(N, subset_by_index=wanted, check_finite=False)
-        if vectors.shape[1] < n_components:
-            # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
-            _, vectors = scipy.linalg.eigh(N, driver="evd", check_finite=False)
-            vectors = vectors[:, n - n_components :]
-    else:
-        start = check_random_state(random_state).uniform(-1, 1, n)
-        _, vectors = scipy.sparse.linalg.eigsh(N, n_components, which="LA", v0=start, tol=1e-8)
-    vectors = vectors[:, ::-1]
+    vectors = leading_eigenvectors(N, n_components, random_state)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(length > 0, length, 1.0)
+
+
+def leading_eigenvectors(A, count, random_state=None):
+    """Eigenvectors of the ``count`` largest eigenvalues of a symmetric matrix, largest first.
+
+    Parameters
+    ----------
+    A : ndarray or sparse matrix of shape (n, n)
+    count : int
+    random_state : int, RandomState or None
+        Start vector of the Lanczos iteration, used for n above 3000 only.
+
+    Returns
+    -------
+    ndarray of shape (n, count)
+    """
+    n = A.shape[0]
+    if n <= DENSE_LIMIT or count > n // 10:
+        dense = A.toarray() if scipy.sparse.issparse(A) else A
+        wanted = [n - count, n - 1]
+        _, vectors = scipy.linalg.eigh(dense, subset_by_index=wanted, check_finite=False)
+        if vectors.shape[1] < count:
+            # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
+            _, vectors = scipy.linalg.eigh(dense, driver="evd", check_finite=False)
+            vectors = vectors[:, n - count :]
+    else:
+        start = check_random_state(random_state).uniform(-1, 1, n)
+        _, vectors = scipy.sparse.linalg.eigsh(A, count, which="LA", v0=start, tol=1e-8)
+    return vectors[:, ::-1]
 
 
 def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):

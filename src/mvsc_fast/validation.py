@@ -11,6 +11,7 @@ from ._kernels import LARGEST_SLICE
 
 __all__ = [
     "available_memory",
+    "check_clusters",
     "check_finite",
     "check_integer",
     "check_memory",
@@ -36,6 +37,15 @@ def check_number(value, name, low=None, high=None, *, open_interval=False):
     if not np.isfinite(value):
         raise ValueError(f"{name} == {value}, must be a finite number.")
     return float(value)
+
+
+def check_clusters(n_clusters, n_samples):
+    """The number of samples, at least ``n_clusters``."""
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
+        )
+    return n_samples
 
 
 def check_numbers(values, name, count, low=None):

@@ -39,6 +39,7 @@ WRONG = {
     "estimator": 3,
     "features": "zeros",
     "graph": "lsh",
+    "init": "random",
     "random_state": "seed",
     "sample_transform": "dct",
     "solver": "admm",
@@ -117,7 +118,7 @@ def test_every_parameter_is_documented_with_its_default(obj):
             assert head.endswith(", optional")
         elif parameter.default is not inspect.Parameter.empty:
             text = default.group(1).strip('"')
-            assert text == parameter.default or float(text) == parameter.default
+            assert text == str(parameter.default) or float(text) == parameter.default
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
@@ -150,4 +151,5 @@ def test_results_are_shown_by_shapes_and_figures(function):
     result = function(data, max_iter=3)
     text = repr(result)
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
-    assert "<float64 (3, 30, 30)>" in text and "array" not in text and len(text) < 250
+    assert re.search(r"<float64 \(\d+, 30, \d+\)>", text)
+    assert "array" not in text and len(text) < 250

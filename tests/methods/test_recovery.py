@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 from conftest import random_similarities
 from reference import recovery as twin
+from sklearn.base import clone
 
 from mvsc_fast import (
     ETLMSC,
+    LMSC,
     LTMSC,
+    MCLES,
     SCMV3DT,
     SNN,
     TLRR,
     TRPCA,
     TSVDMSC,
+    DiMSC,
     SelfOrdered,
     UtSVDMSC,
     datasets,
@@ -130,16 +134,17 @@ def test_published_accuracy_of_snn_on_yaleb_in_file_order(load_shared):
     assert 0.64 <= np.mean(scores) <= 0.70
 
 
-@pytest.mark.parametrize(
-    "graph", [LTMSC(3), ETLMSC(3), TSVDMSC(3), UtSVDMSC(3), SCMV3DT(3), TRPCA(3), SNN(3)], ids=repr
-)
+LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, MCLES)
+
+
+@pytest.mark.parametrize("graph", [E(3, random_state=0) for E in LEARNERS], ids=repr)
 @pytest.mark.parametrize("recovery", [TLRR, TRPCA, SNN])
 def test_any_tensor_into_any_recovery(subspaces, recovery, graph):
     views, y = subspaces
     model = recovery(3, graph=graph, random_state=0).fit(views)
     assert len(np.unique(model.labels_)) == 3
     assert not hasattr(graph, "tensor_")
-    fitted = graph.__class__(3, random_state=1).fit(views)
+    fitted = clone(graph).fit(views)
     again = recovery(3, graph=fitted, random_state=0).fit(views)
     np.testing.assert_allclose(again.similarity_, model.similarity_, atol=1e-10)
 

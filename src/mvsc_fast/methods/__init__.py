@@ -1,8 +1,12 @@
 """One file per method: its function on arrays and its estimator."""
 
+from ._awp import AWP, awp
 from ._consensus import ConsensusTLRR
+from ._dimsc import DiMSC, dimsc
 from ._etlmsc import ETLMSC, etlmsc
+from ._lmsc import LMSC, lmsc
 from ._lt_msc import LTMSC, lt_msc
+from ._mcles import MCLES, mcles
 from ._scmv_3dt import SCMV3DT, scmv_3dt
 from ._self_ordered import SelfOrdered
 from ._snn import SNN, snn
@@ -20,13 +24,21 @@ ESTIMATORS = {
     "scmv-3dt": SCMV3DT,
     "trpca": TRPCA,
     "snn": SNN,
+    "l-msc": LMSC,
+    "dimsc": DiMSC,
+    "mcles": MCLES,
+    "awp": AWP,
 }
 
 __all__ = [
+    "AWP",
+    "DiMSC",
     "ESTIMATORS",
     "ConsensusTLRR",
     "ETLMSC",
+    "LMSC",
     "LTMSC",
+    "MCLES",
     "SCMV3DT",
     "SNN",
     "SelfOrdered",
@@ -34,8 +46,12 @@ __all__ = [
     "TRPCA",
     "TSVDMSC",
     "UtSVDMSC",
+    "awp",
+    "dimsc",
     "etlmsc",
+    "lmsc",
     "lt_msc",
+    "mcles",
     "scmv_3dt",
     "snn",
     "tlrr",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from .._documentation import completed
 from ..spectral import spectral_labels
 from ..threads import use_threads
+from ..validation import check_clusters
 from ..views import check_views
 from ._method import CHECKS, check_seed, count, natural
 
@@ -43,8 +44,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-    affinity_ : ndarray of shape (n_samples, n_samples)
-        What was cut: the sum of the absolute slices of ``tensor_``.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Leading eigenvectors of the normalised affinity, rows of unit length.
     n_features_in_ : int or list of int
@@ -58,6 +57,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     """
 
     _function = None
+    _learned = ("tensor",)  # fields of the function's result that become attributes
     _checks = {
         "n_clusters": count,
         "n_init": count,
@@ -106,11 +106,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         self._check_parameters()
         views = self._validate(X)
         n_samples = views[0].shape[0]
-        if self.n_clusters > n_samples:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} is more than the number of samples, "
-                f"n_samples={n_samples}"
-            )
+        check_clusters(self.n_clusters, n_samples)
         with use_threads(self.n_threads, n_samples) as n_threads:
             self._cluster(views, draw_seed(self.random_state), n_threads)
         return self
@@ -146,8 +142,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         shared = {name: own[name] for name in self._function.checks if name in own}
         return self._function.solve(data, **{**shared, **given})
 
-    def _keep(self, result, tol, *, expected=False):
-        """Learn the tensor of a solver's result, and warn of an end that was not ``expected``."""
+    def _keep(self, result, tol, *, expected=False, stacklevel=5):
+        """Learn from a solver's result, and warn of an end that was not ``expected``.
+
+        ``stacklevel`` is that of the user's call of fit.
+        """
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
         if not (result.converged or expected):
@@ -155,12 +154,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a residual of "
                 f"{reached} (tol={tol:g}): raise max_iter, or accept a larger tol",
                 ConvergenceWarning,
-                stacklevel=5,  # the user's call of fit
+                stacklevel=stacklevel,
             )
         self._log(f"{result.n_iter} iterations, residual {reached}")
-        self.tensor_ = result.tensor
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
+        for name in (*self._learned, "n_iter", "converged"):
+            setattr(self, f"{name}_", getattr(result, name))
 
     def _permute(self, order):
         """Bring what was learned about the samples into another order."""
@@ -208,6 +206,8 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
             **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
         )
         estimator.fit(views)
+        if not hasattr(estimator, attribute):
+            raise ValueError(f"{type(estimator).__name__} learns no {attribute.rstrip('_')}")
     learned, n_samples = np.shape(getattr(estimator, attribute)), views[0].shape[0]
     if learned[-2:] != (n_samples, n_samples):
         raise ValueError(

@@ -4,6 +4,7 @@ import functools
 import inspect
 from functools import partial
 
+import numpy as np
 from sklearn.utils import check_random_state
 
 from .._documentation import completed
@@ -48,6 +49,13 @@ def option(*options):
     return partial(check_option, options=options)
 
 
+def flag(value, name):
+    """``value``, which must be a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_callback(value, name):
     """``value``, which must be callable."""
     if not callable(value):
@@ -57,7 +65,10 @@ def check_callback(value, name):
 
 def check_seed(value, name):
     """``value``, which scikit-learn must accept as a random state."""
-    check_random_state(value)
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
     return value
 
 

@@ -29,13 +29,13 @@ class RepresentationClusterer(MultiViewClusterer):
     """
 
     _keep_diagonal = True
+    _learned = ("tensor", "representation")
 
     def _affinity(self, views, seed, n_threads):
         context = self._context(views, seed, n_threads)
         result = self._solve(views, n_threads=n_threads, **context)
         self._keep(result, self.tol)
         self.similarity_ = self.tensor_
-        self.representation_ = result.representation
         return fuse(self.tensor_, keep_diagonal=self._keep_diagonal)
 
     def _context(self, views, seed, n_threads):

@@ -2,12 +2,21 @@
 
 from ._dual import solve_dual
 from ._ialm import solve_ialm
-from ._results import IterationState, RecoveryResult, RepresentationResult, TLRRResult
+from ._results import (
+    IterationState,
+    LatentResult,
+    RecoveryResult,
+    RepresentationResult,
+    RotationResult,
+    TLRRResult,
+)
 
 __all__ = [
     "IterationState",
+    "LatentResult",
     "RecoveryResult",
     "RepresentationResult",
+    "RotationResult",
     "TLRRResult",
     "solve_dual",
     "solve_ialm",

@@ -52,6 +52,56 @@ class RepresentationResult(ShortRepr):
 
 
 @dataclass(repr=False)
+class LatentResult(RepresentationResult):
+    """Learned relations between samples, one matrix for all views, and what they were learned on.
+
+    Attributes
+    ----------
+    representation : ndarray of shape (1, n, n)
+        Column k holds the coefficients of sample k.
+    n_iter, converged, history
+        As in `RepresentationResult`.
+    latent : ndarray of shape (n, K)
+        The latent representation that the views share, one row for every sample.
+    embedding : ndarray of shape (n, n_clusters) or None
+        Rows to be clustered, where the method finds them itself.
+    """
+
+    latent: np.ndarray
+    embedding: np.ndarray | None = None
+
+
+@dataclass(repr=False)
+class RotationResult(ShortRepr):
+    """Clusters that rotated spectral embeddings of the views agree on.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,) of int
+        From 0 without gaps; some of the clusters asked for may have stayed empty.
+    embedding : ndarray of shape (n, n_clusters)
+        Weighted mean of the rotated embeddings; the largest entry of a row names the cluster.
+    embeddings : ndarray of shape (v, n, n_clusters)
+        F, orthonormal columns.
+    rotations : ndarray of shape (v, n_clusters, n_clusters)
+        R, orthogonal.
+    weights : ndarray of shape (v,)
+        Of the views, with sum 1.
+    n_iter, converged, history
+        As in `RepresentationResult`; ``history`` has the ``objective`` too.
+    """
+
+    labels: np.ndarray
+    embedding: np.ndarray
+    embeddings: np.ndarray
+    rotations: np.ndarray
+    weights: np.ndarray
+    n_iter: int
+    converged: bool
+    history: dict
+
+
+@dataclass(repr=False)
 class RecoveryResult(ShortRepr):
     """A similarity tensor split into a low-rank and a sparse part.
 

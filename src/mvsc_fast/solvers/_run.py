@@ -25,7 +25,7 @@ class Run:
         First penalty, its growth per iteration and its cap.
     """
 
-    def __init__(self, tol, max_iter, callback, *, mu, rho=2.0, mu_max=np.inf):
+    def __init__(self, tol, max_iter, callback, *, mu=1.0, rho=2.0, mu_max=np.inf):
         self.tol = tol
         self.mu = mu
         self.converged = False

@@ -1,0 +1,41 @@
+"""All views side by side, for methods that look for one latent representation of them."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.preprocessing import normalize
+
+
+class Stack:
+    """The stacked views ``X = [X_1; ...; X_V]``, samples of unit length, as ``X = U R``.
+
+    Products and norms of columns do not change when X (D x n) is replaced by its thin factor R
+    (r x n, r the rank of X), so the cost does not grow with the number of features.
+
+    Attributes
+    ----------
+    U : ndarray of shape (D, r)
+        Orthonormal columns.
+    R : ndarray of shape (r, n)
+    """
+
+    def __init__(self, views):
+        dense = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
+        X = np.hstack([normalize(view) for view in dense])
+        V, s, Ut = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+        rank = max(1, int(np.sum(s > max(X.shape) * np.finfo(s.dtype).eps * s[0])))
+        self.U = np.ascontiguousarray(Ut[:rank].T)
+        self.R = np.ascontiguousarray(s[:rank, None] * V[:, :rank].T)
+        self._X = X
+
+    def draw(self, n_rows, rng):
+        """Uniform random numbers in [0, 1) of shape (n_rows, n), one column for every sample.
+
+        Columns are dealt out by a random projection of the samples, not by their positions:
+        permuting the samples permutes the columns.
+        """
+        n, n_features = self._X.shape
+        rank = np.argsort(self._X @ rng.uniform(size=n_features), kind="stable")
+        out = np.empty((n_rows, n), dtype=self._X.dtype)
+        out[:, rank] = rng.uniform(size=(n_rows, n))
+        return out

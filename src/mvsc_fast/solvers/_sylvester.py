@@ -1,0 +1,34 @@
+"""Sylvester equations with symmetric coefficients, through eigendecompositions."""
+
+import numpy as np
+
+
+def sylvester(left, right, QC):
+    """Z with ``A Z + Z B = C`` for ``A = Q diag(a) Q^T`` and ``B = R diag(b) R^T``.
+
+    ``Z = Q [ (Q^T C R)_ij / (a_i + b_j) ] R^T``, where an entry with a_i + b_j = 0 is 0: the
+    solution of least length if there are several, and of least squares if there is none.
+
+    Parameters
+    ----------
+    left : tuple of ndarrays (a, Q)
+        a of shape (r,) and Q of shape (m, r). Eigenvectors to which C is orthogonal may be left
+        out, so that an equation of low rank stays one.
+    right : tuple of ndarrays (b, R)
+        Shapes (n,) and (n, n).
+    QC : ndarray of shape (r, n)
+        Q^T C, which callers keep while C and A stay.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    (a, Q), (b, R) = left, right
+    total = a[:, None] + b
+    largest = np.abs(a).max() + np.abs(b).max()
+    zero = np.abs(total) <= len(b) * np.finfo(total.dtype).eps * largest
+    total[zero] = 1.0
+    inner = QC @ R
+    inner /= total
+    inner[zero] = 0.0
+    return Q @ (inner @ R.T)

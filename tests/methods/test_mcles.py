@@ -1,0 +1,196 @@
+"""MCLES against its twin, and its quadratic programs."""
+
+import functools
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.mcles import mcles as twin
+from reference.mcles import simplex_qp
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import MCLES, datasets, mcles
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers._latent import Stack
+from mvsc_fast.solvers._simplex import project_rows, simplex_programs
+
+
+def random_views(n, dims, seed=0):
+    rng = np.random.default_rng(seed)
+    return [np.abs(rng.standard_normal((n, d))) for d in dims]
+
+
+# ------------------------------------------------------------------ programs over the simplex
+
+
+@given(
+    n=st.integers(1, 30),
+    scale=st.sampled_from([1e-9, 1e-3, 1.0, 1e3, 1e9]),
+    seed=st.integers(0, 1000),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    ties=st.booleans(),
+)
+@examples(60)
+def test_projection_onto_the_simplex(n, scale, seed, dtype, ties):
+    rng = np.random.default_rng(seed)
+    V = (scale * rng.standard_normal((4, n))).astype(dtype)
+    if ties:
+        V = np.round(V / scale).astype(dtype) * dtype(scale)
+    eps = np.finfo(dtype).eps
+    P, tau = project_rows(V)
+    assert P.min() >= 0 and P.dtype == dtype
+    np.testing.assert_allclose(P.sum(axis=1), 1.0, atol=10 * n * eps)
+    # V - P is one number on the support and at most that elsewhere: P is the nearest point.
+    shifted = V - V.max(axis=1, keepdims=True)
+    np.testing.assert_array_equal(P, np.maximum(shifted - tau[:, None], 0))
+    for start in (tau, np.full(4, -1e-3, dtype), np.full(4, -50, dtype)):
+        np.testing.assert_allclose(project_rows(V, start)[0], P, atol=10 * n * eps)
+
+
+def programs(n=25, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    H = rng.standard_normal((d, n)) + 3.0  # a large common part, as of non-negative features
+    return H, rng.standard_normal((n, n)), np.full((n, n), 1 / n)
+
+
+@pytest.mark.parametrize("ridge", [1e-2, 0.5, 20.0])
+def test_programs_equal_an_active_set(ridge):
+    H, C, start = programs()
+    S, gap = simplex_programs(H, ridge, C, start, 1e-12, max_iter=20000)
+    assert gap <= 1e-12
+    A = ridge * np.eye(25) + H.T @ H
+    for s, c in zip(S, C, strict=True):
+        np.testing.assert_allclose(s, simplex_qp(A, c), atol=1e-5)
+
+
+def test_programs_satisfy_the_conditions_of_karush_kuhn_and_tucker():
+    H, C, start = programs()
+    S, gap = simplex_programs(H, 0.3, C, start, 1e-13)
+    assert S.min() >= 0
+    np.testing.assert_allclose(S.sum(axis=1), 1.0, atol=1e-14)
+    slope = 2 * 0.3 * S + 2 * S @ H.T @ H + C
+    least = slope.min(axis=1, keepdims=True)  # multiplier of sum s = 1
+    assert np.max(S * (slope - least)) <= 1e-12  # complementary slackness
+    # The gap that is returned is the one of the uncentred programs.
+    assert np.max(np.sum(slope * S, axis=1) - least[:, 0]) == pytest.approx(gap, abs=1e-12)
+
+
+def test_the_gap_bounds_the_distance_to_the_minimum():
+    H, C, start = programs()
+
+    def value(S):
+        return 0.3 * np.sum(S**2, axis=1) + np.sum((S @ H.T) ** 2, axis=1) + np.sum(C * S, axis=1)
+
+    best = value(simplex_programs(H, 0.3, C, start, 1e-13)[0])
+    for max_iter in (1, 3, 10, 30):
+        S, gap = simplex_programs(H, 0.3, C, start, 0.0, max_iter=max_iter)
+        assert np.max(value(S) - best) <= gap + 1e-12
+
+
+# ------------------------------------------------------------------ the method
+
+
+@pytest.mark.parametrize(("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)])
+def test_equals_its_twin(monkeypatch, n, dims, d):
+    monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
+    views = random_views(n, dims)
+    before = [X.copy() for X in views]
+    result = mcles(views, n_clusters=3, n_components=d, random_state=1)
+    rng, stack = np.random.RandomState(1), Stack(views)
+    S, H, F, values = twin(views, stack.draw(d, rng), stack.draw(3, rng).T)
+    assert result.n_iter == len(values) and result.converged
+    np.testing.assert_allclose(result.history["objective"], values, rtol=1e-8)
+    np.testing.assert_allclose(result.representation[0], S, atol=1e-5)
+    np.testing.assert_allclose(result.latent, H.T, atol=1e-5)
+    np.testing.assert_allclose(result.embedding @ result.embedding.T, F @ F.T, atol=1e-5)
+    for X, same in zip(views, before, strict=True):
+        np.testing.assert_array_equal(X, same)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_objective_falls(seed):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=seed)
+    result = mcles(views, n_clusters=3, tol=1e-6, random_state=seed)
+    values = result.history["objective"]
+    assert np.all(np.diff(values) <= 1e-5 * values[1:])
+
+
+def test_columns_of_the_representation_are_on_the_simplex():
+    result = mcles(random_views(30, (20, 25)), n_clusters=3, n_components=8, random_state=0)
+    S = result.representation[0]
+    assert S.min() >= 0
+    np.testing.assert_allclose(S.sum(axis=0), 1.0, atol=1e-12)
+    F = result.embedding
+    np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-12)
+
+
+def test_permuting_samples_permutes_everything():
+    views = random_views(40, (30, 20))
+    order = np.random.default_rng(1).permutation(40)
+    settings = {"n_clusters": 3, "n_components": 8, "random_state": 2}
+    first, second = mcles(views, **settings), mcles([X[order] for X in views], **settings)
+    S = first.representation[:, order][:, :, order]
+    np.testing.assert_allclose(second.representation, S, atol=1e-8)
+    model = MCLES(3, random_state=0)
+    labels = model.fit_predict(views)
+    assert adjusted_rand_score(labels[order], model.fit_predict([X[order] for X in views])) == 1
+
+
+def test_threads_and_kinds_of_input_do_not_matter():
+    views = random_views(220, (30, 20))
+    one, two = (mcles(views, max_iter=2, random_state=0, n_threads=k) for k in (1, 2))
+    np.testing.assert_allclose(two.representation, one.representation, atol=1e-6)
+    sparse = mcles([scipy.sparse.csr_matrix(X) for X in views], max_iter=2, random_state=0)
+    np.testing.assert_allclose(sparse.representation, one.representation, atol=1e-6)
+
+
+def test_single_precision_and_stopping_early():
+    views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
+    settings = {"n_clusters": 3, "n_components": 6, "random_state": 0}
+    single, double = (mcles(V, **settings) for V in (views, [X.astype(float) for X in views]))
+    assert single.representation.dtype == single.latent.dtype == np.float32
+    np.testing.assert_allclose(single.representation, double.representation, atol=1e-2)
+    result = mcles(views, **settings, tol=0.0, callback=lambda state: state.iteration == 3)
+    assert result.n_iter == 3 and not result.converged
+    assert mcles(views, **settings, max_iter=0).n_iter == 0
+
+
+def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypatch):
+    hasty = functools.partial(simplex_programs, max_iter=2)
+    monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)
+    result = mcles(random_views(30, (4, 5)), n_clusters=2, random_state=0)
+    assert not result.converged and np.isinf(result.history["residual"]).all()
+
+
+def test_more_clusters_than_samples():
+    with pytest.raises(ValueError, match="n_clusters=13 is more than the number of samples"):
+        mcles(random_views(12, (4, 5)), n_clusters=13)
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        [np.ones((12, 3)), np.random.default_rng(0).standard_normal((12, 4))],
+        [np.ones((12, 3))],
+        [np.zeros((12, 3))],
+        [np.repeat(np.random.default_rng(0).standard_normal((4, 5)), 3, axis=0)],
+        [np.outer(np.arange(1.0, 13), np.ones(20))],
+    ],
+    ids=["constant view", "constant", "zero", "duplicates", "rank 1"],
+)
+def test_degenerate_data(views):
+    result = mcles(views, n_clusters=3, random_state=0)
+    assert result.converged and np.isfinite(result.latent).all()
+    np.testing.assert_allclose(result.representation.sum(axis=1), 1.0, atol=1e-12)
+    labels = MCLES(3, random_state=0).fit_predict(views)
+    assert len(labels) == 12
+
+
+def test_subspaces_are_found():
+    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    model = MCLES(3, random_state=0).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] >= 0.95
+    np.testing.assert_allclose(model.affinity_, model.affinity_.T)

@@ -1,0 +1,42 @@
+"""L-MSC (Zhang et al. 2017) on full feature matrices, dense throughout."""
+
+import numpy as np
+
+from .proximal import svt
+
+
+def lmsc(views, H, lam=0.1, tol=1e-6, max_iter=150, shift=0.0):
+    """Z of shape (n, n), H of shape (K, n) and the number of iterations; H is the start.
+
+    The released code adds ``shift`` = 1e-8 to the diagonal of the matrix it shrinks.
+    """
+    X = np.vstack([(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T
+                   for V in views])  # fmt: skip
+    (D, n), K = X.shape, len(H)
+    Z, Y3, J = (np.zeros((n, n)) for _ in range(3))
+    E_h, Y1 = np.zeros((D, n)), np.zeros((D, n))
+    E_r, Y2 = np.zeros((K, n)), np.zeros((K, n))
+    eye = np.eye(n)
+    mu = 1e-4
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
+        U, _, Qt = np.linalg.svd(H @ (X - E_h + Y1 / mu).T, full_matrices=False)
+        P = (U @ Qt).T
+        T = eye - Z
+        C = P.T @ Y1 - Y2 @ T.T + mu * (P.T @ (X - E_h) + E_r @ T.T)
+        H = np.linalg.solve((mu + 1e-6) * eye + mu * T @ T.T, C.T).T
+        J = svt(Z - Y3 / mu + shift * eye, lam / mu)
+        right = J + H.T @ H - H.T @ E_r + (Y3 + H.T @ Y2) / mu
+        Z = np.linalg.solve(eye + H.T @ H, right)
+        F = np.vstack([X - P @ H + Y1 / mu, H - H @ Z + Y2 / mu])
+        length = np.linalg.norm(F, axis=0)
+        E_h, E_r = np.split(F * (1 - 1 / mu / np.maximum(length, 1 / mu)), [D])
+        residuals = [X - P @ H - E_h, H - H @ Z - E_r, J - Z]
+        Y1 += mu * residuals[0]
+        Y2 += mu * residuals[1]
+        Y3 += mu * residuals[2]
+        if max(np.abs(R).sum(axis=1).max() for R in residuals) <= tol:
+            break
+        mu = min(1.2 * mu, 1e6)
+    return Z, H, n_iter
