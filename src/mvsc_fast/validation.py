@@ -56,25 +56,16 @@ def check_numbers(values, name, count, low=None):
     return [check_number(value, name, low) for value in values * (count // len(values))]
 
 
-def check_sample_weight(sample_weight, n_samples):
-    """Float64 array of ``n_samples`` finite positive weights; None stays None."""
-    if sample_weight is None:
-        return None
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
-    )
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}, W has {n_samples} samples: give one weight "
-            "for each"
-        )
+def check_sample_weight(value, name):
+    """One-dimensional float64 array of finite positive weights."""
+    if np.ndim(value) != 1:
+        raise ValueError(f"{name} must have one weight for each sample, got {value!r}")
+    weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
     if not weight.min() > 0:
         p = int(weight.argmin())
-        raise ValueError(
-            f"sample_weight[{p}] == {weight[p]:g}, must be > 0: leave such samples out of W"
-        )
+        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: leave such samples out of W")
     if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
-        raise ValueError("sample_weight must lie between 1e-12 and 1e12: rescale it and W")
+        raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
     return weight
 
 

@@ -15,7 +15,7 @@ from mvsc_fast._documentation import entries, sections
 CLASSES = [*methods.ESTIMATORS.values(), ConsensusTLRR, SelfOrdered]
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
 ESTIMATORS.append(ConsensusTLRR(n_clusters=3))
-ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3)))
+ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3, random_state=0)))
 FUNCTIONS = [estimator._function for estimator in methods.ESTIMATORS.values()]
 
 

@@ -33,7 +33,7 @@ def _check_tensor(W):
     alpha=nonnegative,
     lam=positive,
     solver=option("dual", "ialm"),
-    sample_weight=lambda value, name: value,  # checked against W
+    sample_weight=either(None, check_sample_weight),
 )
 def tlrr(
     W,
@@ -143,8 +143,12 @@ def tlrr(
         "callback": callback,
     }
     if solver == "dual":
-        weight = check_sample_weight(sample_weight, W[0].shape[0])
-        return solve_dual(W, sample_weight=weight, **common)
+        if sample_weight is not None and len(sample_weight) != W[0].shape[0]:
+            raise ValueError(
+                f"sample_weight has {len(sample_weight)} entries, W has {W[0].shape[0]} samples: "
+                "give one weight for each"
+            )
+        return solve_dual(W, sample_weight=sample_weight, **common)
     if _is_sparse(W):
         raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
     if sample_weight is not None:
