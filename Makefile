@@ -25,8 +25,7 @@ LINT := .venv-lint
 lint: $(LINT)/installed
 	$(LINT)/bin/ruff check .
 	$(LINT)/bin/ruff format --check .
-	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint --max-line-length 100 \
-		$$(find src tests examples -name "*.pyx" -o -name "*.pxd")
+	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint src tests examples
 
 $(LINT)/installed: Makefile
 	$(PYTHON) -m venv $(LINT)

@@ -426,7 +426,7 @@ def trpca_pass(
         Largest entry of ``|L + S - W|`` and of the changes of L and S.
     """
     cdef Tensor w = Tensor(W, False), B = Tensor(basis, False)
-    cdef Tensor l = w.same(L), s = w.same(S), y = w.same(Y), x = w.same(X)
+    cdef Tensor low = w.same(L), s = w.same(S), y = w.same(Y), x = w.same(X)
     cdef double change
     if B.single or B.m != w.v or B.n != w.v:
         raise ValueError(f"the basis must be {w.v} x {w.v} of float64")
@@ -435,12 +435,12 @@ def trpca_pass(
     with nogil:
         if w.single:
             change = trpca_sweep(
-                <const float *> w.data, <float *> l.data, <float *> s.data, <float *> y.data,
+                <const float *> w.data, <float *> low.data, <float *> s.data, <float *> y.data,
                 <float *> x.data, <const double *> B.data, w.v, w.m, w.n, lam, mu, mu_next,
                 n_threads, memory)
         else:
             change = trpca_sweep(
-                <const double *> w.data, <double *> l.data, <double *> s.data, <double *> y.data,
+                <const double *> w.data, <double *> low.data, <double *> s.data, <double *> y.data,
                 <double *> x.data, <const double *> B.data, w.v, w.m, w.n, lam, mu, mu_next,
                 n_threads, memory)
     return change

@@ -95,8 +95,8 @@ def solve(path, Py_ssize_t v, Py_ssize_t n, double lam, Py_ssize_t iterations):
         raise MemoryError
     with threadpoolctl.threadpool_limits(1, "blas"), nogil:
         if status == MVSC_OK:
-            status = tlrr_solve(&W[0], &source, &L[0], &options, &labels[0], &blocks, workspace, size,
-                                &result)
+            status = tlrr_solve(&W[0], &source, &L[0], &options, &labels[0], &blocks, workspace,
+                                size, &result)
     free(workspace)
     if status != MVSC_OK:
         raise ArithmeticError(f"TLRR failed with status {status}")

@@ -11,8 +11,7 @@ from libc.string cimport memcpy, memset
 
 from . cimport loops
 from .arena cimport Arena, take
-from .platform cimport seconds
-from .platform cimport omp_get_thread_num
+from .platform cimport omp_get_thread_num, seconds
 from .rows cimport CLIP, Spectral, row_basis, row_lwork, row_operator
 from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_maps
 from .watch cimport failed, frontal_threads
@@ -222,7 +221,7 @@ cdef bint row_nuclear_norms(Block *block, const floating *L, double *norms,
 
 
 cdef void frontal_step(Block *block, const floating *L, const dual_floating *P_momentum,
-                        dual_floating *P) noexcept nogil:
+                       dual_floating *P) noexcept nogil:
     """Gradient step ``P <- P_momentum + step L``, before its projection; P is v x n x n."""
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
     for r in prange(v * n, num_threads=block.n_threads, schedule="static"):
@@ -276,7 +275,7 @@ cdef void extrapolate(Block *block, const dual_floating *P, const dual_floating 
 
 
 cdef bint frontal_map(Block *block, dual_floating *T, double threshold, Spectral kind,
-                    Outcome *outcome) noexcept nogil:
+                      Outcome *outcome) noexcept nogil:
     """Shrink or clip the eigenvalues of the slices of T in place; False: LAPACK failed.
 
     Their eigenvalues before that are left in ``block.spectrum``, v x n.

@@ -20,9 +20,7 @@ from .api cimport (
     mvsc_tlrr_state,
 )
 from .arena cimport Arena, take
-from .platform cimport seconds
 from .loops cimport CHUNK
-from .platform cimport omp_get_thread_num
 from .partial cimport (
     Subspace,
     partial_lwork,
@@ -31,6 +29,7 @@ from .partial cimport (
     subspace_capacity,
     worth_trying,
 )
+from .platform cimport omp_get_thread_num, seconds
 from .rows cimport SHRINK, row_basis, row_lwork, row_operator
 from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_map, symmetric_maps
 from .watch cimport Watch, failed, frontal_threads, report

@@ -15,14 +15,16 @@ cdef extern from "loops.h" nogil:
         double slice_threshold
         double tube_threshold
 
-    void mvsc_argument_d(const double *w, const double *l, const double *e, const double *y, double
-        inverse_mu, Py_ssize_t n, double *out)
-    void mvsc_argument_f(const float *w, const float *l, const float *e, const float *y, double
-        inverse_mu, Py_ssize_t n, double *out)
+    void mvsc_argument_d(const double *w, const double *l, const double *e, const double *y,
+                         double inverse_mu, Py_ssize_t n, double *out)
+    void mvsc_argument_f(const float *w, const float *l, const float *e, const float *y,
+                         double inverse_mu, Py_ssize_t n, double *out)
     void mvsc_tube_argument_d(const double *w, const double *l, const double *e, const double *y1,
-        const double *y2, const IalmStep *step, Py_ssize_t n, double *tube, double *squares)
-    void mvsc_tube_argument_f(const float *w, const float *l, const float *e, const float *y1, const
-        float *y2, const IalmStep *step, Py_ssize_t n, float *tube, float *squares)
+                              const double *y2, const IalmStep *step, Py_ssize_t n, double *tube,
+                              double *squares)
+    void mvsc_tube_argument_f(const float *w, const float *l, const float *e, const float *y1,
+                              const float *y2, const IalmStep *step, Py_ssize_t n, float *tube,
+                              float *squares)
     bint mvsc_finite_maximum_d(const double *x, Py_ssize_t n, double *largest)
     bint mvsc_finite_maximum_f(const float *x, Py_ssize_t n, double *largest)
     void mvsc_add_squares_d(const double *x, Py_ssize_t n, double *squares)
@@ -32,40 +34,43 @@ cdef extern from "loops.h" nogil:
     void mvsc_scale_d(double *x, const double *factor, Py_ssize_t n)
     void mvsc_scale_f(float *x, const float *factor, Py_ssize_t n)
     void mvsc_combine_d(const double *weights, const double *rows, Py_ssize_t v, Py_ssize_t stride,
-        Py_ssize_t n, double *out)
+                        Py_ssize_t n, double *out)
     void mvsc_combine_f(const double *weights, const double *rows, Py_ssize_t v, Py_ssize_t stride,
-        Py_ssize_t n, float *out)
-    void mvsc_ialm_update_d(const double *w, double *l, double *e, double *y1, double *y2, double *x,
-        const double *l2, const double *tube, const double *factor, const IalmStep *step, Py_ssize_t
-        n, double *residual)
-    void mvsc_ialm_update_f(const float *w, float *l, float *e, float *y1, float *y2, float *x, const
-        float *l2, const float *tube, const float *factor, const IalmStep *step, Py_ssize_t n, float
-        *residual)
-    void mvsc_progress_d(const double *m, const double *last, const double *p, Py_ssize_t n, double
-        *sums)
-    void mvsc_progress_f(const float *m, const float *last, const float *p, Py_ssize_t n, double
-        *sums)
-    void mvsc_extrapolate_d(const double *p, const double *last, double momentum, Py_ssize_t n, double
-        *out)
-    void mvsc_extrapolate_f(const float *p, const float *last, double momentum, Py_ssize_t n, float
-        *out)
-    void mvsc_trpca_update_d(const double *w, double *l, double *s, double *y, const double *x, double
-        lam, double mu, double mu_next, Py_ssize_t n, double *argument, double *change)
-    void mvsc_trpca_update_f(const float *w, float *l, float *s, float *y, const float *x, double lam,
-        double mu, double mu_next, Py_ssize_t n, double *argument, float *change)
+                        Py_ssize_t n, float *out)
+    void mvsc_ialm_update_d(const double *w, double *l, double *e, double *y1, double *y2,
+                            double *x, const double *l2, const double *tube, const double *factor,
+                            const IalmStep *step, Py_ssize_t n, double *residual)
+    void mvsc_ialm_update_f(const float *w, float *l, float *e, float *y1, float *y2, float *x,
+                            const float *l2, const float *tube, const float *factor,
+                            const IalmStep *step, Py_ssize_t n, float *residual)
+    void mvsc_progress_d(const double *m, const double *last, const double *p, Py_ssize_t n,
+                         double *sums)
+    void mvsc_progress_f(const float *m, const float *last, const float *p, Py_ssize_t n,
+                         double *sums)
+    void mvsc_extrapolate_d(const double *p, const double *last, double momentum, Py_ssize_t n,
+                            double *out)
+    void mvsc_extrapolate_f(const float *p, const float *last, double momentum, Py_ssize_t n,
+                            float *out)
+    void mvsc_trpca_update_d(const double *w, double *l, double *s, double *y, const double *x,
+                             double lam, double mu, double mu_next, Py_ssize_t n, double *argument,
+                             double *change)
+    void mvsc_trpca_update_f(const float *w, float *l, float *s, float *y, const float *x,
+                             double lam, double mu, double mu_next, Py_ssize_t n, double *argument,
+                             float *change)
 
 
-cdef inline void argument(const floating *w, const floating *l, const floating *e, const floating
-        *y, double inverse_mu, Py_ssize_t n, double *out) noexcept nogil:
+cdef inline void argument(const floating *w, const floating *l, const floating *e,
+                          const floating *y, double inverse_mu, Py_ssize_t n,
+                          double *out) noexcept nogil:
     if floating is double:
         mvsc_argument_d(w, l, e, y, inverse_mu, n, out)
     else:
         mvsc_argument_f(w, l, e, y, inverse_mu, n, out)
 
 
-cdef inline void tube_argument(const floating *w, const floating *l, const floating *e, const
-        floating *y1, const floating *y2, const IalmStep *step, Py_ssize_t n, floating *tube,
-        floating *squares) noexcept nogil:
+cdef inline void tube_argument(const floating *w, const floating *l, const floating *e,
+                               const floating *y1, const floating *y2, const IalmStep *step,
+                               Py_ssize_t n, floating *tube, floating *squares) noexcept nogil:
     if floating is double:
         mvsc_tube_argument_d(w, l, e, y1, y2, step, n, tube, squares)
     else:
@@ -100,42 +105,43 @@ cdef inline void scale(floating *x, const floating *factor, Py_ssize_t n) noexce
         mvsc_scale_f(x, factor, n)
 
 
-cdef inline void combine(const double *weights, const double *rows, Py_ssize_t v, Py_ssize_t
-        stride, Py_ssize_t n, floating *out) noexcept nogil:
+cdef inline void combine(const double *weights, const double *rows, Py_ssize_t v, Py_ssize_t stride,
+                         Py_ssize_t n, floating *out) noexcept nogil:
     if floating is double:
         mvsc_combine_d(weights, rows, v, stride, n, out)
     else:
         mvsc_combine_f(weights, rows, v, stride, n, out)
 
 
-cdef inline void ialm_update(const floating *w, floating *l, floating *e, floating *y1, floating
-        *y2, floating *x, const floating *l2, const floating *tube, const floating *factor, const
-        IalmStep *step, Py_ssize_t n, floating *residual) noexcept nogil:
+cdef inline void ialm_update(const floating *w, floating *l, floating *e, floating *y1,
+                             floating *y2, floating *x, const floating *l2, const floating *tube,
+                             const floating *factor, const IalmStep *step, Py_ssize_t n,
+                             floating *residual) noexcept nogil:
     if floating is double:
         mvsc_ialm_update_d(w, l, e, y1, y2, x, l2, tube, factor, step, n, residual)
     else:
         mvsc_ialm_update_f(w, l, e, y1, y2, x, l2, tube, factor, step, n, residual)
 
 
-cdef inline void progress(const floating *m, const floating *last, const floating *p, Py_ssize_t
-        n, double *sums) noexcept nogil:
+cdef inline void progress(const floating *m, const floating *last, const floating *p, Py_ssize_t n,
+                          double *sums) noexcept nogil:
     if floating is double:
         mvsc_progress_d(m, last, p, n, sums)
     else:
         mvsc_progress_f(m, last, p, n, sums)
 
 
-cdef inline void extrapolate(const floating *p, const floating *last, double momentum, Py_ssize_t
-        n, floating *out) noexcept nogil:
+cdef inline void extrapolate(const floating *p, const floating *last, double momentum, Py_ssize_t n,
+                             floating *out) noexcept nogil:
     if floating is double:
         mvsc_extrapolate_d(p, last, momentum, n, out)
     else:
         mvsc_extrapolate_f(p, last, momentum, n, out)
 
 
-cdef inline void trpca_update(const floating *w, floating *l, floating *s, floating *y, const
-        floating *x, double lam, double mu, double mu_next, Py_ssize_t n, double *argument,
-        floating *change) noexcept nogil:
+cdef inline void trpca_update(const floating *w, floating *l, floating *s, floating *y,
+                              const floating *x, double lam, double mu, double mu_next,
+                              Py_ssize_t n, double *argument, floating *change) noexcept nogil:
     if floating is double:
         mvsc_trpca_update_d(w, l, s, y, x, lam, mu, mu_next, n, argument, change)
     else:

@@ -238,7 +238,7 @@ cdef Py_ssize_t krylov(
     """Eigenpairs of the slice above t in absolute value: how many, or -1: not found."""
     cdef floating *q = <floating *> memory.q
     cdef floating *ritz = <floating *> memory.ritz
-    cdef Py_ssize_t b = subspace.size + FRESH, k, above, kept, step
+    cdef Py_ssize_t b = subspace.size + FRESH, k, above, kept, _
     cdef double largest, limit = fmax(TOLERANCE, 10 * (1.2e-7 if floating is float else 2.2e-16))
     cdef unsigned long long state = <unsigned long long> (subspace.size * 2 + 1)
     memcpy(q, subspace.basis, subspace.size * n * sizeof(floating))
@@ -246,7 +246,7 @@ cdef Py_ssize_t krylov(
         q[k] = <floating> random_entry(&state)
     if not orthonormalise(q, n, b, memory):
         return -1
-    for step in range(STEPS):
+    for _ in range(STEPS):
         b = 2 * b
         if not ritz_values(like, n, b, memory):
             return -1

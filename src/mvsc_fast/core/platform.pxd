@@ -1,5 +1,5 @@
-# What differs between platforms: OpenMP where the compiler has it, one thread where it has not; and a
-# clock that never goes back.
+# What differs between platforms: OpenMP where the compiler has it, one thread where it has not; and
+# a clock that never goes back.
 cdef extern from *:
     """
     #ifdef _OPENMP

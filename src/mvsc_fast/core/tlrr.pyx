@@ -10,7 +10,6 @@ from .api cimport (
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
     MVSC_SMALL_WORKSPACE,
-    MVSC_TLRR_DUAL,
     MVSC_TLRR_IALM,
     MVSC_TOO_LARGE,
     mvsc_tlrr_blocks,
@@ -18,10 +17,9 @@ from .api cimport (
     mvsc_tlrr_result,
 )
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
-from .platform cimport seconds
 from .dual cimport SMALL_BLOCK, DualMemory, dual_solve, lay_out_dual
 from .ialm cimport IalmMemory, ialm_solve, lay_out_ialm
-from .platform cimport omp_destroy_lock, omp_init_lock
+from .platform cimport omp_destroy_lock, omp_init_lock, seconds
 from .screening cimport Source, screen as screen_tubes, set_thresholds
 from .symmetric cimport MAX_SLICE
 from .watch cimport Watch

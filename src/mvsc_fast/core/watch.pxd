@@ -1,7 +1,6 @@
 # What both TLRR solvers share: reports to the user's callback, failures.
 from .api cimport mvsc_tlrr_options, mvsc_tlrr_state
-from .platform cimport seconds
-from .platform cimport omp_lock_t, omp_set_lock, omp_unset_lock
+from .platform cimport omp_lock_t, omp_set_lock, omp_unset_lock, seconds
 
 
 cdef struct Watch:
