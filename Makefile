@@ -55,8 +55,8 @@ sanitize: $(VENV)/installed
 	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(BIN)/python -m pytest -p no:cacheprovider tests/test_kernels.py tests/test_unfoldings.py \
-		tests/test_fuzz.py tests/native tests/solvers tests/methods/test_recovery.py \
+		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/test_fuzz.py \
+		tests/native tests/solvers tests/methods/test_recovery.py \
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:
