@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import proximal, recovery
+from reference import proximal
 
 from mvsc_fast import _kernels as kernels
 
@@ -216,40 +216,6 @@ def test_slices_at_the_edges_of_a_tile(kernel, dtype, n):
     np.testing.assert_allclose(
         apply(kernel, T, 5.0), MAPS[kernel](T.astype(np.float64), 5.0), atol=TOLERANCE[dtype] * 30
     )
-
-
-@dtypes
-@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK, CHUNK + 1])
-def test_the_pass_of_trpca_is_its_twin_at_the_edges_of_a_chunk(dtype, n):
-    rng = np.random.default_rng(0)
-    W, L, S, Y, X = rng.standard_normal((5, 3, 4, n)).astype(dtype)
-    basis = np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    expected = recovery.trpca_pass(
-        *(A.astype(np.float64) for A in (W, L, S, Y, X)), basis, lam=0.4, mu=2.0, mu_next=2.2
-    )
-    change = kernels.trpca_pass(
-        W, L, S, Y, X, basis, lam=0.4, mu=2.0, mu_next=2.2, n_threads=2
-    )  # fmt: skip
-    for found, twin in zip((L, S, Y, X, change), expected, strict=True):
-        np.testing.assert_allclose(found, twin, atol=TOLERANCE[dtype] * 10)
-
-
-@dtypes
-@pytest.mark.parametrize("n", [1, TILE - 1, TILE, TILE + 1, 3 * TILE])
-def test_the_pass_of_snn_is_its_twin_at_the_edges_of_a_tile(dtype, n):
-    rng = np.random.default_rng(0)
-    W, E, L3, Y3 = (random_tensor(3, n, n, seed).astype(dtype) for seed in range(4))
-    W, E, L3, Y3 = (A + A.transpose(0, 2, 1) for A in (W, E, L3, Y3))
-    L1, Y1, X = rng.standard_normal((3, 3, n, n)).astype(dtype)
-    mapper = rng.standard_normal((3, 3))
-    expected = recovery.snn_pass(
-        *(A.astype(np.float64) for A in (W, E, L1, Y1, X, L3, Y3)), mapper, mu=2.0, mu_next=2.2
-    )
-    change, gram = kernels.snn_pass(
-        W, E, L1, Y1, X, L3, Y3, mapper, mu=2.0, mu_next=2.2, n_threads=2
-    )
-    for found, twin in zip((E, L1, Y1, X, L3, Y3, change, gram), expected, strict=True):
-        np.testing.assert_allclose(found, twin, atol=TOLERANCE[dtype] * 20, rtol=1e-5)
 
 
 def test_kernels_refuse_arrays_they_cannot_work_on():
