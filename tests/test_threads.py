@@ -60,12 +60,25 @@ def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
     np.testing.assert_array_equal(one.tensor, two.tensor)
 
 
+@pytest.mark.parametrize("method", ESTIMATORS)
+def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size):
+    views, _ = datasets.make_multiview_subspaces(130, 3, random_state=0)
+    one, three = (
+        ESTIMATORS[method](3, max_iter=4, tol=1e3, n_init=2, random_state=0, n_threads=k).fit(views)
+        for k in (1, 3)
+    )
+    arrays = [name for name, value in vars(one).items() if isinstance(value, np.ndarray)]
+    assert {"labels_", "affinity_", "embedding_"} <= set(arrays)
+    for name in arrays:
+        np.testing.assert_array_equal(getattr(one, name), getattr(three, name), err_msg=name)
+
+
 def fit(n_threads=2):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
 
 
-def test_concurrent_fits_equal_serial_ones():
+def test_concurrent_fits_equal_serial_ones(threads_at_any_size):
     before = blas_settings()
     methods = [*ESTIMATORS.values()]
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
@@ -101,11 +114,11 @@ def all_settings():
 def test_limits_hold_in_every_python_thread():
     """threadpoolctl lets only the first thread that sets OpenBLAS's threads set them again."""
     before = all_settings()
-    with threads.limit_threads(1):
+    with threads.limit_threads():
         assert set(all_settings()) == {1}
 
     def inside():
-        with threads.limit_threads(1):
+        with threads.limit_threads():
             found = all_settings()
         return found, all_settings()
 
@@ -131,6 +144,7 @@ def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
     for n_samples, expected in ((threads.SMALL - 1, 1), (threads.SMALL, 3)):
         with threads.use_threads(3, n_samples) as n_threads:
             assert n_threads == expected
+            assert set(all_settings()) == {1}  # they are the core's
 
 
 def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):

@@ -216,7 +216,7 @@ def sparse_self_representation(
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     n_threads = resolve_threads(n_threads)
-    with blas_threads(n_threads):
+    with blas_threads(1):
         factors = view_factors([normalize(X) for X in views], scales)
     tensor = sparse_tensor(
         factors,

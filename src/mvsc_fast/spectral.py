@@ -139,7 +139,7 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
-    with limit_threads(1):  # chunks of 256 rows: threads wait more than they work
+    with limit_threads():  # chunks of 256 rows: threads wait more than they work
         found = model.fit_predict(embedding[rank])
     # Starts that end in the same partition tie up to rounding: name clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)

@@ -1,10 +1,14 @@
 """How many threads to use, and keeping BLAS and OpenMP out of each other's way.
 
-One rule: a problem below `SMALL` samples has one thread everywhere; a larger one has the threads
-asked for, or by default the CPUs that nobody else is using, shared between the calls that run.
-Waiting threads of OpenMP and OpenBLAS spin, and one that waits for a thread without a CPU spins for
-whole time slices: beside busy processes two threads took 8 times as long as one for the graph of
-320 samples, 2.4 times for TLRR of 640, and 12 to 225 times in scikit-learn's k-means.
+One rule: all threads of a fit belong to the compiled core, whose results do not depend on their
+number; BLAS, and OpenMP in other libraries, have one. A problem below `SMALL` samples has one
+everywhere; a larger one has as many as asked for, or by default the CPUs that nobody else is using,
+shared between the fits in progress.
+
+Threads that wait for each other spin, for whole time slices where one has no CPU. Beside busy
+processes two threads took 2.4 times as long as one for TLRR of 640 samples, 15 to 35 times in
+OpenBLAS (t-SVD-MSC and LT-MSC of 480) and 12 to 225 times in scikit-learn's k-means. And sums of
+OpenBLAS depend on its threads, which must not decide on the last bits of a result.
 """
 
 import contextlib
@@ -158,7 +162,7 @@ def _busy_neighbours():
 
 
 def useful_threads(n_threads, n_samples):
-    """Threads worth waking for n x n matrices: one below `SMALL` samples."""
+    """Threads worth waking for n x n matrices: 1 below `SMALL` samples."""
     return n_threads if n_samples >= SMALL else 1
 
 
@@ -168,17 +172,17 @@ def blas_threads(n_threads):
 
 
 @contextlib.contextmanager
-def limit_threads(n_threads):
-    """Context in which BLAS, and OpenMP in other libraries, use at most ``n_threads`` threads.
+def limit_threads():
+    """Context in which BLAS, and OpenMP in other libraries, use one thread.
 
     OpenMP keeps its setting for every Python thread apart, so that it can be put back at once.
     """
     libraries = _controller().select(user_api="openmp").lib_controllers
     former = [(library, library.get_num_threads()) for library in libraries]
     try:
-        for library, count in former:
-            library.set_num_threads(min(count, n_threads))
-        with blas_threads(n_threads):
+        for library, _ in former:
+            library.set_num_threads(1)
+        with blas_threads(1):
             yield
     finally:
         for library, count in former:
@@ -187,11 +191,9 @@ def limit_threads(n_threads):
 
 @contextlib.contextmanager
 def use_threads(n_threads, n_samples):
-    """Context of a fit: gives its number of threads, which all libraries keep to."""
-    with _fits():
-        n_threads = useful_threads(resolve_threads(n_threads), n_samples)
-        with limit_threads(n_threads):
-            yield n_threads
+    """Context of a fit: gives the number of threads of the core; all other libraries have one."""
+    with _fits(), limit_threads():
+        yield useful_threads(resolve_threads(n_threads), n_samples)
 
 
 def show_config():

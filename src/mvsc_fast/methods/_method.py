@@ -102,7 +102,7 @@ def method(check_data, **checks):
     -----
     Parameters are checked before the data. Two attributes serve the estimators:
     ``function.checks``, by name, and ``function.solve(data, **parameters)``, which takes
-    validated data. BLAS has as many threads as the solver throughout.
+    validated data. BLAS has one thread throughout (see `threads`).
     """
 
     def decorate(solver):
@@ -118,7 +118,7 @@ def method(check_data, **checks):
             checked = {name: check(given[name], name) for name, check in all_checks.items()}
             data = get_data(given[data_name])
             n_threads = useful_threads(resolve_threads(given["n_threads"]), data[0].shape[0])
-            with blas_threads(n_threads):
+            with blas_threads(1):
                 return solver(data, **{**checked, "n_threads": n_threads})
 
         @functools.wraps(solver)
