@@ -12,6 +12,7 @@ PUBLIC = {
     "mvsc_fast": [
         "AWP",
         "DiMSC",
+        "ConsensusTLRR",
         "ETLMSC",
         "LMSC",
         "LTMSC",
@@ -30,6 +31,7 @@ PUBLIC = {
         "get_include",
         "graphs",
         "lmsc",
+        "label_predictability",
         "lt_msc",
         "mcles",
         "metrics",
@@ -63,6 +65,7 @@ PUBLIC = {
     "mvsc_fast.methods": [
         "AWP",
         "DiMSC",
+        "ConsensusTLRR",
         "ESTIMATORS",
         "ETLMSC",
         "LMSC",

@@ -104,15 +104,27 @@ def _cluster(args):
     else:
         np.savetxt(sys.stdout, model.labels_, fmt="%d")
     if args.plot:
-        titles = ("similarity W", f"affinity after {type(model).__name__}")
-        figure = plot_similarity(
-            fuse(model.similarity_), model.affinity_, model.labels_, titles=titles
-        )
-        figure.savefig(args.plot, dpi=120)
+        _picture(model).savefig(args.plot, dpi=120)
     if args.scores:
         # Labels on the standard output must stay machine-readable.
         out = sys.stdout if args.labels else sys.stderr
         print(_score_table({args.method: clustering_scores(y, model.labels_)}), file=out)
+
+
+def _picture(model):
+    """What was cut, beside what it was made from."""
+    if hasattr(model, "similarity_"):
+        titles = ("similarity W", f"affinity after {type(model).__name__}")
+        return plot_similarity(
+            fuse(model.similarity_), model.affinity_, model.labels_, titles=titles
+        )
+    agreement = np.zeros(model.affinity_.shape, dtype=np.float32)
+    for labels in (one.labels for one in model.candidates_):
+        agreement += np.equal.outer(labels, labels)
+    agreement /= len(model.candidates_)
+    titles = ("similarities of the graphs", "share of labellings that join a pair")
+    labels = model.labels_[model.samples_]
+    return plot_similarity(model.affinity_.toarray(), agreement, labels, titles=titles)
 
 
 def _demo(args):

@@ -66,7 +66,7 @@ def view_support(graphs, labels):
     Parameters
     ----------
     graphs : sequence of ndarray or sparse array of shape (n, n)
-        One graph for each view, each from its own view alone, zero diagonal.
+        One graph for each view, each from its own view alone. No sample votes for itself.
     labels : ndarray of shape (n,) of int
 
     Returns
@@ -77,7 +77,7 @@ def view_support(graphs, labels):
         to 1 for views that carry the clusters; at least 0.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
-    votes = [np.asarray(A @ Y).argmax(axis=1) for A in graphs]
+    votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
     return np.array([max(0.0, adjusted_mutual_info_score(labels, vote)) for vote in votes])
 
 

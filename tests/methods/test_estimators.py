@@ -9,14 +9,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mvsc_fast
-from mvsc_fast import TSVDMSC, ConsensusTLRR, SelfOrdered, datasets, methods
+from mvsc_fast import TSVDMSC, SelfOrdered, datasets, methods
 from mvsc_fast._documentation import entries, sections
+from mvsc_fast.relevance import view_support
 
-CLASSES = [*methods.ESTIMATORS.values(), ConsensusTLRR, SelfOrdered]
+CLASSES = [*methods.ESTIMATORS.values(), SelfOrdered]
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
-ESTIMATORS.append(ConsensusTLRR(n_clusters=3))
 ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3, random_state=0)))
-FUNCTIONS = [estimator._function for estimator in methods.ESTIMATORS.values()]
+FUNCTIONS = [one._function for one in methods.ESTIMATORS.values() if one._function is not None]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -44,6 +44,7 @@ WRONG = {
     "sample_transform": "dct",
     "solver": "admm",
     "update": "both",
+    "views": "some",
     "view_transform": "graph",
 }  # all others are numbers, none of which may be -1
 
@@ -96,6 +97,31 @@ def test_views_and_similarities_are_checked_once(monkeypatch):
             monkeypatch.setattr(f"mvsc_fast.methods.{module}", refuse)
         estimator._solve(checked, n_threads=1)
         monkeypatch.undo()
+
+
+# ------------------------------------------------------------------ support of the views
+
+
+def blobs_and_noise():
+    rng = np.random.RandomState(0)
+    y = np.arange(90) % 3
+    views = [np.take(rng.randn(3, d) * 4, y, 0) + rng.randn(90, d) for d in (10, 20, 30)]
+    return [*views, rng.randn(90, 20)]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_views_that_carry_the_clusters_support_the_labels_and_noise_does_not(estimator):
+    support = clone(estimator).fit(blobs_and_noise()).view_support_
+    assert support.shape == (4,) and (support[:3] > 0.5).all() and support[3] < 0.15
+
+
+def test_every_slice_of_precomputed_similarities_has_its_support():
+    W = mvsc_fast.graphs.knn(blobs_and_noise())
+    model = methods.TRPCA(3, graph="precomputed", random_state=0).fit(W)
+    support = model.view_support_
+    assert support.shape == (4,) and (support[:3] > 0.5).all() and support[3] < 0.15
+    loops = view_support(W + 5 * np.eye(90), model.labels_)
+    np.testing.assert_array_equal(loops, support)  # no sample votes for itself
 
 
 # ------------------------------------------------------------------ documentation

@@ -24,6 +24,7 @@ ESTIMATORS = {
     "scmv-3dt": SCMV3DT,
     "trpca": TRPCA,
     "snn": SNN,
+    "consensus-tlrr": ConsensusTLRR,
     "l-msc": LMSC,
     "dimsc": DiMSC,
     "mcles": MCLES,

@@ -1,16 +1,16 @@
 """ConsensusTLRR: many labellings, a judge that needs no truth, and TLRR of the best of them."""
 
-import sys
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted
 
+from .._repr import ShortRepr
 from ..factors import view_factors
 from ..features import BLOCK, ViewRows, canonical_order, is_constant
 from ..predictability import Judge, one_hot, refined_labels
@@ -18,9 +18,10 @@ from ..relevance import ViewGraphs
 from ..sparse_graphs import sparse_tensor
 from ..sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
 from ..spectral import assign
-from ..threads import blas_threads, resolve_threads, useful_threads
-from ..validation import check_integer, check_option
-from ..views import check_views
+from ..threads import limit_threads, use_threads
+from ..validation import check_integer
+from ._base import MultiViewClusterer
+from ._method import either, option
 from .ensemble import generalised_median, tlrr_consensus
 
 NEIGHBORS = (8, 15, 30, 60)
@@ -34,8 +35,8 @@ BEST = 6  # labellings that TLRR fuses
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
 
 
-@dataclass
-class Candidate:
+@dataclass(repr=False)
+class Candidate(ShortRepr):
     """One of the labellings that the consensus chooses from.
 
     Attributes
@@ -57,12 +58,12 @@ class Candidate:
     graph: str
     n_neighbors: int | None
     embedding: str | None
-    labels: np.ndarray = field(repr=False)
+    labels: np.ndarray
     predictability: float = 0.0
     weight: float = 0.0
 
 
-class ConsensusTLRR(ClusterMixin, BaseEstimator):
+class ConsensusTLRR(MultiViewClusterer):
     """Labels that hold: the consensus of sixteen labellings by TLRR.
 
     1. Two kinds of sparse graphs (of unit rows, and of centred rows) cut at four neighbourhood
@@ -80,20 +81,13 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-    n_init : int, default=3
+    n_init : int
         Starts of k-means for each of the sixteen labellings, which make up for one another.
-    max_samples : int or "auto", default="auto"
+    max_samples : int or "auto"
         Samples that are clustered; "auto" is the larger of 10 000 and 300 for each cluster.
-    views : {"auto", "all"}, default="auto"
+    views : {"auto", "all"}
         "auto" sets aside views in which nothing repeats, with a warning that names them; "all"
         keeps every view that is not constant.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means and of Lanczos, and the sample. Pass an int for reproducible labels.
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
-    verbose : int, default=0
-        1 prints one line for each stage.
 
     Attributes
     ----------
@@ -103,9 +97,6 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
         The consensus of the best six first, then the labellings, best-judged first.
     chosen_ : int
         Number of the candidate that became the labels.
-    view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information of the labels with the vote of each view's own graph: around 0
-        for noise, .3 to 1 for views that carry the clusters.
     views_used_ : list of int
     affinity_ : csr_array of shape (m, m)
         Thresholded similarities of the m fitted samples, summed over both kinds of graphs, at 30
@@ -119,7 +110,12 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
         Distinct tuples of labels among the best six: the size of the problem TLRR solved.
     gap_ : float
         Its relative duality gap.
-    n_features_in_ : int or list of int
+
+    References
+    ----------
+    Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
+    representation. IEEE TCSVT 31(12), 2021; the tailored norm for ensemble clustering is its
+    future work.
 
     Examples
     --------
@@ -132,6 +128,11 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
     True
     """
 
+    _checks = {
+        "max_samples": either("auto", partial(check_integer, minimum=2)),
+        "views": option("auto", "all"),
+    }
+
     def __init__(
         self,
         n_clusters=8,
@@ -143,68 +144,35 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_samples = max_samples
-        self.views = views
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
+        self._keep_parameters(locals())
 
-    def fit(self, X, y=None):
-        """Cluster the samples.
-
-        Parameters
-        ----------
-        X : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-            The views; one 2-D array is one view.
-        y : ignored
-            For compatibility with scikit-learn.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a view or a parameter is invalid; the message says which.
-        """
-        n_threads = resolve_threads(self.n_threads)
-        n_clusters = check_integer(self.n_clusters, "n_clusters", 1)
-        check_integer(self.n_init, "n_init", 1)
-        check_option(self.views, "views", ("auto", "all"))
-        limit = max(10_000, 300 * n_clusters)
-        if self.max_samples != "auto":
-            limit = check_integer(self.max_samples, "max_samples", 2)
-        if limit < n_clusters:
-            raise ValueError(f"max_samples={limit} is less than n_clusters={n_clusters}")
-        views = self._validate(X)
-        n = views[0].shape[0]
-        if n_clusters > n:
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self._limit() < self.n_clusters:
             raise ValueError(
-                f"n_clusters={n_clusters} is more than the number of samples, n_samples={n}"
+                f"max_samples={self.max_samples} is less than n_clusters={self.n_clusters}"
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _limit(self):
+        """Samples that are clustered at most."""
+        return (
+            max(10_000, 300 * self.n_clusters) if self.max_samples == "auto" else (self.max_samples)
+        )
+
+    def _cluster(self, views, seed, n_threads):
+        n, limit = views[0].shape[0], self._limit()
         order = canonical_order(views)
         chosen = np.arange(n)
         if n > limit:
             chosen = np.sort(np.random.RandomState(seed).choice(n, limit, replace=False))
         fitted = order[chosen]
-        n_threads = useful_threads(n_threads, len(fitted))
-        with blas_threads(n_threads):
-            labels = self._fit([X[fitted] for X in views], n_clusters, seed, n_threads)
-            self.labels_ = np.empty(n, dtype=labels.dtype)
-            self.labels_[fitted] = labels
-            if n > limit:
-                rest = np.delete(order, chosen)
-                self.labels_[rest] = self._predict([X[rest] for X in views])
+        labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
+        self.labels_ = np.empty(n, dtype=labels.dtype)
+        self.labels_[fitted] = labels
+        if n > limit:
+            rest = np.delete(order, chosen)
+            self.labels_[rest] = self._predict([X[rest] for X in views])
         self._bring_to_order(fitted)
-        return self
-
-    def fit_predict(self, X, y=None):
-        """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
-        return self.fit(X).labels_
 
     def predict(self, X):
         """Labels of new samples by ridge regression on the fitted ones.
@@ -228,8 +196,7 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         views = self._validate(X, reset=False)
-        n_threads = resolve_threads(self.n_threads)
-        with blas_threads(useful_threads(n_threads, views[0].shape[0])):
+        with use_threads(self.n_threads, views[0].shape[0]):
             return self._predict(views)
 
     def _predict(self, views):
@@ -263,6 +230,9 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
             view.forget()
         return labels
 
+    def _view_support(self, views):
+        return self.view_support_  # of the graphs that chose the views
+
     def _usable(self, views, by_itself):
         """Numbers of the views that are fused."""
         constant = [i for i, X in enumerate(views) if is_constant(X)]
@@ -270,11 +240,11 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
             warnings.warn(
                 f"view {', '.join(map(str, constant))}: all samples are equal, ignored",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         varied = [i for i in range(len(views)) if i not in constant]
         if self.views == "auto":
-            varied = by_itself.helpful(varied, stacklevel=5)
+            varied = by_itself.helpful(varied, stacklevel=6)
         return varied or [0]
 
     def _labellings(self, rows, c, seed, n_threads):
@@ -290,19 +260,21 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
                 factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
             )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
-            for d in grid:
-                tau = tube_threshold(tensor.lengths, n, d)
-                A = thresholded_affinity(tensor, tau, TAIL)
-                values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
-                start = vectors.sum(axis=1)
-                wide = vectors * np.maximum(values, 0) ** 2
-                for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
-                    labels = self._assigned(normalize(embedding), c, seed)
-                    found.append(Candidate(kind, d, name, labels))
+            with limit_threads(1):  # many small products: threads would wait more than they work
+                for d in grid:
+                    tau = tube_threshold(tensor.lengths, n, d)
+                    A = thresholded_affinity(tensor, tau, TAIL)
+                    values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
+                    start = vectors.sum(axis=1)
+                    wide = vectors * np.maximum(values, 0) ** 2
+                    for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
+                        labels = self._assigned(normalize(embedding), c, seed)
+                        found.append(Candidate(kind, d, name, labels))
             tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
             affinity = affinity + thresholded_affinity(tensor, tau, LEAST_TAIL)
         self.affinity_ = affinity
-        self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
+        with limit_threads(1):
+            self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found
 
     def _choose(self, found, judge, c, seed, n_threads):
@@ -349,30 +321,6 @@ class ConsensusTLRR(ClusterMixin, BaseEstimator):
         for candidate in self.candidates_:
             candidate.labels = candidate.labels[rank]
 
-    def _validate(self, X, reset=True):
-        """Validated views; sets or compares ``n_features_in_``, a list where X is one."""
-        views = check_views(X, ensure_min_samples=2 if reset else 1)
-        if len(views) == 1 and not isinstance(X, (list, tuple)):
-            validate_data(self, X, skip_check_array=True, reset=reset)
-            return views
-        n_features = [view.shape[1] for view in views]
-        if reset:
-            self.n_features_in_ = n_features
-        elif n_features != self.n_features_in_:
-            raise ValueError(
-                f"the views have {n_features} features, those of fit had {self.n_features_in_}"
-            )
-        return views
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _log(self, message):
-        if self.verbose:
-            print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
-
 
 def _row_stochastic(A):
     degree = np.asarray(A.sum(axis=1)).ravel()
@@ -392,6 +340,6 @@ def _equal_samples(views, c):
             f"the samples have {number[-1] + 1} distinct values, fewer than n_clusters={c}: "
             f"{c - number[-1] - 1} clusters stay empty",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return number

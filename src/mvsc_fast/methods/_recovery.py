@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import graphs
+from ..relevance import view_support
 from ..spectral import fuse
 from ..validation import check_similarities
 from ._base import MultiViewClusterer, fit_nested
@@ -62,6 +63,11 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample: at least 2 are needed")
         self.n_features_in_ = W.shape[1]
         return W
+
+    def _view_support(self, views):
+        if self._is_precomputed():
+            return view_support(views, self.labels_)
+        return super()._view_support(views)
 
     def _is_precomputed(self):
         return isinstance(self.graph, str) and self.graph == "precomputed"

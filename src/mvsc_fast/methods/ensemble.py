@@ -7,7 +7,9 @@ import scipy.linalg
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from .._repr import ShortRepr
 from ..predictability import mutual_information
+from ..threads import limit_threads, useful_threads
 from ._tlrr import tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
@@ -16,8 +18,8 @@ N_INIT = 10  # starts of k-means; it has few points
 TAIL = 0.01
 
 
-@dataclass
-class Consensus:
+@dataclass(repr=False)
+class Consensus(ShortRepr):
     """Labels of shape (n,), the number of distinct label tuples, and the relative duality gap."""
 
     labels: np.ndarray
@@ -51,7 +53,9 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
     if count <= n_clusters:
         return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
     kept = np.sort(np.argsort(-size, kind="stable")[:MAX_TUPLES])
-    labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
+    n_threads = useful_threads(n_threads, len(kept))
+    with limit_threads(n_threads):
+        labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
     return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
 
 
