@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from . import __version__, datasets, graphs
-from .methods import ESTIMATORS, TLRR
+from .methods import ESTIMATORS, TLRR, ConsensusTLRR
 from .metrics import clustering_scores
 from .plots import plot_similarity
 from .readers import load_views
@@ -53,9 +53,9 @@ def _parser():
         help="one .npz or .mat with all views, or one .csv or .npy for each view",
     )  # fmt: skip
     cluster.add_argument("--clusters", type=int, required=True, metavar="K")
-    cluster.add_argument("--method", choices=sorted(ESTIMATORS), default="tlrr")
+    cluster.add_argument("--method", choices=sorted(ESTIMATORS), default="consensus-tlrr")
     cluster.add_argument(
-        "--neighbors", default="auto", metavar="N", help="similar samples each keeps (tlrr)"
+        "--neighbors", metavar="N", help='similar samples each keeps (--method tlrr), or "auto"'
     )
     cluster.add_argument("--labels", metavar="CSV", help="write labels here, not to the output")
     cluster.add_argument("--plot", metavar="PNG", help="draw the affinity, sorted by cluster")
@@ -81,21 +81,15 @@ def _parser():
 def _cluster(args):
     if args.plot and args.method == "awp":
         raise ValueError("--plot: awp learns no affinity that could be drawn")
-    views, y = load_views(args.files)
-    if args.scores and y is None:
-        raise ValueError(f"--scores: {args.files[0]} holds no labels")
     parameters = {
         "random_state": args.seed,
         "n_threads": args.threads,
         "verbose": int(sys.stderr.isatty()),
+        **_neighbors(args),
     }
-    if args.method == "tlrr":
-        neighbors = args.neighbors
-        if neighbors != "auto":
-            if not neighbors.isdecimal():
-                raise ValueError(f'--neighbors must be a number or "auto", got {neighbors!r}')
-            neighbors = int(neighbors)
-        parameters["n_neighbors"] = neighbors
+    views, y = load_views(args.files)
+    if args.scores and y is None:
+        raise ValueError(f"--scores: {args.files[0]} holds no labels")
     model = ESTIMATORS[args.method](args.clusters, **parameters).fit(views)
     if args.scores and len(y) != len(model.labels_):
         raise ValueError(f"--scores: {len(y)} labels for {len(model.labels_)} samples")
@@ -109,6 +103,18 @@ def _cluster(args):
         # Labels on the standard output must stay machine-readable.
         out = sys.stdout if args.labels else sys.stderr
         print(_score_table({args.method: clustering_scores(y, model.labels_)}), file=out)
+
+
+def _neighbors(args):
+    """The parameter that --neighbors sets, if it is given."""
+    given = args.neighbors
+    if given is None:
+        return {}
+    if args.method != "tlrr":
+        raise ValueError(f"--neighbors: {args.method} has no such parameter, --method tlrr has")
+    if given != "auto" and not given.isdecimal():
+        raise ValueError(f'--neighbors must be a number or "auto", got {given!r}')
+    return {"n_neighbors": given if given == "auto" else int(given)}
 
 
 def _picture(model):
@@ -129,36 +135,39 @@ def _picture(model):
 
 def _demo(args):
     start = time.perf_counter()
-    views, y = _balanced_handwritten(args.per_class, args.seed)
+    folder = Path(args.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    views, y, samples = _balanced_handwritten(args.per_class, args.seed)
     print(
         f"UCI Multiple Features: {len(y)} handwritten digits in {len(views)} views, "
-        "shuffled, 10 clusters"
+        "shuffled, 10 clusters",
+        flush=True,
     )
-    model = TLRR(10, random_state=args.seed, n_threads=args.threads)
-    begin = time.perf_counter()
-    model.fit(views)
-    seconds = time.perf_counter() - begin
-    rows = {"TLRR": clustering_scores(y, model.labels_)}
+    rows, models = {}, []
+    for estimator in (ConsensusTLRR, TLRR):
+        begin = time.perf_counter()
+        model = estimator(10, random_state=args.seed, n_threads=args.threads).fit(views)
+        models.append(model)
+        name = estimator.__name__
+        rows[f"{name}, {time.perf_counter() - begin:.1f} s"] = clustering_scores(y, model.labels_)
     for name, labels in _baselines(views, 10, args.seed):
         rows[name] = clustering_scores(y, labels)
     print(_score_table(rows))
+    consensus, tlrr = models
     print(
-        f"TLRR: {seconds:.1f} s, {model.n_neighbors_} neighbors chosen by label stability, "
-        f"{model.n_iter_} solver iterations"
+        f"ConsensusTLRR chose among {len(consensus.candidates_)} labellings without the digits; "
+        f"TLRR chose {tlrr.n_neighbors_} neighbors and took {tlrr.n_iter_} solver iterations"
     )
-    folder = Path(args.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    np.savetxt(folder / "labels.csv", np.column_stack([model.labels_, y]), fmt="%d",
-               delimiter=",", header="cluster,digit", comments="")  # fmt: skip
-    written = [folder / "labels.csv"]
-    figure = plot_similarity(fuse(model.similarity_), fuse(model.tensor_), y)
-    figure.savefig(folder / "similarity.png", dpi=120)
-    written.append(folder / "similarity.png")
+    written = [folder / "labels.csv", folder / "similarity.png"]
+    np.savetxt(written[0], np.column_stack([samples, consensus.labels_, y]), fmt="%d",
+               delimiter=",", header="sample,cluster,digit", comments="")  # fmt: skip
+    figure = plot_similarity(fuse(tlrr.similarity_), fuse(tlrr.tensor_), y)
+    figure.savefig(written[1], dpi=120)
     print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
 
 
 def _balanced_handwritten(per_class, seed):
-    """The same number of every digit, in random order."""
+    """The same number of every digit in random order: views, digits, numbers of the samples."""
     if not 3 <= per_class <= 200:
         raise ValueError(f"--per-class must be from 3 to 200, got {per_class}")
     views, y = datasets.load_handwritten()
@@ -167,7 +176,7 @@ def _balanced_handwritten(per_class, seed):
         [rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in np.unique(y)]
     )
     chosen = rng.permutation(chosen)
-    return [X[chosen] for X in views], y[chosen]
+    return [X[chosen] for X in views], y[chosen], chosen
 
 
 def _baselines(views, n_clusters, seed):

@@ -16,6 +16,7 @@ from ._tsvd_msc import TSVDMSC, tsvd_msc
 from ._ut_svd_msc import UtSVDMSC, ut_svd_msc
 
 ESTIMATORS = {
+    "consensus-tlrr": ConsensusTLRR,
     "tlrr": TLRR,
     "tsvd-msc": TSVDMSC,
     "ut-svd-msc": UtSVDMSC,
@@ -24,7 +25,6 @@ ESTIMATORS = {
     "scmv-3dt": SCMV3DT,
     "trpca": TRPCA,
     "snn": SNN,
-    "consensus-tlrr": ConsensusTLRR,
     "l-msc": LMSC,
     "dimsc": DiMSC,
     "mcles": MCLES,

@@ -260,7 +260,7 @@ class ConsensusTLRR(MultiViewClusterer):
                 factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
             )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
-            with limit_threads(1):  # many small products: threads would wait more than they work
+            with limit_threads():  # many small products: threads would wait more than they work
                 for d in grid:
                     tau = tube_threshold(tensor.lengths, n, d)
                     A = thresholded_affinity(tensor, tau, TAIL)
@@ -273,7 +273,7 @@ class ConsensusTLRR(MultiViewClusterer):
             tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
             affinity = affinity + thresholded_affinity(tensor, tau, LEAST_TAIL)
         self.affinity_ = affinity
-        with limit_threads(1):
+        with limit_threads():
             self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found
 

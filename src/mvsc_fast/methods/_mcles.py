@@ -11,7 +11,6 @@ from ..solvers._run import Run
 from ..solvers._simplex import simplex_programs
 from ..solvers._sylvester import sylvester
 from ..spectral import assign, leading_eigenvectors
-from ..threads import blas_threads
 from ..validation import check_clusters
 from ..views import check_views
 from ._method import check_seed, count, method, nonnegative, positive
@@ -206,11 +205,10 @@ class MCLES(RepresentationClusterer):
 
     def _cluster(self, views, seed, n_threads):
         self.affinity_ = self._affinity(views, seed, n_threads)
-        with blas_threads(n_threads):
-            self.labels_ = assign(
-                self.embedding_,
-                self.n_clusters,
-                order=self.affinity_.sum(axis=1),
-                n_init=self.n_init,
-                random_state=seed,
-            )
+        self.labels_ = assign(
+            self.embedding_,
+            self.n_clusters,
+            order=self.affinity_.sum(axis=1),
+            n_init=self.n_init,
+            random_state=seed,
+        )

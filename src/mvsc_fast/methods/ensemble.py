@@ -54,7 +54,7 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
         return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
     kept = np.sort(np.argsort(-size, kind="stable")[:MAX_TUPLES])
     n_threads = useful_threads(n_threads, len(kept))
-    with limit_threads(n_threads):
+    with limit_threads():
         labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
     return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
 
