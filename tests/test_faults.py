@@ -229,11 +229,10 @@ def test_many_fits_leave_memory_flat():
         from mvsc_fast import datasets
         from mvsc_fast.methods import ESTIMATORS
         views, _ = datasets.make_multiview_subspaces(24, 2, random_state=0)
-        models = [E(2, n_init=1, random_state=0, n_threads=1) for E in ESTIMATORS.values()]
+        models = [E(2, random_state=0, n_threads=1) for E in ESTIMATORS.values()]
         for model in models:
-            few = {{"max_iter": 5, "tol": 1e3}}.items()
+            few = {{"n_init": 1, "max_iter": 5, "tol": 1e3, "n_neighbors": 6}}.items()
             model.set_params(**{{k: v for k, v in few if k in model.get_params()}})
-        models[0].set_params(n_neighbors=6)
         def rounds(count):
             for k in range(count):
                 models[k % len(models)].fit(views)

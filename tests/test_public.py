@@ -123,10 +123,11 @@ PUBLIC = {
         "spectral_labels",
     ],
     "mvsc_fast.threads": [
-        "BlasSwitch",
         "blas_threads",
+        "limit_threads",
         "resolve_threads",
         "show_config",
+        "use_threads",
         "useful_threads",
     ],
     "mvsc_fast.transforms": [
@@ -147,6 +148,7 @@ PUBLIC = {
         "check_number",
         "check_numbers",
         "check_option",
+        "check_sample_weight",
         "check_similarities",
         "check_slice_size",
         "check_sparse_similarities",

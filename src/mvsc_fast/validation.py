@@ -18,6 +18,7 @@ __all__ = [
     "check_number",
     "check_numbers",
     "check_option",
+    "check_sample_weight",
     "check_similarities",
     "check_slice_size",
     "check_sparse_similarities",
