@@ -1,9 +1,9 @@
 """Python's door to the compiled TLRR solvers: arguments, callbacks and exceptions."""
 
 from cpython.exc cimport PyErr_CheckSignals
-from cython cimport floating
 from libc.string cimport memset
 
+from mvsc_fast._memory cimport memory
 from mvsc_fast.core.api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
@@ -58,9 +58,7 @@ cdef class Problem:
     """What the core is told of a problem, all but the values of its slices."""
     cdef Source source
     cdef mvsc_tlrr_options options
-    cdef Py_ssize_t[::1] indptr
-    cdef Py_ssize_t[::1] indices
-    cdef const double[::1] sample_weight
+    cdef object arrays          # that both point into
 
     def __cinit__(
         self, Py_ssize_t v, Py_ssize_t n, indptr, indices, *, solver="dual", double omega1,
@@ -69,10 +67,9 @@ cdef class Problem:
     ):
         self.source = dense_source(v, n)
         if indptr is not None:
-            self.indptr, self.indices = indptr, indices
-            self.source.stride = self.indices.shape[0]
-            self.source.indptr = &self.indptr[0]
-            self.source.indices = &self.indices[0] if self.source.stride > 0 else NULL
+            self.source.stride = len(indices)
+            self.source.indptr = <Py_ssize_t *> memory(indptr, np.intp)
+            self.source.indices = <Py_ssize_t *> memory(indices, np.intp)
         memset(&self.options, 0, sizeof(mvsc_tlrr_options))
         self.options.size, self.options.solver = sizeof(mvsc_tlrr_options), SOLVERS[solver]
         self.options.omega1, self.options.alpha, self.options.lam = omega1, alpha, lam
@@ -80,11 +77,11 @@ cdef class Problem:
         self.options.n_threads = n_threads
         self.options.mu, self.options.rho, self.options.mu_max = mu, rho, mu_max
         if sample_weight is not None:
-            self.sample_weight = sample_weight
-            self.options.sample_weight = &self.sample_weight[0]
+            self.options.sample_weight = <double *> memory(sample_weight, np.float64)
+        self.arrays = indptr, indices, sample_weight
 
 
-def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None, **model):
+def screen(data, Py_ssize_t n, indptr=None, indices=None, **model):
     """Split a problem into blocks that its minimiser does not connect.
 
     Parameters
@@ -103,13 +100,18 @@ def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None,
     """
     cdef Problem problem = Problem(data.shape[0], n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
-    cdef const floating *values = &data[0, 0] if data.shape[1] > 0 else NULL
-    cdef Py_ssize_t[::1] label
-    cdef int status
+    cdef bint single = data.dtype == np.float32
+    cdef void *values = memory(data, np.float32 if single else np.float64)
     labels = np.empty(n, dtype=np.intp)
-    label = labels
+    cdef Py_ssize_t *label = <Py_ssize_t *> memory(labels, np.intp)
+    cdef int status
     with nogil:
-        status = tlrr_screen(values, &problem.source, &problem.options, &label[0], &blocks)
+        if single:
+            status = tlrr_screen(<const float *> values, &problem.source, &problem.options, label,
+                                 &blocks)
+        else:
+            status = tlrr_screen(<const double *> values, &problem.source, &problem.options, label,
+                                 &blocks)
     if status == MVSC_TOO_LARGE:
         check_slice_size(blocks.largest, "the largest block of W")
     _check(status, data, problem.options.lam)
@@ -118,7 +120,7 @@ def screen(const floating[:, ::1] data, Py_ssize_t n, indptr=None, indices=None,
 
 
 def solve(
-    const floating[:, ::1] data,
+    data,
     Py_ssize_t n,
     indptr=None,
     indices=None,
@@ -150,12 +152,10 @@ def solve(
     cdef Problem problem = Problem(v, n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
     cdef mvsc_tlrr_result result
-    cdef const floating *values = &data[0, 0] if data.shape[1] > 0 else NULL
-    cdef const Py_ssize_t[::1] label
+    cdef bint single = data.dtype == np.float32
+    cdef void *values = memory(data, np.float32 if single else np.float64)
     cdef const Py_ssize_t *labels = NULL
     cdef const mvsc_tlrr_blocks *known = NULL
-    cdef char[::1] memory
-    cdef floating[:, ::1] out
     cdef size_t needed = 0
     cdef int status
     cdef Caller caller = Caller()
@@ -164,19 +164,22 @@ def solve(
     memset(&result, 0, sizeof(result))
     result.size = sizeof(result)
     if screening is not None:
-        label = screening.labels
-        labels, known = &label[0], &blocks
+        labels, known = <const Py_ssize_t *> memory(screening.labels, np.intp), &blocks
         blocks.n_blocks, blocks.largest = screening.n_blocks, screening.largest
         blocks.n_tubes = screening.n_tubes
-    _check(tlrr_workspace(v, n, sizeof(floating), &problem.options, known, &needed), data,
+    _check(tlrr_workspace(v, n, data.itemsize, &problem.options, known, &needed), data,
            problem.options.lam)
-    check_memory(needed + np.asarray(data).nbytes, f"tlrr on {v} views of {n} samples")
-    memory = np.empty(needed, dtype=np.int8)
-    result_values = np.empty((v, data.shape[1]), dtype=np.asarray(data).dtype)
-    out = result_values
+    check_memory(needed + data.nbytes, f"tlrr on {v} views of {n} samples")
+    work, L = np.empty(needed, dtype=np.int8), np.empty_like(data)
+    cdef void *workspace = memory(work, np.int8)
+    cdef void *out = memory(L, data.dtype)
     with nogil:
-        status = tlrr_solve(values, &problem.source, &out[0, 0] if values != NULL else NULL,
-                            &problem.options, labels, known, &memory[0], needed, &result)
+        if single:
+            status = tlrr_solve(<const float *> values, &problem.source, <float *> out,
+                                &problem.options, labels, known, workspace, needed, &result)
+        else:
+            status = tlrr_solve(<const double *> values, &problem.source, <double *> out,
+                                &problem.options, labels, known, workspace, needed, &result)
     if caller.error is not None:
         raise caller.error
     if status == MVSC_NO_CONVERGENCE and result.failed_view >= 0:
@@ -184,7 +187,7 @@ def solve(
     if status == MVSC_NO_CONVERGENCE:
         check_status(_one(result.failed_row, result.lapack_info), "row slice")
     _check(status, data, problem.options.lam)
-    return {**result, "converged": bool(result.converged), "values": result_values}
+    return {**result, "converged": bool(result.converged), "values": L}
 
 
 def _check(status, data, lam):
