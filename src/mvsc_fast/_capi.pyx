@@ -8,8 +8,6 @@ from libc.math cimport isfinite
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast.core.loops as loops
-from mvsc_fast.core.api cimport *
-from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from mvsc_fast._kernels cimport (
     CHUNK,
     CLIP,
@@ -23,6 +21,10 @@ from mvsc_fast._kernels cimport (
     symmetric_maps,
     tube_map,
 )
+from mvsc_fast.core.api cimport *
+from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
+from mvsc_fast.core.lapack cimport gesvd_lwork
+from mvsc_fast.core.loops cimport TILE
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source
 from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
@@ -36,7 +38,6 @@ from mvsc_fast.validation import check_integer
 cdef enum:
     MAX_THREADS = 4096
     MAX_ROW = 2147483647
-    TILE = 32                   # edge of the tiles in which transposed entries are compared
 
 
 cdef const char *strerror(int status) noexcept nogil:
@@ -127,7 +128,7 @@ cdef int read_tensor(const mvsc_tensor *given, mvsc_tensor *tensor) noexcept nog
     if tensor.dtype != MVSC_FLOAT32 and tensor.dtype != MVSC_FLOAT64:
         return MVSC_BAD_ARGUMENT
     if (<double> tensor.v * tensor.m * tensor.n > 1e17 or tensor.v > MAX_SLICE
-            or <double> tensor.n + 64.0 * tensor.v + 256 > MAX_ROW):
+            or gesvd_lwork(tensor.n, tensor.v) > MAX_ROW):
         return MVSC_TOO_LARGE
     return MVSC_OK
 

@@ -221,6 +221,7 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
 
 cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t index,
                            Watch *watch) noexcept nogil:
+    """Tell the caller how far the block is."""
     cdef mvsc_tlrr_state state
     memset(&state, 0, sizeof(mvsc_tlrr_state))
     state.block, state.iteration = index, outcome.n_iter

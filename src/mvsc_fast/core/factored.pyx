@@ -74,6 +74,7 @@ cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
 
 
 cdef inline float value_of(uint64_t key) noexcept nogil:
+    """The value that is in the upper half of a key."""
     cdef uint32_t bits = <uint32_t> (key >> 32)
     cdef float value
     memcpy(&value, &bits, sizeof(float))
@@ -246,6 +247,7 @@ cdef void local_scales(
     float *work,                # n_threads x widest
     float *scales,              # OUT  of all n rows: first .. last are written
 ) noexcept nogil:
+    """scales[first:last] <- the rank-th largest positive value of each of these rows."""
     cdef Py_ssize_t j
     for j in prange(first, last, num_threads=n_threads, schedule="static"):
         scales[j] = local_scale(values + indptr[j] - indptr[first], indptr[j + 1] - indptr[j],
@@ -270,6 +272,7 @@ cdef void longest_of_row(
     float *lengths,
     float *missed,
 ) noexcept nogil:
+    """The longest tubes of row j, as `longest_tubes` lists them."""
     cdef Py_ssize_t i, e, k, ties = 0, c = 0
     cdef float w, least = 0.0
     for e in range(width):

@@ -48,6 +48,7 @@ cdef struct GramMemory:
 
 cdef void lay_out_gram(Arena *arena, Py_ssize_t n, size_t itemsize,
                        GramMemory *memory) noexcept nogil:
+    """Lay out what maps one real or complex n x n matrix."""
     cdef double size = <double> n * n
     memory.gram = take(arena, size, itemsize)
     memory.vectors = take(arena, size, itemsize)
@@ -256,6 +257,7 @@ cdef struct ComplexMemory:
 
 cdef void lay_out_complex(Arena *arena, Py_ssize_t n, bint single,
                           ComplexMemory *memory) noexcept nogil:
+    """Lay out what maps a complex slice given by its parts."""
     cdef size_t itemsize = sizeof(floatcomplex) if single else sizeof(doublecomplex)
     cdef Arena inside = counting_arena()
     cdef GramMemory gram

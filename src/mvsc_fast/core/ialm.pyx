@@ -277,6 +277,7 @@ cdef int measure(const floating *W, Py_ssize_t v, Py_ssize_t n, double lam, int 
 
 cdef bint running(const mvsc_tlrr_options *options, const Watch *watch,
                   const mvsc_tlrr_result *result) noexcept nogil:
+    """Whether another iteration is due."""
     return (result.n_iter < options.max_iter and not (result.converged or watch.stopped))
 
 

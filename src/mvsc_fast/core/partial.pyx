@@ -54,6 +54,7 @@ cdef struct PartialMemory:
 
 cdef void lay_out_partial(Arena *arena, Py_ssize_t n, size_t itemsize,
                           PartialMemory *memory) noexcept nogil:
+    """Lay out what maps one n x n slice."""
     cdef Py_ssize_t c = widest(n)
     cdef double size = <double> n * n, block = <double> n * c
     cdef Arena blocks

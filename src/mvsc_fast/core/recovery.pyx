@@ -23,6 +23,7 @@ cdef struct TRPCAMemory:
 
 cdef void lay_out_trpca(Arena *arena, Py_ssize_t v, size_t itemsize, int n_threads,
                         TRPCAMemory *memory) noexcept nogil:
+    """Lay out what the threads of a sweep need."""
     cdef double threads = n_threads
     memory.transposed = <double *> take(arena, <double> v * v, sizeof(double))
     memory.hat = <double *> take(arena, threads * v * CHUNK, sizeof(double))
@@ -109,11 +110,13 @@ cdef struct SNNMemory:
 
 
 cdef Py_ssize_t tiles_of(Py_ssize_t n) noexcept nogil:
+    """Tiles along an edge of n entries."""
     return (n + TILE - 1) // TILE
 
 
 cdef void lay_out_snn(Arena *arena, Py_ssize_t v, Py_ssize_t n, int n_threads,
                       SNNMemory *memory) noexcept nogil:
+    """Lay out what the threads of a sweep need, and its sums tile by tile."""
     cdef double threads = n_threads, tiles = tiles_of(n)
     memory.argument = <double *> take(arena, threads * v * TILE, sizeof(double))
     memory.grams = <double *> take(arena, tiles * v * v, sizeof(double))

@@ -69,6 +69,7 @@ cdef struct RowMemory:
 
 cdef void lay_out_row(Arena *arena, Py_ssize_t v, Py_ssize_t n, bint is_complex,
                       RowMemory *row) noexcept nogil:
+    """Lay out what finds the singular vectors of one slice."""
     cdef size_t itemsize = sizeof(doublecomplex) if is_complex else sizeof(double)
     cdef Py_ssize_t lwork = max(la.heev_lwork(v), max(la.gesvd_lwork(n, v), la.gesdd_lwork(n, v)))
     cdef Py_ssize_t lrwork = max(la.heev_lrwork(v),
@@ -272,6 +273,7 @@ cdef struct SliceMemory:
 
 cdef void lay_out_slice(Arena *arena, Py_ssize_t v, Py_ssize_t n, bint is_complex,
                         SliceMemory *memory) noexcept nogil:
+    """Lay out what maps one slice."""
     cdef double height = <double> (2 * v if is_complex else v)
     memory.rows = <double *> take(arena, height * n, sizeof(double))
     memory.mapper = <double *> take(arena, height * height, sizeof(double))

@@ -25,6 +25,7 @@ cdef enum:
 
 cdef void lay_out_tridiagonal(Arena *numbers, Arena *integers, Py_ssize_t n, size_t itemsize,
                               Tridiagonal *memory) noexcept nogil:
+    """Lay out a tridiagonal form and what finds its eigenpairs."""
     cdef Py_ssize_t lwork = max(la.stedc_lwork(n), max(la.stemr_lwork(n), la.steqr_lwork(n)))
     memory.d = take(numbers, n, itemsize)
     memory.e = take(numbers, n, itemsize)
@@ -158,6 +159,7 @@ cdef struct SymmetricMemory:
 
 cdef void lay_out_symmetric(Arena *numbers, Arena *integers, Py_ssize_t n, size_t itemsize,
                             SymmetricMemory *memory) noexcept nogil:
+    """Lay out what maps one slice."""
     memory.vectors = take(numbers, <double> n * n, itemsize)
     memory.diagonal = take(numbers, n, itemsize)
     memory.tau = take(numbers, n, itemsize)
