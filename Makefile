@@ -56,7 +56,7 @@ sanitize: $(VENV)/installed
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/test_fuzz.py \
-		tests/native tests/solvers tests/methods/test_recovery.py \
+		tests/test_sparse_graphs.py tests/native tests/solvers tests/methods/test_recovery.py \
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:

@@ -134,7 +134,7 @@ import numpy as np
 import lapack_faults
 names = [prefix + name for prefix in "ds" for name in
          ("sterf", "stedc", "steqr", "stemr", "sytrd", "ormtr", "potrf", "geqrf", "orgqr")]
-names += ["dsyev", "dgesvd", "dgesdd", "zheev", "zgesvd", "zhetrd", "zunmtr"]
+names += ["dsyev", "dgesvd", "dgesdd", "zheev", "zgesvd", "zgesdd", "zhetrd", "zunmtr"]
 routines = {{name: lapack_faults.Routine(name) for name in names}}
 from conftest import random_similarities
 from mvsc_fast import etlmsc, datasets, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
