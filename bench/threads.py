@@ -1,6 +1,6 @@
 """Fits at the same time against the same fits one after another on one thread.
 
-Usage: python bench/threads.py [--samples 120 640] [--repeats 5]
+Usage: python bench/threads.py [--samples 120 640] [--repeats 5] [--ways "Python threads" ...]
 
 1, 2, 4 and 8 fits of TLRR run in Python threads and in joblib's two back ends, with the default
 `n_threads`, alone and beside two processes that never sleep. Each ratio is the median over pairs of
@@ -78,9 +78,10 @@ def ratio(run, views, count, repeats):
     return np.median(pairs)
 
 
-def main(sizes, repeats):
+def main(sizes, repeats, ways):
     rows = []
-    for way, (run, counts) in WAYS.items():
+    for way in ways:
+        run, counts = WAYS[way]
         for count in counts:
             cells = []
             for n_samples in sizes:
@@ -97,5 +98,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, nargs="+", default=[120, 640])
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--ways", nargs="+", default=[*WAYS], choices=WAYS)
     arguments = parser.parse_args()
-    main(arguments.samples, arguments.repeats)
+    main(arguments.samples, arguments.repeats, arguments.ways)
