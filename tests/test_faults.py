@@ -161,8 +161,8 @@ for label, call in calls.items():
     for routine in routines.values():
         routine.disarm()
     expected = call()
-    for name, used in [(name, routine.calls) for name, routine in routines.items()
-                       if routine.calls]:
+    calls_of = {{name: routine.calls for name, routine in routines.items() if routine.calls}}
+    for name, used in calls_of.items():
         always, middle = 10**9, used // 2 + 1
         for info, first, count in [(2, 1, 1), (2, 1, always), (2, middle, 1), (2, middle, always),
                                    (2, used, 1), (-3, middle, 1)]:
@@ -180,6 +180,20 @@ for label, call in calls.items():
             routines[name].disarm()
         np.testing.assert_array_equal(call(), expected)
         print(label, name, used)
+    for name, second in (("dgesvd", "dgesdd"), ("zgesvd", "zgesdd")):
+        if name not in calls_of:
+            continue
+        routines[name].arm(2, 1, 10**9)
+        routines[second].arm(2, 1, 10**9)
+        try:
+            call()
+            raise SystemExit(label + ": both drivers failed, and no error")
+        except np.linalg.LinAlgError as error:
+            assert "LAPACK" in str(error)
+        assert routines[second].failures > 0
+        routines[name].disarm()
+        routines[second].disarm()
+        print(label, second, 0)
 print("tried", tried, "of which a second driver solved", fallbacks)
 """
 
@@ -190,6 +204,7 @@ def test_every_lapack_routine_may_fail():
     reached = {line.split()[-2] for line in out.splitlines()[:-1]}
     assert {"dsterf", "dstedc", "dstemr", "dsytrd", "dormtr", "dsyev", "dgesvd"} <= reached, out
     assert {"dpotrf", "dgeqrf", "dorgqr", "ssytrd", "zheev", "zgesvd", "zhetrd"} <= reached, out
+    assert {"dgesdd", "zgesdd"} <= reached, out
     words = out.splitlines()[-1].split()
     assert int(words[-1]) > 50, out
 
