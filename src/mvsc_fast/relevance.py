@@ -87,6 +87,9 @@ class ViewGraphs:
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
+    unit : list of ndarray of shape (n, r_i), optional
+        Their unit rows, or rows of the same inner products (`ViewRows.unit`), where the samples
+        are in canonical order already.
 
     Attributes
     ----------
@@ -95,11 +98,15 @@ class ViewGraphs:
         `graphs.self_representation` of each view.
     """
 
-    def __init__(self, views):
-        order = canonical_order(views)
-        self.samples = order[spread(len(order), MAX_SAMPLES)]
-        self._views = [unit_rows(X[self.samples]) for X in views]
-        self.graphs = self_representation(self._views, ridge=RIDGE)
+    def __init__(self, views, unit=None):
+        self._views = views
+        self.samples = spread(views[0].shape[0], MAX_SAMPLES)
+        if unit is None:
+            self.samples = canonical_order(views)[self.samples]
+            rows = [unit_rows(X[self.samples]) for X in views]
+        else:
+            rows = [X[self.samples] for X in unit]
+        self.graphs = self_representation(rows, ridge=RIDGE)
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -115,7 +122,7 @@ class ViewGraphs:
 
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
-        X = self._views[i]
+        X = unit_rows(self._views[i][self.samples])
         return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=RIDGE))
 
     def helpful(self, views, stacklevel=2):

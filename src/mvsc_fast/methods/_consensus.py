@@ -31,6 +31,9 @@ TAIL = 0.01
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 SHARPNESS = 32  # exponent of J / J_max in the weights
 BEST = 6  # labellings that TLRR fuses
+# Below so many samples BLAS has one thread, as a second one waits more than it works: beside busy
+# processes two took 10 times as long. Sweeps over rows are threaded at every size.
+BLAS_SAMPLES = 4000
 # Ridges of the two slices of a view, times the mean eigenvalue of its Gram matrix.
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
 
@@ -166,7 +169,8 @@ class ConsensusTLRR(MultiViewClusterer):
         if n > limit:
             chosen = np.sort(np.random.RandomState(seed).choice(n, limit, replace=False))
         fitted = order[chosen]
-        labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
+        with limit_threads(n_threads if len(fitted) >= BLAS_SAMPLES else 1):
+            labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
         self.labels_ = np.empty(n, dtype=labels.dtype)
         self.labels_[fitted] = labels
         if n > limit:
@@ -213,9 +217,10 @@ class ConsensusTLRR(MultiViewClusterer):
     def _fit(self, views, c, seed, n_threads):
         """Labels of samples in canonical order."""
         equal = _equal_samples(views, c)
-        by_itself = ViewGraphs(views)
+        rows = [ViewRows(X) for X in views]
+        by_itself = ViewGraphs(views, [view.unit for view in rows])
         self.views_used_ = self._usable(views, by_itself)
-        rows = [ViewRows(views[i]) for i in self.views_used_]
+        rows = [rows[i] for i in self.views_used_]
         self._log(f"views {self.views_used_}, {len(equal)} samples")
         found = self._labellings(rows, c, seed, n_threads)
         if equal[-1] < c:  # no more distinct samples than clusters
