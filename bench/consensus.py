@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.datasets import load_digits
 from timing import load_shared, print_table, stopwatch
 
-import mvsc_fast.features as rows
+import mvsc_fast._judge as judge
+import mvsc_fast._view_rows as rows
 import mvsc_fast.methods._consensus as consensus
-import mvsc_fast.methods.ensemble as ensemble
-import mvsc_fast.predictability as judge
+import mvsc_fast.methods._ensemble as ensemble
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 

@@ -10,6 +10,8 @@ from sklearn.preprocessing import normalize
 from timing import SHARED, limit_threads, load_shared, median_seconds, print_table, stopwatch
 
 from mvsc_fast import datasets, graphs
+from mvsc_fast._factors import view_factors
+from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor
 
 DENSE_LIMIT = 2000  # beyond, the dense tensor alone takes gigabytes
 
@@ -25,11 +27,9 @@ def row(name, views):
     dense = "-"
     if n <= DENSE_LIMIT:
         dense = median_seconds(lambda: graphs.self_representation(views), repeats)[0]
-    factor, factors = stopwatch(graphs.view_factors, views)
-    search, candidates = stopwatch(lambda: [graphs.nearest_rows(f.u, 50) for f in factors])
-    tubes, tensor = median_seconds(
-        lambda: graphs.sparse_tensor(factors, candidates=candidates), repeats
-    )
+    factor, factors = stopwatch(view_factors, views)
+    search, candidates = stopwatch(lambda: [nearest_rows(f.u, 50) for f in factors])
+    tubes, tensor = median_seconds(lambda: sparse_tensor(factors, candidates=candidates), repeats)
     total = factor + search + tubes
     ratio = "-" if dense == "-" else f"{dense / total:.1f}"
     dense = dense if dense == "-" else f"{dense:.3f}"

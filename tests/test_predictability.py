@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import datasets, label_predictability
-from mvsc_fast.features import LandmarkFeatures, ViewRows, canonical_order
-from mvsc_fast.predictability import LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast._view_rows import LandmarkFeatures, ViewRows, canonical_order
 
 
 @pytest.fixture(scope="module")

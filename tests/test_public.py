@@ -47,20 +47,12 @@ PUBLIC = {
     "mvsc_fast.cli": ["main"],
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
     "mvsc_fast.graphs": [
-        "Factors",
-        "SparseTensor",
         "gaussian",
         "graph_basis",
         "knn",
-        "nearest_rows",
-        "relative_ridge",
-        "ridge_factors",
         "self_representation",
         "sparse_knn",
         "sparse_self_representation",
-        "sparse_tensor",
-        "view_factors",
-        "vote_scores",
     ],
     "mvsc_fast.methods": [
         "AWP",
@@ -103,6 +95,7 @@ PUBLIC = {
         "tube_thresholds",
     ],
     "mvsc_fast.plots": ["plot_neighbors_path", "plot_similarity"],
+    "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.readers": ["load_views"],
     "mvsc_fast.solvers": [
         "IterationState",

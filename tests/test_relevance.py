@@ -9,7 +9,7 @@ import scipy.sparse
 from conftest import random_similarities
 
 from mvsc_fast import datasets
-from mvsc_fast.relevance import ViewGraphs, permutation_z, view_support
+from mvsc_fast._relevance import ViewGraphs, permutation_z, view_support
 
 
 def noise_view(kind, n, d, rng):

@@ -3,8 +3,10 @@ import pytest
 import scipy.sparse
 from reference import sparse_graphs as twin
 
-from mvsc_fast import _factored, datasets, graphs, sparse_graphs
-from mvsc_fast.factors import ridge_maps, view_maps
+from mvsc_fast import _factored, datasets, graphs
+from mvsc_fast import _sparse_graphs as sparse_graphs
+from mvsc_fast._factors import Factors, ridge_factors, ridge_maps, view_factors, view_maps
+from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor, vote_scores
 
 
 def subspaces(n=150, **options):
@@ -24,7 +26,7 @@ def dense(tensor):
 @pytest.mark.parametrize("ridge", [0.05, 0.5, 40.0])
 def test_factors_are_ridge_regression(shape, ridge):
     X = unit_rows(*shape)
-    u, h = graphs.ridge_factors(X, ridge)
+    u, h = ridge_factors(X, ridge)
     assert u.dtype == h.dtype == np.float32 and u.flags.c_contiguous
     A = np.maximum(0, (u @ u.T) * (h[:, None] + h))
     np.fill_diagonal(A, 0)
@@ -36,8 +38,8 @@ def test_factors_are_ridge_regression(shape, ridge):
 def test_factors_of_sparse_rows(shape):
     X = np.maximum(unit_rows(*shape), 0)
     for dense_part, sparse_part in zip(
-        graphs.ridge_factors(X, 0.5),
-        graphs.ridge_factors(scipy.sparse.csr_array(X), 0.5),
+        ridge_factors(X, 0.5),
+        ridge_factors(scipy.sparse.csr_array(X), 0.5),
         strict=True,
     ):
         np.testing.assert_allclose(sparse_part, dense_part, rtol=1e-5, atol=1e-6)
@@ -46,7 +48,7 @@ def test_factors_of_sparse_rows(shape):
 @pytest.mark.parametrize("n, d, count", [(700, 20, 10), (257, 3, 50), (40, 5, 39), (3, 2, 2)])
 def test_nearest_rows_are_those_of_largest_cosine(n, d, count):
     u = unit_rows(n, d).astype(np.float32)
-    found = graphs.nearest_rows(u, count)
+    found = nearest_rows(u, count)
     assert found.shape == (n, count) and found.dtype == np.int32
     cosine = u.astype(np.float64) @ u.T.astype(np.float64)
     for j, (row, expected) in enumerate(zip(found, twin.nearest(u, count), strict=True)):
@@ -60,7 +62,7 @@ def test_nearest_rows_are_those_of_largest_cosine(n, d, count):
 
 def test_equally_near_rows_are_taken_by_index():
     u = np.ones((600, 4), dtype=np.float32)
-    found = graphs.nearest_rows(u, 5)
+    found = nearest_rows(u, 5)
     np.testing.assert_array_equal(found[0], [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(found[500], [0, 1, 2, 3, 4])
 
@@ -68,7 +70,7 @@ def test_equally_near_rows_are_taken_by_index():
 def test_rows_of_zeros_have_no_neighbours():
     u = unit_rows(30, 4).astype(np.float32)
     u[3] = 0
-    found = graphs.nearest_rows(u, 29)
+    found = nearest_rows(u, 29)
     assert np.all(found[3] == -1) and not np.any(found == 3)
 
 
@@ -83,11 +85,11 @@ def test_with_all_candidates_it_is_the_dense_tensor():
 @pytest.mark.parametrize("n_candidates", [1, 12, 40])
 def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
     views = [twin.unit(X) for X in subspaces(90)]
-    factors = graphs.view_factors(views)
-    tensor = graphs.sparse_tensor(factors, n_candidates=n_candidates, n_longest=n_longest)
+    factors = view_factors(views)
+    tensor = sparse_tensor(factors, n_candidates=n_candidates, n_longest=n_longest)
     seen = np.zeros((90, 90), dtype=bool)
     for u, _ in factors:
-        for j, row in enumerate(graphs.nearest_rows(u, n_candidates)):
+        for j, row in enumerate(nearest_rows(u, n_candidates)):
             seen[j, row[row >= 0]] = True
     A = np.stack([np.maximum(0, (u @ u.T) * (h[:, None] + h)) for u, h in factors])
     W, scales, missed = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
@@ -98,7 +100,7 @@ def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
 
 
 def test_missed_tubes_are_no_longer_than_kept_ones():
-    tensor = graphs.sparse_tensor(graphs.view_factors(subspaces()), n_longest=5)
+    tensor = sparse_tensor(view_factors(subspaces()), n_longest=5)
     lengths = scipy.sparse.csr_array((tensor.lengths, tensor.indices, tensor.indptr))
     for j in range(tensor.n):
         row = np.sort(lengths[[j]].data)[::-1]
@@ -106,7 +108,7 @@ def test_missed_tubes_are_no_longer_than_kept_ones():
 
 
 def test_the_pattern_is_symmetric_sorted_and_shared():
-    tensor = graphs.sparse_tensor(graphs.view_factors(subspaces()), n_longest=9)
+    tensor = sparse_tensor(view_factors(subspaces()), n_longest=9)
     for A in tensor.slices():
         assert A.dtype == np.float32 and A.has_canonical_format
         np.testing.assert_array_equal(A.toarray(), A.toarray().T)
@@ -125,10 +127,10 @@ def test_threads_change_no_bit():
 
 
 def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
-    factors = graphs.view_factors(subspaces())
-    whole = graphs.sparse_tensor(factors)
+    factors = view_factors(subspaces())
+    whole = sparse_tensor(factors)
     monkeypatch.setattr(sparse_graphs, "MEMORY", 200_000)
-    for a, b in zip(whole, graphs.sparse_tensor(factors), strict=True):
+    for a, b in zip(whole, sparse_tensor(factors), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -198,7 +200,7 @@ def test_votes_equal_the_twin(block):
     fitted = [ridge_map.factors for ridge_map in maps]
     new = [ridge_map(views[ridge_map.view][150:]) for ridge_map in maps]
     assert [ridge_map.view for ridge_map in maps] == [0, 1, 2, 0, 1]
-    scales = graphs.sparse_tensor(fitted).scales
+    scales = sparse_tensor(fitted).scales
     labels = np.random.default_rng(0).integers(0, 4, 150)
     A = np.stack(
         [
@@ -207,7 +209,7 @@ def test_votes_equal_the_twin(block):
         ]
     )
     np.testing.assert_allclose(
-        graphs.vote_scores(new, fitted, scales, labels, 4, block=block),
+        vote_scores(new, fitted, scales, labels, 4, block=block),
         twin.vote_scores(A, scales, labels, 4, 20),
         atol=1e-4,
     )
@@ -219,14 +221,14 @@ def test_votes_label_new_samples():
     maps = view_maps([X[:300] for X in views])
     fitted = [ridge_map.factors for ridge_map in maps]
     new = [ridge_map(views[ridge_map.view][300:]) for ridge_map in maps]
-    scores = graphs.vote_scores(new, fitted, graphs.sparse_tensor(fitted).scales, y[:300], 4)
+    scores = vote_scores(new, fitted, sparse_tensor(fitted).scales, y[:300], 4)
     assert np.mean(scores.argmax(axis=1) == y[300:]) > 0.95
 
 
 def test_a_sample_that_resembles_none_has_no_votes():
-    fitted = graphs.ridge_factors(np.eye(30)[:, :20], 0.5)
-    new = graphs.Factors(np.zeros((1, 20), np.float32), np.ones(1, np.float32))
-    scores = graphs.vote_scores([new], [fitted], np.ones((1, 30)), np.zeros(30, int), 2)
+    fitted = ridge_factors(np.eye(30)[:, :20], 0.5)
+    new = Factors(np.zeros((1, 20), np.float32), np.ones(1, np.float32))
+    scores = vote_scores([new], [fitted], np.ones((1, 30)), np.zeros(30, int), 2)
     np.testing.assert_array_equal(scores, 0)
 
 

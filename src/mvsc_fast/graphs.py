@@ -6,42 +6,27 @@ from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .factors import (
+from ._factors import (
     SCALES,
-    Factors,
     check_scales,
     relative_ridge,
-    ridge_factors,
     spd_inverse,
-    view_factors,
     view_scales,
 )
-from .sparse_graphs import (
-    SparseTensor,
-    nearest_rows,
+from ._sparse_graphs import (
     sparse_knn,
     sparse_self_representation,
-    sparse_tensor,
-    vote_scores,
 )
 from .validation import check_integer, check_number
 from .views import check_views
 
 __all__ = [
-    "Factors",
-    "SparseTensor",
     "gaussian",
     "graph_basis",
     "knn",
-    "nearest_rows",
-    "relative_ridge",
-    "ridge_factors",
     "self_representation",
     "sparse_knn",
     "sparse_self_representation",
-    "sparse_tensor",
-    "view_factors",
-    "vote_scores",
 ]
 
 

@@ -5,8 +5,8 @@ import pytest
 import reference.dual as twin
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast.methods import ensemble
-from mvsc_fast.methods.ensemble import generalised_median, tlrr_consensus
+from mvsc_fast.methods import _ensemble as ensemble
+from mvsc_fast.methods._ensemble import generalised_median, tlrr_consensus
 from mvsc_fast.spectral import spectral_labels
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mvsc_fast
 from mvsc_fast import TSVDMSC, SelfOrdered, datasets, methods
 from mvsc_fast._documentation import entries, sections
-from mvsc_fast.relevance import ViewGraphs, view_support
+from mvsc_fast._relevance import ViewGraphs, view_support
 
 CLASSES = [*methods.ESTIMATORS.values(), SelfOrdered]
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]

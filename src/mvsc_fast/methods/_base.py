@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._documentation import completed
-from ..relevance import ViewGraphs
+from .._relevance import ViewGraphs
 from ..spectral import spectral_labels
 from ..threads import use_threads
 from ..validation import check_clusters

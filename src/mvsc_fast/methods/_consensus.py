@@ -10,19 +10,19 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._factors import view_factors
+from .._judge import Judge, one_hot, refined_labels
+from .._relevance import ViewGraphs
 from .._repr import ShortRepr
-from ..factors import view_factors
-from ..features import BLOCK, ViewRows, canonical_order, is_constant
-from ..predictability import Judge, one_hot, refined_labels
-from ..relevance import ViewGraphs
-from ..sparse_graphs import sparse_tensor
-from ..sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from .._sparse_graphs import sparse_tensor
+from .._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from .._view_rows import BLOCK, ViewRows, canonical_order, is_constant
 from ..spectral import assign
 from ..threads import limit_threads, use_threads
 from ..validation import check_integer
 from ._base import MultiViewClusterer
+from ._ensemble import generalised_median, tlrr_consensus
 from ._method import either, option
-from .ensemble import generalised_median, tlrr_consensus
 
 NEIGHBORS = (8, 15, 30, 60)
 VOTING_NEIGHBORS = 30

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .. import graphs
-from ..relevance import view_support
+from .._relevance import view_support
 from ..spectral import fuse
 from ..validation import check_similarities
 from ._base import MultiViewClusterer, fit_nested

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
-from .features import canonical_order, spread, unit_rows
+from ._judge import one_hot
+from ._view_rows import canonical_order, spread, unit_rows
 from .graphs import self_representation
-from .predictability import one_hot
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
 MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less

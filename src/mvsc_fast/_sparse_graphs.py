@@ -1,6 +1,6 @@
 """Similarity tensors kept where their tubes are longest, at a cost and memory linear in n.
 
-The slices are products of factors (see factors.py) on a local scale,
+The slices are products of factors (see _factors.py) on a local scale,
 ``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``: an entry is computed where it is wanted.
 """
 
@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from . import _factored
-from .factors import SCALES, check_scales, view_factors
+from ._factors import SCALES, check_scales, view_factors
 from .threads import blas_threads, resolve_threads
 from .validation import check_integer, check_number
 from .views import check_views

@@ -7,8 +7,8 @@ import scipy.linalg
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from .._judge import mutual_information
 from .._repr import ShortRepr
-from ..predictability import mutual_information
 from ..threads import limit_threads, useful_threads
 from ._tlrr import tlrr
 

@@ -1,0 +1,171 @@
+"""Leave-one-out ridge prediction of labels: how predictable they are, and refined by it."""
+
+import numpy as np
+import scipy.linalg
+
+from ._factors import spd_inverse
+from ._view_rows import N_LANDMARKS, LandmarkFeatures, centred, spread
+
+RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
+ROUNDS = 10
+COLUMNS = 1024  # of one-hot labels in one product
+
+
+class Judge:
+    """Predictability of labellings of the samples of some views.
+
+    Parameters
+    ----------
+    rows : list of ViewRows
+
+    Attributes
+    ----------
+    features : LandmarkFeatures
+        The third map, which also maps new samples.
+    ridge : LeaveOneOutRidge
+        Of the third map.
+    """
+
+    def __init__(self, rows):
+        scale = np.sqrt(len(rows))
+        plain = np.hstack([view.unit for view in rows], dtype=np.float32) / scale
+        centre = np.hstack([centred(view.unit) for view in rows], dtype=np.float32) / scale
+        landmarks = spread(len(plain), N_LANDMARKS)
+        self.features = LandmarkFeatures(rows, landmarks)
+        self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))
+        self._ridges = [LeaveOneOutRidge(plain), LeaveOneOutRidge(centre), self.ridge]
+
+    def __call__(self, labellings, n_clusters):
+        """J of every labelling of shape (n,), integers below ``n_clusters``."""
+        scores = [
+            [
+                mutual_information(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
+                for labels, found in zip(
+                    labellings, ridge.predicted(labellings, n_clusters), strict=True
+                )
+            ]
+            for ridge in self._ridges
+        ]
+        return np.mean(scores, axis=0)
+
+
+class LeaveOneOutRidge:
+    """Ridge regression of labels on features, each sample predicted by all others.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, D), float32
+    """
+
+    def __init__(self, F):
+        n, d = F.shape
+        g = np.float32(RIDGE * n / min(n, d))
+        self._thin = d < n
+        if not self._thin:
+            kernel = F @ F.T
+            kernel[np.diag_indices(n)] += g
+            self._F, self._P = F, spd_inverse(kernel)
+            return
+        gram = F.T @ F
+        gram[np.diag_indices(d)] += g
+        # A symmetric matrix is its own transpose, and that is in LAPACK's order.
+        self._factor = scipy.linalg.cholesky(
+            gram.T, lower=True, overwrite_a=True, check_finite=False
+        )
+        self._U = scipy.linalg.solve_triangular(self._factor, F.T, lower=True, check_finite=False).T
+        leverage = np.einsum("ij,ij->i", self._U, self._U)
+        self._leverage = np.minimum(leverage, np.float32(1 - 1e-5))[:, None]
+
+    def predict(self, Y):
+        """Leave-one-out predictions of Y, of its shape (n, k)."""
+        if not self._thin:
+            # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
+            return Y - self._P @ Y / np.diagonal(self._P)[:, None]
+        out = self._U @ (self._U.T @ Y)
+        out -= self._leverage * Y
+        out /= 1 - self._leverage
+        return out
+
+    def coefficients(self, Y):
+        """B of shape (D, k): features of new samples times B predict Y."""
+        if not self._thin:
+            return self._F.T @ (self._P @ Y)
+        return scipy.linalg.solve_triangular(
+            self._factor, self._U.T @ Y, lower=True, trans="T", check_finite=False
+        )
+
+    def predicted(self, labellings, n_clusters, add=None):
+        """Label of every sample that all others predict, for every labelling of shape (n,).
+
+        ``add(Y)`` is a further prediction, added to that of the ridge.
+        """
+        out = []
+        step = max(1, COLUMNS // n_clusters)
+        for start in range(0, len(labellings), step):
+            block = labellings[start : start + step]
+            Y = np.hstack([one_hot(labels, n_clusters) for labels in block])
+            score = self.predict(Y)
+            if add is not None:
+                score += add(Y)
+            out += list(score.reshape(len(Y), len(block), n_clusters).argmax(axis=2).T)
+        return out
+
+
+def refined_labels(labellings, n_clusters, ridge, votes):
+    """Each labelling as ridge and graph neighbours predict it, until it stands still.
+
+    ``l <- argmax_k [ (leave-one-out ridge + D^-1 G) Y ]_k``, at most ten times, and not where that
+    would empty a cluster.
+
+    Parameters
+    ----------
+    labellings : list of ndarray of shape (n,)
+        Integers below ``n_clusters``.
+    n_clusters : int
+    ridge : LeaveOneOutRidge
+    votes : csr_array of shape (n, n), float32
+        D^-1 G, a graph without diagonal and with rows of sum 1.
+
+    Returns
+    -------
+    list of ndarray of shape (n,)
+    """
+    keys = [labels.tobytes() for labels in labellings]  # equal ones are refined once
+    current = dict(zip(keys, labellings, strict=True))
+    moving = list(current)
+    for _ in range(ROUNDS):
+        new = ridge.predicted([current[key] for key in moving], n_clusters, add=lambda Y: votes @ Y)
+        changed = {
+            key: labels
+            for key, labels in zip(moving, new, strict=True)
+            if (labels != current[key]).any()
+            and len(np.unique(labels)) == len(np.unique(current[key]))
+        }
+        current.update(changed)
+        moving = list(changed)
+    return [current[key] for key in keys]
+
+
+def one_hot(labels, n_clusters):
+    """Indicators of shape (n, n_clusters) over the square roots of the cluster sizes, float32."""
+    size = np.bincount(labels, minlength=n_clusters)
+    Y = np.zeros((len(labels), n_clusters), dtype=np.float32)
+    Y[np.arange(len(labels)), labels] = (1 / np.sqrt(np.maximum(size, 1)))[labels]
+    return Y
+
+
+def mutual_information(a, b, n_clusters):
+    """Mutual information of two labellings over the mean of their entropies.
+
+    scikit-learn's ``normalized_mutual_info_score`` of integers below ``n_clusters``, without the
+    checks that cost more than the sum.
+    """
+    table = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters) / len(a)
+    table = table.reshape(n_clusters, n_clusters)
+    total = _entropy(table.sum(axis=0)) + _entropy(table.sum(axis=1))
+    return 2 * (total - _entropy(table.ravel())) / total if total > 0 else 1.0
+
+
+def _entropy(p):
+    p = p[p > 0]
+    return -(p * np.log(p)).sum()
