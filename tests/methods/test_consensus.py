@@ -64,6 +64,7 @@ def test_attributes_tell_the_story(subspaces, fitted):
         for d in (8, 15, 30, 60)
         for embedding in ("c", "2c")
     }
+    assert "labels=<int64 (240,)>" in repr(consensus) and "array" not in repr(others)
     judged = [one.predictability for one in others]
     assert judged == sorted(judged, reverse=True) and 0.3 < judged[0] <= 1
     np.testing.assert_allclose([one.weight for one in others], (judged / np.max(judged)) ** 32)
