@@ -4,13 +4,13 @@ import numpy as np
 
 from ._judge import Judge
 from ._view_rows import ViewRows, canonical_order
-from .threads import blas_threads, resolve_threads, useful_threads
+from .threads import blas_threads
 from .views import check_views
 
 __all__ = ["label_predictability"]
 
 
-def label_predictability(views, labels, *, n_threads=None):
+def label_predictability(views, labels):
     """How well ridge regression on all other samples predicts each sample's label.
 
     The mean over three feature maps F of ::
@@ -33,8 +33,6 @@ def label_predictability(views, labels, *, n_threads=None):
         As for the estimators; one matrix is one view.
     labels : array-like of shape (n_samples,) or (n_labellings, n_samples)
         Integers or strings. Judging many labellings at once costs little more than judging one.
-    n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed.
 
     Returns
     -------
@@ -60,7 +58,6 @@ def label_predictability(views, labels, *, n_threads=None):
     True
     """
     views = check_views(views)
-    n_threads = resolve_threads(n_threads)
     labels = np.asarray(labels)
     n = views[0].shape[0]
     if labels.ndim not in (1, 2) or labels.shape[-1] != n or labels.size == 0:
@@ -69,7 +66,7 @@ def label_predictability(views, labels, *, n_threads=None):
             "sample, or rows of them"
         )
     order = canonical_order(views)
-    with blas_threads(useful_threads(n_threads, n)):
+    with blas_threads(1):
         judge = Judge([ViewRows(X[order]) for X in views])
         scores = [judge(*_numbered(row[order]))[0] for row in np.atleast_2d(labels)]
     return float(scores[0]) if labels.ndim == 1 else np.array(scores)

@@ -18,7 +18,7 @@ from .._sparse_graphs import sparse_tensor
 from .._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
 from .._view_rows import BLOCK, ViewRows, canonical_order, is_constant
 from ..spectral import assign
-from ..threads import limit_threads, use_threads
+from ..threads import use_threads
 from ..validation import check_integer
 from ._base import MultiViewClusterer
 from ._ensemble import generalised_median, tlrr_consensus
@@ -31,9 +31,6 @@ TAIL = 0.01
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 SHARPNESS = 32  # exponent of J / J_max in the weights
 BEST = 6  # labellings that TLRR fuses
-# Below so many samples BLAS has one thread, as a second one waits more than it works: beside busy
-# processes two took 10 times as long. Sweeps over rows are threaded at every size.
-BLAS_SAMPLES = 4000
 # Ridges of the two slices of a view, times the mean eigenvalue of its Gram matrix.
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
 
@@ -169,8 +166,7 @@ class ConsensusTLRR(MultiViewClusterer):
         if n > limit:
             chosen = np.sort(np.random.RandomState(seed).choice(n, limit, replace=False))
         fitted = order[chosen]
-        with limit_threads(n_threads if len(fitted) >= BLAS_SAMPLES else 1):
-            labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
+        labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
         self.labels_ = np.empty(n, dtype=labels.dtype)
         self.labels_[fitted] = labels
         if n > limit:
@@ -265,21 +261,19 @@ class ConsensusTLRR(MultiViewClusterer):
                 factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
             )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
-            with limit_threads():  # many small products: threads would wait more than they work
-                for d in grid:
-                    tau = tube_threshold(tensor.lengths, n, d)
-                    A = thresholded_affinity(tensor, tau, TAIL)
-                    values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
-                    start = vectors.sum(axis=1)
-                    wide = vectors * np.maximum(values, 0) ** 2
-                    for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
-                        labels = self._assigned(normalize(embedding), c, seed)
-                        found.append(Candidate(kind, d, name, labels))
+            for d in grid:
+                tau = tube_threshold(tensor.lengths, n, d)
+                A = thresholded_affinity(tensor, tau, TAIL)
+                values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
+                start = vectors.sum(axis=1)
+                wide = vectors * np.maximum(values, 0) ** 2
+                for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
+                    labels = self._assigned(normalize(embedding), c, seed)
+                    found.append(Candidate(kind, d, name, labels))
             tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
             affinity = affinity + thresholded_affinity(tensor, tau, LEAST_TAIL)
         self.affinity_ = affinity
-        with limit_threads():
-            self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
+        self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found
 
     def _choose(self, found, judge, c, seed, n_threads):

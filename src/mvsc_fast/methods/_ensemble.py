@@ -9,7 +9,6 @@ from sklearn.preprocessing import normalize
 
 from .._judge import mutual_information
 from .._repr import ShortRepr
-from ..threads import limit_threads, useful_threads
 from ._tlrr import tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
@@ -53,9 +52,7 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
     if count <= n_clusters:
         return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
     kept = np.sort(np.argsort(-size, kind="stable")[:MAX_TUPLES])
-    n_threads = useful_threads(n_threads, len(kept))
-    with limit_threads():
-        labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
+    labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
     return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
 
 
