@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import random_similarities
 
-from mvsc_fast import neighbors
-from mvsc_fast._kernels import tube_shrink
-from mvsc_fast.neighbors import count_neighbors, label_stability, tube_lengths, tube_thresholds
+from mvsc_fast._sparse_graphs import longest_tubes
+from mvsc_fast.neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
+from mvsc_fast.predictability import judge_by_graph
 from mvsc_fast.spectral import fuse
 
 
@@ -32,43 +33,50 @@ def test_an_empty_tensor_has_a_threshold():
     np.testing.assert_array_equal(tube_thresholds(np.zeros((5, 5)), [1, 2]), [1.0, 1.0])
 
 
-def test_stability_is_the_mean_agreement_with_both_sides():
-    a, b = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    np.testing.assert_allclose(label_stability(np.stack([a, a, b])), [1, 0.5, 0], atol=1e-12)
-    np.testing.assert_array_equal(label_stability(a[None]), [1])
+def blocks(sizes=(20, 20, 20), slices=2):
+    """Noisy similarities of groups of samples, and the groups."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(y)
+    W = 0.2 * random_similarities(slices, n) + (y[:, None] == y) * rng.uniform(1, 2, (n, n))
+    return (W + W.transpose(0, 2, 1)) / 2, y
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("t", [1e-3, 1.0, 2.5, 100.0])
-def test_a_shrunk_affinity_is_that_of_the_shrunk_tensor(t, dtype):
-    W = random_similarities(3, 40, dtype=dtype)
-    W[:, 3] = W[:, :, 3] = 0.0
-    found = neighbors.shrink_affinity(fuse(W), tube_lengths(W), np.float64(t))
-    tube_shrink(W, t)
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, fuse(W), atol=1e-13 if dtype == np.float64 else 1e-5)
-
-
-def scan(W, n_clusters, n_init):
-    return neighbors.stable_neighbors(
-        fuse(W), tube_lengths(W), n_clusters, tail=0.01, n_init=n_init, random_state=0
-    )
+def scan(W, n_clusters, judge):
+    return scan_neighbors(longest_tubes(W), n_clusters, judge, tail=0.01, random_state=0)
 
 
 def test_scan_finds_the_blocks():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 20)
-    W = 0.2 * random_similarities(2, 60) + (y[:, None] == y) * rng.uniform(1, 2, (60, 60))
-    W = (W + W.transpose(0, 2, 1)) / 2
-    path = scan(W, 3, n_init=5)
-    assert list(path.n_neighbors) == [6, 8, 11, 15]
-    assert path.labels.shape == (4, 60)
-    assert np.all(np.diff(path.tau) < 0)
+    W, y = blocks()
+    path = scan(W, 3, judge_by_graph(scipy.sparse.csr_array(fuse(W))))
+    assert list(path.n_neighbors) == [6, 6, 8, 8, 11, 11, 15, 15]
+    assert list(path.embedding) == ["c", "2c"] * 4
+    assert path.labels.shape == (8, 60) and path.predictability.shape == (8,)
+    assert np.all(np.diff(path.tau[::2]) < 0) and np.all(path.tau[::2] == path.tau[1::2])
+    assert path.predictability[path.best] == path.predictability.max()
     assert len({tuple(path.labels[path.best][y == c]) for c in range(3)}) == 3
-    assert path.stability[path.best] == path.stability.max()
+
+
+def test_labellings_judged_alike_give_the_largest_size():
+    W, _ = blocks()
+
+    def judge(labellings, n_clusters):
+        assert n_clusters == 3
+        return np.array([0.9, 0.2, 0.9 + 1e-12, 0.1, 0.9, 0.9, 0.3, 0.8])
+
+    path = scan(W, 3, judge)
+    assert path.best == 4 and path.n_neighbors[4] == 11 and path.embedding[4] == "c"
 
 
 def test_tiny_data_have_a_grid():
-    W = random_similarities(1, 5)
-    path = scan(W, 2, n_init=2)
-    assert list(path.n_neighbors) == [1]
+    path = scan(random_similarities(1, 5), 2, lambda labellings, c: np.ones(len(labellings)))
+    assert list(path.n_neighbors) == [1, 1]
+
+
+def test_no_larger_neighborhood_than_tubes_are_stored():
+    tensor = longest_tubes(blocks()[0], n_longest=7)
+    assert len(tensor.indices) / 60 < 15
+    path = scan_neighbors(
+        tensor, 3, lambda labellings, c: np.ones(len(labellings)), tail=0.01, random_state=0
+    )
+    assert path.n_neighbors.max() <= len(tensor.indices) / 60

@@ -13,7 +13,14 @@ def test_samples_are_sorted_by_label():
 
 
 def test_the_chosen_size_is_marked(tmp_path):
-    path = NeighborsPath(np.array([6, 8]), np.ones(2), np.zeros((2, 3)), np.array([0.5, 0.9]), 1)
+    path = NeighborsPath(
+        n_neighbors=np.array([6, 6, 8, 8]),
+        tau=np.ones(4),
+        embedding=np.array(["c", "2c", "c", "2c"]),
+        labels=np.zeros((4, 3)),
+        predictability=np.array([0.5, 0.9, 0.7, 0.8]),
+        best=1,
+    )
     figure = plot_neighbors_path(path)
-    assert "chosen: 8" in figure.axes[0].get_legend_handles_labels()[1]
+    assert "chosen: 6" in figure.axes[0].get_legend_handles_labels()[1]
     figure.savefig(tmp_path / "path.png")

@@ -88,9 +88,7 @@ PUBLIC = {
     "mvsc_fast.neighbors": [
         "NeighborsPath",
         "count_neighbors",
-        "label_stability",
-        "shrink_affinity",
-        "stable_neighbors",
+        "scan_neighbors",
         "tube_lengths",
         "tube_thresholds",
     ],

@@ -4,7 +4,14 @@ import numpy as np
 import scipy.linalg
 
 from ._factors import spd_inverse
-from ._view_rows import N_LANDMARKS, LandmarkFeatures, centred, spread
+from ._view_rows import (
+    N_LANDMARKS,
+    LandmarkFeatures,
+    ViewRows,
+    canonical_order,
+    centred,
+    spread,
+)
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 ROUNDS = 10
@@ -47,6 +54,35 @@ class Judge:
             for ridge in self._ridges
         ]
         return np.mean(scores, axis=0)
+
+
+def judge_by_views(views):
+    """`Judge` of views in canonical order, called with labellings in the order of the views."""
+    order = canonical_order(views)
+    judge = Judge([ViewRows(X[order]) for X in views])
+    return lambda labellings, n_clusters: judge([one[order] for one in labellings], n_clusters)
+
+
+def judge_by_graph(G):
+    """The judge where there are no features: how well the neighbours in a graph predict labels.
+
+    ``NMI(l, argmax_k G Y)`` with Y = one-hot(l) / sqrt(cluster size).
+
+    Parameters
+    ----------
+    G : csr_array of shape (n, n)
+        Non-negative, without diagonal, so that no sample votes for itself.
+    """
+
+    def judge(labellings, n_clusters):
+        return [
+            mutual_information(labels, (G @ one_hot(labels, n_clusters)).argmax(axis=1), n_clusters)
+            if np.ptp(labels) > 0
+            else 0.0
+            for labels in labellings
+        ]
+
+    return judge
 
 
 class LeaveOneOutRidge:

@@ -158,6 +158,68 @@ def sparse_tensor(
     )
 
 
+def longest_tubes(W, n_longest=64):
+    """The `SparseTensor` of the longest tubes of every row of a tensor.
+
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n)
+        Symmetric slices; their diagonals are left out.
+    n_longest : int, default=64
+
+    Returns
+    -------
+    SparseTensor
+        Values as float32, whose ``scales`` are ones.
+    """
+    v, n = W.shape[:2]
+    lengths = np.sqrt(np.einsum("ijk,ijk->jk", W, W))
+    np.fill_diagonal(lengths, 0.0)
+    m = min(n_longest, n - 1)
+    kept = np.argpartition(lengths, n - m, axis=1)[:, n - m :]
+    rows = np.repeat(np.arange(n), m)
+    seen = np.ones((n, n), dtype=bool)
+    np.put_along_axis(seen, kept, False, axis=1)
+    missed = np.max(lengths, axis=1, where=seen, initial=0.0)
+    columns = kept.ravel()
+    found = lengths[rows, columns] > 0
+    ones = np.ones(np.count_nonzero(found), dtype=np.int8)
+    pattern = scipy.sparse.csr_array((ones, (rows[found], columns[found])), shape=(n, n))
+    pattern = pattern.maximum(pattern.T.tocsr())
+    pattern.sort_indices()
+    rows = np.repeat(np.arange(n), np.diff(pattern.indptr))
+    return SparseTensor(
+        values=W[:, rows, pattern.indices].astype(np.float32),
+        indptr=pattern.indptr,
+        indices=pattern.indices.astype(np.int32, copy=False),
+        lengths=lengths[rows, pattern.indices].astype(np.float32),
+        scales=np.ones((v, n), dtype=np.float32),
+        missed=missed.astype(np.float32),
+    )
+
+
+def on_one_pattern(W):
+    """The `SparseTensor` of sparse slices, on the union of their patterns, diagonals left out."""
+    n = W[0].shape[0]
+    pattern = scipy.sparse.coo_array(sum(A != 0 for A in W))
+    apart = pattern.row != pattern.col
+    ones = np.ones(np.count_nonzero(apart), dtype=np.int8)
+    pattern = scipy.sparse.csr_array((ones, (pattern.row[apart], pattern.col[apart])), (n, n))
+    pattern.sort_indices()
+    rows = np.repeat(np.arange(n), np.diff(pattern.indptr))
+    values = np.zeros((len(W), len(rows)), dtype=np.float32)
+    for out, A in zip(values, W, strict=True):
+        out[:] = np.asarray(A[rows, pattern.indices]).ravel()
+    return SparseTensor(
+        values=values,
+        indptr=pattern.indptr,
+        indices=pattern.indices.astype(np.int32, copy=False),
+        lengths=np.sqrt(np.einsum("ij,ij->j", values, values)),
+        scales=np.ones((len(W), n), dtype=np.float32),
+        missed=np.zeros(n, dtype=np.float32),
+    )
+
+
 def _union(candidates):
     """Pattern (indptr, indices) of the union of lists of columns."""
     columns = np.sort(np.concatenate(candidates, axis=1), axis=1)

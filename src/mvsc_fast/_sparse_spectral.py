@@ -4,6 +4,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
+from sklearn.preprocessing import normalize
 
 # Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
 DENSE_PER_CLUSTER = 24
@@ -64,7 +65,7 @@ def leading_eigenvectors(A, count, start):
 
     Parameters
     ----------
-    A : csr_array of shape (n, n), float32
+    A : csr_array or ndarray of shape (n, n)
         Symmetric, non-negative.
     count : int
     start : ndarray of shape (n,)
@@ -80,10 +81,17 @@ def leading_eigenvectors(A, count, start):
     n = A.shape[0]
     degree = np.asarray(A.sum(axis=1)).ravel()
     root = (1 / np.sqrt(np.where(degree > 0, degree, 1))).astype(np.float32)
-    rows = np.repeat(root, np.diff(A.indptr))
-    N = scipy.sparse.csr_array((A.data * rows * root[A.indices], A.indices, A.indptr), shape=(n, n))
+    if scipy.sparse.issparse(A):
+        rows = np.repeat(root, np.diff(A.indptr))
+        data = A.data * rows * root[A.indices]
+        N = scipy.sparse.csr_array((data, A.indices, A.indptr), shape=(n, n))
+    else:
+        N = A.astype(np.float32)
+        N *= root[:, None]
+        N *= root
     if n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count:
-        values, vectors = _dense_eigenvectors(N.toarray().astype(np.float64), count)
+        N = N.toarray() if scipy.sparse.issparse(N) else N
+        values, vectors = _dense_eigenvectors(N.astype(np.float64), count)
     else:
         values, vectors = scipy.sparse.linalg.eigsh(
             N,
@@ -97,6 +105,39 @@ def leading_eigenvectors(A, count, start):
         values, vectors = values[order], vectors[:, order]
     # float64: scikit-learn's k-means converts float32 in every step of its seeding.
     return values[::-1].astype(np.float64), vectors[:, ::-1].astype(np.float64)
+
+
+def start_vector(tensor, seed):
+    """An order of the samples, by degree, and positive random numbers drawn in that order.
+
+    Neither depends on the order in which the samples are given.
+    """
+    n = len(tensor.indptr) - 1
+    plain = tensor.values.sum(axis=0, dtype=np.float64)
+    degree = scipy.sparse.csr_array((plain, tensor.indices, tensor.indptr), shape=(n, n)).sum(
+        axis=1
+    )
+    start = np.empty(n)
+    start[np.argsort(degree, kind="stable")] = np.random.RandomState(seed).uniform(0.5, 1.5, n)
+    return degree, start
+
+
+def embedded(values, vectors, n_clusters, kind):
+    """Rows of unit length from 2 c leading eigenpairs.
+
+    Parameters
+    ----------
+    values, vectors
+        Of `leading_eigenvectors`.
+    n_clusters : int
+        c.
+    kind : {"c", "2c"}
+        "c" takes the first c eigenvectors; "2c" all of them times their squared eigenvalues, which
+        also sees what divides clusters where c of them are not enough.
+    """
+    if kind == "c":
+        return normalize(vectors[:, :n_clusters])
+    return normalize(vectors * np.maximum(values, 0) ** 2)
 
 
 def _dense_eigenvectors(N, count):

@@ -5,45 +5,54 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import normalized_mutual_info_score
 
 from ._repr import ShortRepr
-from .spectral import add_tail, spectral_labels
+from ._sparse_spectral import (
+    embedded,
+    leading_eigenvectors,
+    start_vector,
+    thresholded_affinity,
+    tube_threshold,
+)
+from .spectral import assign
 
 __all__ = [
     "NeighborsPath",
     "count_neighbors",
-    "label_stability",
-    "shrink_affinity",
-    "stable_neighbors",
+    "scan_neighbors",
     "tube_lengths",
     "tube_thresholds",
 ]
 
-GRID = (6, 8, 11, 15, 21, 30, 42, 60, 85)
+GRID = (6, 8, 11, 15, 21, 30, 42, 60)
+STARTS = 3  # of k-means for each labelling of the scan
+TIE = 1e-9
 
 
 @dataclass(repr=False)
 class NeighborsPath(ShortRepr):
-    """Label stability along a grid of neighbourhood sizes.
+    """Labellings along a grid of neighbourhood sizes in two embeddings, and how they are judged.
 
     Attributes
     ----------
     n_neighbors : ndarray of shape (g,)
-        Sizes d.
+        Size d of each labelling.
     tau : ndarray of shape (g,)
         Tube threshold that keeps d tubes per sample on average.
+    embedding : ndarray of shape (g,) of str
+        "c" or "2c", see `sparse_spectral.embedded`.
     labels : ndarray of shape (g, n)
-    stability : ndarray of shape (g,)
-        Mean NMI with the labels of the neighbouring grid points.
+    predictability : ndarray of shape (g,)
+        How well the labels of the other samples predict each label, see `label_predictability`.
     best : int
-        Index of the most stable one.
+        The most predictable labelling; of equal ones that of the largest d.
     """
 
     n_neighbors: np.ndarray
     tau: np.ndarray
+    embedding: np.ndarray
     labels: np.ndarray
-    stability: np.ndarray
+    predictability: np.ndarray
     best: int
 
 
@@ -88,60 +97,51 @@ def count_neighbors(lengths, tau):
     return float(longer.sum() / len(longer))
 
 
-def shrink_affinity(S, lengths, t):
-    """Affinity of the tensor whose tubes are shrunk by t, from that of the tensor itself.
-
-    A tube becomes ``max(1 - t / length, 0)`` times itself, and so does the sum of its absolute
-    entries: for symmetric slices ``fuse(tube_shrink(W, t))`` is this factor times ``fuse(W)``.
-    """
-    factor = float(t) / np.maximum(lengths, float(t))
-    np.subtract(1.0, factor, out=factor)
-    factor *= S
-    return factor
-
-
-def stable_neighbors(S, lengths, n_clusters, *, tail, n_init, random_state):
-    """Scan the grid with the tubes of W alone and find where labels change least.
+def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state):
+    """Cut the tube-thresholded tensor at every size of the grid, and judge the labels.
 
     The tube shrinkage of W is the first step of the certified solver; it is close enough to the
-    minimiser to choose d with.
+    minimiser to choose d with. Where labellings are judged alike the largest d is taken: in the
+    middle of a plateau the minimiser's labels are right, too, at its lower end it breaks them.
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
-        ``fuse(W)``.
-    lengths : ndarray of shape (n, n)
-        ``tube_lengths(W)``.
+    tensor : SparseTensor
     n_clusters : int
-    tail, n_init, random_state
-        As in the clustering that follows.
+    judge : callable
+        ``judge(labellings, n_clusters)`` gives a number for each, larger for better ones.
+    tail : float
+        See `sparse_spectral.thresholded_affinity`.
+    random_state : int
 
     Returns
     -------
     NeighborsPath
     """
-    n = len(S)
-    grid = np.array([d for d in GRID if d <= n / 3] or [max(1, n // 3)])
-    tau = tube_thresholds(lengths, grid)
-    labels = np.empty((len(grid), n), dtype=np.int32)
-    for out, t in zip(labels, tau, strict=True):
-        affinity = add_tail(shrink_affinity(S, lengths, t), S, tail)
-        with warnings.catch_warnings():
-            # Fewer distinct samples than clusters: reported once, for the final labels.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            out[:], _ = spectral_labels(
-                affinity, n_clusters, n_init=n_init, random_state=random_state
-            )
-    stability = label_stability(labels)
-    return NeighborsPath(grid, tau, labels, stability, int(np.argmax(stability)))
-
-
-def label_stability(labels):
-    """Mean NMI of every labelling with those before and after it."""
-    if len(labels) == 1:
-        return np.ones(1)
-    agreement = np.array(
-        [normalized_mutual_info_score(a, b) for a, b in zip(labels[:-1], labels[1:], strict=True)]
-    )
-    inner = (agreement[:-1] + agreement[1:]) / 2
-    return np.concatenate([agreement[:1], inner, agreement[-1:]])
+    n = tensor.n
+    stored = len(tensor.indices) / n
+    grid = [d for d in GRID if d <= min(n / 3, stored)] or [max(1, n // 3)]
+    order, start = start_vector(tensor, random_state)
+    found = []
+    for d in grid:
+        tau = tube_threshold(tensor.lengths, n, d)
+        affinity = thresholded_affinity(tensor, tau, tail)
+        values, vectors = leading_eigenvectors(affinity, min(2 * n_clusters, n), start)
+        start = vectors.sum(axis=1)
+        for kind in ("c", "2c"):
+            with warnings.catch_warnings():
+                # Fewer distinct samples than clusters: reported once, for the final labels.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                labels = assign(
+                    embedded(values, vectors, n_clusters, kind),
+                    n_clusters,
+                    order=order,
+                    n_init=STARTS,
+                    random_state=random_state,
+                )
+            found.append((d, tau, kind, labels))
+    sizes, thresholds, kinds, labels = (np.array(column) for column in zip(*found, strict=True))
+    J = np.asarray(judge(list(labels.astype(np.int64)), n_clusters))
+    largest = sizes[J >= J.max() - TIE].max()
+    best = int(np.flatnonzero((J >= J.max() - TIE) & (sizes == largest))[0])
+    return NeighborsPath(sizes, thresholds, kinds, labels, J, best)

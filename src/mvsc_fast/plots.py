@@ -47,7 +47,7 @@ def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity 
 
 
 def plot_neighbors_path(path):
-    """Label stability against the number of neighbours, the choice marked.
+    """Predictability of labels against the number of neighbours, the choice marked.
 
     Parameters
     ----------
@@ -60,13 +60,17 @@ def plot_neighbors_path(path):
     """
     figure = _figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
-    axes.plot(path.n_neighbors, path.stability, "o-", color="#4c3a8c")
-    axes.plot(path.n_neighbors[path.best], path.stability[path.best], "o", ms=12, mfc="none",
+    for kind, color in (("c", "#4c3a8c"), ("2c", "#2a9d8f")):
+        shown = path.embedding == kind
+        axes.plot(path.n_neighbors[shown], path.predictability[shown], "o-", color=color,
+                  label=f"{kind} eigenvectors")  # fmt: skip
+    axes.plot(path.n_neighbors[path.best], path.predictability[path.best], "o", ms=12, mfc="none",
               color="#d1495b", label=f"chosen: {path.n_neighbors[path.best]}")  # fmt: skip
+    sizes = np.unique(path.n_neighbors)
     axes.set_xscale("log")
-    axes.set_xticks(path.n_neighbors, [str(d) for d in path.n_neighbors])
+    axes.set_xticks(sizes, [str(d) for d in sizes])
     axes.minorticks_off()
-    axes.set(xlabel="neighbors per sample", ylabel="mean NMI with the labels next to it",
-             title="label stability")  # fmt: skip
+    axes.set(xlabel="neighbors per sample", ylabel="predictability of the labels",
+             title="choice of the neighborhood size")  # fmt: skip
     axes.legend()
     return figure

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ._judge import Judge
-from ._view_rows import ViewRows, canonical_order
+from ._judge import judge_by_views
 from .threads import blas_threads
 from .views import check_views
 
@@ -65,10 +64,9 @@ def label_predictability(views, labels):
             f"labels has shape {labels.shape}, the views have {n} samples: pass one label per "
             "sample, or rows of them"
         )
-    order = canonical_order(views)
     with blas_threads(1):
-        judge = Judge([ViewRows(X[order]) for X in views])
-        scores = [judge(*_numbered(row[order]))[0] for row in np.atleast_2d(labels)]
+        judge = judge_by_views(views)
+        scores = [judge(*_numbered(row))[0] for row in np.atleast_2d(labels)]
     return float(scores[0]) if labels.ndim == 1 else np.array(scores)
 
 

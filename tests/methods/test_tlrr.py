@@ -11,12 +11,13 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, TSVDMSC, datasets, graphs, tlrr
+from mvsc_fast.methods import _tlrr_clusterer
 from mvsc_fast.metrics import clustering_scores
 
 
 @pytest.fixture(scope="module")
 def subspaces():
-    return datasets.make_multiview_subspaces(120, 4, quality=(1, 0.9, 0.5), random_state=0)
+    return datasets.make_multiview_subspaces(120, 4, random_state=0)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,9 @@ def test_fitted_attributes(subspaces):
     labels = model.fit_predict(views)
     assert labels is model.labels_ and labels.shape == (120,)
     assert model.similarity_.shape == model.tensor_.shape == (4, 120, 120)  # one view twice
-    assert model.affinity_.shape == (120, 120) and model.embedding_.shape == (120, 4)
+    assert model.affinity_.shape == (120, 120)
+    columns = {"c": 4, "2c": 8}[model.path_.embedding[model.path_.best]]
+    assert model.embedding_.shape == (120, columns)
     assert model.n_features_in_ == [40, 60, 30] and model.n_iter_ >= 1 and model.converged_
     assert model.n_neighbors_ in model.path_.n_neighbors and model.lam_ > 0
     np.testing.assert_array_equal(model.similarity_, graphs.self_representation(views))
@@ -106,9 +109,9 @@ def test_every_graph_and_solver(graph, solver):
 
 def test_precomputed_similarities_and_fitted_estimators(subspaces):
     views, _ = subspaces
-    direct = TLRR(4, random_state=0).fit(views)
+    direct = TLRR(4, n_neighbors=15, random_state=0).fit(views)
     W = graphs.self_representation(views)
-    precomputed = TLRR(4, graph="precomputed", random_state=0).fit(W)
+    precomputed = TLRR(4, graph="precomputed", n_neighbors=15, random_state=0).fit(W)
     np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
     assert precomputed.n_features_in_ == 120
     source = TSVDMSC(4, random_state=0).fit(views)
@@ -119,6 +122,46 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
     with pytest.raises(ValueError, match="X: slice 0 has 2 negative entries"):
         W[0, 1, 2] = W[0, 2, 1] = -1
         TLRR(4, graph="precomputed").fit(W)
+
+
+@pytest.mark.parametrize("n_clusters", [3, 5, 8])
+def test_separated_blobs_are_found(n_clusters):
+    rng = np.random.RandomState(n_clusters)
+    y = rng.randint(n_clusters, size=130)
+    views = [
+        np.take(4 * rng.randn(n_clusters, 10), y, axis=0) + rng.randn(130, 10) for _ in range(3)
+    ]
+    model = TLRR(n_clusters, tol=3e-3, random_state=0).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] == 1.0
+    assert model.n_neighbors_ == model.path_.n_neighbors.max() == 42  # all are right: the largest
+
+
+def test_the_better_judged_labels_are_kept(subspaces, monkeypatch):
+    views, _ = subspaces
+    model = TLRR(4, random_state=0).fit(views)
+    assert model.labels_from_ == "tensor"
+    judge = _tlrr_clusterer.judge_by_views
+
+    def against_the_last(views):
+        judged = iter([judge(views), lambda labellings, n_clusters: [0.0]])
+        return lambda labellings, n_clusters: next(judged)(labellings, n_clusters)
+
+    monkeypatch.setattr(_tlrr_clusterer, "judge_by_views", against_the_last)
+    with pytest.warns(UserWarning, match=r"labels of predictability 0\.000.*the latter are kept"):
+        kept = TLRR(4, random_state=0).fit(views)
+    assert kept.labels_from_ == "path"
+    np.testing.assert_array_equal(kept.labels_, kept.path_.labels[kept.path_.best])
+    assert kept.affinity_.shape == (120, 120) and kept.embedding_.shape == model.embedding_.shape
+
+
+def test_precomputed_similarities_are_judged_by_their_own_graph():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 30)
+    W = rng.uniform(0, 0.5, (2, 120, 120)) + (y[:, None] == y)
+    W += W.transpose(0, 2, 1)
+    model = TLRR(4, graph="precomputed", random_state=0).fit(W)
+    assert clustering_scores(y, model.labels_)["acc"] == 1.0
+    assert model.path_.predictability.max() == 1.0
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -170,7 +213,7 @@ def test_memory_mapped_views(subspaces, tmp_path):
 
 def test_verbose_and_given_parameters(subspaces, capsys):
     model = TLRR(4, lam=3.0, verbose=1, random_state=0).fit(subspaces[0])
-    assert "[TLRR] 3 views, 120 samples" in capsys.readouterr().err
+    assert "[TLRR] 4 views, 120 samples" in capsys.readouterr().err
     assert model.lam_ == 3.0 and model.path_ is None and model.n_neighbors_ > 0
 
 
@@ -192,6 +235,13 @@ def test_accuracy_with_default_settings_on_shuffled_samples(load_shared, name, b
         labels = TLRR(len(np.unique(y)), random_state=seed).fit_predict(views)
         scores.append(clustering_scores(y, labels)["acc"])
     assert np.mean(scores) >= bar
+
+
+def test_accuracy_on_published_similarities(yaleb_tensor):
+    W, y = yaleb_tensor
+    order = np.random.RandomState(0).permutation(len(y))
+    model = TLRR(10, graph="precomputed", random_state=0).fit(W[:, order][:, :, order])
+    assert clustering_scores(y[order], model.labels_)["acc"] >= 0.93
 
 
 def test_accuracy_on_a_part_of_the_embedded_digits():

@@ -10,7 +10,8 @@ from ._mcles import MCLES, mcles
 from ._scmv_3dt import SCMV3DT, scmv_3dt
 from ._self_ordered import SelfOrdered
 from ._snn import SNN, snn
-from ._tlrr import TLRR, tlrr
+from ._tlrr import tlrr
+from ._tlrr_clusterer import TLRR
 from ._trpca import TRPCA, trpca
 from ._tsvd_msc import TSVDMSC, tsvd_msc
 from ._ut_svd_msc import UtSVDMSC, ut_svd_msc

@@ -4,19 +4,14 @@ from functools import partial
 
 import scipy.sparse
 
-from ..neighbors import count_neighbors, stable_neighbors, tube_lengths, tube_thresholds
 from ..solvers import solve_dual, solve_ialm
-from ..spectral import add_tail, fuse
 from ..validation import (
     check_number,
     check_sample_weight,
     check_similarities,
     check_sparse_similarities,
 )
-from ._method import count, either, method, natural, nonnegative, option, positive
-from ._recovery import RecoveryClusterer
-
-ESTIMATOR_LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
+from ._method import method, nonnegative, option, positive
 
 
 def _is_sparse(W):
@@ -154,127 +149,3 @@ def tlrr(
     if sample_weight is not None:
         raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
     return solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common)
-
-
-class TLRR(RecoveryClusterer):
-    """Multi-view spectral clustering with a tailored low-rank tensor.
-
-    The views become a similarity tensor W (``graph``), TLRR cleans it (see `tlrr`), and spectral
-    clustering of the sum of its slices gives the labels.
-
-    Parameters
-    ----------
-    alpha : float, default=9.0
-        Weight of the tube lengths. 9 rather than the 5 of `tlrr`: on the default W the solver
-        needs fewer iterations at equal accuracy.
-    lam : float or "auto", default="auto"
-        Weight of the misfit; "auto" follows from ``n_neighbors``.
-    n_neighbors : int or "auto", default="auto"
-        Mean number of similar samples that each sample keeps; sets lam through the tube threshold.
-        "auto" takes the size between 6 and 85 at which labels are most stable. Not used where lam
-        is a number.
-    tol : float, optional
-        See `tlrr`; None is 1e-3 for "dual", beyond which labels do not change, and the published
-        1e-4 for "ialm".
-    max_iter : int, optional
-        See `tlrr`; None is 100 for "dual", which takes 1 to 10 as a rule, and 500 for "ialm". 0
-        clusters the tube-shrunken W itself.
-    tail : float, default=0.01
-        Share of W's own affinity added to the final one, which keeps its graph connected.
-
-    Attributes
-    ----------
-    affinity_ : ndarray of shape (n_samples, n_samples)
-        What was cut: sum of |L_i| with the tail.
-    lam_ : float
-    n_neighbors_ : int or float
-        The size chosen or given; where lam was given, the number of tubes above its threshold.
-    path_ : NeighborsPath or None
-        The scan behind ``n_neighbors="auto"``.
-
-    Examples
-    --------
-    >>> from mvsc_fast import TLRR, datasets, metrics
-    >>> views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
-    >>> labels = TLRR(n_clusters=3, random_state=0).fit_predict(views)
-    >>> metrics.clustering_scores(y, labels)["acc"] > 0.9
-    True
-    """
-
-    _function = staticmethod(tlrr)
-    _checks = {
-        "lam": either("auto", positive),
-        "n_neighbors": either("auto", count),
-        "tol": either(None, nonnegative),
-        "max_iter": either(None, natural),
-        "tail": nonnegative,
-    }
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        omega1=0.5,
-        alpha=9.0,
-        lam="auto",
-        n_neighbors="auto",
-        graph="selfrep",
-        solver="dual",
-        tol=None,
-        max_iter=None,
-        tail=0.01,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-    ):
-        self._keep_parameters(locals())
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self.lam == "auto" and (self.omega1 == 1.0 or self.alpha == 0.0):
-            raise ValueError(
-                'lam="auto" sets the tube threshold, which is zero for omega1=1 or alpha=0: '
-                "give lam as a number"
-            )
-
-    def _affinity(self, views, seed, n_threads):
-        W = self._similarities(views, seed, n_threads)
-        S_W = fuse(W)
-        self._choose_lam(S_W, tube_lengths(W), seed)
-        self._log(f"{self.n_neighbors_:g} neighbors, lam {self.lam_:.4g}")
-        tol, max_iter = ESTIMATOR_LIMITS[self.solver]
-        tol = tol if self.tol is None else self.tol
-        max_iter = max_iter if self.max_iter is None else self.max_iter
-        result = self._solve(W, lam=self.lam_, tol=tol, max_iter=max_iter, n_threads=n_threads)
-        self._keep(result, tol, expected=max_iter == 0)
-        return add_tail(fuse(self.tensor_), S_W, self.tail)
-
-    def _permute(self, order):
-        super()._permute(order)
-        if self.path_ is not None:
-            self.path_.labels = self.path_.labels[:, order]
-
-    def _choose_lam(self, S_W, lengths, seed):
-        """Set ``lam_``, ``n_neighbors_`` and ``path_``, given fuse(W) and its tube lengths."""
-        strength = (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
-        self.path_ = None
-        if self.lam != "auto":
-            self.lam_ = float(self.lam)
-            self.n_neighbors_ = count_neighbors(lengths, strength / self.lam_)
-            return
-        if self.n_neighbors == "auto":
-            self.path_ = stable_neighbors(
-                S_W,
-                lengths,
-                self.n_clusters,
-                tail=self.tail,
-                n_init=self.n_init,
-                random_state=seed,
-            )
-            self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
-            tau = self.path_.tau[self.path_.best]
-        else:
-            self.n_neighbors_ = min(self.n_neighbors, len(lengths) - 1)
-            (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
-        self.lam_ = float(strength / tau)
