@@ -158,6 +158,40 @@ def sparse_tensor(
     )
 
 
+def unseen_tubes(factors, candidates, scales, cap=1.5):
+    """The length that no tube of a row exceeds whose column is in none of the row's lists.
+
+    In slice i its cosine is at most that of the last column in list i, c_j, and so, as
+    ``A_jk = cos |u_j| |u_k| (h_j + h_k)``,
+
+        W_jk <= min(cap, c_j |u_j| / sqrt(r_j) * max_k (h_j + h_k) |u_k| / sqrt(r_k))
+
+    Parameters
+    ----------
+    factors : list of Factors
+    candidates : list of ndarray of shape (n, K)
+        Of `nearest_rows`, which are exact.
+    scales : ndarray of shape (v, n)
+    cap : float, default=1.5
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    n = len(factors[0].u)
+    squares = np.zeros(n)
+    for (u, h), columns, r in zip(factors, candidates, scales, strict=True):
+        if columns.shape[1] >= n - 1:
+            return np.zeros(n)
+        length = np.linalg.norm(u, axis=1) / np.sqrt(r)
+        unit = normalize(u)
+        cosine = np.einsum("ij,ij->i", unit, unit[columns[:, -1]])
+        cosine[columns[:, -1] < 0] = 0.0  # all positive ones are in the list
+        largest = h * length.max() + (h * length).max()
+        squares += np.minimum(cap, np.maximum(cosine, 0) * length * largest) ** 2
+    return np.sqrt(squares)
+
+
 def longest_tubes(W, n_longest=64):
     """The `SparseTensor` of the longest tubes of every row of a tensor.
 
@@ -374,12 +408,30 @@ def vote_scores(
                 np.minimum(A, cap, out=A)
                 A *= A
                 squares += A
-            longest = np.argpartition(squares, n - 1 - n_votes, axis=1)[:, n - 1 - n_votes :]
-            lengths = np.sqrt(np.take_along_axis(squares, longest, axis=1))
-            lengths -= lengths[:, :1]
-            for row, weights, voters in zip(scores[rows], lengths, longest, strict=True):
-                row[:] = weights @ member[voters]
+            _vote(squares, member, n_votes, scores[rows])
     return scores
+
+
+def precomputed_votes(W, labels, n_clusters, *, n_votes=20):
+    """`vote_scores` from rows of similarities of new samples to fitted ones, (v, m, n)."""
+    squares = np.zeros(W[0].shape, dtype=np.float32)
+    for A in W:
+        A = A.toarray() if scipy.sparse.issparse(A) else A
+        squares += np.square(A, dtype=np.float32)
+    n = squares.shape[1]
+    scores = np.empty((len(squares), n_clusters), dtype=np.float32)
+    _vote(squares, labels[:, None] == np.arange(n_clusters), min(n_votes, n - 1), scores)
+    return scores
+
+
+def _vote(squares, member, n_votes, scores):
+    """Scores from squared tube lengths (m, n) and the clusters of the fitted samples (n, c)."""
+    first = squares.shape[1] - 1 - n_votes
+    longest = np.argpartition(squares, first, axis=1)[:, first:]
+    lengths = np.sqrt(np.take_along_axis(squares, longest, axis=1))
+    lengths -= lengths[:, :1]
+    for row, weights, voters in zip(scores, lengths, longest, strict=True):
+        row[:] = weights @ member[voters]
 
 
 def _local_scales(A, rank):

@@ -11,7 +11,7 @@ from ..validation import (
     check_similarities,
     check_sparse_similarities,
 )
-from ._method import method, nonnegative, option, positive
+from ._method import either, method, nonnegative, option, positive
 
 
 def _is_sparse(W):

@@ -1,13 +1,14 @@
 """TLRR as an estimator: graph, choice of the neighbourhood size, solve, labels."""
 
 import warnings
+from functools import partial
 
 import numpy as np
-from sklearn.preprocessing import normalize
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
 
-from .._factors import view_factors
 from .._judge import judge_by_graph, judge_by_views
-from .._sparse_graphs import longest_tubes, sparse_tensor
+from .._sparse_graphs import longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
     leading_eigenvectors,
@@ -16,13 +17,18 @@ from .._sparse_spectral import (
     tube_threshold,
 )
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
+from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
-from ._method import count, either, natural, nonnegative, positive
+from ..threads import use_threads
+from ..validation import check_integer, check_similarities, check_sparse_similarities
+from ..views import check_views
+from ._method import count, either, natural, nonnegative, option, positive
 from ._recovery import RecoveryClusterer
 from ._tlrr import tlrr
+from ._tlrr_size import LONGEST, check_fit, chosen_size
+from ._voters import FittedSamples, FittedSimilarities, check_new_rows
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
-CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row
 VOTING_NEIGHBORS = 30
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 # How much less predictable labels of the minimiser may be than those of its first step: by so much
@@ -56,11 +62,33 @@ class TLRR(RecoveryClusterer):
         clusters the tube-shrunken W itself.
     tail : float, default=0.01
         Share of W's own affinity added to the final one, which keeps its graph connected.
+    size : {"auto", "dense", "sparse", "sample"}, default="auto"
+        "dense" minimises over all of W. "sparse" keeps the 64 longest tubes of each sample, takes
+        the first step of the solver on them, and bounds what is left (``gap_bound_``), at a cost
+        and memory linear in the number of samples but for the search for neighbours. "sample" does
+        so for ``max_samples`` samples, drawn uniformly, which then vote for the labels of the
+        others. "auto" is "dense" up to 1000 samples and wherever iterations are asked for, "sample"
+        beyond ``max_samples``, and "sparse" between.
+    max_samples : int or "auto", default="auto"
+        "auto" is the larger of 20 000 and 300 for each cluster.
 
     Attributes
     ----------
-    affinity_ : ndarray of shape (n_samples, n_samples)
-        What was cut: sum of |L_i| with the tail.
+    affinity_ : ndarray or csr_array of shape (m, m)
+        What was cut: sum of |L_i| with the tail. m is the number of fitted samples, all of them
+        unless ``size`` is "sample".
+    similarity_ : ndarray of shape (v, m, m) or list of csr_array
+        The input tensor W; where its tubes are longest unless "dense".
+    tensor_ : ndarray of shape (v, m, m) or list of csr_array
+        The low-rank tensor L.
+    samples_ : ndarray of shape (m,)
+        Numbers of the fitted samples.
+    size_ : {"dense", "sparse", "sample"}
+    gap_bound_ : float or None
+        The objective at ``tensor_`` is within ``gap_bound_ * lam_ * ||L||_F^2`` of its minimum for
+        the W of ``similarity_``. None for solver="ialm".
+    complete_ : bool
+        Whether no tube above the threshold can be missing in ``similarity_``.
     embedding_ : ndarray of shape (n_samples, n_clusters) or (n_samples, 2 * n_clusters)
         Leading eigenvectors of the normalised affinity, rows of unit length; twice as many, times
         their squared eigenvalues, where the labels of these are more predictable.
@@ -90,6 +118,8 @@ class TLRR(RecoveryClusterer):
         "tol": either(None, nonnegative),
         "max_iter": either(None, natural),
         "tail": nonnegative,
+        "size": option("auto", "dense", "sparse", "sample"),
+        "max_samples": either("auto", partial(check_integer, minimum=2)),
     }
 
     def __init__(
@@ -105,6 +135,8 @@ class TLRR(RecoveryClusterer):
         tol=None,
         max_iter=None,
         tail=0.01,
+        size="auto",
+        max_samples="auto",
         n_init=20,
         random_state=None,
         n_threads=None,
@@ -120,37 +152,174 @@ class TLRR(RecoveryClusterer):
                 "give lam as a number"
             )
 
+        if self.size in ("sparse", "sample") and self._iterates():
+            raise ValueError(
+                f"size={self.size!r} takes the first step of the solver: max_iter must be None or "
+                '0 and solver "dual", or size="dense"'
+            )
+        if self.max_samples != "auto" and self.max_samples < self.n_clusters:
+            raise ValueError(
+                f"max_samples={self.max_samples} is less than n_clusters={self.n_clusters}"
+            )
+
+    def _iterates(self):
+        """Whether more than the first step of the solver is asked for."""
+        return self.solver == "ialm" or bool(self.max_iter)
+
+    def _validate(self, X):
+        sparse = isinstance(X, (list, tuple)) and any(scipy.sparse.issparse(A) for A in X)
+        if not (self._is_precomputed() and sparse):
+            return super()._validate(X)
+        W = check_sparse_similarities(X, name="X")
+        for i, A in enumerate(W):
+            if A.nnz and A.data.min() < 0:
+                raise ValueError(f"X: slice {i} has {(A.data < 0).sum()} negative entries")
+        self.n_features_in_ = W[0].shape[0]
+        return W
+
     def _cluster(self, views, seed, n_threads):
+        n = views[0].shape[0]
+        limit = max(20_000, 300 * self.n_clusters)
+        limit = limit if self.max_samples == "auto" else self.max_samples
+        sparse = self._is_precomputed() and scipy.sparse.issparse(views[0])
+        self.size_ = self.size
+        if self.size == "auto":
+            self.size_ = chosen_size(n, limit, sparse=sparse, iterates=self._iterates())
+        self.samples_ = np.arange(n)
+        if self.size_ == "sample" and n > limit:
+            drawn = np.random.RandomState(seed).choice(n, limit, replace=False)
+            self.samples_ = np.sort(drawn)
+        needed = check_fit(views, len(self.samples_), self.size_, self.graph)
+        self._log(f"{self.size_}, about {needed / 2**30:.2g} GiB at most")
+        fitted, longest = views, None
+        if self._is_precomputed():
+            self._voters = FittedSimilarities(views, self.samples_)
+            if len(self.samples_) < n:
+                fitted = [A[self.samples_][:, self.samples_] for A in views]
+        else:
+            fitted = [X[self.samples_] for X in views] if len(self.samples_) < n else views
+            # Only the default W is a product of factors, to which all samples contribute.
+            given = views if self._is_default() else fitted
+            chosen = self.samples_ if self._is_default() else np.arange(len(self.samples_))
+            self._voters = FittedSamples(given, chosen, n_threads)
+            longest = self._voters.tensor if self._is_default() else None
+        if self.size_ == "dense":
+            self._fit_dense(fitted, longest, seed, n_threads)
+        else:
+            self._fit_sparse(fitted, longest, seed, n_threads)
+        self._fitted_labels = self.labels_
+        if len(self.samples_) < n:
+            self._label_the_rest(views, n_threads)
+        self._voters.forget()
+
+    def _is_default(self):
+        return isinstance(self.graph, str) and self.graph == "selfrep"
+
+    def _fit_dense(self, views, longest, seed, n_threads):
+        if scipy.sparse.issparse(views[0]) and self._is_precomputed():
+            views = check_similarities(np.stack([A.toarray() for A in views]), name="X")
         W = self._similarities(views, seed, n_threads)
-        longest = self._longest_tubes(views, n_threads)
+        longest = longest_tubes(W, LONGEST) if longest is None else longest
         judge = self._judge(views, longest) if self._scans() else None
-        self._choose_lam(W, longest, judge, seed)
-        self._log(f"{self.n_neighbors_:g} neighbors, lam {self.lam_:.4g}")
+        self._choose_lam(longest, judge, seed, lengths=tube_lengths(W))
         tol, max_iter = LIMITS[self.solver]
         tol = tol if self.tol is None else self.tol
         max_iter = max_iter if self.max_iter is None else self.max_iter
         result = self._solve(W, lam=self.lam_, tol=tol, max_iter=max_iter, n_threads=n_threads)
         self._keep(result, tol, expected=max_iter == 0)
+        self.gap_bound_, self.complete_ = result.gap, True
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))
         self._cut(add_tail(S, fuse(W), self.tail), longest, seed)
-        self.labels_from_ = "tensor"
         if judge is not None:
             self._compare(judge, alone, longest, seed)
 
+    def _fit_sparse(self, views, longest, seed, n_threads):
+        """The first step of the solver on the longest tubes."""
+        if longest is None:
+            longest = self._sparse_similarities(views, seed, n_threads)
+        self.similarity_ = longest.slices()
+        self._log(
+            f"{len(longest.values)} slices, {longest.n} samples, {len(longest.indices)} pairs"
+        )
+        judge = self._judge(views, longest) if self._scans() else None
+        self._choose_lam(longest, judge, seed)
+        tau = self._strength() / self.lam_
+        values, self.gap_bound_ = solve_tubes(
+            longest, omega1=self.omega1, alpha=self.alpha, lam=self.lam_
+        )
+        missed = longest.missed.max()
+        if self._is_default():
+            missed = max(missed, self._voters.unseen.max())
+        self.complete_ = bool(missed < tau)
+        self.tensor_ = [A.copy() for A in longest._replace(values=values).slices()]
+        for A in self.tensor_:
+            A.eliminate_zeros()
+        self.n_iter_ = 0
+        self.converged_ = self.gap_bound_ <= (LIMITS["dual"][0] if self.tol is None else self.tol)
+        self._cut(thresholded_affinity(longest, tau, self.tail), longest, seed)
+
+    def _sparse_similarities(self, views, seed, n_threads):
+        """The `SparseTensor` of a W that is not the default one."""
+        if self._is_precomputed() and scipy.sparse.issparse(views[0]):
+            return on_one_pattern(views)
+        if isinstance(self.graph, str) and self.graph == "knn":
+            return on_one_pattern(sparse_knn(views))
+        return longest_tubes(np.asarray(self._graph_tensor(views, seed, n_threads)), LONGEST)
+
+    def _label_the_rest(self, views, n_threads):
+        n, c = views[0].shape[0], self.n_clusters
+        rest = np.delete(np.arange(n), self.samples_)
+        if self._is_precomputed() or self._is_default():
+            scores = self._voters.scores_of(rest, self._fitted_labels, c, n_threads)
+        else:
+            views = [X[rest] for X in views]
+            scores = self._voters.scores(views, self._fitted_labels, c, n_threads)
+        self.labels_ = np.empty(n, dtype=self._fitted_labels.dtype)
+        self.labels_[self.samples_] = self._fitted_labels
+        self.labels_[rest] = scores.argmax(axis=1)
+
+    def predict(self, X):
+        """Labels of new samples by the votes of the most similar fitted ones.
+
+        Each of the 20 fitted samples with the longest tubes to a new one votes with the length of
+        its tube beyond the 21st. Tubes are those of the default W, or of the similarities given.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_new, n_features_i)
+            The views; with ``graph="precomputed"`` the similarities of new samples to those of
+            `fit`, shape (v, n_new, n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            On the samples of `fit` these are ``labels_`` for nearly all rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a view is invalid, or does not have the features it had in `fit`.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            views = check_new_rows(X, self.n_features_in_)
+        else:
+            views = check_views(X, ensure_min_samples=1)
+            n_features = [view.shape[1] for view in views]
+            if n_features != np.ravel(self.n_features_in_).tolist():
+                raise ValueError(
+                    f"the views have {n_features} features, those of fit had {self.n_features_in_}"
+                )
+        labels = self._fitted_labels
+        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
+            scores = self._voters.scores(views, labels, self.n_clusters, n_threads)
+        return scores.argmax(axis=1).astype(labels.dtype)
+
     def _scans(self):
         return self.lam == "auto" and self.n_neighbors == "auto"
-
-    def _longest_tubes(self, views, n_threads):
-        """The `SparseTensor` of the longest tubes of W."""
-        if not (isinstance(self.graph, str) and self.graph == "selfrep"):
-            return longest_tubes(self.similarity_, LONGEST)
-        return sparse_tensor(
-            view_factors([normalize(X) for X in views]),
-            n_candidates=CANDIDATES,
-            n_longest=LONGEST,
-            n_threads=n_threads,
-        )
 
     def _judge(self, views, longest):
         if not self._is_precomputed():
@@ -159,27 +328,37 @@ class TLRR(RecoveryClusterer):
         tau = tube_threshold(longest.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
         return judge_by_graph(thresholded_affinity(longest, tau, LEAST_TAIL))
 
-    def _choose_lam(self, W, longest, judge, seed):
-        """Set ``lam_``, ``n_neighbors_`` and ``path_``."""
-        strength = (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
+    def _strength(self):
+        return (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
+
+    def _choose_lam(self, longest, judge, seed, lengths=None):
+        """Set ``lam_``, ``n_neighbors_`` and ``path_``; ``lengths`` is of all tubes if there."""
         self.path_ = None
+        n = longest.n
         if self.lam != "auto":
             self.lam_ = float(self.lam)
-            self.n_neighbors_ = count_neighbors(tube_lengths(W), strength / self.lam_)
+            tau = self._strength() / self.lam_
+            stored = np.count_nonzero(longest.lengths > tau) / n
+            self.n_neighbors_ = stored if lengths is None else count_neighbors(lengths, tau)
             return
         if judge is None:
-            self.n_neighbors_ = min(self.n_neighbors, longest.n - 1)
-            (tau,) = tube_thresholds(tube_lengths(W), [self.n_neighbors_])
+            self.n_neighbors_ = min(self.n_neighbors, n - 1)
+            if lengths is None:
+                tau = tube_threshold(longest.lengths, n, self.n_neighbors_)
+            else:
+                (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
         else:
             self.path_ = scan_neighbors(
                 longest, self.n_clusters, judge, tail=self.tail, random_state=seed
             )
             self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]
-        self.lam_ = float(strength / tau)
+        self.lam_ = float(self._strength() / tau)
+        self._log(f"{self.n_neighbors_:g} neighbors, lam {self.lam_:.4g}")
 
     def _cut(self, affinity, longest, seed):
-        """Set ``affinity_``, ``embedding_`` and ``labels_``."""
+        """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``."""
+        self.labels_from_ = "tensor"
         c, n = self.n_clusters, longest.n
         kind = "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
         order, start = start_vector(longest, seed)
@@ -213,5 +392,6 @@ class TLRR(RecoveryClusterer):
 
     def _permute(self, order):
         super()._permute(order)
+        self._fitted_labels = self.labels_
         if self.path_ is not None:
             self.path_.labels = self.path_.labels[:, order]

@@ -1,0 +1,118 @@
+"""Fitted samples that vote for the labels of new ones."""
+
+import numpy as np
+from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+
+from .._factors import Factors, view_maps
+from .._sparse_graphs import (
+    nearest_rows,
+    precomputed_votes,
+    sparse_tensor,
+    unseen_tubes,
+    vote_scores,
+)
+from ..views import check_views
+from ._tlrr_size import LONGEST
+
+CANDIDATES = 50  # nearest rows of each slice
+BLOCK = 8192
+
+
+class FittedSamples:
+    """The default similarities among some samples of the views, and of new samples to them.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        All of them have a part in the ridge regression.
+    samples : ndarray of shape (m,) of int
+        Those that are fitted.
+    n_threads : int
+
+    Attributes
+    ----------
+    tensor : SparseTensor
+        Of the m fitted samples.
+    unseen : ndarray of shape (m,)
+        No tube that was not looked at is longer.
+    """
+
+    def __init__(self, views, samples, n_threads):
+        self._maps = view_maps([normalize(X) for X in views])
+        self._fitted = [_rows(one.factors, samples) for one in self._maps]
+        candidates = [nearest_rows(u, CANDIDATES, n_threads) for u, _ in self._fitted]
+        self.tensor = sparse_tensor(
+            self._fitted, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
+        )
+        self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
+
+    def scores_of(self, rest, labels, n_clusters, n_threads):
+        """Votes for other samples of the views, given by number, see `vote_scores`."""
+        new = [_rows(one.factors, rest) for one in self._maps]
+        return self._vote(new, labels, n_clusters, n_threads)
+
+    def scores(self, views, labels, n_clusters, n_threads):
+        """Votes for new samples."""
+        blocks = []
+        for rows in gen_batches(views[0].shape[0], BLOCK):
+            new = [one(normalize(views[one.view][rows])) for one in self._maps]
+            blocks.append(self._vote(new, labels, n_clusters, n_threads))
+        return np.concatenate(blocks)
+
+    def _vote(self, new, labels, n_clusters, n_threads):
+        return vote_scores(
+            new, self._fitted, self.tensor.scales, labels, n_clusters, n_threads=n_threads
+        )
+
+    def forget(self):
+        """Drop what only the fit needs."""
+        self.tensor = self.tensor._replace(values=None, indptr=None, indices=None, lengths=None)
+        for one in self._maps:
+            one.factors = None
+
+
+class FittedSimilarities:
+    """Precomputed similarities among samples, some of which are fitted; as `FittedSamples`.
+
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n) or list of csr_array
+    samples : ndarray of shape (m,) of int
+    """
+
+    def __init__(self, W, samples):
+        self._W, self._samples = W, samples
+
+    def scores_of(self, rest, labels, n_clusters, n_threads):
+        """Votes for other samples of W, given by number."""
+        return self.scores([A[rest] for A in self._W], labels, n_clusters, n_threads)
+
+    def scores(self, rows, labels, n_clusters, n_threads):
+        """Votes from rows of similarities to all n samples."""
+        return np.concatenate(
+            [
+                precomputed_votes([A[block][:, self._samples] for A in rows], labels, n_clusters)
+                for block in gen_batches(rows[0].shape[0], BLOCK)
+            ]
+        )
+
+    def forget(self):
+        """Drop what only the fit needs."""
+        self._W = None
+
+
+def check_new_rows(X, n_samples):
+    """Similarities of new samples to the ``n_samples`` of a fit, one matrix for each slice."""
+    X = X if isinstance(X, (list, tuple)) else np.asarray(X)
+    rows = check_views(list(X[None] if np.ndim(X) == 2 else X), ensure_min_samples=1)
+    for i, A in enumerate(rows):
+        if A.shape[1] != n_samples:
+            raise ValueError(f"X: slice {i} has {A.shape[1]} columns, fit had {n_samples} samples")
+        if A.min() < 0:
+            raise ValueError(f"X: slice {i} has negative entries")
+    return rows
+
+
+def _rows(factors, rows):
+    return Factors(factors.u[rows], factors.h[rows])

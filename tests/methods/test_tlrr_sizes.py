@@ -1,0 +1,184 @@
+"""TLRR on sparse tensors and on samples, its certificate there, and labels of new samples."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mvsc_fast import TLRR, datasets, graphs, tlrr
+from mvsc_fast._sparse_graphs import longest_tubes, unseen_tubes
+from mvsc_fast.methods import _tlrr_size, _voters
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers._tubes import solve_tubes
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    """Three views of 300 samples around 4 centres, and their clusters."""
+    rng = np.random.RandomState(0)
+    y = rng.randint(4, size=300)
+    return [rng.randn(4, d)[y] + 0.4 * rng.randn(300, d) for d in (12, 20, 30)], y
+
+
+@pytest.fixture
+def all_neighbors(monkeypatch):
+    monkeypatch.setattr(_voters, "CANDIDATES", 10_000)
+    monkeypatch.setattr(_voters, "LONGEST", 10_000)
+
+
+def test_all_neighbors_kept_give_the_labels_of_the_dense_path(mixture, all_neighbors):
+    views, _ = mixture
+    sparse = TLRR(4, size="sparse", random_state=0).fit(views)
+    dense = TLRR(4, size="dense", max_iter=0, random_state=0).fit(views)
+    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    assert sparse.complete_ and dense.complete_
+    for A, B in zip(sparse.similarity_, dense.similarity_, strict=True):
+        np.testing.assert_allclose(A.toarray(), B, atol=1e-5)
+    for A, B in zip(sparse.tensor_, dense.tensor_, strict=True):
+        np.testing.assert_allclose(A.toarray(), B, atol=1e-5)
+    np.testing.assert_allclose(sparse.affinity_.toarray(), dense.affinity_, atol=1e-5)
+
+
+def test_what_a_sparse_fit_learns(mixture):
+    views, y = mixture
+    model = TLRR(4, size="sparse", random_state=0).fit(views)
+    assert model.size_ == "sparse" and model.labels_from_ == "tensor"
+    assert len(model.similarity_) == len(model.tensor_) == 6  # every view twice
+    assert scipy.sparse.issparse(model.affinity_) and model.affinity_.nnz < 300 * 2 * 64
+    assert model.n_iter_ == 0 and not model.converged_ and model.gap_bound_ > 0
+    assert clustering_scores(y, model.labels_)["acc"] == 1.0
+    for L, W in zip(model.tensor_, model.similarity_, strict=True):
+        assert (L > W).nnz == 0 and L.nnz < W.nnz
+
+
+@pytest.mark.parametrize("n_neighbors", [6, 20])
+def test_the_bound_holds_for_the_true_gap(mixture, n_neighbors):
+    views, _ = mixture
+    model = TLRR(4, size="sparse", n_neighbors=n_neighbors, random_state=0).fit(views)
+    W = np.stack([A.toarray() for A in model.similarity_]).astype(np.float64)
+    L = np.stack([A.toarray() for A in model.tensor_]).astype(np.float64)
+    parameters = {"alpha": 9.0, "lam": model.lam_}
+    exact = tlrr(W, **parameters, tol=1e-7)
+    first = tlrr(W, **parameters, max_iter=0)
+    np.testing.assert_allclose(first.tensor, L, atol=1e-5)
+    objective = first.objective(W)
+    gap = (objective - exact.objective(W)) / (model.lam_ * (L**2).sum())
+    assert 0 < gap <= model.gap_bound_
+
+
+def test_a_tensor_below_the_threshold_has_no_gap():
+    W = np.full((2, 5, 5), 0.1)
+    values, gap_bound = solve_tubes(longest_tubes(W), omega1=0.5, alpha=9.0, lam=0.5)
+    assert not values.any() and gap_bound == 0.0
+
+
+def test_no_tube_outside_the_lists_is_longer_than_its_bound(mixture):
+    views, _ = mixture
+    factors = graphs.view_factors([X / np.linalg.norm(X, axis=1)[:, None] for X in views])
+    candidates = [graphs.nearest_rows(u, 20) for u, _ in factors]
+    tensor = graphs.sparse_tensor(factors, candidates=candidates)
+    bound = unseen_tubes(factors, candidates, tensor.scales)
+    roots = 1 / np.sqrt(tensor.scales)
+    W = [
+        np.minimum(1.5, np.maximum(0, (u @ u.T) * np.add.outer(h, h) * np.outer(r, r)))
+        for (u, h), r in zip(factors, roots, strict=True)
+    ]
+    lengths = np.sqrt((np.array(W) ** 2).sum(axis=0))
+    np.fill_diagonal(lengths, 0)
+    for j in range(300):
+        lengths[j, np.concatenate([columns[j] for columns in candidates])] = 0
+    assert np.all(lengths <= bound[:, None] * (1 + 1e-5))
+    everything = [graphs.nearest_rows(u, 299) for u, _ in factors]
+    assert not unseen_tubes(factors, everything, tensor.scales).any()
+
+
+@pytest.mark.parametrize("graph", ["selfrep", "knn", "gaussian"])
+@pytest.mark.parametrize("size", ["dense", "sparse", "sample"])
+def test_new_samples(mixture, graph, size):
+    views, y = mixture
+    parameters = {"graph": graph, "size": size, "max_samples": 120, "random_state": 0}
+    if size == "dense":
+        parameters["max_iter"] = 0
+    model = TLRR(4, **parameters).fit([X[:220] for X in views])
+    assert len(model.samples_) == (120 if size == "sample" else 220)
+    assert len(model.labels_) == 220
+    assert np.mean(model.predict([X[:220] for X in views]) == model.labels_) >= 0.95
+    together = np.concatenate([model.labels_, model.predict([X[220:] for X in views])])
+    assert clustering_scores(y, together)["acc"] >= 0.98
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("size", ["dense", "sparse", "sample"])
+def test_precomputed_similarities(mixture, size, sparse):
+    views, y = mixture
+    W = graphs.sparse_self_representation(views)
+    new = [A[220:, :220] for A in W]
+    fitted = [A[:220, :220] for A in W]
+    if not sparse:
+        new, fitted = (np.stack([A.toarray() for A in part]) for part in (new, fitted))
+    parameters = {"max_iter": 0} if size == "dense" else {"size": size, "max_samples": 120}
+    model = TLRR(4, graph="precomputed", random_state=0, **parameters).fit(fitted)
+    assert model.size_ == ("sparse" if sparse and size == "dense" else size)
+    together = np.concatenate([model.labels_, model.predict(new)])
+    assert clustering_scores(y, together)["acc"] >= 0.98
+    with pytest.raises(ValueError, match="slice 0 has 219 columns, fit had 220 samples"):
+        model.predict([A[:, 1:] for A in new])
+
+
+def test_sparse_similarities_must_not_be_negative():
+    W = scipy.sparse.csr_array(np.eye(6) - 1)
+    with pytest.raises(ValueError, match="X: slice 1 has 30 negative entries"):
+        TLRR(2, graph="precomputed").fit([abs(W), W])
+
+
+def test_what_auto_stands_for():
+    choose = _tlrr_size.chosen_size
+    assert choose(1000, 20_000, sparse=False, iterates=False) == "dense"
+    assert choose(1000, 20_000, sparse=True, iterates=False) == "sparse"
+    assert choose(1001, 20_000, sparse=False, iterates=False) == "sparse"
+    assert choose(20_001, 20_000, sparse=False, iterates=False) == "sample"
+    assert choose(20_001, 20_000, sparse=False, iterates=True) == "dense"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"size": "huge"}, "size must be one of 'auto', 'dense', 'sparse', 'sample'"),
+        ({"size": "sparse", "max_iter": 5}, "max_iter must be None or 0"),
+        ({"size": "sample", "solver": "ialm"}, 'or size="dense"'),
+        ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
+        ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),
+    ],
+)
+def test_bad_parameters(mixture, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        TLRR(4, **parameters).fit(mixture[0])
+
+
+def test_new_samples_must_have_the_features_of_fit(mixture):
+    model = TLRR(4, size="sparse", random_state=0).fit(mixture[0])
+    with pytest.raises(ValueError, match=r"views have \[20, 12, 30\] features, those of fit"):
+        model.predict([mixture[0][1], mixture[0][0], mixture[0][2]])
+
+
+def test_what_does_not_fit_is_refused_before_any_work(mixture, monkeypatch):
+    monkeypatch.setattr(_tlrr_size, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match=r"with 300 samples needs.*size=\"sample\" fits"):
+        TLRR(4, size="dense", graph="knn").fit(mixture[0])
+
+
+def test_labels_of_a_sample_do_not_depend_on_threads(mixture):
+    views, _ = mixture
+    one, two = (
+        TLRR(4, size="sample", max_samples=250, random_state=0, n_threads=k).fit(views)
+        for k in (1, 2)
+    )
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    np.testing.assert_array_equal(one.predict(views), two.predict(views))
+
+
+def test_permuting_the_samples_permutes_the_labels_of_a_sparse_fit():
+    views, _ = datasets.make_multiview_subspaces(100, 4, noise=0.2, random_state=1)
+    order = np.random.default_rng(0).permutation(100)
+    labels = TLRR(4, size="sparse", random_state=0).fit_predict(views)
+    permuted = TLRR(4, size="sparse", random_state=0).fit_predict([X[order] for X in views])
+    assert clustering_scores(labels[order], permuted)["acc"] == 1.0
