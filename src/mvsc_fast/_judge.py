@@ -56,11 +56,30 @@ class Judge:
         return np.mean(scores, axis=0)
 
 
-def judge_by_views(views):
-    """`Judge` of views in canonical order, called with labellings in the order of the views."""
-    order = canonical_order(views)
-    judge = Judge([ViewRows(X[order]) for X in views])
-    return lambda labellings, n_clusters: judge([one[order] for one in labellings], n_clusters)
+class JudgeByViews:
+    """`Judge` of views in canonical order, of labellings in the order of the views.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+    """
+
+    def __init__(self, views):
+        self._order = canonical_order(views)
+        self._judge = Judge([ViewRows(X[self._order]) for X in views])
+
+    def __call__(self, labellings, n_clusters):
+        """J of every labelling of shape (n,), integers below ``n_clusters``."""
+        return self._judge([labels[self._order] for labels in labellings], n_clusters)
+
+    def refined(self, labels, n_clusters, votes):
+        """`refined_labels` of one labelling."""
+        order = self._order
+        found = [labels[order].astype(np.int64)]
+        (found,) = refined_labels(found, n_clusters, self._judge.ridge, votes[order][:, order])
+        out = np.empty_like(labels)
+        out[order] = found
+        return out
 
 
 def judge_by_graph(G):

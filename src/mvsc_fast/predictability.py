@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._judge import judge_by_views
+from ._judge import JudgeByViews
 from .threads import blas_threads
 from .views import check_views
 
@@ -65,7 +65,7 @@ def label_predictability(views, labels):
             "sample, or rows of them"
         )
     with blas_threads(1):
-        judge = judge_by_views(views)
+        judge = JudgeByViews(views)
         scores = [judge(*_numbered(row))[0] for row in np.atleast_2d(labels)]
     return float(scores[0]) if labels.ndim == 1 else np.array(scores)
 

@@ -140,15 +140,14 @@ def test_the_better_judged_labels_are_kept(subspaces, monkeypatch):
     views, _ = subspaces
     model = TLRR(4, random_state=0).fit(views)
     assert model.labels_from_ == "tensor"
-    judge = _tlrr_clusterer.judge_by_views
 
-    def against_the_last(views):
-        judged = iter([judge(views), lambda labellings, n_clusters: [0.0]])
-        return lambda labellings, n_clusters: next(judged)(labellings, n_clusters)
+    class AgainstTheLast(_tlrr_clusterer.JudgeByViews):
+        def __call__(self, labellings, n_clusters):
+            return [0.0] if len(labellings) == 1 else super().__call__(labellings, n_clusters)
 
-    monkeypatch.setattr(_tlrr_clusterer, "judge_by_views", against_the_last)
+    monkeypatch.setattr(_tlrr_clusterer, "JudgeByViews", AgainstTheLast)
     with pytest.warns(UserWarning, match=r"labels of predictability 0\.000.*the latter are kept"):
-        kept = TLRR(4, random_state=0).fit(views)
+        kept = TLRR(4, refine=False, random_state=0).fit(views)
     assert kept.labels_from_ == "path"
     np.testing.assert_array_equal(kept.labels_, kept.path_.labels[kept.path_.best])
     assert kept.affinity_.shape == (120, 120) and kept.embedding_.shape == model.embedding_.shape

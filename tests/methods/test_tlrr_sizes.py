@@ -142,6 +142,7 @@ def test_what_auto_stands_for():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
+        ({"refine": "yes"}, "refine must be True or False, got 'yes'"),
         ({"size": "huge"}, "size must be one of 'auto', 'dense', 'sparse', 'sample'"),
         ({"size": "sparse", "max_iter": 5}, "max_iter must be None or 0"),
         ({"size": "sample", "solver": "ialm"}, 'or size="dense"'),

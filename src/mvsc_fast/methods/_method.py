@@ -63,6 +63,13 @@ def check_callback(value, name):
     return value
 
 
+def check_flag(value, name):
+    """``value``, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
 def check_seed(value, name):
     """``value``, which scikit-learn must accept as a random state."""
     try:

@@ -5,9 +5,10 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._judge import judge_by_graph, judge_by_views
+from .._judge import JudgeByViews, judge_by_graph
 from .._sparse_graphs import longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
@@ -22,7 +23,7 @@ from ..spectral import add_tail, assign, fuse
 from ..threads import use_threads
 from ..validation import check_integer, check_similarities, check_sparse_similarities
 from ..views import check_views
-from ._method import count, either, natural, nonnegative, option, positive
+from ._method import check_flag, count, either, natural, nonnegative, option, positive
 from ._recovery import RecoveryClusterer
 from ._tlrr import tlrr
 from ._tlrr_size import LONGEST, check_fit, chosen_size
@@ -62,6 +63,10 @@ class TLRR(RecoveryClusterer):
         clusters the tube-shrunken W itself.
     tail : float, default=0.01
         Share of W's own affinity added to the final one, which keeps its graph connected.
+    refine : bool, default=True
+        Where ``n_neighbors="auto"`` chooses by features, every sample finally takes the label that
+        ridge regression and its neighbours predict for it, until labels stand still; mean accuracy
+        of ten sets rises by .01. False gives the labels of the cut.
     size : {"auto", "dense", "sparse", "sample"}, default="auto"
         "dense" minimises over all of W. "sparse" keeps the 64 longest tubes of each sample, takes
         the first step of the solver on them, and bounds what is left (``gap_bound_``), at a cost
@@ -100,7 +105,7 @@ class TLRR(RecoveryClusterer):
     labels_from_ : {"tensor", "path"}
         What the labels come from: the cut of ``tensor_``, or, where the tensor leaves samples
         without neighbours or its labels are less predictable, the tube-shrunken W that the choice
-        was made on. A warning says so.
+        was made on. A warning says so where the difference is more than .02.
 
     Examples
     --------
@@ -118,6 +123,7 @@ class TLRR(RecoveryClusterer):
         "tol": either(None, nonnegative),
         "max_iter": either(None, natural),
         "tail": nonnegative,
+        "refine": check_flag,
         "size": option("auto", "dense", "sparse", "sample"),
         "max_samples": either("auto", partial(check_integer, minimum=2)),
     }
@@ -135,6 +141,7 @@ class TLRR(RecoveryClusterer):
         tol=None,
         max_iter=None,
         tail=0.01,
+        refine=True,
         size="auto",
         max_samples="auto",
         n_init=20,
@@ -231,8 +238,7 @@ class TLRR(RecoveryClusterer):
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))
         self._cut(add_tail(S, fuse(W), self.tail), longest, seed)
-        if judge is not None:
-            self._compare(judge, alone, longest, seed)
+        self._finish(judge, alone, longest, seed)
 
     def _fit_sparse(self, views, longest, seed, n_threads):
         """The first step of the solver on the longest tubes."""
@@ -258,6 +264,7 @@ class TLRR(RecoveryClusterer):
         self.n_iter_ = 0
         self.converged_ = self.gap_bound_ <= (LIMITS["dual"][0] if self.tol is None else self.tol)
         self._cut(thresholded_affinity(longest, tau, self.tail), longest, seed)
+        self._finish(judge, 0, longest, seed)
 
     def _sparse_similarities(self, views, seed, n_threads):
         """The `SparseTensor` of a W that is not the default one."""
@@ -308,6 +315,8 @@ class TLRR(RecoveryClusterer):
             views = check_new_rows(X, self.n_features_in_)
         else:
             views = check_views(X, ensure_min_samples=1)
+            if not isinstance(X, (list, tuple)):
+                validate_data(self, X, skip_check_array=True, reset=False)
             n_features = [view.shape[1] for view in views]
             if n_features != np.ravel(self.n_features_in_).tolist():
                 raise ValueError(
@@ -322,11 +331,15 @@ class TLRR(RecoveryClusterer):
         return self.lam == "auto" and self.n_neighbors == "auto"
 
     def _judge(self, views, longest):
-        if not self._is_precomputed():
-            return judge_by_views(views)
+        return (
+            judge_by_graph(self._votes(longest)) if self._is_precomputed() else JudgeByViews(views)
+        )
+
+    def _votes(self, longest):
+        """Thresholded affinity with rows of sum 1."""
         n = longest.n
         tau = tube_threshold(longest.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
-        return judge_by_graph(thresholded_affinity(longest, tau, LEAST_TAIL))
+        return normalize(thresholded_affinity(longest, tau, LEAST_TAIL), norm="l1")
 
     def _strength(self):
         return (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
@@ -370,25 +383,37 @@ class TLRR(RecoveryClusterer):
         )
 
     def _compare(self, judge, alone, longest, seed):
-        """Go back to the tube-shrunken W where the minimiser's labels are worse."""
+        """Take the labels that the choice was made on where those of the tensor are worse."""
         path = self.path_
         J = float(judge([self.labels_.astype(np.int64)], self.n_clusters)[0])
         chosen = float(path.predictability[path.best])
-        if J >= chosen - (0.0 if alone else MARGIN):
+        solved = self.n_iter_ > 0
+        if J >= chosen - (MARGIN if solved and not alone else 0.0):
             return
-        left = f"leaves {alone} samples without neighbors and " if alone else ""
-        warnings.warn(
-            f"the tensor at {self.n_neighbors_} neighbors {left}gives labels of predictability "
-            f"{J:.3f}, its tube-shrunken W {chosen:.3f}: the labels of the latter are kept "
-            '(labels_from_="path"). max_iter=0 solves no further than that',
-            UserWarning,
-            stacklevel=4,  # the user's call of fit
-        )
-        affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
-        self._cut(affinity, longest, seed)
-        self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
+        if solved and J < chosen - MARGIN:
+            left = f"leaves {alone} samples without neighbors and " if alone else ""
+            warnings.warn(
+                f"the tensor at {self.n_neighbors_} neighbors {left}gives labels of predictability "
+                f"{J:.3f}, its tube-shrunken W {chosen:.3f}: the labels of the latter are kept "
+                '(labels_from_="path"). max_iter=0 solves no further than that',
+                UserWarning,
+                stacklevel=5,  # the user's call of fit
+            )
+        if solved:
+            affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
+            self._cut(affinity, longest, seed)
+            self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
         self.labels_ = path.labels[path.best]
         self.labels_from_ = "path"
+
+    def _finish(self, judge, alone, longest, seed):
+        """Compare the labels with those of the scan, and refine them."""
+        if judge is None:
+            return
+        self._compare(judge, alone, longest, seed)
+        if self.refine and not self._is_precomputed():
+            votes = self._votes(longest)
+            self.labels_ = judge.refined(self.labels_, self.n_clusters, votes)
 
     def _permute(self, order):
         super()._permute(order)
