@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._judge import JudgeByViews, judge_by_graph
 from .._sparse_graphs import longest_tubes, on_one_pattern, sparse_knn
@@ -20,14 +19,11 @@ from .._sparse_spectral import (
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
-from ..threads import use_threads
 from ..validation import check_integer, check_similarities, check_sparse_similarities
-from ..views import check_views
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
-from ._recovery import RecoveryClusterer
 from ._tlrr import tlrr
 from ._tlrr_size import LONGEST, check_fit, chosen_size
-from ._voters import FittedSamples, FittedSimilarities, check_new_rows
+from ._voters import FittedSamples, FittedSimilarities, VotingClusterer
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
 VOTING_NEIGHBORS = 30
@@ -37,7 +33,7 @@ LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 MARGIN = 0.02
 
 
-class TLRR(RecoveryClusterer):
+class TLRR(VotingClusterer):
     """Multi-view spectral clustering with a tailored low-rank tensor.
 
     The views become a similarity tensor W (``graph``), TLRR cleans it (see `tlrr`), and spectral
@@ -219,9 +215,6 @@ class TLRR(RecoveryClusterer):
             self._label_the_rest(views, n_threads)
         self._voters.forget()
 
-    def _is_default(self):
-        return isinstance(self.graph, str) and self.graph == "selfrep"
-
     def _fit_dense(self, views, longest, seed, n_threads):
         if scipy.sparse.issparse(views[0]) and self._is_precomputed():
             views = check_similarities(np.stack([A.toarray() for A in views]), name="X")
@@ -273,59 +266,6 @@ class TLRR(RecoveryClusterer):
         if isinstance(self.graph, str) and self.graph == "knn":
             return on_one_pattern(sparse_knn(views))
         return longest_tubes(np.asarray(self._graph_tensor(views, seed, n_threads)), LONGEST)
-
-    def _label_the_rest(self, views, n_threads):
-        n, c = views[0].shape[0], self.n_clusters
-        rest = np.delete(np.arange(n), self.samples_)
-        if self._is_precomputed() or self._is_default():
-            scores = self._voters.scores_of(rest, self._fitted_labels, c, n_threads)
-        else:
-            views = [X[rest] for X in views]
-            scores = self._voters.scores(views, self._fitted_labels, c, n_threads)
-        self.labels_ = np.empty(n, dtype=self._fitted_labels.dtype)
-        self.labels_[self.samples_] = self._fitted_labels
-        self.labels_[rest] = scores.argmax(axis=1)
-
-    def predict(self, X):
-        """Labels of new samples by the votes of the most similar fitted ones.
-
-        Each of the 20 fitted samples with the longest tubes to a new one votes with the length of
-        its tube beyond the 21st. Tubes are those of the default W, or of the similarities given.
-
-        Parameters
-        ----------
-        X : list of array-like or sparse matrix of shape (n_new, n_features_i)
-            The views; with ``graph="precomputed"`` the similarities of new samples to those of
-            `fit`, shape (v, n_new, n_samples).
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-            On the samples of `fit` these are ``labels_`` for nearly all rows.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If a view is invalid, or does not have the features it had in `fit`.
-        """
-        check_is_fitted(self)
-        if self._is_precomputed():
-            views = check_new_rows(X, self.n_features_in_)
-        else:
-            views = check_views(X, ensure_min_samples=1)
-            if not isinstance(X, (list, tuple)):
-                validate_data(self, X, skip_check_array=True, reset=False)
-            n_features = [view.shape[1] for view in views]
-            if n_features != np.ravel(self.n_features_in_).tolist():
-                raise ValueError(
-                    f"the views have {n_features} features, those of fit had {self.n_features_in_}"
-                )
-        labels = self._fitted_labels
-        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
-            scores = self._voters.scores(views, labels, self.n_clusters, n_threads)
-        return scores.argmax(axis=1).astype(labels.dtype)
 
     def _scans(self):
         return self.lam == "auto" and self.n_neighbors == "auto"
@@ -397,7 +337,7 @@ class TLRR(RecoveryClusterer):
                 f"{J:.3f}, its tube-shrunken W {chosen:.3f}: the labels of the latter are kept "
                 '(labels_from_="path"). max_iter=0 solves no further than that',
                 UserWarning,
-                stacklevel=5,  # the user's call of fit
+                stacklevel=6,  # the user's call of fit
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)

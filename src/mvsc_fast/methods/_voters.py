@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._factors import Factors, view_maps
 from .._sparse_graphs import (
@@ -12,7 +13,9 @@ from .._sparse_graphs import (
     unseen_tubes,
     vote_scores,
 )
+from ..threads import use_threads
 from ..views import check_views
+from ._recovery import RecoveryClusterer
 from ._tlrr_size import LONGEST
 
 CANDIDATES = 50  # nearest rows of each slice
@@ -116,3 +119,66 @@ def check_new_rows(X, n_samples):
 
 def _rows(factors, rows):
     return Factors(factors.u[rows], factors.h[rows])
+
+
+class VotingClusterer(RecoveryClusterer):
+    """Base of the methods whose fitted samples vote for the labels of all others.
+
+    They set ``_voters``, ``_fitted_labels`` and ``samples_``, the numbers of the fitted samples.
+    """
+
+    def _is_default(self):
+        return isinstance(self.graph, str) and self.graph == "selfrep"
+
+    def _label_the_rest(self, views, n_threads):
+        n, c = views[0].shape[0], self.n_clusters
+        rest = np.delete(np.arange(n), self.samples_)
+        if self._is_precomputed() or self._is_default():
+            scores = self._voters.scores_of(rest, self._fitted_labels, c, n_threads)
+        else:
+            views = [X[rest] for X in views]
+            scores = self._voters.scores(views, self._fitted_labels, c, n_threads)
+        self.labels_ = np.empty(n, dtype=self._fitted_labels.dtype)
+        self.labels_[self.samples_] = self._fitted_labels
+        self.labels_[rest] = scores.argmax(axis=1)
+
+    def predict(self, X):
+        """Labels of new samples by the votes of the most similar fitted ones.
+
+        Each of the 20 fitted samples with the longest tubes to a new one votes with the length of
+        its tube beyond the 21st. Tubes are those of the default W, or of the similarities given.
+
+        Parameters
+        ----------
+        X : list of array-like or sparse matrix of shape (n_new, n_features_i)
+            The views; with ``graph="precomputed"`` the similarities of new samples to those of
+            `fit`, shape (v, n_new, n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            On the samples of `fit` these are ``labels_`` for nearly all rows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a view is invalid, or does not have the features it had in `fit`.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            views = check_new_rows(X, self.n_features_in_)
+        else:
+            views = check_views(X, ensure_min_samples=1)
+            if not isinstance(X, (list, tuple)):
+                validate_data(self, X, skip_check_array=True, reset=False)
+            n_features = [view.shape[1] for view in views]
+            if n_features != np.ravel(self.n_features_in_).tolist():
+                raise ValueError(
+                    f"the views have {n_features} features, those of fit had {self.n_features_in_}"
+                )
+        labels = self._fitted_labels
+        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
+            scores = self._voters.scores(views, labels, self.n_clusters, n_threads)
+        return scores.argmax(axis=1).astype(labels.dtype)
