@@ -151,6 +151,7 @@ def test_every_parameter_is_documented_with_its_default(obj):
             assert text == str(parameter.default) or float(text) == parameter.default
 
 
+@pytest.mark.filterwarnings("ignore:the tensor at")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_every_attribute_is_documented(estimator):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
