@@ -67,6 +67,7 @@ def test_wrong_usage_exits_with_2(capsys):
         assert "usage" in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore:the tensor at")
 def test_demo(tmp_path, capsys):
     assert main(["demo", "--per-class", "12", "--output", str(tmp_path / "out")]) == 0
     out = capsys.readouterr().out

@@ -9,6 +9,7 @@ from sklearn.preprocessing import normalize
 # Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
 DENSE_PER_CLUSTER = 24
 DENSE_LIMIT = 256
+LAPACK_LIMIT = 3000  # of matrices that are dense anyway
 
 
 def tube_threshold(lengths, n, n_neighbors):
@@ -61,7 +62,8 @@ def thresholded_affinity(tensor, tau, tail):
 def leading_eigenvectors(A, count, start):
     """Largest eigenvalues of D^-1/2 A D^-1/2 and their eigenvectors.
 
-    Lanczos in float32 to a tolerance of 1e-3: labels do not change below.
+    Lanczos in float32 to a tolerance of 1e-3: labels do not change below. Small matrices and dense
+    ones by LAPACK.
 
     Parameters
     ----------
@@ -86,10 +88,10 @@ def leading_eigenvectors(A, count, start):
         data = A.data * rows * root[A.indices]
         N = scipy.sparse.csr_array((data, A.indices, A.indptr), shape=(n, n))
     else:
-        N = A.astype(np.float32)
-        N *= root[:, None]
+        N = A * root.astype(np.float64)[:, None]
         N *= root
-    if n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count:
+    small = n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count
+    if small or (isinstance(N, np.ndarray) and n <= LAPACK_LIMIT):
         N = N.toarray() if scipy.sparse.issparse(N) else N
         values, vectors = _dense_eigenvectors(N.astype(np.float64), count)
     else:
@@ -98,7 +100,7 @@ def leading_eigenvectors(A, count, start):
             count,
             which="LA",
             tol=1e-3,
-            v0=np.asarray(start, dtype=np.float32),
+            v0=np.asarray(start, dtype=N.dtype),
             ncv=min(n - 1, max(2 * count + 1, 30)),
         )
         order = np.argsort(values)

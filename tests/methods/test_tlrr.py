@@ -223,9 +223,10 @@ def test_running_out_of_iterations_is_a_warning(subspaces):
         TLRR(4, n_neighbors=8, solver="ialm", max_iter=3).fit(subspaces[0])
 
 
+@pytest.mark.filterwarnings("ignore:the tensor at")
 @pytest.mark.parametrize(
     ("name", "bar"),
-    [("yaleb10", 0.96), ("orl_3view", 0.85), ("bbc4view", 0.91), ("ngs", 0.97)],
+    [("yaleb10", 0.97), ("orl_3view", 0.87), ("bbc4view", 0.91), ("ngs", 0.97)],
 )
 def test_accuracy_with_default_settings_on_shuffled_samples(load_shared, name, bar):
     scores = []

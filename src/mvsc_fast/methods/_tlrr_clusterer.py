@@ -311,16 +311,19 @@ class TLRR(VotingClusterer):
 
     def _cut(self, affinity, longest, seed):
         """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``."""
+        self._embed(affinity, longest, seed)
         self.labels_from_ = "tensor"
+        order, _ = start_vector(longest, seed)
+        self.labels_ = assign(
+            self.embedding_, self.n_clusters, order=order, n_init=self.n_init, random_state=seed
+        )
+
+    def _embed(self, affinity, longest, seed):
         c, n = self.n_clusters, longest.n
         kind = "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
-        order, start = start_vector(longest, seed)
+        _, start = start_vector(longest, seed)
         pairs = leading_eigenvectors(affinity, min(2 * c if kind == "2c" else c, n), start)
-        self.affinity_ = affinity
-        self.embedding_ = embedded(*pairs, c, kind)
-        self.labels_ = assign(
-            self.embedding_, c, order=order, n_init=self.n_init, random_state=seed
-        )
+        self.affinity_, self.embedding_ = affinity, embedded(*pairs, c, kind)
 
     def _compare(self, judge, alone, longest, seed):
         """Take the labels that the choice was made on where those of the tensor are worse."""
@@ -341,7 +344,7 @@ class TLRR(VotingClusterer):
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
-            self._cut(affinity, longest, seed)
+            self._embed(affinity, longest, seed)
             self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
         self.labels_ = path.labels[path.best]
         self.labels_from_ = "path"
