@@ -137,6 +137,7 @@ def test_published_accuracy_of_snn_on_yaleb_in_file_order(load_shared):
 LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, MCLES)
 
 
+@pytest.mark.filterwarnings("ignore:the tensor at")
 @pytest.mark.parametrize("graph", [E(3, random_state=0) for E in LEARNERS], ids=repr)
 @pytest.mark.parametrize("recovery", [TLRR, TRPCA, SNN])
 def test_any_tensor_into_any_recovery(subspaces, recovery, graph):
