@@ -1,4 +1,5 @@
 import numpy as np
+import scipy.sparse
 
 from mvsc_fast.neighbors import NeighborsPath
 from mvsc_fast.plots import plot_neighbors_path, plot_similarity
@@ -24,3 +25,11 @@ def test_the_chosen_size_is_marked(tmp_path):
     figure = plot_neighbors_path(path)
     assert "chosen: 6" in figure.axes[0].get_legend_handles_labels()[1]
     figure.savefig(tmp_path / "path.png")
+
+
+def test_large_and_sparse_affinities_are_thinned():
+    labels = np.arange(5000) % 3
+    A = scipy.sparse.csr_array((np.ones(5000), (np.arange(5000), labels)), shape=(5000, 5000))
+    figure = plot_similarity(A, A, labels)
+    (image,) = figure.axes[0].get_images()
+    assert image.get_array().shape == (1667, 1667)

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+import scipy.sparse
+from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import spectral
@@ -78,3 +80,12 @@ def test_permuting_the_samples_permutes_the_labels():
         order = np.random.default_rng(seed).permutation(len(S))
         permuted, _ = spectral_labels(S[np.ix_(order, order)], 4, random_state=0)
         np.testing.assert_array_equal(permuted, labels[order])
+
+
+@pytest.mark.parametrize("keep_diagonal", [False, True])
+def test_fusing_sparse_slices_is_fusing_dense_ones(keep_diagonal):
+    T = random_similarities(3, 12, seed=1) - 1.5
+    T[np.abs(T) < 0.6] = 0
+    fused = spectral.fuse([scipy.sparse.csr_array(A) for A in T], keep_diagonal=keep_diagonal)
+    expected = spectral.fuse(T, keep_diagonal=keep_diagonal)
+    np.testing.assert_allclose(fused.toarray(), expected, atol=1e-15)

@@ -42,7 +42,7 @@ def thresholded_affinity(tensor, tau, tail):
 
     Parameters
     ----------
-    tensor : graphs.SparseTensor
+    tensor : SparseTensor
         Non-negative slices on one pattern.
     tau, tail : float
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from . import __version__, datasets, graphs
 from .methods import ESTIMATORS, TLRR, ConsensusTLRR
 from .metrics import clustering_scores
-from .plots import plot_similarity
+from .plots import MAX_SAMPLES, plot_similarity
 from .readers import load_views
 from .spectral import fuse, spectral_labels
 from .threads import show_config
@@ -119,18 +119,18 @@ def _neighbors(args):
 
 def _picture(model):
     """What was cut, beside what it was made from."""
+    labels = model.labels_[getattr(model, "samples_", slice(None))]
     if hasattr(model, "similarity_"):
         titles = ("similarity W", f"affinity after {type(model).__name__}")
-        return plot_similarity(
-            fuse(model.similarity_), model.affinity_, model.labels_, titles=titles
-        )
-    agreement = np.zeros(model.affinity_.shape, dtype=np.float32)
-    for labels in (one.labels for one in model.candidates_):
-        agreement += np.equal.outer(labels, labels)
-    agreement /= len(model.candidates_)
+        return plot_similarity(fuse(model.similarity_), model.affinity_, labels, titles=titles)
+    found = np.stack([one.labels for one in model.candidates_])
+    rows = np.argsort(labels, kind="stable")
+    rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
+    agreement = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
     titles = ("similarities of the graphs", "share of labellings that join a pair")
-    labels = model.labels_[model.samples_]
-    return plot_similarity(model.affinity_.toarray(), agreement, labels, titles=titles)
+    return plot_similarity(
+        model.affinity_[rows][:, rows], agreement / len(found), labels[rows], titles=titles
+    )
 
 
 def _demo(args):

@@ -1,8 +1,11 @@
 """Pictures of similarities; needs matplotlib (``pip install mvsc-fast[plot]``)."""
 
 import numpy as np
+import scipy.sparse
 
 __all__ = ["plot_neighbors_path", "plot_similarity"]
+
+MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 
 
 def _figure(*args, **kwargs):
@@ -18,9 +21,10 @@ def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity 
 
     Parameters
     ----------
-    before, after : ndarray of shape (n, n)
+    before, after : ndarray or sparse array of shape (n, n)
     labels : array-like of shape (n,)
-        Samples of one label stand together; lines mark the borders.
+        Samples of one label stand together; lines mark the borders. Of more than 2000 samples every
+        k-th in this order is drawn.
     titles : pair of str
 
     Returns
@@ -29,10 +33,12 @@ def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity 
         Save it with ``figure.savefig(path)``.
     """
     order = np.argsort(labels, kind="stable")
+    order = order[:: -(-len(order) // MAX_SAMPLES)]
     borders = np.flatnonzero(np.diff(np.asarray(labels)[order])) + 0.5
     figure = _figure(figsize=(11, 5.2), layout="constrained")
     for axes, S, title in zip(figure.subplots(1, 2), (before, after), titles, strict=True):
-        image = S[np.ix_(order, order)]
+        image = S[order][:, order]
+        image = image.toarray() if scipy.sparse.issparse(image) else image
         off_diagonal = image[~np.eye(len(image), dtype=bool)]
         # A few large entries would leave the rest black.
         positive = off_diagonal[off_diagonal > 0]

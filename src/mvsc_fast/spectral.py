@@ -27,14 +27,18 @@ def fuse(tensor, *, keep_diagonal=False):
 
     Parameters
     ----------
-    tensor : array of shape (v, n, n)
+    tensor : array of shape (v, n, n), or list of v sparse arrays
     keep_diagonal : bool, default=False
         TLRR clears the diagonal; the self-representation methods keep it.
 
     Returns
     -------
-    ndarray of shape (n, n)
+    ndarray or csr_array of shape (n, n)
     """
+    if scipy.sparse.issparse(tensor[0]):
+        S = sum(abs(A) for A in tensor)
+        S = scipy.sparse.csr_array(S + S.T) * 0.5
+        return S if keep_diagonal else scipy.sparse.csr_array(S - scipy.sparse.diags(S.diagonal()))
     S = np.abs(tensor[0])
     for A in tensor[1:]:
         S += np.abs(A)

@@ -1,11 +1,14 @@
 """TLRR on sparse tensors and on samples, its certificate there, and labels of new samples."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 from mvsc_fast import TLRR, datasets, graphs, tlrr
-from mvsc_fast._sparse_graphs import longest_tubes, unseen_tubes
+from mvsc_fast._factors import view_factors
+from mvsc_fast._sparse_graphs import longest_tubes, nearest_rows, sparse_tensor, unseen_tubes
 from mvsc_fast.methods import _tlrr_size, _voters
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._tubes import solve_tubes
@@ -73,9 +76,9 @@ def test_a_tensor_below_the_threshold_has_no_gap():
 
 def test_no_tube_outside_the_lists_is_longer_than_its_bound(mixture):
     views, _ = mixture
-    factors = graphs.view_factors([X / np.linalg.norm(X, axis=1)[:, None] for X in views])
-    candidates = [graphs.nearest_rows(u, 20) for u, _ in factors]
-    tensor = graphs.sparse_tensor(factors, candidates=candidates)
+    factors = view_factors([X / np.linalg.norm(X, axis=1)[:, None] for X in views])
+    candidates = [nearest_rows(u, 20) for u, _ in factors]
+    tensor = sparse_tensor(factors, candidates=candidates)
     bound = unseen_tubes(factors, candidates, tensor.scales)
     roots = 1 / np.sqrt(tensor.scales)
     W = [
@@ -87,7 +90,7 @@ def test_no_tube_outside_the_lists_is_longer_than_its_bound(mixture):
     for j in range(300):
         lengths[j, np.concatenate([columns[j] for columns in candidates])] = 0
     assert np.all(lengths <= bound[:, None] * (1 + 1e-5))
-    everything = [graphs.nearest_rows(u, 299) for u, _ in factors]
+    everything = [nearest_rows(u, 299) for u, _ in factors]
     assert not unseen_tubes(factors, everything, tensor.scales).any()
 
 
@@ -131,12 +134,14 @@ def test_sparse_similarities_must_not_be_negative():
 
 
 def test_what_auto_stands_for():
-    choose = _tlrr_size.chosen_size
-    assert choose(1000, 20_000, sparse=False, iterates=False) == "dense"
-    assert choose(1000, 20_000, sparse=True, iterates=False) == "sparse"
-    assert choose(1001, 20_000, sparse=False, iterates=False) == "sparse"
-    assert choose(20_001, 20_000, sparse=False, iterates=False) == "sample"
-    assert choose(20_001, 20_000, sparse=False, iterates=True) == "dense"
+    choose = partial(_tlrr_size.chosen_size, limit=20_000)
+    usual = {"factored": True, "sparse": False, "iterates": False}
+    assert choose(500, 4, **usual) == "dense"
+    assert choose(500, 5, **usual) == "sparse"
+    assert choose(1000, 3, **usual | {"factored": False}) == "dense"
+    assert choose(500, 4, **usual | {"sparse": True}) == "sparse"
+    assert choose(20_001, 4, **usual) == "sample"
+    assert choose(20_001, 4, **usual | {"iterates": True}) == "dense"
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,31 @@
 """How large a problem TLRR takes on, and what that needs."""
 
+from .._factors import SCALES, view_scales
 from ..validation import available_memory
 
 LONGEST = 64  # tubes of each row
-# Samples. The exact solve of six slices took 30 times as long as all else at n = 2000, and its
-# labels were no better.
-DENSE_LIMIT = 1000
+# Slices times n^3 up to which "auto" solves exactly. For the default W 500 samples in four slices,
+# where the solve takes about as long as all else; for 2000 samples in six it took 30 times as long,
+# and its labels were no better. Other tensors are n x n anyhow: 1000 samples in three slices.
+DENSE_COST, DENSE_COST_GIVEN = 5e8, 3e9
 SOLVER_TENSORS = 8  # peak memory of a dense fit, in tensors of shape (v, n, n)
 
 
-def chosen_size(n, limit, *, sparse, iterates):
+def count_slices(views, graph):
+    """Slices of the similarity tensor of some views."""
+    if isinstance(graph, str) and graph == "selfrep":
+        return sum(len(view_scales(*X.shape, SCALES)) for X in views)
+    return len(views)
+
+
+def chosen_size(n, slices, limit, *, factored, sparse, iterates):
     """The ``size`` that "auto" stands for.
 
     Parameters
     ----------
-    n : int
+    n, slices : int
+    factored : bool
+        Whether the tensor is the default one, a product of factors.
     limit : int
         Largest number of samples that are fitted.
     sparse : bool
@@ -22,7 +33,8 @@ def chosen_size(n, limit, *, sparse, iterates):
     iterates : bool
         Whether more than the first step of the solver is asked for.
     """
-    if iterates or (n <= DENSE_LIMIT and not sparse):
+    cost = DENSE_COST if factored else DENSE_COST_GIVEN
+    if iterates or (slices * n**3 <= cost and not sparse):
         return "dense"
     return "sample" if n > limit else "sparse"
 
@@ -31,7 +43,7 @@ def check_fit(views, n_fitted, size, graph):
     """Bytes that a fit needs at most; MemoryError where they are not there, before any work."""
     n = views[0].shape[0]
     named = isinstance(graph, str)
-    slices = len(views) * (2 if named and graph == "selfrep" else 1)
+    slices = count_slices(views, graph)
     tensor = slices * n_fitted**2 * views[0].dtype.itemsize
     if size == "dense":
         needed = SOLVER_TENSORS * tensor
