@@ -90,3 +90,11 @@ def test_a_chain_orders_itself_by_its_final_labels(load_shared):
         scores = clustering_scores(y, fitted.labels_)
         assert scores["acc"] >= 0.95 and scores["nmi"] >= 0.91
     np.testing.assert_allclose(fitted.tensor_, fitted.tensor_.transpose(0, 2, 1), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the tensor at")
+@pytest.mark.parametrize("size", ["dense", "sparse"])
+def test_the_last_fit_predicts_the_labels(views, size):
+    chain = TLRR(3, graph=TSVDMSC(3), n_neighbors=8, size=size, refine=False, random_state=0)
+    model = SelfOrdered(chain).fit(views)
+    assert np.mean(model.estimator_.predict(views) == model.labels_) > 0.9

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import TLRR, datasets, graphs, tlrr
+from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
 from mvsc_fast._sparse_graphs import longest_tubes, nearest_rows, sparse_tensor, unseen_tubes
 from mvsc_fast.methods import _tlrr_size, _voters
@@ -188,3 +188,16 @@ def test_permuting_the_samples_permutes_the_labels_of_a_sparse_fit():
     labels = TLRR(4, size="sparse", random_state=0).fit_predict(views)
     permuted = TLRR(4, size="sparse", random_state=0).fit_predict([X[order] for X in views])
     assert clustering_scores(labels[order], permuted)["acc"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        lambda model: SNN(4, graph=model, tol=1e-4, random_state=0),
+        lambda model: TSVDMSC(4, sample_transform=model, random_state=0),
+    ],
+)
+def test_a_sparse_fit_may_be_the_first_of_a_chain(mixture, chain):
+    views, y = mixture
+    labels = chain(TLRR(4, size="sparse")).fit_predict(views)
+    assert clustering_scores(y, labels)["acc"] > 0.9

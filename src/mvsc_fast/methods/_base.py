@@ -5,6 +5,7 @@ import sys
 import warnings
 
 import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -182,8 +183,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             setattr(self, name, getattr(self, name)[order])
         for name in ("affinity_", "similarity_", "tensor_", "representation_"):
             if hasattr(self, name):
-                permuted = getattr(self, name)[..., order, :][..., order]
-                setattr(self, name, np.ascontiguousarray(permuted))
+                setattr(self, name, _permuted(getattr(self, name), order))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -198,6 +198,22 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 def draw_seed(random_state):
     """One integer, so that every stage starts alike however often it draws."""
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _permuted(learned, order):
+    """A matrix or a tensor of relations between samples, in another order of these."""
+    if isinstance(learned, list):
+        return [_permuted(A, order) for A in learned]
+    if scipy.sparse.issparse(learned):
+        return learned[order][:, order]
+    return np.ascontiguousarray(learned[..., order, :][..., order])
+
+
+def as_array(learned):
+    """A matrix, or a tensor that may be a list of slices, as an array, sparse or not before."""
+    if isinstance(learned, list):
+        return np.stack([as_array(A) for A in learned])
+    return learned.toarray() if scipy.sparse.issparse(learned) else learned
 
 
 def check_estimator(value, name):
@@ -224,10 +240,11 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
         estimator.fit(views)
         if not hasattr(estimator, attribute):
             raise ValueError(f"{type(estimator).__name__} learns no {attribute.rstrip('_')}")
-    learned, n_samples = np.shape(getattr(estimator, attribute)), views[0].shape[0]
-    if learned[-2:] != (n_samples, n_samples):
+    learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
+    shape = np.shape(learned[0] if isinstance(learned, list) else learned)
+    if shape[-2:] != (n_samples, n_samples):
         raise ValueError(
-            f"{type(estimator).__name__} was fitted on {learned[-1]} samples, the views have "
+            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, the views have "
             f"{n_samples}: pass an unfitted estimator, or the same samples"
         )
     return estimator

@@ -6,7 +6,7 @@ from .. import graphs
 from .._relevance import view_support
 from ..spectral import fuse
 from ..validation import check_similarities
-from ._base import MultiViewClusterer, fit_nested
+from ._base import MultiViewClusterer, as_array, fit_nested
 from ._tsvd_msc import tsvd_msc
 
 TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
@@ -82,7 +82,8 @@ class RecoveryClusterer(MultiViewClusterer):
     def _graph_tensor(self, views, seed, n_threads):
         if not isinstance(self.graph, str):
             fitted = fit_nested(self.graph, "tensor_", views, seed, n_threads)
-            return check_similarities(fitted.tensor_, name=f"{type(fitted).__name__}.tensor_")
+            tensor = as_array(fitted.tensor_)
+            return check_similarities(tensor, name=f"{type(fitted).__name__}.tensor_")
         if self.graph == "precomputed":
             return views
         if self.graph == "tsvd":

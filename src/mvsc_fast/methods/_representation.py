@@ -5,7 +5,7 @@ import warnings
 from ..graphs import graph_basis
 from ..spectral import fuse
 from ..transforms import Basis, check_sample_transform
-from ._base import MultiViewClusterer, fit_nested
+from ._base import MultiViewClusterer, as_array, fit_nested
 
 
 class RepresentationClusterer(MultiViewClusterer):
@@ -75,5 +75,5 @@ class SampleTransformClusterer(RepresentationClusterer):
             )
         elif hasattr(transform, "fit"):
             fitted = fit_nested(transform, "affinity_", views, seed, n_threads)
-            transform = Basis(graph_basis(fitted.affinity_[None]))
+            transform = Basis(graph_basis(as_array(fitted.affinity_)[None]))
         return {"sample_transform": transform}

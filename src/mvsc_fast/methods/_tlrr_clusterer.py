@@ -367,7 +367,6 @@ class TLRR(VotingClusterer):
             self.labels_ = judge.refined(self.labels_, self.n_clusters, votes)
 
     def _permute(self, order):
-        super()._permute(order)
-        self._fitted_labels = self.labels_
+        super()._permute(order)  # not the voters, and not what they vote for
         if self.path_ is not None:
             self.path_.labels = self.path_.labels[:, order]
