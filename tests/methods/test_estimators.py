@@ -184,3 +184,13 @@ def test_results_are_shown_by_shapes_and_figures(function):
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
     assert re.search(r"<float64 \(\d+, 30, \d+\)>", text)
     assert "array" not in text and len(text) < 250
+
+
+@pytest.mark.parametrize("estimator", [methods.TLRR, methods.ConsensusTLRR])
+def test_one_view_may_be_an_array_or_a_list_in_fit_and_predict(estimator):
+    (X, *_), _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    model = estimator(3, random_state=0)
+    labels = [model.fit(given).predict(new) for given in (X, [X]) for new in (X, [X])]
+    assert all(np.array_equal(found, labels[0]) for found in labels)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, 1:])

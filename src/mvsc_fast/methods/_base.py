@@ -130,13 +130,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _validate(self, X, reset=True):
         """Validated views; sets or compares ``n_features_in_``, a list where X is one."""
         views = check_views(X, ensure_min_samples=2 if reset else 1)
-        if len(views) == 1 and not isinstance(X, (list, tuple)):
+        alone = len(views) == 1 and not isinstance(X, (list, tuple))
+        if alone and (reset or not isinstance(self.n_features_in_, list)):
             validate_data(self, X, skip_check_array=True, reset=reset)
             return views
         n_features = [view.shape[1] for view in views]
         if reset:
             self.n_features_in_ = n_features
-        elif n_features != self.n_features_in_:
+        elif n_features != np.ravel(self.n_features_in_).tolist():
             raise ValueError(
                 f"the views have {n_features} features, those of fit had {self.n_features_in_}"
             )
