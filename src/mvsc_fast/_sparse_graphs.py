@@ -360,7 +360,6 @@ def vote_scores(
     scale_neighbors=10,
     cap=1.5,
     block=1024,
-    n_threads=1,
 ):
     """What the most similar fitted samples say about new ones.
 
@@ -382,8 +381,6 @@ def vote_scores(
         As in `self_representation`.
     block : int, default=1024
         New rows at a time: memory is two float32 matrices of shape (block, n).
-    n_threads : int, default=1
-        Of BLAS.
 
     Returns
     -------
@@ -396,7 +393,7 @@ def vote_scores(
     scores = np.empty((m, n_clusters), dtype=np.float32)
     member = labels[:, None] == np.arange(n_clusters)
     roots = 1.0 / np.sqrt(scales)
-    with blas_threads(n_threads):
+    with blas_threads(1):
         for first in range(0, m, block):
             rows = slice(first, min(first + block, m))
             squares = np.zeros((rows.stop - first, n), dtype=np.float32)

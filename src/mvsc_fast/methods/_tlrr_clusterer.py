@@ -220,7 +220,7 @@ class TLRR(VotingClusterer):
             self._fit_sparse(fitted, longest, seed, n_threads)
         self._fitted_labels = self.labels_
         if len(self.samples_) < n:
-            self._label_the_rest(views, n_threads)
+            self._label_the_rest(views)
         self._voters.forget()
 
     def _fit_dense(self, views, longest, seed, n_threads):

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._factors import Factors, view_maps
 from .._sparse_graphs import (
@@ -15,6 +15,7 @@ from .._sparse_graphs import (
 )
 from ..threads import use_threads
 from ..views import check_views
+from ._base import MultiViewClusterer
 from ._recovery import RecoveryClusterer
 from ._tlrr_size import LONGEST
 
@@ -50,23 +51,21 @@ class FittedSamples:
         )
         self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
 
-    def scores_of(self, rest, labels, n_clusters, n_threads):
+    def scores_of(self, rest, labels, n_clusters):
         """Votes for other samples of the views, given by number, see `vote_scores`."""
         new = [_rows(one.factors, rest) for one in self._maps]
-        return self._vote(new, labels, n_clusters, n_threads)
+        return self._vote(new, labels, n_clusters)
 
-    def scores(self, views, labels, n_clusters, n_threads):
+    def scores(self, views, labels, n_clusters):
         """Votes for new samples."""
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
             new = [one(normalize(views[one.view][rows])) for one in self._maps]
-            blocks.append(self._vote(new, labels, n_clusters, n_threads))
+            blocks.append(self._vote(new, labels, n_clusters))
         return np.concatenate(blocks)
 
-    def _vote(self, new, labels, n_clusters, n_threads):
-        return vote_scores(
-            new, self._fitted, self.tensor.scales, labels, n_clusters, n_threads=n_threads
-        )
+    def _vote(self, new, labels, n_clusters):
+        return vote_scores(new, self._fitted, self.tensor.scales, labels, n_clusters)
 
     def forget(self):
         """Drop what only the fit needs."""
@@ -87,11 +86,11 @@ class FittedSimilarities:
     def __init__(self, W, samples):
         self._W, self._samples = W, samples
 
-    def scores_of(self, rest, labels, n_clusters, n_threads):
+    def scores_of(self, rest, labels, n_clusters):
         """Votes for other samples of W, given by number."""
-        return self.scores([A[rest] for A in self._W], labels, n_clusters, n_threads)
+        return self.scores([A[rest] for A in self._W], labels, n_clusters)
 
-    def scores(self, rows, labels, n_clusters, n_threads):
+    def scores(self, rows, labels, n_clusters):
         """Votes from rows of similarities to all n samples."""
         return np.concatenate(
             [
@@ -130,14 +129,14 @@ class VotingClusterer(RecoveryClusterer):
     def _is_default(self):
         return isinstance(self.graph, str) and self.graph == "selfrep"
 
-    def _label_the_rest(self, views, n_threads):
+    def _label_the_rest(self, views):
         n, c = views[0].shape[0], self.n_clusters
         rest = np.delete(np.arange(n), self.samples_)
         if self._is_precomputed() or self._is_default():
-            scores = self._voters.scores_of(rest, self._fitted_labels, c, n_threads)
+            scores = self._voters.scores_of(rest, self._fitted_labels, c)
         else:
             views = [X[rest] for X in views]
-            scores = self._voters.scores(views, self._fitted_labels, c, n_threads)
+            scores = self._voters.scores(views, self._fitted_labels, c)
         self.labels_ = np.empty(n, dtype=self._fitted_labels.dtype)
         self.labels_[self.samples_] = self._fitted_labels
         self.labels_[rest] = scores.argmax(axis=1)
@@ -170,15 +169,8 @@ class VotingClusterer(RecoveryClusterer):
         if self._is_precomputed():
             views = check_new_rows(X, self.n_features_in_)
         else:
-            views = check_views(X, ensure_min_samples=1)
-            if not isinstance(X, (list, tuple)):
-                validate_data(self, X, skip_check_array=True, reset=False)
-            n_features = [view.shape[1] for view in views]
-            if n_features != np.ravel(self.n_features_in_).tolist():
-                raise ValueError(
-                    f"the views have {n_features} features, those of fit had {self.n_features_in_}"
-                )
+            views = MultiViewClusterer._validate(self, X, reset=False)
         labels = self._fitted_labels
-        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
-            scores = self._voters.scores(views, labels, self.n_clusters, n_threads)
+        with use_threads(self.n_threads, views[0].shape[0]):
+            scores = self._voters.scores(views, labels, self.n_clusters)
         return scores.argmax(axis=1).astype(labels.dtype)
