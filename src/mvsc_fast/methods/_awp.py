@@ -13,14 +13,14 @@ from ..spectral import leading_eigenvectors
 from ..validation import check_clusters
 from ..views import check_views
 from ._base import MultiViewClusterer
-from ._method import check_seed, count, flag, method, option
+from ._method import check_flag, check_seed, count, method, option
 
 
 @method(
     check_views,
     n_clusters=count,
     n_neighbors=count,
-    normalize=flag,
+    normalize=check_flag,
     init=option("pivots", "axes"),
     random_state=check_seed,
 )

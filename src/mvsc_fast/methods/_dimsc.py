@@ -9,11 +9,11 @@ from ..solvers._results import RepresentationResult
 from ..solvers._run import Run
 from ..solvers._sylvester import sylvester
 from ..views import check_views
-from ._method import flag, method, nonnegative
+from ._method import check_flag, method, nonnegative
 from ._representation import RepresentationClusterer
 
 
-@method(check_views, lam_s=nonnegative, lam_d=nonnegative, normalize=flag, signed=flag)
+@method(check_views, lam_s=nonnegative, lam_d=nonnegative, normalize=check_flag, signed=check_flag)
 def dimsc(
     views,
     *,

@@ -49,13 +49,6 @@ def option(*options):
     return partial(check_option, options=options)
 
 
-def flag(value, name):
-    """``value``, which must be a truth value."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
 def check_callback(value, name):
     """``value``, which must be callable."""
     if not callable(value):
