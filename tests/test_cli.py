@@ -6,7 +6,7 @@ import pytest
 
 from mvsc_fast import cli, datasets
 from mvsc_fast.cli import main
-from mvsc_fast.methods import ESTIMATORS
+from mvsc_fast.methods import ESTIMATORS, _tlrr_size
 
 
 @pytest.fixture
@@ -30,6 +30,14 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     assert "acc" in out and method in out
     assert float(out.splitlines()[1].split()[1]) > (0.9 if "tlrr" in method else 0.5)
     assert err == ""  # quiet in a pipe
+
+
+def test_similarities_kept_sparse_are_drawn(data, monkeypatch):
+    monkeypatch.setattr(_tlrr_size, "DENSE_LIMIT", 50)
+    picture = data / "plot.png"
+    arguments = ["--clusters", "3", "--method", "tlrr", "--plot", str(picture)]
+    assert main(["cluster", str(data / "data.npz"), *arguments]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_labels_go_to_the_output_by_default(data, capsys):

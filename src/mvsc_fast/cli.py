@@ -161,7 +161,8 @@ def _demo(args):
     written = [folder / "labels.csv", folder / "similarity.png"]
     np.savetxt(written[0], np.column_stack([samples, consensus.labels_, y]), fmt="%d",
                delimiter=",", header="sample,cluster,digit", comments="")  # fmt: skip
-    figure = plot_similarity(fuse(tlrr.similarity_), fuse(tlrr.tensor_), y)
+    W, L = tlrr.similarity_, tlrr.tensor_
+    figure = plot_similarity(fuse(W), fuse(L), y[tlrr.samples_])
     figure.savefig(written[1], dpi=120)
     print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
 
