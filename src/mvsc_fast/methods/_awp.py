@@ -201,15 +201,7 @@ class AWP(MultiViewClusterer):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.normalize = normalize
-        self.init = init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
+        self._keep_parameters(locals())
 
     def _cluster(self, views, seed, n_threads):
         result = self._solve(views, n_threads=n_threads, random_state=seed)

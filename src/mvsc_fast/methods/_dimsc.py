@@ -144,14 +144,4 @@ class DiMSC(RepresentationClusterer):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.lam_s = lam_s
-        self.lam_d = lam_d
-        self.normalize = normalize
-        self.signed = signed
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
+        self._keep_parameters(locals())

@@ -195,15 +195,7 @@ class LMSC(RepresentationClusterer):
         n_threads=None,
         verbose=0,
     ):
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.n_components = n_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
+        self._keep_parameters(locals())
 
     def _context(self, views, seed, n_threads):
         return {"random_state": seed}
