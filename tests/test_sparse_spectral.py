@@ -12,7 +12,7 @@ from mvsc_fast.spectral import add_tail, fuse
 
 
 class Tensor:
-    """A dense tensor with zero diagonals in the form of `SparseTensor`."""
+    """A dense tensor with zero diagonals in the form of `_sparse_graphs.SparseTensor`."""
 
     def __init__(self, W):
         n = W.shape[1]

@@ -42,7 +42,7 @@ def thresholded_affinity(tensor, tau, tail):
 
     Parameters
     ----------
-    tensor : SparseTensor
+    tensor : _sparse_graphs.SparseTensor
         Non-negative slices on one pattern.
     tau, tail : float
 

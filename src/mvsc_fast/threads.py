@@ -128,9 +128,8 @@ def resolve_threads(n_threads=None):
 
     These are the CPUs in the process's affinity mask and cgroup limits, divided by the number of
     fits in progress in this process, without those that other processes are keeping busy at this
-    moment (known on Linux only). Without OpenMP the count still limits BLAS. A process made by fork
-    always gets 1, as OpenMP may hang there: start worker processes by "spawn" or "forkserver", or
-    joblib's default, to have threads in them.
+    moment (known on Linux only). A process made by fork always gets 1, as OpenMP may hang there:
+    start worker processes by "spawn" or "forkserver", or joblib's default, to have threads in them.
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)

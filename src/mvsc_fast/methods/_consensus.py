@@ -156,7 +156,7 @@ class ConsensusTLRR(MultiViewClusterer):
     def _limit(self):
         """Samples that are clustered at most."""
         return (
-            max(10_000, 300 * self.n_clusters) if self.max_samples == "auto" else (self.max_samples)
+            max(10_000, 300 * self.n_clusters) if self.max_samples == "auto" else self.max_samples
         )
 
     def _cluster(self, views, seed, n_threads):

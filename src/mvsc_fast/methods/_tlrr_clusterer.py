@@ -91,7 +91,7 @@ class TLRR(VotingClusterer):
         the W of ``similarity_``. None for solver="ialm".
     complete_ : bool
         Whether no tube above the threshold can be missing in ``similarity_``.
-    embedding_ : ndarray of shape (n_samples, n_clusters) or (n_samples, 2 * n_clusters)
+    embedding_ : ndarray of shape (m, n_clusters) or (m, 2 * n_clusters)
         Leading eigenvectors of the normalised affinity, rows of unit length; twice as many, times
         their squared eigenvalues, where the labels of these are more predictable.
     lam_ : float
