@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 from timing import load_shared, print_table, stopwatch
 
 import mvsc_fast._judge as judge
+import mvsc_fast._sparse_spectral as spectral
 import mvsc_fast._view_rows as rows
 import mvsc_fast.methods._consensus as consensus
 import mvsc_fast.methods._ensemble as ensemble
@@ -49,7 +50,7 @@ PARTS = {
 }  # fmt: skip
 CONSTANTS = [
     (consensus, "NEIGHBORS", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
-    (consensus, "VOTING_NEIGHBORS", [15, 60]),
+    (spectral, "VOTING_NEIGHBORS", [15, 60]),
     (consensus, "CANDIDATES", [30, 100]),
     (consensus, "LONGEST", [48, 100]),
     (consensus, "TAIL", [0.003, 0.03]),

@@ -10,6 +10,8 @@ from sklearn.preprocessing import normalize
 DENSE_PER_CLUSTER = 24
 DENSE_LIMIT = 256
 LAPACK_LIMIT = 3000  # of matrices that are dense anyway
+VOTING_NEIGHBORS = 30
+LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
 
 def tube_threshold(lengths, n, n_neighbors):
@@ -57,6 +59,16 @@ def thresholded_affinity(tensor, tau, tail):
     S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
     S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
     return scipy.sparse.csr_array((S, tensor.indices, tensor.indptr), shape=(n, n))
+
+
+def voting_affinity(tensor):
+    """The `thresholded_affinity` by which neighbours vote for each other's labels.
+
+    At a threshold that 30 tubes per sample exceed on average, or a third of all.
+    """
+    n = tensor.n
+    tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
+    return thresholded_affinity(tensor, tau, LEAST_TAIL)
 
 
 def leading_eigenvectors(A, count, start):

@@ -15,7 +15,13 @@ from .._judge import Judge, one_hot, refined_labels
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
 from .._sparse_graphs import sparse_tensor
-from .._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from .._sparse_spectral import (
+    embedded,
+    leading_eigenvectors,
+    thresholded_affinity,
+    tube_threshold,
+    voting_affinity,
+)
 from .._view_rows import BLOCK, ViewRows, canonical_order, is_constant
 from ..spectral import assign
 from ..threads import use_threads
@@ -25,10 +31,8 @@ from ._ensemble import generalised_median, tlrr_consensus
 from ._method import either, option
 
 NEIGHBORS = (8, 15, 30, 60)
-VOTING_NEIGHBORS = 30
 CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row
 TAIL = 0.01
-LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 SHARPNESS = 32  # exponent of J / J_max in the weights
 BEST = 6  # labellings that TLRR fuses
 # Ridges of the two slices of a view, times the mean eigenvalue of its Gram matrix.
@@ -155,9 +159,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _limit(self):
         """Samples that are clustered at most."""
-        return (
-            max(10_000, 300 * self.n_clusters) if self.max_samples == "auto" else self.max_samples
-        )
+        if self.max_samples == "auto":
+            return max(10_000, 300 * self.n_clusters)
+        return self.max_samples
 
     def _cluster(self, views, seed, n_threads):
         n, limit = views[0].shape[0], self._limit()
@@ -266,12 +270,10 @@ class ConsensusTLRR(MultiViewClusterer):
                 A = thresholded_affinity(tensor, tau, TAIL)
                 values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
                 start = vectors.sum(axis=1)
-                wide = vectors * np.maximum(values, 0) ** 2
-                for name, embedding in (("c", vectors[:, :c]), ("2c", wide)):
-                    labels = self._assigned(normalize(embedding), c, seed)
+                for name in ("c", "2c"):
+                    labels = self._assigned(embedded(values, vectors, c, name), c, seed)
                     found.append(Candidate(kind, d, name, labels))
-            tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
-            affinity = affinity + thresholded_affinity(tensor, tau, LEAST_TAIL)
+            affinity = affinity + voting_affinity(tensor)
         self.affinity_ = affinity
         self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found

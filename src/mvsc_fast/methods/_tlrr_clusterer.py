@@ -15,6 +15,7 @@ from .._sparse_spectral import (
     start_vector,
     thresholded_affinity,
     tube_threshold,
+    voting_affinity,
 )
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
@@ -26,8 +27,6 @@ from ._tlrr_size import LONGEST, check_fit, chosen_size, count_slices
 from ._voters import FittedSamples, FittedSimilarities, VotingClusterer
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
-VOTING_NEIGHBORS = 30
-LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 # How much less predictable labels of the minimiser may be than those of its first step: by so much
 # J of equally good labellings differs.
 MARGIN = 0.02
@@ -284,10 +283,8 @@ class TLRR(VotingClusterer):
         )
 
     def _votes(self, longest):
-        """Thresholded affinity with rows of sum 1."""
-        n = longest.n
-        tau = tube_threshold(longest.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
-        return normalize(thresholded_affinity(longest, tau, LEAST_TAIL), norm="l1")
+        """The affinity by which samples vote, with rows of sum 1."""
+        return normalize(voting_affinity(longest), norm="l1")
 
     def _strength(self):
         return (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
