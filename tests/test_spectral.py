@@ -44,7 +44,7 @@ def test_embedding_spans_the_leading_eigenvectors():
 def test_lanczos_and_lapack_agree(monkeypatch):
     S, y = block_affinity([40, 50, 60], weak=0.2)
     dense, _ = spectral_labels(S, 3, random_state=0)
-    monkeypatch.setattr(spectral, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(spectral, "LAPACK_LIMIT", 10)
     lanczos, _ = spectral_labels(S, 3, random_state=0)
     np.testing.assert_array_equal(dense, lanczos)
     assert adjusted_rand_score(y, dense) == 1

@@ -9,7 +9,8 @@ from sklearn.preprocessing import normalize
 # Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
 DENSE_PER_CLUSTER = 24
 DENSE_LIMIT = 256
-LAPACK_LIMIT = 3000  # of matrices that are dense anyway
+# Of matrices that are dense anyway: above, a few eigenvectors are cheaper by Lanczos.
+LAPACK_LIMIT = 3000
 VOTING_NEIGHBORS = 30
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
@@ -105,7 +106,7 @@ def leading_eigenvectors(A, count, start):
     small = n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count
     if small or (isinstance(N, np.ndarray) and n <= LAPACK_LIMIT):
         N = N.toarray() if scipy.sparse.issparse(N) else N
-        values, vectors = _dense_eigenvectors(N.astype(np.float64), count)
+        values, vectors = dense_eigenpairs(N.astype(np.float64), count)
     else:
         values, vectors = scipy.sparse.linalg.eigsh(
             N,
@@ -154,7 +155,8 @@ def embedded(values, vectors, n_clusters, kind):
     return normalize(vectors * np.maximum(values, 0) ** 2)
 
 
-def _dense_eigenvectors(N, count):
+def dense_eigenpairs(N, count):
+    """The ``count`` largest eigenvalues of a symmetric array and their vectors, ascending."""
     n = len(N)
     values, vectors = scipy.linalg.eigh(N, subset_by_index=[n - count, n - 1], check_finite=False)
     if vectors.shape[1] < count:

@@ -1,12 +1,12 @@
 """From a similarity tensor to labels: fuse, embed, assign."""
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from ._sparse_spectral import LAPACK_LIMIT, dense_eigenpairs
 from .threads import limit_threads
 
 __all__ = [
@@ -17,9 +17,6 @@ __all__ = [
     "spectral_embedding",
     "spectral_labels",
 ]
-
-# Above this size a few eigenvectors are cheaper by Lanczos than by LAPACK.
-DENSE_LIMIT = 3000
 
 
 def fuse(tensor, *, keep_diagonal=False):
@@ -107,14 +104,9 @@ def leading_eigenvectors(A, count, random_state=None):
     ndarray of shape (n, count)
     """
     n = A.shape[0]
-    if n <= DENSE_LIMIT or count > n // 10:
+    if n <= LAPACK_LIMIT or count > n // 10:
         dense = A.toarray() if scipy.sparse.issparse(A) else A
-        wanted = [n - count, n - 1]
-        _, vectors = scipy.linalg.eigh(dense, subset_by_index=wanted, check_finite=False)
-        if vectors.shape[1] < count:
-            # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
-            _, vectors = scipy.linalg.eigh(dense, driver="evd", check_finite=False)
-            vectors = vectors[:, n - count :]
+        _, vectors = dense_eigenpairs(dense, count)
     else:
         start = check_random_state(random_state).uniform(-1, 1, n)
         _, vectors = scipy.sparse.linalg.eigsh(A, count, which="LA", v0=start, tol=1e-8)

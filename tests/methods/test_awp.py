@@ -192,7 +192,7 @@ def test_degenerate_data(views, normalize):
 def test_above_the_dense_limit_eigenvectors_come_from_lanczos(monkeypatch):
     views, _ = subspaces(90)
     dense = awp(views, n_clusters=3)
-    monkeypatch.setattr("mvsc_fast.spectral.DENSE_LIMIT", 50)
+    monkeypatch.setattr("mvsc_fast.spectral.LAPACK_LIMIT", 50)
     sparse = awp(views, n_clusters=3, random_state=0)
     assert same_clusters(dense.labels, sparse.labels)
     np.testing.assert_allclose(sparse.weights, dense.weights, rtol=1e-6)
