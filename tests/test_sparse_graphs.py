@@ -6,7 +6,8 @@ from reference import sparse_graphs as twin
 from mvsc_fast import _factored, datasets, graphs
 from mvsc_fast import _sparse_graphs as sparse_graphs
 from mvsc_fast._factors import Factors, ridge_factors, ridge_maps, view_factors, view_maps
-from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor, vote_scores
+from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor
+from mvsc_fast._votes import vote_scores
 
 
 def subspaces(n=150, **options):

@@ -6,13 +6,8 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._factors import Factors, view_maps
-from .._sparse_graphs import (
-    nearest_rows,
-    precomputed_votes,
-    sparse_tensor,
-    unseen_tubes,
-    vote_scores,
-)
+from .._sparse_graphs import nearest_rows, sparse_tensor, unseen_tubes
+from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
 from ..views import check_views
 from ._base import MultiViewClusterer
