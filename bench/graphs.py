@@ -3,7 +3,7 @@
 Usage: python bench/graphs.py [n ...]       default 500 2000 10000; hdigit where it is at hand
 """
 
-import sys
+import argparse
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -37,11 +37,10 @@ def row(name, views):
             f"{tubes:.3f}", f"{len(tensor.indices) / n:.0f}"]  # fmt: skip
 
 
-def main():
-    sizes = [int(n) for n in sys.argv[1:]] or [500, 2000, 10000]
+def main(sizes):
     with limit_threads(1):
-        rows = [row("subspaces", synthetic(n)) for n in sizes]
-        if not sys.argv[1:] and (SHARED / "data" / "hdigit.npz").exists():
+        rows = [row("subspaces", synthetic(n)) for n in sizes or [500, 2000, 10000]]
+        if not sizes and (SHARED / "data" / "hdigit.npz").exists():
             views, _ = load_shared("hdigit", seed=0)
             rows.append(row("hdigit", [X.astype(np.float32) for X in views]))
     print_table(["data", "n", "slices", "dense s", "sparse s", "ratio", "factors s", "search s",
@@ -49,4 +48,6 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sizes", nargs="*", type=int, metavar="n", help="numbers of samples")
+    main(parser.parse_args().sizes)

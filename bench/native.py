@@ -8,6 +8,7 @@ are counted by interposing malloc and mmap: "asked" is what the size query says,
 that was held at a time besides.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -74,6 +75,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     if "MVSC_PROBE" in os.environ:
         sys.path.insert(0, os.environ["MVSC_PROBE"])
         main()

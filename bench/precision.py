@@ -3,6 +3,8 @@
 Usage: python bench/precision.py
 """
 
+import argparse
+
 import numpy as np
 from timing import load_shared, median_seconds, print_table
 
@@ -57,4 +59,5 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     main()

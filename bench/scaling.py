@@ -3,6 +3,7 @@
 Usage: python bench/scaling.py
 """
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -80,4 +81,5 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     main()

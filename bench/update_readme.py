@@ -3,6 +3,7 @@
 Usage: python bench/update_readme.py [NAME ...]
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -38,4 +39,6 @@ def main(names):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCRIPTS))
+    main(parser.parse_args().names)
