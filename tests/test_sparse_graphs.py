@@ -5,7 +5,7 @@ from reference import sparse_graphs as twin
 
 from mvsc_fast import _factored, datasets, graphs
 from mvsc_fast import _sparse_graphs as sparse_graphs
-from mvsc_fast._factors import Factors, ridge_factors, ridge_maps, view_factors, view_maps
+from mvsc_fast._factors import Factors, ridge_maps, view_factors, view_maps
 from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor
 from mvsc_fast._votes import vote_scores
 
@@ -17,6 +17,10 @@ def subspaces(n=150, **options):
 
 def unit_rows(n, d, seed=0):
     return twin.unit(np.random.default_rng(seed).standard_normal((n, d)))
+
+
+def ridge_factors(X, ridge):
+    return ridge_maps(X, [ridge])[0].factors
 
 
 def dense(tensor):

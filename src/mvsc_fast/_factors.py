@@ -43,30 +43,23 @@ def view_scales(n, d, scales):
     return list(scales) if n >= 4 * d else list(scales[:1])
 
 
-def ridge_factors(X, ridge):
-    """Factors of the self-representation of a view by ridge regression.
+def ridge_maps(X, ridges):
+    """The map of one view for each ridge: its ``factors`` and, called, those of new rows.
+
+    From the smaller one of both Gram matrices, which all ridges share.
 
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d)
         Rows of the length wanted: unit rows as a rule.
-    ridge : float
+    ridges : list of float
         g, absolute.
 
     Returns
     -------
-    Factors
-        ``u`` (n, r) with r the smaller of n and the number of columns that are not zero, and ``h``
-        (n,), float32.
-    """
-    (ridge_map,) = ridge_maps(X, [ridge])
-    return ridge_map.factors
-
-
-def ridge_maps(X, ridges):
-    """The map of one view for each ridge: its ``factors`` and, called, those of new rows.
-
-    From the smaller one of both Gram matrices, which all ridges share.
+    list of maps
+        Their ``factors`` are ``u`` (n, r) with r the smaller of n and the number of columns that
+        are not zero, and ``h`` (n,), float32.
     """
     used = _used_columns(X)
     X = X[:, used]
