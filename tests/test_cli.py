@@ -33,7 +33,7 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
 
 
 def test_similarities_kept_sparse_are_drawn(data, monkeypatch):
-    monkeypatch.setattr(_tlrr_size, "DENSE_LIMIT", 50)
+    monkeypatch.setattr(_tlrr_size, "DENSE_COST", 0)
     picture = data / "plot.png"
     arguments = ["--clusters", "3", "--method", "tlrr", "--plot", str(picture)]
     assert main(["cluster", str(data / "data.npz"), *arguments]) == 0
