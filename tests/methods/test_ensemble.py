@@ -48,6 +48,13 @@ def test_rare_tuples_follow_those_they_share_most_labels_with(monkeypatch):
     assert adjusted_rand_score(whole.labels, part.labels) > 0.95
 
 
+def test_no_fewer_tuples_than_clusters_are_cut(monkeypatch):
+    monkeypatch.setattr(ensemble, "MAX_TUPLES", 12)
+    y = np.arange(400) % 20
+    found = tlrr_consensus(labellings_near(y, 0.1, 6, seed=0), 20, seed=0, n_threads=1)
+    assert found.n_tuples > 20 and len(np.unique(found.labels)) == 20
+
+
 def test_with_no_more_tuples_than_clusters_nothing_is_solved():
     y = np.arange(30) % 3
     equal = tlrr_consensus([y, (y + 1) % 3, y], 3, seed=0, n_threads=1)

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from .._judge import mutual_information
 from .._repr import ShortRepr
+from .._sparse_spectral import dense_eigenpairs
 from ._tlrr import tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
-MAX_TUPLES = 400  # the problem is dense in them
+MAX_TUPLES = 400  # the problem is dense in them; no fewer than clusters
 N_INIT = 10  # starts of k-means; it has few points
 TAIL = 0.01
 
@@ -51,7 +51,7 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
     member, count = member.ravel(), len(tuples)
     if count <= n_clusters:
         return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
-    kept = np.sort(np.argsort(-size, kind="stable")[:MAX_TUPLES])
+    kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
     return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
 
@@ -75,10 +75,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads):
     S = S / ((S * pairs).sum() or 1.0) + TAIL * S_W / (S_W * pairs).sum()
     # Eigenvectors of the n x n affinity, constant on tuples: of D^1/2 S D^1/2, D = diag(size).
     root = np.sqrt(size / (S @ size))
-    first = max(0, len(size) - n_clusters)
-    _, vectors = scipy.linalg.eigh(
-        S * root[:, None] * root, subset_by_index=[first, len(size) - 1], check_finite=False
-    )
+    _, vectors = dense_eigenpairs(S * root[:, None] * root, n_clusters)
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(normalize(vectors[:, ::-1]), sample_weight=size).labels_
     return labels.astype(np.int64), result.gap
