@@ -187,7 +187,7 @@ def test_permuting_the_samples_permutes_the_labels_of_a_sparse_fit():
     order = np.random.default_rng(0).permutation(100)
     labels = TLRR(4, size="sparse", random_state=0).fit_predict(views)
     permuted = TLRR(4, size="sparse", random_state=0).fit_predict([X[order] for X in views])
-    assert clustering_scores(labels[order], permuted)["acc"] == 1.0
+    np.testing.assert_array_equal(permuted, labels[order])
 
 
 @pytest.mark.parametrize(

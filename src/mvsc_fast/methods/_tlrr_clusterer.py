@@ -17,6 +17,7 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
+from .._view_rows import canonical_order
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
@@ -181,6 +182,19 @@ class TLRR(VotingClusterer):
         return W
 
     def _cluster(self, views, seed, n_threads):
+        if self._is_precomputed() or not isinstance(self.graph, str):
+            self._cluster_in_order(views, seed, n_threads)
+            return
+        order = canonical_order(views)  # so that no rounding depends on the order given
+        self._cluster_in_order([X[order] for X in views], seed, n_threads)
+        labels = np.empty_like(self.labels_)
+        labels[order] = self.labels_
+        chosen = order[self.samples_]
+        rank = np.argsort(chosen)
+        self._permute(rank)
+        self.labels_, self.samples_ = labels, chosen[rank]
+
+    def _cluster_in_order(self, views, seed, n_threads):
         n = views[0].shape[0]
         limit = max(20_000, 300 * self.n_clusters)
         limit = limit if self.max_samples == "auto" else self.max_samples
