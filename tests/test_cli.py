@@ -56,7 +56,8 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--neighbors", "8"], "consensus-tlrr has no such"),
         (["{plain}", "--clusters", "3", "--threads", "0"], "n_threads"),
         (["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"], "no affinity"),
-        (["{plain}", "--clusters", "3", "--labels", "/nowhere/l.csv"], "No such file"),
+        (["{plain}", "--clusters", "3", "--labels", "."], "is a folder"),
+        (["{plain}", "--clusters", "3", "--plot", "p.xyz"], "pictures are saved as"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message):

@@ -92,7 +92,7 @@ PUBLIC = {
         "tube_lengths",
         "tube_thresholds",
     ],
-    "mvsc_fast.plots": ["plot_neighbors_path", "plot_similarity"],
+    "mvsc_fast.plots": ["check_picture", "plot_neighbors_path", "plot_similarity"],
     "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.readers": ["load_views"],
     "mvsc_fast.solvers": [

@@ -125,3 +125,22 @@ def test_missing_and_mixed_files(tmp_path):
         load_views([tmp_path / "a.npz", tmp_path / "b.csv"])
     with pytest.raises(ValueError, match="no file"):
         load_views([])
+
+
+def test_a_line_of_numbers_and_text_is_no_header(tmp_path):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("1,2\n3,4\n")
+    bad.write_text("NA,2\n3,4\n")
+    with pytest.raises(ValueError, match=r"bad\.csv: line 1 has both numbers and text \(field 1"):
+        load_views([good, bad])
+
+
+def test_messages_name_the_file_that_is_damaged(tmp_path):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.npy"
+    good.write_text("1,2\n3,4\n")
+    bad.write_bytes(b"")
+    with pytest.raises(ValueError, match=r"^\S*bad\.npy: "):
+        load_views([good, bad])
+    np.save(bad, np.array(["a", "b"]))
+    with pytest.raises(ValueError, match=r"bad\.npy: an array of <U1 of shape \(2,\), no matrix"):
+        load_views([good, bad])

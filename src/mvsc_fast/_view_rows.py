@@ -1,8 +1,11 @@
 """Views as rows of unit length: in canonical order, in few columns, centred, and new rows alike."""
 
+import warnings
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
@@ -47,6 +50,38 @@ def spread(n, count):
 def dense(X):
     """A float64 array of X, which may be sparse."""
     return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+
+
+def equal_samples(views):
+    """Number of every sample's distinct value, from 0, of samples in canonical order."""
+    differs = np.zeros(views[0].shape[0], dtype=np.int64)
+    for X in views:
+        differs[1:] |= np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() > 0
+    return np.cumsum(differs)
+
+
+def warn_of_few(equal, n_clusters, stacklevel):
+    """ConvergenceWarning where there are fewer distinct samples than clusters."""
+    distinct = equal[-1] + 1
+    if distinct < n_clusters:
+        warnings.warn(
+            f"the samples have {distinct} distinct values, fewer than n_clusters={n_clusters}: "
+            "clusters stay empty, or equal samples are told apart",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def constant_views(views, consequence, stacklevel):
+    """Numbers of the views in which all samples are equal, named in a UserWarning."""
+    constant = [i for i, X in enumerate(views) if is_constant(X)]
+    if constant:
+        warnings.warn(
+            f"view {', '.join(map(str, constant))}: all samples are equal, {consequence}",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    return constant
 
 
 def is_constant(X):

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from . import __version__, datasets, graphs
 from .methods import ESTIMATORS, TLRR, ConsensusTLRR
 from .metrics import clustering_scores
-from .plots import MAX_SAMPLES, plot_similarity
+from .plots import MAX_SAMPLES, check_picture, plot_similarity
 from .readers import load_views
 from .spectral import fuse, spectral_labels
 from .threads import show_config
@@ -87,6 +87,7 @@ def _cluster(args):
         "verbose": int(sys.stderr.isatty()),
         **_neighbors(args),
     }
+    _check_outputs(args)
     views, y = load_views(args.files)
     if args.scores and y is None:
         raise ValueError(f"--scores: {args.files[0]} holds no labels")
@@ -103,6 +104,17 @@ def _cluster(args):
         # Labels on the standard output must stay machine-readable.
         out = sys.stdout if args.labels else sys.stderr
         print(_score_table({args.method: clustering_scores(y, model.labels_)}), file=out)
+
+
+def _check_outputs(args):
+    """Make the folders of what will be written, and refuse what cannot be, before any work."""
+    for name in (args.labels, args.plot):
+        if name is not None:
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            if Path(name).is_dir():
+                raise ValueError(f"{name} is a folder: name a file to write")
+    if args.plot is not None:
+        check_picture(args.plot)
 
 
 def _neighbors(args):
@@ -137,6 +149,7 @@ def _demo(args):
     start = time.perf_counter()
     folder = Path(args.output)
     folder.mkdir(parents=True, exist_ok=True)
+    check_picture(folder / "similarity.png")
     views, y, samples = _balanced_handwritten(args.per_class, args.seed)
     print(
         f"UCI Multiple Features: {len(y)} handwritten digits in {len(views)} views, "
@@ -149,7 +162,9 @@ def _demo(args):
         model = estimator(10, random_state=args.seed, n_threads=args.threads).fit(views)
         models.append(model)
         name = estimator.__name__
-        rows[f"{name}, {time.perf_counter() - begin:.1f} s"] = clustering_scores(y, model.labels_)
+        seconds = time.perf_counter() - begin
+        print(f"{name}: {seconds:.1f} s", flush=True)
+        rows[name] = clustering_scores(y, model.labels_)
     for name, labels in _baselines(views, 10, args.seed):
         rows[name] = clustering_scores(y, labels)
     print(_score_table(rows))

@@ -1,9 +1,11 @@
 """Pictures of similarities; needs matplotlib (``pip install mvsc-fast[plot]``)."""
 
+from pathlib import Path
+
 import numpy as np
 import scipy.sparse
 
-__all__ = ["plot_neighbors_path", "plot_similarity"]
+__all__ = ["check_picture", "plot_neighbors_path", "plot_similarity"]
 
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 
@@ -14,6 +16,22 @@ def _figure(*args, **kwargs):
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install mvsc-fast[plot]") from error
     return Figure(*args, **kwargs)
+
+
+def check_picture(path):
+    """Raise if no picture can be saved there: without matplotlib, or in a format it does not know.
+
+    Parameters
+    ----------
+    path : str or Path
+    """
+    figure = _figure()
+    known = figure.canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in known:
+        raise ValueError(
+            f"{path}: pictures are saved as {', '.join(sorted(known))}, not {suffix!r}"
+        )
 
 
 def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity after TLRR")):

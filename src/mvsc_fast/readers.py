@@ -52,15 +52,20 @@ def load_views(paths):
     whole = [path for path in paths if path.suffix.lower() in readers]
     if whole and len(paths) > 1:
         raise ValueError(f"{whole[0]} holds all views: give it alone, or one file per view")
+    if whole:
+        return _named(readers[paths[0].suffix.lower()], paths[0])
+    return [_named(_read_matrix, path) for path in paths], None
+
+
+def _named(read, path):
+    """What ``read`` finds in a file, whose name stands in every message."""
     try:
-        if whole:
-            return readers[paths[0].suffix.lower()](paths[0])
-        return [_read_matrix(path) for path in paths], None
+        return read(path)
     except Exception as error:  # parsers of damaged files raise whatever they like
         if isinstance(error, OSError) and error.filename is not None:
             raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
-        prefix = "" if message.startswith(tuple(map(str, paths))) else f"{paths[0]}: "
+        prefix = "" if message.startswith(str(path)) else f"{path}: "
         raise ValueError(f"{prefix}{message}") from error
 
 
@@ -84,10 +89,22 @@ def _read_npz(path):
 
 def _read_matrix(path):
     if path.suffix.lower() == ".npy":
-        return np.load(path, allow_pickle=False)
+        X = np.load(path, allow_pickle=False)
+        if X.ndim != 2 or X.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{path}: an array of {X.dtype} of shape {X.shape}, no matrix of numbers"
+            )
+        return X
     with open(path, encoding="utf-8-sig") as file:
         first = file.readline()
-    header = any(not _is_number(field) for field in first.split(","))
+    fields = first.split(",")
+    words = [k for k, field in enumerate(fields) if not _is_number(field)]
+    if 0 < len(words) < len(fields):
+        raise ValueError(
+            f"{path}: line 1 has both numbers and text (field {words[0] + 1} is "
+            f"{fields[words[0]].strip()!r}): a header is all names, samples are all numbers"
+        )
+    header = bool(words)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of empty files, an error below
         try:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import random_similarities
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, TSVDMSC, datasets, graphs, tlrr
@@ -92,7 +93,8 @@ def test_fitted_attributes(subspaces):
     assert model.embedding_.shape == (120, columns)
     assert model.n_features_in_ == [40, 60, 30] and model.n_iter_ >= 1 and model.converged_
     assert model.n_neighbors_ in model.path_.n_neighbors and model.lam_ > 0
-    np.testing.assert_array_equal(model.similarity_, graphs.self_representation(views))
+    expected = graphs.self_representation(views)
+    np.testing.assert_allclose(model.similarity_, expected, rtol=1e-9, atol=1e-12)
     assert clustering_scores(y, labels)["acc"] >= 0.95
     for X, original in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, original)
@@ -191,6 +193,7 @@ def test_labels_are_reproducible_and_leave_the_global_generator_alone(subspaces)
 
 
 @pytest.mark.parametrize("Estimator", [TLRR, TSVDMSC])
+@pytest.mark.filterwarnings("ignore:view 2. all samples are equal")
 def test_constant_views_duplicates_and_unusual_layouts(subspaces, Estimator):
     X, Y = subspaces[0][:2]
     X, Y = X[:60].copy(), np.asfortranarray(Y[:60])
@@ -303,3 +306,12 @@ def test_peak_memory_in_tensors(solver, limit):
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert float(run.stdout) <= limit
+
+
+def test_constant_views_and_too_few_distinct_samples_are_said(subspaces):
+    X = subspaces[0][0][:40]
+    with pytest.warns(UserWarning, match="view 1: all samples are equal, which tells") as caught:
+        TLRR(3, random_state=0).fit([X, np.ones((40, 4))])
+    assert caught[0].filename == __file__
+    with pytest.warns(ConvergenceWarning, match="2 distinct values, fewer than n_clusters=3"):
+        TLRR(3, random_state=0).fit([X[[0, 1] * 20]])

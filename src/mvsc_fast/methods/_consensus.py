@@ -22,7 +22,14 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import BLOCK, ViewRows, canonical_order, is_constant
+from .._view_rows import (
+    BLOCK,
+    ViewRows,
+    canonical_order,
+    constant_views,
+    equal_samples,
+    warn_of_few,
+)
 from ..spectral import assign
 from ..threads import use_threads
 from ..validation import check_integer
@@ -216,7 +223,8 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fit(self, views, c, seed, n_threads):
         """Labels of samples in canonical order."""
-        equal = _equal_samples(views, c)
+        equal = equal_samples(views)
+        warn_of_few(equal, c, stacklevel=6)
         rows = [ViewRows(X) for X in views]
         by_itself = ViewGraphs(views, [view.unit for view in rows])
         self.views_used_ = self._usable(views, by_itself)
@@ -240,13 +248,7 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _usable(self, views, by_itself):
         """Numbers of the views that are fused."""
-        constant = [i for i, X in enumerate(views) if is_constant(X)]
-        if constant:
-            warnings.warn(
-                f"view {', '.join(map(str, constant))}: all samples are equal, ignored",
-                UserWarning,
-                stacklevel=5,
-            )
+        constant = constant_views(views, "ignored", stacklevel=6)
         varied = [i for i in range(len(views)) if i not in constant]
         if self.views == "auto":
             varied = by_itself.helpful(varied, stacklevel=6)
@@ -328,19 +330,3 @@ def _row_stochastic(A):
     out = A.copy()
     out.data /= np.repeat(np.where(degree > 0, degree, 1), np.diff(A.indptr)).astype(A.dtype)
     return out
-
-
-def _equal_samples(views, c):
-    """Number of every sample's distinct value, from 0; equal ones are neighbours in this order."""
-    differs = np.zeros(views[0].shape[0], dtype=np.int64)
-    for X in views:
-        differs[1:] |= np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() > 0
-    number = np.cumsum(differs)
-    if number[-1] + 1 < c:
-        warnings.warn(
-            f"the samples have {number[-1] + 1} distinct values, fewer than n_clusters={c}: "
-            f"{c - number[-1] - 1} clusters stay empty",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-    return number

@@ -17,7 +17,7 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import canonical_order
+from .._view_rows import canonical_order, constant_views, equal_samples, warn_of_few
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
@@ -186,7 +186,10 @@ class TLRR(VotingClusterer):
             self._cluster_in_order(views, seed, n_threads)
             return
         order = canonical_order(views)  # so that no rounding depends on the order given
-        self._cluster_in_order([X[order] for X in views], seed, n_threads)
+        views = [X[order] for X in views]
+        warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
+        constant_views(views, "which tells nothing about clusters: leave it out", stacklevel=4)
+        self._cluster_in_order(views, seed, n_threads)
         labels = np.empty_like(self.labels_)
         labels[order] = self.labels_
         chosen = order[self.samples_]
