@@ -61,7 +61,7 @@ def equal_samples(views):
 
 
 def warn_of_few(equal, n_clusters, stacklevel):
-    """ConvergenceWarning where there are fewer distinct samples than clusters."""
+    """Whether there are fewer distinct samples than clusters, which a ConvergenceWarning says."""
     distinct = equal[-1] + 1
     if distinct < n_clusters:
         warnings.warn(
@@ -70,6 +70,7 @@ def warn_of_few(equal, n_clusters, stacklevel):
             ConvergenceWarning,
             stacklevel=stacklevel,
         )
+    return distinct < n_clusters
 
 
 def constant_views(views, consequence, stacklevel):

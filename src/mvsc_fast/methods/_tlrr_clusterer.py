@@ -187,9 +187,12 @@ class TLRR(VotingClusterer):
             return
         order = canonical_order(views)  # so that no rounding depends on the order given
         views = [X[order] for X in views]
-        warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
+        few = warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
         constant_views(views, "which tells nothing about clusters: leave it out", stacklevel=4)
-        self._cluster_in_order(views, seed, n_threads)
+        with warnings.catch_warnings():
+            if few:  # as k-means would say again
+                warnings.filterwarnings("ignore", "Number of distinct clusters")
+            self._cluster_in_order(views, seed, n_threads)
         labels = np.empty_like(self.labels_)
         labels[order] = self.labels_
         chosen = order[self.samples_]
