@@ -253,7 +253,7 @@ class TLRR(VotingClusterer):
         tol = tol if self.tol is None else self.tol
         max_iter = max_iter if self.max_iter is None else self.max_iter
         result = self._solve(W, lam=self.lam_, tol=tol, max_iter=max_iter, n_threads=n_threads)
-        self._keep(result, tol, expected=max_iter == 0)
+        self._keep(result, tol, expected=max_iter == 0, stacklevel=6)
         self.gap_bound_, self.complete_ = result.gap, True
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))
@@ -365,7 +365,7 @@ class TLRR(VotingClusterer):
                 f"{J:.3f}, its tube-shrunken W {chosen:.3f}: the labels of the latter are kept "
                 '(labels_from_="path"). max_iter=0 solves no further than that',
                 UserWarning,
-                stacklevel=6,  # the user's call of fit
+                stacklevel=7,  # the user's call of fit
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
