@@ -258,7 +258,8 @@ def test_accuracy_on_a_part_of_the_embedded_digits():
 def test_interrupt_ends_within_an_iteration_and_restores_threads(solver):
     """SIGINT from the callback's thread while the solver runs on."""
     code = f"""
-        import signal, threading, time
+        import signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
         import numpy as np, threadpoolctl
         from mvsc_fast import tlrr
         W = np.abs(np.random.default_rng(0).standard_normal((3, 300, 300)))
