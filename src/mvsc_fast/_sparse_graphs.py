@@ -18,6 +18,7 @@ from .validation import check_integer, check_number
 from .views import check_views
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
+CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row, in the estimators
 
 
 class SparseTensor(NamedTuple):

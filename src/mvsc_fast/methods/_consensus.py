@@ -14,7 +14,7 @@ from .._factors import view_factors
 from .._judge import Judge, one_hot, refined_labels
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
-from .._sparse_graphs import sparse_tensor
+from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor
 from .._sparse_spectral import (
     embedded,
     leading_eigenvectors,
@@ -38,7 +38,6 @@ from ._ensemble import generalised_median, tlrr_consensus
 from ._method import either, option
 
 NEIGHBORS = (8, 15, 30, 60)
-CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row
 TAIL = 0.01
 SHARPNESS = 32  # exponent of J / J_max in the weights
 BEST = 6  # labellings that TLRR fuses

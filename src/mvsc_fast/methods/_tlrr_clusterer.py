@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._judge import JudgeByViews, judge_by_graph
-from .._sparse_graphs import longest_tubes, on_one_pattern, sparse_knn
+from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
     leading_eigenvectors,
@@ -24,7 +24,7 @@ from ..spectral import add_tail, assign, fuse
 from ..validation import check_integer, check_similarities, check_sparse_similarities
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
 from ._tlrr import tlrr
-from ._tlrr_size import LONGEST, check_fit, chosen_size, count_slices
+from ._tlrr_size import check_fit, chosen_size, count_slices
 from ._voters import FittedSamples, FittedSimilarities, VotingClusterer
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter

@@ -1,9 +1,9 @@
 """How large a problem TLRR takes on, and what that needs."""
 
 from .._factors import SCALES, view_scales
+from .._sparse_graphs import LONGEST
 from ..validation import available_memory
 
-LONGEST = 64  # tubes of each row
 # Slices times n^3 up to which "auto" solves exactly. For the default W 500 samples in four slices,
 # where the solve takes about as long as all else; for 2000 samples in six it took 30 times as long,
 # and its labels were no better. Other tensors are n x n anyhow: 1000 samples in three slices.

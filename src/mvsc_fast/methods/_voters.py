@@ -6,16 +6,13 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._factors import Factors, view_maps
-from .._sparse_graphs import nearest_rows, sparse_tensor, unseen_tubes
+from .._sparse_graphs import CANDIDATES, LONGEST, nearest_rows, sparse_tensor, unseen_tubes
+from .._view_rows import BLOCK
 from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
 from ..views import check_views
 from ._base import MultiViewClusterer
 from ._recovery import RecoveryClusterer
-from ._tlrr_size import LONGEST
-
-CANDIDATES = 50  # nearest rows of each slice
-BLOCK = 8192
 
 
 class FittedSamples:
