@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: test stress demo bench lint wheel sanitize clean
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/installed

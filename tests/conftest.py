@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 from extensions import build
 from hypothesis import HealthCheck, settings
 
@@ -31,6 +32,19 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
     return (W + W.transpose(0, 2, 1)).astype(dtype)
+
+
+@pytest.fixture(autouse=True)
+def one_blas_thread(request):
+    """Twins multiply small matrices, where BLAS threads waiting for each other cost a hundredfold.
+
+    The tests of threads see the settings of the process.
+    """
+    if request.module.__name__.endswith("test_threads"):
+        yield
+        return
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        yield
 
 
 @pytest.fixture
