@@ -97,7 +97,7 @@ def count_neighbors(lengths, tau):
     return float(longer.sum() / len(longer))
 
 
-def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state):
+def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state, each=iter):
     """Cut the tube-thresholded tensor at every size of the grid, and judge the labels.
 
     The tube shrinkage of W is the first step of the certified solver; it is close enough to the
@@ -113,6 +113,8 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state):
     tail : float
         See `_sparse_spectral.thresholded_affinity`.
     random_state : int
+    each : callable, default=iter
+        ``each(grid)`` iterates over the sizes, and may end early, but not before the first.
 
     Returns
     -------
@@ -123,7 +125,7 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state):
     grid = [d for d in GRID if d <= min(n / 3, stored)] or [max(1, n // 3)]
     order, start = start_vector(tensor, random_state)
     found = []
-    for d in grid:
+    for d in each(grid):
         tau = tube_threshold(tensor.lengths, n, d)
         affinity = thresholded_affinity(tensor, tau, tail)
         values, vectors = leading_eigenvectors(affinity, min(2 * n_clusters, n), start)

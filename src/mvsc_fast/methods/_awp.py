@@ -200,6 +200,7 @@ class AWP(MultiViewClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 

@@ -1,7 +1,7 @@
 """The estimator that all methods share: views -> graphs -> solve -> spectral -> labels."""
 
+import contextlib
 import inspect
-import sys
 import warnings
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .._documentation import completed
+from .._progress import Progress
 from .._relevance import ViewGraphs
 from ..spectral import spectral_labels
 from ..threads import use_threads
@@ -41,7 +42,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     n_threads : int, optional
         None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
     verbose : int, default=0
-        1 prints one line for each stage.
+        1 says on standard error what the fit will need, and each stage with the time since it
+        began; of a long one, iterations and the time left. On a terminal a bar where tqdm is
+        installed (``pip install mvsc_fast[progress]``).
+    callback : callable, optional
+        Called with an `IterationState` (iteration, residual, seconds, block, stage, total) at the
+        beginning of every stage, as iteration 0, and after every iteration. Returning True ends
+        the iterations of the stage with what they have found, where there are any; an exception
+        ends the fit. A clone has a copy of it.
 
     Attributes
     ----------
@@ -64,12 +72,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
+    _progress = Progress()  # silent but in a fit
     _checks = {
         "n_clusters": count,
         "n_init": count,
         "random_state": check_seed,
         "n_threads": CHECKS["n_threads"],
         "verbose": natural,
+        "callback": CHECKS["callback"],
     }
 
     def __init_subclass__(cls, **kwargs):
@@ -113,8 +123,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         views = self._validate(X)
         n_samples = views[0].shape[0]
         check_clusters(self.n_clusters, n_samples)
-        with use_threads(self.n_threads, n_samples) as n_threads:
+        with self._reporting(), use_threads(self.n_threads, n_samples) as n_threads:
             self._cluster(views, draw_seed(self.random_state), n_threads)
+            self._progress.stage("support")
             self.view_support_ = self._view_support(views)
         return self
 
@@ -146,6 +157,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _cluster(self, views, seed, n_threads):
         """Set ``labels_`` and all else that is learned."""
         self.affinity_ = self._affinity(views, seed, n_threads)
+        self._progress.stage("cut")
         self.labels_, self.embedding_ = spectral_labels(
             self.affinity_, self.n_clusters, n_init=self.n_init, random_state=seed
         )
@@ -158,16 +170,18 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Result of the function on validated data, with the parameters that both have."""
         own = self.get_params(deep=False)
         shared = {name: own[name] for name in self._function.checks if name in own}
-        return self._function.solve(data, **{**shared, **given})
+        given = {**shared, "callback": self._progress.iteration, **given}
+        self._progress.stage("solve", given["max_iter"])
+        return self._function.solve(data, **given)
 
     def _keep(self, result, tol, *, expected=False, stacklevel=5):
-        """Learn from a solver's result, and warn of an end that was not ``expected``.
+        """Learn from a solver's result, and warn of an end that nobody ``expected`` or asked for.
 
         ``stacklevel`` is that of the user's call of fit.
         """
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
-        if not (result.converged or expected):
+        if not (result.converged or expected or self._progress.stopped):
             warnings.warn(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a residual of "
                 f"{reached} (tol={tol:g}): raise max_iter, or accept a larger tol",
@@ -191,9 +205,18 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @contextlib.contextmanager
+    def _reporting(self):
+        """While a fit runs, its stages are told to the reader and to the callback."""
+        self._progress = Progress(type(self).__name__, self.verbose, self.callback)
+        try:
+            yield
+        finally:
+            self._progress.close()
+            del self._progress
+
     def _log(self, message):
-        if self.verbose:
-            print(f"[{type(self).__name__}] {message}", file=sys.stderr, flush=True)
+        self._progress.log(message)
 
 
 def draw_seed(random_state):

@@ -153,6 +153,7 @@ class ConsensusTLRR(MultiViewClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 
@@ -180,6 +181,7 @@ class ConsensusTLRR(MultiViewClusterer):
         self.labels_ = np.empty(n, dtype=labels.dtype)
         self.labels_[fitted] = labels
         if n > limit:
+            self._progress.stage("prediction")
             rest = np.delete(order, chosen)
             self.labels_[rest] = self._predict([X[rest] for X in views])
         self._bring_to_order(fitted)
@@ -233,6 +235,7 @@ class ConsensusTLRR(MultiViewClusterer):
         if equal[-1] < c:  # no more distinct samples than clusters
             for candidate in found:
                 candidate.labels = equal
+        self._progress.stage("judge")
         judge = Judge(rows)
         labels = self._choose(found, judge, c, seed, n_threads)
         self.view_support_ = by_itself.support(labels)
@@ -260,13 +263,14 @@ class ConsensusTLRR(MultiViewClusterer):
         found, affinity = [], 0
         start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
         for kind, scales in SCALES.items():
+            self._progress.stage("graph")
             given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
             factors = view_factors(given or [np.ones((n, 1))], scales)  # all samples alike
             tensor = sparse_tensor(
                 factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
             )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
-            for d in grid:
+            for d in self._progress.each("labellings", grid):
                 tau = tube_threshold(tensor.lengths, n, d)
                 A = thresholded_affinity(tensor, tau, TAIL)
                 values, vectors = leading_eigenvectors(A, min(2 * c, n), start)
@@ -275,6 +279,8 @@ class ConsensusTLRR(MultiViewClusterer):
                     labels = self._assigned(embedded(values, vectors, c, name), c, seed)
                     found.append(Candidate(kind, d, name, labels))
             affinity = affinity + voting_affinity(tensor)
+            if self._progress.stopped:
+                break
         self.affinity_ = affinity
         self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found
@@ -290,10 +296,14 @@ class ConsensusTLRR(MultiViewClusterer):
         self._log(f"best judged: {found[0]}")
 
         votes = _row_stochastic(self.affinity_)
+        self._progress.stage("refinement")
         refined = refined_labels([one.labels for one in found], c, judge.ridge, votes)
         for candidate, labels in zip(found, refined, strict=True):
             candidate.labels = labels
-        fused = tlrr_consensus(refined[:BEST], c, seed=seed, n_threads=n_threads)
+        self._progress.stage("consensus")
+        fused = tlrr_consensus(
+            refined[:BEST], c, seed=seed, n_threads=n_threads, callback=self._progress.iteration
+        )
         self.n_tuples_, self.gap_ = fused.n_tuples, fused.gap
         self._log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
         (labels,) = refined_labels([fused.labels], c, judge.ridge, votes)

@@ -26,7 +26,7 @@ class Consensus(ShortRepr):
     gap: float
 
 
-def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
+def tlrr_consensus(labellings, n_clusters, *, seed, n_threads, callback=None):
     """Cut the low-rank tensor of co-associations of some labellings.
 
     The views are the labellings, W_i,jk = 1 where labelling i puts j and k together. Samples with
@@ -38,6 +38,8 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
     ----------
     labellings : list of ndarray of shape (n,)
     n_clusters, seed, n_threads : int
+    callback : callable, optional
+        See `tlrr`.
 
     Returns
     -------
@@ -52,11 +54,11 @@ def tlrr_consensus(labellings, n_clusters, *, seed, n_threads):
     if count <= n_clusters:
         return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
     kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, n_clusters)])
-    labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads)
+    labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
 
 
-def _cut(tuples, size, n_clusters, seed, n_threads):
+def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples and the gap of their TLRR."""
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]
     tau = np.sqrt(tuples.shape[1] / 2)
@@ -69,6 +71,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads):
         tol=TOL,
         max_iter=MAX_ITER,
         n_threads=n_threads,
+        callback=callback,
     )
     pairs = np.outer(size, size)
     S, S_W = result.tensor.sum(axis=0), agree.sum(axis=0)

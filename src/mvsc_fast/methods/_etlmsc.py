@@ -147,5 +147,6 @@ class ETLMSC(SampleTransformClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

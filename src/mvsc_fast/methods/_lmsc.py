@@ -194,6 +194,7 @@ class LMSC(RepresentationClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 

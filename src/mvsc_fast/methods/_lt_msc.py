@@ -119,5 +119,6 @@ class LTMSC(RepresentationClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

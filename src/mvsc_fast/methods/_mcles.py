@@ -187,6 +187,7 @@ class MCLES(RepresentationClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 
@@ -195,6 +196,7 @@ class MCLES(RepresentationClusterer):
 
     def _cluster(self, views, seed, n_threads):
         self.affinity_ = self._affinity(views, seed, n_threads)
+        self._progress.stage("cut")
         self.labels_ = assign(
             self.embedding_,
             self.n_clusters,

@@ -74,6 +74,7 @@ class RecoveryClusterer(MultiViewClusterer):
 
     def _similarities(self, views, seed, n_threads):
         """W, which also becomes ``similarity_``."""
+        self._progress.stage("graph")
         self.similarity_ = self._graph_tensor(views, seed, n_threads)
         shape = self.similarity_.shape
         self._log(f"{shape[0]} views, {shape[1]} samples, graph {self.graph!r}")
@@ -88,7 +89,11 @@ class RecoveryClusterer(MultiViewClusterer):
             return views
         if self.graph == "tsvd":
             return tsvd_msc.solve(
-                views, lam=TSVD_LAM, sample_transform="graph", n_threads=n_threads
+                views,
+                lam=TSVD_LAM,
+                sample_transform="graph",
+                n_threads=n_threads,
+                callback=self._progress.iteration,
             ).tensor
         return GRAPHS[self.graph](views)
 

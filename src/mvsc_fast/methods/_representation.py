@@ -32,6 +32,7 @@ class RepresentationClusterer(MultiViewClusterer):
     _learned = ("tensor", "representation")
 
     def _affinity(self, views, seed, n_threads):
+        self._progress.stage("graph")
         context = self._context(views, seed, n_threads)
         result = self._solve(views, n_threads=n_threads, **context)
         self._keep(result, self.tol)

@@ -166,5 +166,6 @@ class SCMV3DT(RepresentationClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

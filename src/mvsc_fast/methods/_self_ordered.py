@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from ..solvers import IterationState
 from ..transforms import Fourier
 from ._base import MultiViewClusterer, check_estimator, draw_seed
 
@@ -43,7 +44,7 @@ class SelfOrdered(MultiViewClusterer):
 
     _checks = {"estimator": check_estimator}
 
-    def __init__(self, estimator, *, verbose=0):
+    def __init__(self, estimator, *, verbose=0, callback=None):
         self._keep_parameters(locals())
 
     def fit(self, X, y=None):
@@ -51,6 +52,16 @@ class SelfOrdered(MultiViewClusterer):
         self._check_parameters()
         by_dft = {name: Fourier() for name in self._transforms()}
         views = self._validate(X)
+        with self._reporting():
+            fitted, n_rounds = self._ordered(views, by_dft)
+        n_features = self.n_features_in_
+        vars(self).update({key: value for key, value in vars(fitted).items() if key[-1] == "_"})
+        self.estimator_, self.n_rounds_, self.n_features_in_ = fitted, n_rounds, n_features
+        return self
+
+    def _ordered(self, views, by_dft):
+        """The last fit, in the order of the views, and the number of orderings."""
+        self._progress.stage("ordering", MAX_ROUNDS)
         fitted = clone(self.estimator).fit(views)
         again = {"random_state": draw_seed(self.estimator.get_params()["random_state"]), **by_dft}
         for round_ in range(1, MAX_ROUNDS + 1):
@@ -60,12 +71,10 @@ class SelfOrdered(MultiViewClusterer):
             agreement = adjusted_rand_score(fitted.labels_, refit.labels_)
             self._log(f"ordering {round_}: agreement {agreement:.3f} with the last labels")
             fitted = refit
-            if agreement == 1.0:
+            state = IterationState(round_, 1.0 - agreement, 0.0, total=MAX_ROUNDS)
+            if self._progress.iteration(state) or agreement == 1.0:
                 break
-        n_features = self.n_features_in_
-        vars(self).update({key: value for key, value in vars(fitted).items() if key[-1] == "_"})
-        self.estimator_, self.n_rounds_, self.n_features_in_ = fitted, round_, n_features
-        return self
+        return fitted, round_
 
     def _check_parameters(self):
         super()._check_parameters()

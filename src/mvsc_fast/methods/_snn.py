@@ -105,5 +105,6 @@ class SNN(SplittingClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

@@ -145,6 +145,7 @@ class TLRR(VotingClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 
@@ -229,6 +230,7 @@ class TLRR(VotingClusterer):
         else:
             fitted = [X[self.samples_] for X in views] if len(self.samples_) < n else views
             # Only the default W is a product of factors, to which all samples contribute.
+            self._progress.stage("neighbors")
             given = views if self._is_default() else fitted
             chosen = self.samples_ if self._is_default() else np.arange(len(self.samples_))
             self._voters = FittedSamples(given, chosen, n_threads)
@@ -239,6 +241,7 @@ class TLRR(VotingClusterer):
             self._fit_sparse(fitted, longest, seed, n_threads)
         self._fitted_labels = self.labels_
         if len(self.samples_) < n:
+            self._progress.stage("votes")
             self._label_the_rest(views)
         self._voters.forget()
 
@@ -263,6 +266,7 @@ class TLRR(VotingClusterer):
     def _fit_sparse(self, views, longest, seed, n_threads):
         """The first step of the solver on the longest tubes."""
         if longest is None:
+            self._progress.stage("graph")
             longest = self._sparse_similarities(views, seed, n_threads)
         self.similarity_ = longest.slices()
         self._log(
@@ -271,6 +275,7 @@ class TLRR(VotingClusterer):
         judge = self._judge(views, longest) if self._scans() else None
         self._choose_lam(longest, judge, seed)
         tau = self._strength() / self.lam_
+        self._progress.stage("solve")
         values, self.gap_bound_ = solve_tubes(
             longest, omega1=self.omega1, alpha=self.alpha, lam=self.lam_
         )
@@ -327,7 +332,12 @@ class TLRR(VotingClusterer):
                 (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
         else:
             self.path_ = scan_neighbors(
-                longest, self.n_clusters, judge, tail=self.tail, random_state=seed
+                longest,
+                self.n_clusters,
+                judge,
+                tail=self.tail,
+                random_state=seed,
+                each=partial(self._progress.each, "choice"),
             )
             self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]
@@ -336,6 +346,7 @@ class TLRR(VotingClusterer):
 
     def _cut(self, affinity, longest, seed):
         """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``."""
+        self._progress.stage("cut")
         self._embed(affinity, longest, seed)
         self.labels_from_ = "tensor"
         order, _ = start_vector(longest, seed)
@@ -380,6 +391,7 @@ class TLRR(VotingClusterer):
             return
         self._compare(judge, alone, longest, seed)
         if self.refine and not self._is_precomputed():
+            self._progress.stage("refinement")
             votes = self._votes(longest)
             self.labels_ = judge.refined(self.labels_, self.n_clusters, votes)
 

@@ -99,6 +99,7 @@ class TRPCA(SplittingClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())
 

@@ -92,5 +92,6 @@ class TSVDMSC(SampleTransformClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

@@ -100,5 +100,6 @@ class UtSVDMSC(RepresentationClusterer):
         random_state=None,
         n_threads=None,
         verbose=0,
+        callback=None,
     ):
         self._keep_parameters(locals())

@@ -23,7 +23,7 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
         screening = screen(data, n, **model)
     else:
         data, pattern, screening = _on_one_pattern(W, model)
-    history = _History(callback)
+    history = _History(callback, max_iter)
     with blas_threads(1):
         result = solve(
             data, n, **pattern, solver="dual", **model, tol=tol, max_iter=max_iter,
@@ -47,14 +47,15 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
 class _History:
     """What every block reports, and the relative gap of all of them after iteration k of each."""
 
-    def __init__(self, callback):
-        self.callback = callback
+    def __init__(self, callback, max_iter):
+        self.callback, self.max_iter = callback, max_iter
         self.blocks = {}  # (gap, what it is relative to, seconds) of every iteration
 
     def report(self, *, block, iteration, residual, seconds, gap, gap_scale, **_):
         self.blocks.setdefault(block, []).append((gap, gap_scale, seconds))
         if self.callback is not None:
-            return self.callback(IterationState(iteration, residual, seconds, block))
+            state = IterationState(iteration, residual, seconds, block, total=self.max_iter)
+            return self.callback(state)
         return False
 
     def merged(self, gap_of_result):

@@ -18,7 +18,8 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
     def report(**state):
         states.append(state)
         if callback is not None:
-            return callback(IterationState(state["iteration"], state["residual"], state["seconds"]))
+            seen = (state[name] for name in ("iteration", "residual", "seconds"))
+            return callback(IterationState(*seen, total=max_iter))
         return False
 
     with blas_threads(1):

@@ -82,7 +82,7 @@ class Run:
         self._seconds.append(time.perf_counter() - self._start)
         self.converged = residual <= self.tol
         if self._callback is not None:
-            state = IterationState(self.n_iter, residual, self._seconds[-1])
+            state = IterationState(self.n_iter, residual, self._seconds[-1], total=self._max_iter)
             self._stopped = bool(self._callback(state))
 
     @property

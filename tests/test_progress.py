@@ -1,0 +1,128 @@
+"""What a fit tells while it runs: its stages on standard error and to the callback."""
+
+import io
+import math
+import pickle
+import re
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from mvsc_fast import TLRR, TRPCA, TSVDMSC, ConsensusTLRR, SelfOrdered, _progress, datasets, methods
+from mvsc_fast._progress import Progress
+from mvsc_fast.solvers import IterationState
+
+ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
+ESTIMATORS.append(SelfOrdered(TSVDMSC(3, random_state=0)))
+
+
+@pytest.fixture(scope="module")
+def views():
+    return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
+
+
+def ignore(state):
+    """A callback that can be pickled."""
+
+
+@pytest.mark.filterwarnings("ignore:the tensor at")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_every_estimator_reports_its_stages_and_learns_the_same(estimator, views, capsys):
+    seen = []
+    model = clone(estimator).set_params(callback=seen.append, verbose=1).fit(views)
+    name = type(estimator).__name__
+    told = re.findall(rf"^\[{name}\] (\w+) \(\d+\.\d s\)$", capsys.readouterr().err, re.M)
+    assert told == [state.stage for state in seen if state.iteration == 0]
+    assert np.all(np.diff([state.seconds for state in seen]) >= 0)
+    assert len(seen) > len(told) and all(s.iteration <= s.total for s in seen if s.iteration)
+    np.testing.assert_array_equal(model.labels_, clone(estimator).fit(views).labels_)
+    assert "_progress" not in vars(model)
+
+
+@pytest.mark.parametrize("estimator", [TRPCA(3), TLRR(3), ConsensusTLRR(3)])
+def test_a_callback_is_cloned_and_pickled_as_any_parameter(estimator, views):
+    model = clone(estimator.set_params(callback=ignore, random_state=0)).fit(views)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.callback is ignore
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("estimator", [TSVDMSC(3), TRPCA(3)])
+def test_true_stops_the_solver_without_a_warning(estimator, views):
+    def stop(state):
+        return state.stage == "solve" and state.iteration == 4
+
+    model = clone(estimator).set_params(callback=stop, random_state=0).fit(views)
+    assert model.n_iter_ == 4 and not model.converged_ and model.labels_.shape == (60,)
+
+
+def test_true_ends_the_choice_of_tlrr_and_the_labellings_of_the_consensus(views):
+    model = TLRR(3, random_state=0, callback=lambda state: state.stage == "choice").fit(views)
+    assert len(model.path_.labels) == 2  # two embeddings of the first size
+    stop = lambda state: state.stage == "labellings"  # noqa: E731
+    model = ConsensusTLRR(3, random_state=0, callback=stop).fit(views)
+    assert len(model.candidates_) == 3 and model.labels_.shape == (60,)
+
+
+def test_an_exception_ends_the_fit_and_leaves_the_estimator_usable(views):
+    def fail(state):
+        if state.stage == "solve" and state.iteration == 2:
+            raise RuntimeError("enough")
+
+    model = TRPCA(3, random_state=0, callback=fail)
+    with pytest.raises(RuntimeError, match="enough"):
+        model.fit(views)
+    assert "_progress" not in vars(model)
+    assert model.set_params(callback=None).fit(views).converged_
+
+
+def test_long_stages_say_how_long_they_may_take(monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    progress = Progress("Method", 1)
+    progress.stage("solve", 10)
+    progress.iteration(IterationState(2, 0.25, 0.0, total=10))
+    line = capsys.readouterr().err.splitlines()[-1]
+    pattern = r"\[Method\] solve: iteration 2 of at most 10, residual 0.25, at most \d+ s left"
+    assert re.match(pattern, line)
+    for _ in progress.each("choice", [6, 8]):
+        pass
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "choice: iteration 2 of at most 2, at most 0 s left" in line
+
+
+def test_silence(capsys):
+    progress = Progress("Method", 0)
+    assert list(progress.each("choice", [6, 8])) == [6, 8]
+    assert capsys.readouterr().err == ""
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_bar_where_tqdm_is_installed(monkeypatch, installed):
+    if installed:
+        pytest.importorskip("tqdm")
+    else:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    progress = Progress("Method", 1)
+    progress.stage("solve", 4)
+    for i in range(1, 5):
+        progress.iteration(IterationState(i, 0.5**i, 0.0, total=4))
+    progress.log("message")
+    progress.close()
+    text = screen.getvalue()
+    assert "[Method] message" in text and ("4/4" in text or "0/4" in text) == installed
+
+
+def test_the_state_of_a_stage_without_a_measure(views):
+    seen = []
+    list(Progress(callback=seen.append).each("choice", "ab"))
+    assert [(s.stage, s.iteration, s.total) for s in seen] == [("choice", i, 2) for i in range(3)]
+    assert all(math.isnan(s.residual) for s in seen)
