@@ -72,6 +72,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
+    _large = ("affinity_", "similarity_", "tensor_", "embedding_")  # that keep="labels" leaves out
     _progress = Progress()  # silent but in a fit
     _checks = {
         "n_clusters": count,
@@ -127,6 +128,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self._cluster(views, draw_seed(self.random_state), n_threads)
             self._progress.stage("support")
             self.view_support_ = self._view_support(views)
+        self._drop_what_is_not_kept()
         return self
 
     def fit_predict(self, X, y=None):
@@ -191,6 +193,19 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         self._log(f"{result.n_iter} iterations, residual {reached}")
         for name in (*self._learned, "n_iter", "converged"):
             setattr(self, f"{name}_", getattr(result, name))
+
+    def _drop_what_is_not_kept(self):
+        if vars(self).get("keep") == "labels":
+            self._drop_large()
+
+    def _drop_large(self):
+        for name in self._large:
+            vars(self).pop(name, None)
+
+    def __getattr__(self, name):
+        if name in self._large and vars(self).get("keep") == "labels" and "labels_" in vars(self):
+            raise AttributeError(f'keep="labels" has not stored {name}: fit with keep="all"')
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _permute(self, order):
         """Bring what was learned about the samples into another order."""
@@ -259,7 +274,8 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
         # The parameters of a wrapper are those of the estimator in it.
         inherited |= {f"estimator__{key}": value for key, value in inherited.items()}
         estimator.set_params(
-            **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
+            **{key: value for key, value in inherited.items() if given.get(key, 0) is None},
+            **{key: "all" for key in ("keep", "estimator__keep") if key in given},
         )
         estimator.fit(views)
         if not hasattr(estimator, attribute):

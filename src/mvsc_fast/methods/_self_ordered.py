@@ -62,8 +62,10 @@ class SelfOrdered(MultiViewClusterer):
     def _ordered(self, views, by_dft):
         """The last fit, in the order of the views, and the number of orderings."""
         self._progress.stage("ordering", MAX_ROUNDS)
-        fitted = clone(self.estimator).fit(views)
-        again = {"random_state": draw_seed(self.estimator.get_params()["random_state"]), **by_dft}
+        keep = {"keep": "all"} if hasattr(self.estimator, "keep") else {}  # the order needs it
+        fitted = clone(self.estimator).set_params(**keep).fit(views)
+        seed = draw_seed(self.estimator.get_params()["random_state"])
+        again = {"random_state": seed, **by_dft, **keep}
         for round_ in range(1, MAX_ROUNDS + 1):
             order = np.lexsort((fitted.affinity_.sum(axis=1), fitted.labels_))
             refit = clone(self.estimator).set_params(**again).fit([X[order] for X in views])
@@ -74,6 +76,8 @@ class SelfOrdered(MultiViewClusterer):
             state = IterationState(round_, 1.0 - agreement, 0.0, total=MAX_ROUNDS)
             if self._progress.iteration(state) or agreement == 1.0:
                 break
+        if keep:
+            fitted.set_params(keep=self.estimator.keep)._drop_what_is_not_kept()
         return fitted, round_
 
     def _check_parameters(self):

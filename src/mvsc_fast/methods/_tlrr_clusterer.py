@@ -73,6 +73,12 @@ class TLRR(VotingClusterer):
         "sparse" between.
     max_samples : int or "auto", default="auto"
         "auto" is the larger of 20 000 and 300 for each cluster.
+    keep : {"all", "labels"}, default="all"
+        What a fitted model stores. "all" is 16 v + 8 bytes for each of the m^2 pairs of fitted
+        samples where ``size_`` is "dense", and about 10 KB for each of the m samples in six slices
+        where it is not. "labels" leaves out ``affinity_``, ``similarity_``, ``tensor_``,
+        ``embedding_`` and the labels in ``path_``, and keeps labels, numbers and what `predict`
+        needs: 4 bytes for each sample and feature of a slice, and 4 to 8 for each pair of features.
 
     Attributes
     ----------
@@ -123,6 +129,7 @@ class TLRR(VotingClusterer):
         "refine": check_flag,
         "size": option("auto", "dense", "sparse", "sample"),
         "max_samples": either("auto", partial(check_integer, minimum=2)),
+        "keep": option("all", "labels"),
     }
 
     def __init__(
@@ -146,6 +153,7 @@ class TLRR(VotingClusterer):
         n_threads=None,
         verbose=0,
         callback=None,
+        keep="all",
     ):
         self._keep_parameters(locals())
 
@@ -394,6 +402,11 @@ class TLRR(VotingClusterer):
             self._progress.stage("refinement")
             votes = self._votes(longest)
             self.labels_ = judge.refined(self.labels_, self.n_clusters, votes)
+
+    def _drop_large(self):
+        super()._drop_large()
+        if self.path_ is not None:
+            self.path_.labels = None
 
     def _permute(self, order):
         super()._permute(order)  # not the voters, and not what they vote for
