@@ -2,9 +2,11 @@
 
 import numpy as np
 import scipy.linalg
+from sklearn.utils import gen_batches
 
 from ._factors import spd_inverse
 from ._view_rows import (
+    BLOCK,
     N_LANDMARKS,
     LandmarkFeatures,
     ViewRows,
@@ -34,9 +36,8 @@ class Judge:
     """
 
     def __init__(self, rows):
-        scale = np.sqrt(len(rows))
-        plain = np.hstack([view.unit for view in rows], dtype=np.float32) / scale
-        centre = np.hstack([centred(view.unit) for view in rows], dtype=np.float32) / scale
+        plain = _side_by_side(view.unit for view in rows)
+        centre = _side_by_side(centred(view.unit) for view in rows)
         landmarks = spread(len(plain), N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))
@@ -56,6 +57,14 @@ class Judge:
         return np.mean(scores, axis=0)
 
 
+def _side_by_side(parts):
+    """Rows of several matrices next to each other, over the root of their number, float32."""
+    parts = [part.astype(np.float32) for part in parts]
+    out = np.hstack(parts)
+    out *= np.float32(1 / np.sqrt(len(parts)))
+    return out
+
+
 class JudgeByViews:
     """`Judge` of views in canonical order, of labellings in the order of the views.
 
@@ -66,7 +75,10 @@ class JudgeByViews:
 
     def __init__(self, views):
         self._order = canonical_order(views)
-        self._judge = Judge([ViewRows(X[self._order]) for X in views])
+        rows = [ViewRows(X[self._order]) for X in views]
+        self._judge = Judge(rows)
+        for view in rows:
+            view.forget()
 
     def __call__(self, labellings, n_clusters):
         """J of every labelling of shape (n,), integers below ``n_clusters``."""
@@ -124,19 +136,28 @@ class LeaveOneOutRidge:
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
-        self._factor = scipy.linalg.cholesky(
+        self._F, self._factor = F, scipy.linalg.cholesky(
             gram.T, lower=True, overwrite_a=True, check_finite=False
         )
-        self._U = scipy.linalg.solve_triangular(self._factor, F.T, lower=True, check_finite=False).T
-        leverage = np.einsum("ij,ij->i", self._U, self._U)
-        self._leverage = np.minimum(leverage, np.float32(1 - 1e-5))[:, None]
+        self._leverage = np.minimum(self._squared_lengths(), np.float32(1 - 1e-5))[:, None]
+
+    def _squared_lengths(self):
+        """Diagonal of F (F^T F + g I)^-1 F^T."""
+        (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (self._factor,))
+        (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
+        inverse, _ = trtri(self._factor, lower=1)
+        squares = np.empty(len(self._F), dtype=np.float32)
+        for rows in gen_batches(len(squares), BLOCK):
+            U = trmm(np.float32(1), inverse, self._F[rows].T, lower=1)
+            np.einsum("ij,ij->j", U, U, out=squares[rows])
+        return squares
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of its shape (n, k)."""
         if not self._thin:
             # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
             return Y - self._P @ Y / np.diagonal(self._P)[:, None]
-        out = self._U @ (self._U.T @ Y)
+        out = self._F @ self.coefficients(Y)
         out -= self._leverage * Y
         out /= 1 - self._leverage
         return out
@@ -145,8 +166,8 @@ class LeaveOneOutRidge:
         """B of shape (D, k): features of new samples times B predict Y."""
         if not self._thin:
             return self._F.T @ (self._P @ Y)
-        return scipy.linalg.solve_triangular(
-            self._factor, self._U.T @ Y, lower=True, trans="T", check_finite=False
+        return scipy.linalg.cho_solve(
+            (self._factor, True), self._F.T @ Y, overwrite_b=True, check_finite=False
         )
 
     def predicted(self, labellings, n_clusters, add=None):
