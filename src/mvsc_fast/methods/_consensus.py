@@ -14,7 +14,7 @@ from .._factors import view_factors
 from .._judge import Judge, one_hot, refined_labels
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
-from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor
+from .._sparse_graphs import CANDIDATES, LONGEST, listed_rows, sparse_tensor
 from .._sparse_spectral import (
     embedded,
     leading_eigenvectors,
@@ -273,9 +273,11 @@ class ConsensusTLRR(MultiViewClusterer):
         for kind, scales in SCALES.items():
             self._progress.stage("graph")
             given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
-            factors = view_factors(given or [np.ones((n, 1))], scales)  # all samples alike
+            given = given or [np.ones((n, 1))]  # all samples alike
+            factors = view_factors(given, scales)
+            candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
             tensor = sparse_tensor(
-                factors, n_candidates=CANDIDATES, n_longest=LONGEST, n_threads=n_threads
+                factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
             )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
             for d in self._progress.each("labellings", grid):

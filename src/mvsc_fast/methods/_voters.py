@@ -6,7 +6,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._factors import Factors, view_maps
-from .._sparse_graphs import CANDIDATES, LONGEST, nearest_rows, sparse_tensor, unseen_tubes
+from .._sparse_graphs import CANDIDATES, LONGEST, listed_rows, sparse_tensor, unseen_tubes
 from .._view_rows import BLOCK
 from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
@@ -37,7 +37,7 @@ class FittedSamples:
     def __init__(self, views, samples, n_threads):
         self._maps = view_maps([normalize(X) for X in views])
         self._fitted = [_rows(one.factors, samples) for one in self._maps]
-        candidates = [nearest_rows(u, CANDIDATES, n_threads) for u, _ in self._fitted]
+        candidates = listed_rows(self._fitted, len(views), CANDIDATES, n_threads)
         self.tensor = sparse_tensor(
             self._fitted, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
         )
