@@ -1,35 +1,106 @@
 import numpy as np
+import pytest
 import scipy.sparse
 
+from mvsc_fast import plots
 from mvsc_fast.neighbors import NeighborsPath
-from mvsc_fast.plots import plot_neighbors_path, plot_similarity
+from mvsc_fast.plots import (
+    new_figure,
+    plot_convergence,
+    plot_embedding,
+    plot_neighbors_path,
+    plot_sensitivity,
+    plot_similarity,
+)
+
+PATH = NeighborsPath(
+    n_neighbors=np.array([6, 6, 8, 8]),
+    tau=np.ones(4),
+    embedding=np.array(["c", "2c", "c", "2c"]),
+    labels=np.zeros((4, 3)),
+    predictability=np.array([0.5, 0.9, 0.7, 0.8]),
+    best=1,
+)
+DRAW = {
+    plot_similarity: (np.eye(4), [0, 0, 1, 1]),
+    plot_convergence: ({"one": [1.0, 0.1, 0.0]},),
+    plot_sensitivity: ([0.5, 0.6], [1, 2]),
+    plot_embedding: (np.eye(4), [0, 0, 1, 1]),
+    plot_neighbors_path: (PATH,),
+}
+
+
+@pytest.mark.parametrize("plot", DRAW, ids=lambda plot: plot.__name__)
+def test_every_plot_draws_on_the_axes_it_is_given(plot, tmp_path):
+    left, right = new_figure(columns=2)
+    assert plot(*DRAW[plot], ax=right, title="a title") is right
+    assert right.get_title() == "a title" and right.has_data() and not left.has_data()
+    new = plot(*DRAW[plot])
+    assert new.figure is not right.figure
+    new.figure.savefig(tmp_path / "plot.png")
 
 
 def test_samples_are_sorted_by_label():
     y = np.array([0, 1, 0, 1])
-    S = (y[:, None] == y).astype(float)
-    figure = plot_similarity(S, 0 * S, y)
-    image = figure.axes[0].images[0].get_array()
-    np.testing.assert_array_equal(image, np.kron(np.eye(2), np.ones((2, 2))))
+    ax = plot_similarity((y[:, None] == y).astype(float), y)
+    np.testing.assert_array_equal(ax.images[0].get_array(), np.kron(np.eye(2), np.ones((2, 2))))
 
 
-def test_the_chosen_size_is_marked(tmp_path):
-    path = NeighborsPath(
-        n_neighbors=np.array([6, 6, 8, 8]),
-        tau=np.ones(4),
-        embedding=np.array(["c", "2c", "c", "2c"]),
-        labels=np.zeros((4, 3)),
-        predictability=np.array([0.5, 0.9, 0.7, 0.8]),
-        best=1,
-    )
-    figure = plot_neighbors_path(path)
-    assert "chosen: 6" in figure.axes[0].get_legend_handles_labels()[1]
-    figure.savefig(tmp_path / "path.png")
+def test_ticks_stand_where_a_group_ends():
+    labels = np.repeat(["cat", "dog", "owl"], [2, 3, 4])
+    ax = plot_similarity(np.ones((9, 9)), labels, groups="true")
+    for axis in (ax.xaxis, ax.yaxis):
+        assert axis.get_ticklocs().tolist() == [1.5, 4.5]
+        assert axis.get_ticklocs(minor=True).tolist() == [0.5, 3.0, 6.5]
+        assert [t.get_text() for t in axis.get_ticklabels(minor=True)] == ["cat", "dog", "owl"]
+        assert axis.get_label_text() == "samples by true group"
+
+
+def test_many_groups_have_no_names():
+    ax = plot_similarity(np.eye(40), np.arange(40))
+    assert len(ax.get_xticks()) == 39 and len(ax.get_xticks(minor=True)) == 0
 
 
 def test_large_and_sparse_affinities_are_thinned():
     labels = np.arange(5000) % 3
     A = scipy.sparse.csr_array((np.ones(5000), (np.arange(5000), labels)), shape=(5000, 5000))
-    figure = plot_similarity(A, A, labels)
-    (image,) = figure.axes[0].get_images()
-    assert image.get_array().shape == (1667, 1667)
+    assert plot_similarity(A, labels).images[0].get_array().shape == (1667, 1667)
+
+
+def test_the_chosen_size_is_marked():
+    assert "chosen: 6" in plot_neighbors_path(PATH).get_legend_handles_labels()[1]
+
+
+def test_curves_differ_by_more_than_color():
+    curves = {str(i): [1.0, 0.5] for i in range(14)}
+    lines = plot_convergence(curves, tol=0.1).lines
+    looks = {(line.get_color(), line.get_marker()) for line in lines}
+    assert len(looks) == 15 and len({look[1] for look in looks}) > 8
+
+
+def test_a_heat_map_has_a_number_in_every_cell_and_marks_the_choice():
+    scores = [[0.1, 0.2, np.nan], [0.4, 0.5, 1.0]]
+    ax = plot_sensitivity(scores, [1, 2, 3], [5, 7], names=("alpha", "lam"), chosen=(2, 7))
+    assert [text.get_text() for text in ax.texts] == [".10", ".20", ".40", ".50", "1.00"]
+    assert ax.patches[0].get_xy() == (0.5, 0.5)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("alpha", "lam")
+
+
+def test_an_embedding_is_drawn_in_its_widest_directions():
+    wide = np.zeros((6, 3))
+    wide[:, 2] = np.arange(6)
+    wide[[0, 5], 0] = 0.5  # not correlated
+    ax = plot_embedding(wide, np.arange(6) % 2)
+    points = np.vstack([c.get_offsets() for c in ax.collections])
+    assert np.ptp(points[:, 0]) == pytest.approx(5.0, abs=0.1)
+    assert np.ptp(points[:, 1]) == pytest.approx(0.5, abs=0.1)
+    assert len(plot_embedding(np.ones((3, 1)), [0, 1, 1]).collections) == 2  # one direction
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match=r"labels have shape \(3,\), there are 4 samples"):
+        plot_similarity(np.eye(4), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"scores have shape \(2,\), the values ask for \(2, 3\)"):
+        plot_sensitivity([0.1, 0.2], [1, 2, 3], [4, 5])
+    with pytest.raises(ValueError, match="pictures are saved as"):
+        plots.check_picture("p.xyz")

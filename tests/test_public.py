@@ -92,7 +92,15 @@ PUBLIC = {
         "tube_lengths",
         "tube_thresholds",
     ],
-    "mvsc_fast.plots": ["check_picture", "plot_neighbors_path", "plot_similarity"],
+    "mvsc_fast.plots": [
+        "check_picture",
+        "new_figure",
+        "plot_convergence",
+        "plot_embedding",
+        "plot_neighbors_path",
+        "plot_sensitivity",
+        "plot_similarity",
+    ],
     "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.readers": ["load_views"],
     "mvsc_fast.solvers": [

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from . import __version__, datasets, graphs
 from .methods import ESTIMATORS, TLRR, ConsensusTLRR
 from .metrics import clustering_scores
-from .plots import MAX_SAMPLES, check_picture, plot_similarity
+from .plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
 from .readers import load_views
 from .spectral import fuse, spectral_labels
 from .threads import show_config
@@ -134,15 +134,21 @@ def _picture(model):
     labels = model.labels_[getattr(model, "samples_", slice(None))]
     if hasattr(model, "similarity_"):
         titles = ("similarity W", f"affinity after {type(model).__name__}")
-        return plot_similarity(fuse(model.similarity_), model.affinity_, labels, titles=titles)
+        return _pair(fuse(model.similarity_), model.affinity_, labels, titles)
     found = np.stack([one.labels for one in model.candidates_])
     rows = np.argsort(labels, kind="stable")
     rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
     agreement = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
     titles = ("similarities of the graphs", "share of labellings that join a pair")
-    return plot_similarity(
-        model.affinity_[rows][:, rows], agreement / len(found), labels[rows], titles=titles
-    )
+    return _pair(model.affinity_[rows][:, rows], agreement / len(found), labels[rows], titles)
+
+
+def _pair(before, after, labels, titles, groups="found"):
+    """Two affinity matrices side by side."""
+    both = new_figure(11, 5.2, columns=2)
+    for ax, S, title in zip(both, (before, after), titles, strict=True):
+        plot_similarity(S, labels, ax=ax, title=title, groups=groups)
+    return both[0].figure
 
 
 def _demo(args):
@@ -177,7 +183,8 @@ def _demo(args):
     np.savetxt(written[0], np.column_stack([samples, consensus.labels_, y]), fmt="%d",
                delimiter=",", header="sample,cluster,digit", comments="")  # fmt: skip
     W, L = tlrr.similarity_, tlrr.tensor_
-    figure = plot_similarity(fuse(W), fuse(L), y[tlrr.samples_])
+    titles = ("similarity W", "affinity after TLRR")
+    figure = _pair(fuse(W), fuse(L), y[tlrr.samples_], titles, groups="true")
     figure.savefig(written[1], dpi=120)
     print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
 

@@ -1,21 +1,56 @@
-"""Pictures of similarities; needs matplotlib (``pip install mvsc-fast[plot]``)."""
+"""Pictures of similarities, solvers and choices; needs matplotlib: ``mvsc_fast[plot]``.
+
+Every function draws on the axes it is given, or on those of a new figure, and returns them;
+``axes.figure.savefig(path)`` saves them. Colours are the eight of Okabe & Ito, which colour-blind
+readers tell apart, and curves differ by their markers too.
+"""
 
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-__all__ = ["check_picture", "plot_neighbors_path", "plot_similarity"]
+__all__ = [
+    "check_picture",
+    "new_figure",
+    "plot_convergence",
+    "plot_embedding",
+    "plot_neighbors_path",
+    "plot_sensitivity",
+    "plot_similarity",
+]
 
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
+NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
+MARKERS = "osD^vPX*<>"
 
 
-def _figure(*args, **kwargs):
+def new_figure(width=4.4, height=3.4, *, columns=1):
+    """A figure that no window or global state knows of.
+
+    Parameters
+    ----------
+    width, height : float, default=4.4, 3.4
+        Inches.
+    columns : int, default=1
+        Axes side by side.
+
+    Returns
+    -------
+    axes : matplotlib.axes.Axes or ndarray of them
+        One for ``columns=1``; their ``figure`` is the new one.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib; the message says how to install it.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install mvsc-fast[plot]") from error
-    return Figure(*args, **kwargs)
+        raise ImportError("pictures need matplotlib: pip install mvsc_fast[plot]") from error
+    return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
 
 
 def check_picture(path):
@@ -25,8 +60,7 @@ def check_picture(path):
     ----------
     path : str or Path
     """
-    figure = _figure()
-    known = figure.canvas.get_supported_filetypes()
+    known = new_figure().figure.canvas.get_supported_filetypes()
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in known:
         raise ValueError(
@@ -34,67 +68,229 @@ def check_picture(path):
         )
 
 
-def plot_similarity(before, after, labels, *, titles=("similarity W", "affinity after TLRR")):
-    """Two affinity matrices side by side, samples sorted by label.
+def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
+    """An affinity matrix with the samples of a group side by side.
 
     Parameters
     ----------
-    before, after : ndarray or sparse array of shape (n, n)
+    S : ndarray or sparse array of shape (n, n)
     labels : array-like of shape (n,)
-        Samples of one label stand together; lines mark the borders. Of more than 2000 samples every
-        k-th in this order is drawn.
-    titles : pair of str
+        Groups, in ascending order along both axes; ticks and lines mark where one ends. Of more
+        than 2000 samples every k-th in this order is drawn.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+    groups : str, default="found"
+        What the labels are, "true" or "found", for the names of the axes.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        Save it with ``figure.savefig(path)``.
+    matplotlib.axes.Axes
     """
+    ax = new_figure(4.8, 4.2) if ax is None else ax
+    labels = _one_label_each(labels, S.shape[0])
     order = np.argsort(labels, kind="stable")
     order = order[:: -(-len(order) // MAX_SAMPLES)]
-    borders = np.flatnonzero(np.diff(np.asarray(labels)[order])) + 0.5
-    figure = _figure(figsize=(11, 5.2), layout="constrained")
-    for axes, S, title in zip(figure.subplots(1, 2), (before, after), titles, strict=True):
-        image = S[order][:, order]
-        image = image.toarray() if scipy.sparse.issparse(image) else image
-        off_diagonal = image[~np.eye(len(image), dtype=bool)]
-        # A few large entries would leave the rest black.
-        positive = off_diagonal[off_diagonal > 0]
-        top = np.quantile(positive, 0.98) if positive.size else 1.0
-        shown = axes.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
-        for border in borders:
-            axes.axhline(border, color="white", linewidth=0.4, alpha=0.6)
-            axes.axvline(border, color="white", linewidth=0.4, alpha=0.6)
-        axes.set(title=title, xlabel="sample, sorted by group", ylabel="sample, sorted by group")
-        figure.colorbar(shown, ax=axes, shrink=0.85, extend="max")
-    return figure
+    image = S[order][:, order]
+    image = image.toarray() if scipy.sparse.issparse(image) else image
+    off_diagonal = image[~np.eye(len(image), dtype=bool)]
+    # A few large entries would leave the rest black.
+    positive = off_diagonal[off_diagonal > 0]
+    top = np.quantile(positive, 0.98) if positive.size else 1.0
+    shown = ax.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
+    names, first, sizes = np.unique(labels[order], return_index=True, return_counts=True)
+    borders = first[1:] - 0.5
+    for border in borders:
+        ax.axhline(border, color="white", linewidth=0.4, alpha=0.6)
+        ax.axvline(border, color="white", linewidth=0.4, alpha=0.6)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks(borders, [""] * len(borders))
+        if len(names) <= NAMED_GROUPS:
+            axis.set_ticks(first + (sizes - 1) / 2, [str(name) for name in names], minor=True)
+            axis.set_tick_params(which="minor", length=0)
+    text = f"samples by {groups} group"
+    ax.set(title=title, xlabel=text, ylabel=text)
+    ax.figure.colorbar(shown, ax=ax, shrink=0.85, extend="max")
+    return ax
 
 
-def plot_neighbors_path(path):
+def plot_convergence(histories, *, ax=None, tol=None, title=None):
+    """Residuals of solvers against their iterations.
+
+    Parameters
+    ----------
+    histories : dict of str to array-like
+        Residuals after every iteration, by the name of the curve; a ``history`` of a result or an
+        estimator has them as ``history["residual"]``. Zeros cannot be drawn and are left out.
+    ax : matplotlib.axes.Axes, optional
+    tol : float, optional
+        Draws a line where the solvers stop.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    for (name, residual), style in zip(histories.items(), _styles(), strict=False):
+        residual = np.asarray(residual, dtype=float)
+        residual = np.where(residual > 0, residual, np.nan)
+        steps = np.arange(1, len(residual) + 1)
+        ax.plot(steps, residual, label=name, markevery=max(1, len(steps) // 8), **style)
+    if tol is not None:
+        ax.axhline(tol, color=COLORS[-1], linestyle=":", linewidth=1, label=f"tol {tol:g}")
+    ax.set_yscale("log")
+    ax.set(xlabel="iteration", ylabel="residual", title=title)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter", ""),
+                     chosen=None, score="ACC", title=None):  # fmt: skip
+    """A score against one parameter as a curve, or against two as a heat map.
+
+    Parameters
+    ----------
+    scores : array-like of shape (p,) or (q, p)
+        NaN where there is none. Rows of the heat map follow ``second``.
+    values : array-like of shape (p,)
+        Of the parameter along the horizontal axis, ascending.
+    second : array-like of shape (q,), optional
+        Of the parameter along the vertical axis; gives the heat map.
+    ax : matplotlib.axes.Axes, optional
+    names : pair of str, default=("parameter", "")
+        Of the two parameters.
+    chosen : float or pair of floats, optional
+        Value, or values, to be marked.
+    score : str, default="ACC"
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is not one score for every value or pair of values.
+    """
+    scores, values = np.asarray(scores, dtype=float), np.asarray(values)
+    expected = values.shape if second is None else (len(second), len(values))
+    if scores.shape != expected:
+        raise ValueError(f"scores have shape {scores.shape}, the values ask for {expected}")
+    ax = new_figure() if ax is None else ax
+    if second is None:
+        ax.plot(values, scores, "o-", color=COLORS[0])
+        if chosen is not None:
+            ax.axvline(chosen, color=COLORS[3], linestyle="--", label=f"table: {chosen:g}")
+            ax.legend(fontsize="small")
+        ax.set(xlabel=names[0], ylabel=score, title=title, ylim=(0, 1.03))
+        return ax
+    shown = ax.imshow(scores, cmap="viridis", vmin=0, vmax=1, origin="lower", aspect="auto")
+    for (row, column), value in np.ndenumerate(scores):
+        if np.isfinite(value):
+            color = "white" if value < 0.6 else "black"
+            text = f"{value:.2f}".removeprefix("0")
+            ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
+    if chosen is not None:
+        from matplotlib.patches import Rectangle
+
+        place = [np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen,
+                                                                   strict=True)]  # fmt: skip
+        if all(len(one) for one in place):
+            corner = (place[0][0] - 0.5, place[1][0] - 0.5)
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[3], linewidth=2.5))
+    ax.set_xticks(np.arange(len(values)), [f"{value:g}" for value in values])
+    ax.set_yticks(np.arange(len(second)), [f"{value:g}" for value in second])
+    ax.set(xlabel=names[0], ylabel=names[1], title=title)
+    ax.figure.colorbar(shown, ax=ax, label=score)
+    return ax
+
+
+def plot_embedding(embedding, labels, *, ax=None, title=None, groups="true"):
+    """Samples in the two directions in which their embedding spreads most.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+        As ``embedding_`` of an estimator.
+    labels : array-like of shape (n,)
+        Groups, each with a colour and a marker, its name at the median of its samples where
+        there are at most 15.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+    groups : str, default="true"
+        What the labels are, "true" or "found".
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    embedding = np.asarray(embedding, dtype=float)
+    labels = _one_label_each(labels, len(embedding))
+    centred = embedding - embedding.mean(axis=0)
+    U, s, _ = np.linalg.svd(centred, full_matrices=False)
+    points = np.zeros((len(embedding), 2))
+    points[:, : min(2, len(s))] = (U * s)[:, :2]
+    names = np.unique(labels)
+    for i, name in enumerate(names):
+        own = points[labels == name]
+        ax.scatter(*own.T, s=9, alpha=0.6, linewidths=0, color=COLORS[i % len(COLORS)],
+                   marker=MARKERS[(i + i // len(COLORS)) % len(MARKERS)])  # fmt: skip
+    if len(names) <= NAMED_GROUPS:
+        for name in names:
+            x, y = np.median(points[labels == name], axis=0)
+            box = {"boxstyle": "circle,pad=.15", "facecolor": "white", "alpha": 0.85, "lw": 0.5}
+            ax.text(x, y, str(name), ha="center", va="center", fontsize="small", color="black",
+                    bbox=box)  # fmt: skip
+    ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
+    return ax
+
+
+def plot_neighbors_path(path, *, ax=None, title="choice of the neighborhood size"):
     """Predictability of labels against the number of neighbours, the choice marked.
 
     Parameters
     ----------
     path : NeighborsPath
         ``path_`` of a fitted TLRR.
+    ax : matplotlib.axes.Axes, optional
+    title : str, default="choice of the neighborhood size"
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
     """
-    figure = _figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for kind, color in (("c", "#4c3a8c"), ("2c", "#2a9d8f")):
+    ax = new_figure() if ax is None else ax
+    for kind, style in zip(("c", "2c"), _styles(), strict=False):
         shown = path.embedding == kind
-        axes.plot(path.n_neighbors[shown], path.predictability[shown], "o-", color=color,
-                  label=f"{kind} eigenvectors")  # fmt: skip
-    axes.plot(path.n_neighbors[path.best], path.predictability[path.best], "o", ms=12, mfc="none",
-              color="#d1495b", label=f"chosen: {path.n_neighbors[path.best]}")  # fmt: skip
+        ax.plot(path.n_neighbors[shown], path.predictability[shown], label=f"{kind} eigenvectors",
+                **style)  # fmt: skip
+    ax.plot(path.n_neighbors[path.best], path.predictability[path.best], "o", ms=12, mfc="none",
+            color=COLORS[3], label=f"chosen: {path.n_neighbors[path.best]}")  # fmt: skip
     sizes = np.unique(path.n_neighbors)
-    axes.set_xscale("log")
-    axes.set_xticks(sizes, [str(d) for d in sizes])
-    axes.minorticks_off()
-    axes.set(xlabel="neighbors per sample", ylabel="predictability of the labels",
-             title="choice of the neighborhood size")  # fmt: skip
-    axes.legend()
-    return figure
+    ax.set_xscale("log")
+    ax.set_xticks(sizes, [str(d) for d in sizes])
+    ax.minorticks_off()
+    ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _styles():
+    """Keyword arguments of one curve after another, all different."""
+    for i in range(len(COLORS) * len(MARKERS)):
+        yield {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
+            "markersize": 4,
+            "linewidth": 1.3,
+        }
+
+
+def _one_label_each(labels, n_samples):
+    labels = np.asarray(labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
+    return labels
