@@ -183,6 +183,8 @@ class AWP(MultiViewClusterer):
     n_iter_ : int
         Iterations of the solver.
     converged_ : bool
+    history_ : dict of ndarray
+        ``residual`` and ``seconds`` after every iteration, see the result of the function.
     """
 
     _function = staticmethod(awp)

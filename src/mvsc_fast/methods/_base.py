@@ -191,7 +191,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 stacklevel=stacklevel,
             )
         self._log(f"{result.n_iter} iterations, residual {reached}")
-        for name in (*self._learned, "n_iter", "converged"):
+        for name in (*self._learned, "n_iter", "converged", "history"):
             setattr(self, f"{name}_", getattr(result, name))
 
     def _drop_what_is_not_kept(self):

@@ -50,6 +50,8 @@ class RecoveryClusterer(MultiViewClusterer):
     n_iter_ : int
         Iterations of the solver.
     converged_ : bool
+    history_ : dict of ndarray
+        ``residual`` and ``seconds`` after every iteration, see the result of the function.
     """
 
     _checks = {"graph": check_graph}

@@ -26,6 +26,8 @@ class RepresentationClusterer(MultiViewClusterer):
     n_iter_ : int
         Iterations of the solver.
     converged_ : bool
+    history_ : dict of ndarray
+        ``residual`` and ``seconds`` after every iteration, see the result of the function.
     """
 
     _keep_diagonal = True

@@ -295,6 +295,7 @@ class TLRR(VotingClusterer):
         for A in self.tensor_:
             A.eliminate_zeros()
         self.n_iter_ = 0
+        self.history_ = {"residual": np.zeros(0), "seconds": np.zeros(0)}
         self.converged_ = self.gap_bound_ <= (LIMITS["dual"][0] if self.tol is None else self.tol)
         self._cut(thresholded_affinity(longest, tau, self.tail), longest, seed)
         self._finish(judge, 0, longest, seed)
