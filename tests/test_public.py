@@ -102,6 +102,7 @@ PUBLIC = {
         "plot_similarity",
     ],
     "mvsc_fast.predictability": ["label_predictability"],
+    "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
     "mvsc_fast.readers": ["load_views"],
     "mvsc_fast.solvers": [
         "IterationState",

@@ -1,0 +1,198 @@
+"""Tables become views, and views are transformed each by its own, inside pipelines."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import silhouette_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mvsc_fast import ConsensusTLRR, metrics
+from mvsc_fast.preprocessing import PerView, ViewSplitter
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+@pytest.fixture
+def frame():
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame(
+        {"id": ["p", "q", "r"], "col_red": [1, 2, 3], "size": [4, 5, 6], "col_blue": [7, 8, 9]}
+    )
+
+
+TABLE = np.arange(12.0).reshape(3, 4)
+
+
+def joined():
+    """Two views of columns in standard units, and three clusters."""
+    return make_pipeline(
+        ViewSplitter([slice(6), slice(6, 13)]),
+        PerView([StandardScaler(), PCA(n_components=4, whiten=True)]),
+        ConsensusTLRR(3, random_state=0),
+    )
+
+
+@pytest.mark.parametrize(
+    "columns, expected",
+    [
+        (slice(1, 3), [1, 2]),
+        ([3, 0], [3, 0]),
+        (np.array([3, 0]), [3, 0]),
+        (-1, [3]),
+        ([True, False, False, True], [0, 3]),
+    ],
+)
+def test_columns_by_position(columns, expected):
+    (view,) = ViewSplitter([columns]).fit_transform(TABLE)
+    np.testing.assert_array_equal(view, TABLE[:, expected])
+
+
+def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
+    splitter = ViewSplitter({"colour": "col_", "all": ["size", "col_red"]})
+    views = splitter.fit_transform(frame)
+    assert list(views["colour"]) == ["col_red", "col_blue"]
+    assert list(views["all"]) == ["size", "col_red"]
+    assert splitter.get_feature_names_out()["all"].tolist() == ["size", "col_red"]
+    assert splitter.unused_.tolist() == [0]
+
+
+def test_new_tables_are_split_by_name(frame):
+    splitter = ViewSplitter([["size"], "col_"]).fit(frame)
+    other = frame[["col_blue", "size", "col_red"]].assign(more=0)
+    for view, same in zip(splitter.transform(other), splitter.transform(frame), strict=True):
+        assert view.equals(same)
+    with pytest.raises(ValueError, match="X: no column 'size'"):
+        splitter.transform(frame.drop(columns="size"))
+
+
+def test_sparse_tables_stay_sparse():
+    (view,) = ViewSplitter([[2, 0]]).fit_transform(scipy.sparse.coo_array(TABLE))
+    np.testing.assert_array_equal(view.toarray(), TABLE[:, [2, 0]])
+
+
+@pytest.mark.parametrize(
+    "views, message",
+    [
+        ([[4]], r"view 0: no column 4, the table has 4"),
+        ([[0], [1, 1]], "view 1 has column 1 twice"),
+        ({"a": []}, "view 'a' has no columns"),
+        ({"a": slice(4, None)}, r"view 'a': slice\(4, None, None\) has none of the 4 columns"),
+        ([[True]], "view 0: 1 booleans for 4 columns"),
+        ([[1.5]], "view 0: a column is a name or a position, got 1.5"),
+        ([["size"]], "view 0: names of columns need a data frame"),
+        ({}, "views must be a dict or a list"),
+        ("col_", "views must be a dict or a list"),
+    ],
+)
+def test_what_is_wrong_with_columns_is_said(views, message):
+    with pytest.raises(ValueError, match=message):
+        ViewSplitter(views).fit(TABLE)
+
+
+def test_unknown_names_are_compared_with_those_there(frame):
+    with pytest.raises(ValueError, match="view 'shape': no column 'sise'; the table has 'size'"):
+        ViewSplitter({"shape": ["sise"]}).fit(frame)
+    with pytest.raises(ValueError, match="view 'tex': no column begins with 'tex_'"):
+        ViewSplitter({"tex": "tex_"}).fit(frame)
+
+
+def test_a_table_of_another_width_is_refused():
+    with pytest.raises(ValueError, match="4 features"):
+        ViewSplitter([[0]]).fit(TABLE).transform(TABLE[:, :3])
+    with pytest.raises(NotFittedError):
+        ViewSplitter([[0]]).transform(TABLE)
+    with pytest.raises(ValueError, match="one table of shape"):
+        ViewSplitter([[0]]).fit(TABLE[0])
+
+
+def test_every_view_has_its_transformer():
+    views = {"a": TABLE, "b": TABLE + 1, "c": ["some text", "more text", "text"]}
+    given = {"c": TfidfVectorizer(), "a": StandardScaler(), "b": None}
+    per_view = PerView(given)
+    found = per_view.fit_transform(views)
+    np.testing.assert_allclose(found["a"].std(axis=0), 1)
+    assert found["b"] is views["b"]
+    assert found["c"].shape == (3, 3)
+    assert not hasattr(given["a"], "mean_")
+    assert (
+        per_view.get_feature_names_out({**dict.fromkeys("abc"), "b": list("wxyz")})["b"][1] == "x"
+    )
+    assert per_view.get_feature_names_out()["c"].tolist() == ["more", "some", "text"]
+
+
+def test_one_transformer_is_cloned_for_all_views():
+    per_view = PerView(StandardScaler()).fit([TABLE, TABLE[:, :2]])
+    assert [one.n_features_in_ for one in per_view.transformers_] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    "transformers, views, message",
+    [
+        ([None], [TABLE, TABLE], "1 transformers for 2 views"),
+        ({"a": None}, {"a": TABLE, "b": TABLE}, "no transformer for view 'b'"),
+        ({0: None, 1: None}, [TABLE], "a transformer for view 1, but the views are 0"),
+        ("drop", [TABLE], "view 0: a transformer, None or"),
+        (None, TABLE, "split one table by ViewSplitter"),
+        (None, [], "no views"),
+        ([StandardScaler()], [TABLE + np.inf], "view 0: Input X contains"),
+    ],
+)
+def test_what_is_wrong_with_views_is_said(transformers, views, message):
+    with pytest.raises(ValueError, match=message):
+        PerView(transformers).fit(views)
+
+
+def test_other_views_than_those_of_fit_are_refused():
+    per_view = PerView(None).fit({"a": TABLE, "b": TABLE})
+    with pytest.raises(ValueError, match="X has the views 'b', 'a', fit had 'a', 'b'"):
+        per_view.transform({"b": TABLE, "a": TABLE})
+
+
+def test_parameters_have_names_by_view():
+    model = joined()
+    copy = clone(model).set_params(perview__0__with_mean=False, perview__1=StandardScaler())
+    assert copy.get_params()["perview__0__with_mean"] is False
+    assert isinstance(copy[1].transformers[1], StandardScaler)
+    assert model[1].transformers[0].with_mean and isinstance(model[1].transformers[1], PCA)
+    by_name = clone(PerView({"a": StandardScaler()})).set_params(a__with_std=False)
+    assert not by_name.transformers["a"].with_std
+    alone = PerView(StandardScaler()).set_params(transformers__with_std=False)
+    assert not alone.transformers.with_std
+
+
+def test_a_table_is_clustered_in_a_pipeline(wine):
+    X, y = wine
+    model = joined().set_params(perview__1=StandardScaler()).fit(X)
+    labels = model[-1].labels_
+    assert metrics.clustering_scores(y, labels)["acc"] > 0.94
+    assert (model.predict(X) == labels).mean() > 0.95
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
+
+
+def test_parameters_are_searched_by_the_silhouette(wine):
+    X, _ = wine
+    standard = StandardScaler().fit_transform(X)
+    everything = [(np.arange(len(X)), np.arange(len(X)))]
+    search = GridSearchCV(
+        joined(),
+        {"perview__1__n_components": [1, 4]},
+        scoring=lambda model, X, y=None: silhouette_score(standard, model.predict(X)),
+        cv=everything,
+        error_score="raise",
+        refit=False,
+    ).fit(X)
+    low, high = search.cv_results_["mean_test_score"]
+    assert low != high and search.best_params_["perview__1__n_components"] in (1, 4)
