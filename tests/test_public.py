@@ -46,6 +46,13 @@ PUBLIC = {
     ],
     "mvsc_fast.cli": ["main"],
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
+    "mvsc_fast.features": [
+        "gabor_magnitudes",
+        "image_views",
+        "intensity",
+        "lbp_cells",
+        "load_images",
+    ],
     "mvsc_fast.graphs": [
         "gaussian",
         "graph_basis",
