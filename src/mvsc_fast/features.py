@@ -13,9 +13,9 @@ function            each image becomes                                         n
 ==================  =========================================================  =============
 
 The feature files of those papers came without the code that made them. Sizes, cells and filters
-here follow from the dimensions, and with them TLRR has the accuracies of its paper (Jia et al.
-2021) on ORL, Yale and Coil20. Samples are not scaled: every method of this package brings them to
-unit length in each view.
+here follow from the dimensions, and with them TLRR on t-SVD-MSC, in the order of the files, has the
+accuracies of its paper (Jia et al. 2021) on ORL, Yale and Coil20. Samples are not scaled: every
+method of this package brings them to unit length in each view.
 
 An image is a matrix (height, width) of grey values: uint8, uint16, bool, or floats from 0 to 1.
 ``images`` is an array (n_images, height, width) or any sequence of such matrices, also of different
