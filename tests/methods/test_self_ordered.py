@@ -76,6 +76,7 @@ def test_the_estimator_is_not_changed_and_may_be_a_graph(views):
         (TSVDMSC, "estimator must be an estimator"),
         (TSVDMSC(3, lam=-1.0), "lam == -1.0, must be > 0"),
         (TLRR(0, graph=TSVDMSC(3)), "n_clusters == 0, must be >= 1"),
+        (TLRR(3, graph=TSVDMSC(3), size="sample"), "orders all samples, its estimator fits a"),
     ],
 )
 def test_what_cannot_be_ordered_is_refused_before_any_work(estimator, message):

@@ -9,6 +9,10 @@ from ..transforms import Fourier
 from ._base import MultiViewClusterer, check_estimator, draw_seed
 
 MAX_ROUNDS = 5  # labels stand still after two or three, or wander
+NO_SAMPLE = (
+    "SelfOrdered orders all samples, its estimator fits a sample of them: raise max_samples, or "
+    'set size to "sparse" or "dense"'
+)
 
 
 class SelfOrdered(MultiViewClusterer):
@@ -64,6 +68,8 @@ class SelfOrdered(MultiViewClusterer):
         self._progress.stage("ordering", MAX_ROUNDS)
         keep = {"keep": "all"} if hasattr(self.estimator, "keep") else {}  # the order needs it
         fitted = clone(self.estimator).set_params(**keep).fit(views)
+        if fitted.affinity_.shape[0] < len(fitted.labels_):
+            raise ValueError(NO_SAMPLE)
         seed = draw_seed(self.estimator.get_params()["random_state"])
         again = {"random_state": seed, **by_dft, **keep}
         for round_ in range(1, MAX_ROUNDS + 1):
@@ -90,6 +96,9 @@ class SelfOrdered(MultiViewClusterer):
                 "ETLMSC(...), or a chain with one in it, TLRR(graph=TSVDMSC(...)); got "
                 f"{self.estimator!r}"
             )
+
+        if self.estimator.get_params().get("size") == "sample":
+            raise ValueError(NO_SAMPLE)
 
     def _transforms(self):
         """The parameters of the estimator that say how a norm transforms along the samples."""
