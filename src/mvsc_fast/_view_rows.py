@@ -30,10 +30,11 @@ def canonical_order(views):
     -------
     ndarray of shape (n,) of int
     """
-    return np.lexsort([_row_keys(X) for X in views])
+    return np.lexsort([row_keys(X) for X in views])
 
 
-def _row_keys(X):
+def row_keys(X):
+    """A weighted sum of each row of a view, whose bits depend on that row alone."""
     weights = 1.0 + np.cos(np.arange(X.shape[1]))
     keys = np.empty(X.shape[0])
     for rows in gen_batches(len(keys), BLOCK):
@@ -91,10 +92,15 @@ def is_constant(X):
 
 
 def unit_rows(X):
-    """Rows of X divided by their lengths, whatever the units of X; zero rows stay."""
-    largest = abs(X).max()
-    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero.
-    return normalize(X * 2.0 ** -np.floor(np.log2(largest))) if largest > 0 else normalize(X)
+    """Rows of X divided by their lengths, each by itself, whatever its units; zero rows stay."""
+    sparse = scipy.sparse.issparse(X)
+    ends = X.max(axis=1), -X.min(axis=1)
+    largest = np.maximum(*(np.ravel(end.toarray() if sparse else end) for end in ends))
+    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero. Powers of 2 round
+    # nothing.
+    exponent = np.minimum(-np.frexp(largest)[1], np.finfo(X.dtype).maxexp - 2)
+    scale = np.ldexp(X.dtype.type(1), exponent)[:, None]
+    return normalize(X.multiply(scale).tocsr() if sparse else X * scale, copy=False)
 
 
 def centred(X):
@@ -111,6 +117,8 @@ class ViewRows:
     Parameters
     ----------
     X : ndarray or csr_matrix of shape (n, d)
+    nonnegative : bool, optional
+        Whether X >= 0, also in samples that are not in X; None looks at X alone.
 
     Attributes
     ----------
@@ -122,8 +130,8 @@ class ViewRows:
         C, the unit rows of Z - mean(Z).
     """
 
-    def __init__(self, X):
-        self._nonnegative = X.min() >= 0
+    def __init__(self, X, nonnegative=None):
+        self._nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
         self._given = self._unit_roots(X)
         self._factor = _gram_factor(self._given)
         self.roots = dense(self._given) if self._factor is None else self._factor

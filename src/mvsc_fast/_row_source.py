@@ -1,0 +1,223 @@
+"""Aligned rows of all views, block by block, wherever the views are kept."""
+
+import functools
+import mmap
+import operator
+import re
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+import scipy.sparse
+
+from .validation import available_memory
+
+BLOCK = 8192  # rows of a block at most
+BLOCK_BYTES = 2**25  # of a block in float64 at most, where no limit is known
+COPIES = 8  # of a block in float64 that a pass holds at once
+LEAST_ROWS = 64  # of a block, fewer where there is no more memory are not worth the reading
+UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def check_bytes(value, name):
+    """A number of bytes from an integer or a string such as "600MiB"."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
+        return int(value)
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
+        if found and found[2].upper() in UNITS and float(found[1]) > 0:
+            return int(float(found[1]) * UNITS[found[2].upper()])
+    raise ValueError(
+        f'{name} must be a number of bytes or a string such as "600MiB" or "2GB", got {value!r}'
+    )
+
+
+def row_source(X, rows=None):
+    """The source of the rows of X if any of its views is kept outside memory, else None.
+
+    Parameters
+    ----------
+    X : list of views, or one view
+    rows : int, optional
+        See `RowSource`.
+    """
+    alone = not isinstance(X, (list, tuple))
+    views = [X] if alone else list(X)
+    names = ["X"] if alone else [f"view {i}" for i in range(len(views))]
+    if any(hasattr(view, "__dask_graph__") for view in views):
+        from ._dask import DaskSource
+
+        return DaskSource(views, names, rows)
+    return RowSource(views, names, rows) if any(map(_is_stored, views)) else None
+
+
+def _is_stored(view):
+    """Whether a view is a memory map, or something else that is read by slices."""
+    if isinstance(view, np.memmap):
+        return view.ndim == 2
+    return (
+        not isinstance(view, np.ndarray)
+        and not scipy.sparse.issparse(view)
+        and isinstance(getattr(view, "dtype", None), np.dtype)
+        and len(getattr(view, "shape", ())) == 2
+        and hasattr(view, "__getitem__")
+    )
+
+
+class RowSource(Sequence):
+    """Views whose rows are read in blocks of a bounded size, and never all at once.
+
+    As a sequence it is that of the views as they were given, with a shape and a dtype each.
+
+    Parameters
+    ----------
+    views : list of array-like of shape (n, d_i)
+        Arrays, sparse matrices, memory maps, and whatever else has a shape, a dtype and slices:
+        data sets of HDF5, zarr arrays.
+    names : list of str, optional
+        What messages call the views.
+    rows : int, optional
+        Rows of a block; None takes as many as `block_rows` says. No result depends on it.
+    first : int, default=0
+        Number of the first row in the source that this one is a part of.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_features : list of int
+    dtype : dtype
+        Of all blocks: float32 where every view is, else float64.
+
+    Raises
+    ------
+    ValueError
+        If the views are not matrices of real numbers with the same samples.
+    """
+
+    def __init__(self, views, names=None, rows=None, first=0):
+        self.names = names or [f"view {i}" for i in range(len(views))]
+        self.views = [self._checked(*named) for named in zip(views, self.names, strict=True)]
+        self.n_samples = int(self.views[0].shape[0])
+        for X, name in zip(self.views, self.names, strict=True):
+            if X.shape[0] != self.n_samples:
+                raise ValueError(
+                    f"{name} has {X.shape[0]} samples, view 0 has {self.n_samples}: "
+                    "every view must describe the same samples"
+                )
+        self.n_features = [int(X.shape[1]) for X in self.views]
+        single = all(X.dtype == np.float32 for X in self.views)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        self.rows = rows or block_rows(self.n_features)
+        self.first = first
+
+    def __len__(self):
+        return len(self.views)
+
+    def __getitem__(self, i):
+        return self.views[i]
+
+    def _checked(self, X, name):
+        """A view that can be read by slices."""
+        if scipy.sparse.issparse(X):
+            X = X.tocsr()
+        elif not (isinstance(X, np.ndarray) or _is_stored(X)):
+            X = np.asarray(X)
+        _check_matrix(X, name)
+        return X
+
+    def map(self, function, *args):
+        """Iterator over ``function(first, blocks, *args)`` for every block of rows, in order.
+
+        ``first`` is the number of the block's first row, ``blocks`` its rows of every view,
+        C-contiguous arrays or csr matrices of ``dtype``.
+        """
+        for rows in self._blocks():
+            blocks = [self._read(X, rows) for X in self.views]
+            yield function(self.first + rows.start, blocks, *args)
+            self._release()
+
+    def sum(self, function, *args):
+        """Sum of what `map` gives, in order."""
+        return functools.reduce(operator.add, self.map(function, *args))
+
+    def per_row(self, function, dtype, *args):
+        """What `map` gives, an array of one value for each row."""
+        out = np.empty(self.n_samples, dtype=dtype)
+        for rows, values in zip(self._blocks(), self.map(function, *args), strict=True):
+            out[rows] = values
+        return out
+
+    def take(self, indices):
+        """Some rows of every view, in the order of their numbers given."""
+        order = np.argsort(indices)
+        ascending = np.asarray(indices)[order]
+        parts = []
+        for rows in self._blocks():
+            low, high = np.searchsorted(ascending, [rows.start, rows.stop])
+            if low < high:
+                chosen = ascending[low:high] - rows.start
+                parts.append([self._read(X, rows, chosen) for X in self.views])
+                self._release()
+        back = np.argsort(order)
+        return [_stacked(part)[back] for part in zip(*parts, strict=True)]
+
+    def load(self, limit=None):
+        """All views, if they fit in memory, and in ``limit`` bytes where one is given."""
+        needed = self.n_samples * sum(self.n_features) * self.dtype.itemsize
+        available = min(available_memory(), limit or np.inf)
+        if needed > available:
+            raise MemoryError(
+                f"the views take {needed / 2**20:.4g} MiB, {available / 2**20:.4g} MiB are "
+                'available: size="sample" with the default graph reads them in blocks'
+            )
+        return self._all()
+
+    def labels_like(self, labels):
+        """Labels of all rows in the form that `per_row` gives them."""
+        return labels
+
+    def _all(self):
+        return [X if scipy.sparse.issparse(X) else np.asarray(X[:]) for X in self.views]
+
+    def _blocks(self):
+        for start in range(0, self.n_samples, self.rows):
+            yield slice(start, min(start + self.rows, self.n_samples))
+
+    def _read(self, X, rows, chosen=slice(None)):
+        if scipy.sparse.issparse(X):
+            return X[rows][chosen].astype(self.dtype, copy=False)
+        part = X[rows] if isinstance(X, np.ndarray) else np.asarray(X[rows])
+        return np.ascontiguousarray(part[chosen], dtype=self.dtype)
+
+    def _release(self):
+        """Give the pages of memory maps back; else they count as this process's until the end."""
+        for X in self.views:
+            # Pages of a private map ("c") may hold what no file does.
+            if isinstance(X, np.memmap) and X.mode != "c":
+                pages = X
+                while isinstance(pages, np.ndarray):
+                    pages = pages.base
+                if hasattr(pages, "madvise"):
+                    pages.madvise(mmap.MADV_DONTNEED)
+
+
+def block_rows(n_features, available=None):
+    """Rows of a block in a pass that may hold ``available`` bytes at once."""
+    size = BLOCK_BYTES if available is None else available // COPIES
+    return int(min(BLOCK, max(LEAST_ROWS, size // (8 * sum(n_features)))))
+
+
+def _check_matrix(X, name):
+    if X.ndim != 2:
+        raise ValueError(f"{name} has shape {X.shape}: it must have rows and columns")
+    if X.shape[1] == 0:
+        raise ValueError(f"{name} has no columns")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"{name} has dtype {X.dtype}: convert it to real numbers")
+
+
+def _stacked(parts):
+    if scipy.sparse.issparse(parts[0]):
+        return scipy.sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
