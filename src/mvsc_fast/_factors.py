@@ -20,6 +20,7 @@ from .validation import check_number
 
 SCALES = (0.5, 5.0)
 BLOCK = 4096  # rows that are float64 at a time
+TILE = 64  # rows that LAPACK gets are multiples of, as it may treat a remainder in another way
 
 
 class Factors(NamedTuple):
@@ -72,6 +73,23 @@ def ridge_maps(X, ridges):
     return [_DualMap(X, used, gram, ridge) for ridge in ridges]
 
 
+def gram_maps(X, gram, ridges):
+    """As `ridge_maps`, where S is that of more samples than the rows of X.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (m, d)
+        Rows whose ``factors`` are wanted; their x x^T are among those of S.
+    gram : ndarray of shape (d, d)
+        S.
+    ridges : list of float
+    """
+    used = gram.diagonal() > 0
+    used[0] |= not used.any()
+    gram = gram[np.ix_(used, used)]
+    return [_PrimalMap(X[:, used], used, gram, ridge) for ridge in ridges]
+
+
 def _used_columns(X):
     """Which columns are not all zero; at least one."""
     if scipy.sparse.issparse(X):
@@ -86,6 +104,15 @@ def _blocks(X):
     """Some rows at a time in float64."""
     for first in range(0, X.shape[0], BLOCK):
         yield X[first : first + BLOCK].astype(np.float64)
+
+
+def tiled(X):
+    """X with as many rows of zeros as make their number a multiple of `TILE`."""
+    missing = -X.shape[0] % TILE
+    if scipy.sparse.issparse(X):
+        indptr = np.pad(X.indptr, (0, missing), mode="edge")
+        return type(X)((X.data, X.indices, indptr), shape=(X.shape[0] + missing, X.shape[1]))
+    return np.pad(X, ((0, missing), (0, 0)))
 
 
 class _PrimalMap:
@@ -113,13 +140,15 @@ class _PrimalMap:
         squares = np.empty(len(u))
         first = 0
         for rows in _blocks(X):
+            count = rows.shape[0]
+            rows = tiled(rows)
             rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
             rows = scipy.linalg.solve_triangular(
                 self.lower, rows.T, lower=True, check_finite=False
-            ).T
-            u[first : first + len(rows)] = rows
-            squares[first : first + len(rows)] = np.einsum("ij,ij->i", rows, rows)
-            first += len(rows)
+            ).T[:count]
+            u[first : first + count] = rows
+            squares[first : first + count] = np.einsum("ij,ij->i", rows, rows)
+            first += count
         return u, squares
 
 
@@ -144,12 +173,15 @@ class _DualMap:
 
     def __call__(self, X):
         """As of `_PrimalMap`: <w, u_k> = (P X x)_k and 1 + q = (g + |x|^2 - x^T X^T P X x) / g."""
-        X = X[:, self.used].astype(np.float64)
+        count = X.shape[0]
+        X = tiled(X[:, self.used].astype(np.float64))
         products = safe_sparse_dot(self.X, X.T, dense_output=True)
         weights = self.inverse @ products
-        squares = np.asarray((X * X).sum(axis=1)).ravel() - np.einsum("ij,ij->j", products, weights)
+        squares = X.power(2) if scipy.sparse.issparse(X) else X * X
+        squares = np.ravel(squares.sum(axis=1)) - np.einsum("ij,ij->j", products, weights)
         u = scipy.linalg.solve_triangular(self.lower, weights, lower=True, check_finite=False)
-        return _left_out(u.T, 1.0 + np.maximum(squares, 0.0) / self.ridge)
+        new = _left_out(u.T, 1.0 + np.maximum(squares, 0.0) / self.ridge)
+        return Factors(new.u[:count], new.h[:count])
 
 
 def _left_out(w, h):
@@ -191,17 +223,27 @@ def view_factors(views, scales=SCALES):
     return [ridge_map.factors for ridge_map in view_maps(views, scales)]
 
 
-def view_maps(views, scales=SCALES):
+def view_maps(views, scales=SCALES, grams=None, n=None):
     """As `view_factors`, the maps that also take new rows (see `ridge_maps`) and their views.
+
+    Parameters
+    ----------
+    views, scales
+        As in `view_factors`.
+    grams : list of ndarray of shape (d_i, d_i), or None, optional
+        X^T X of n samples, among them those of ``views``, for which alone there are factors; a
+        view where it is None has that of its rows.
+    n : int, optional
 
     Returns
     -------
     list of ridge maps, in the order of the slices; their attribute ``view`` counts the views.
     """
     by_view = []
-    for i, X in enumerate(views):
-        n, d = X.shape
-        by_view.append(ridge_maps(X, [relative_ridge(f, n, d) for f in view_scales(n, d, scales)]))
+    for i, (X, gram) in enumerate(zip(views, grams or [None] * len(views), strict=True)):
+        count, d = X.shape if gram is None else (n, X.shape[1])
+        ridges = [relative_ridge(f, count, d) for f in view_scales(count, d, scales)]
+        by_view.append(ridge_maps(X, ridges) if gram is None else gram_maps(X, gram, ridges))
         for ridge_map in by_view[-1]:
             ridge_map.view = i
     return [maps[s] for s in range(len(scales)) for maps in by_view if s < len(maps)]

@@ -85,7 +85,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls._checks = {**cls.__mro__[1]._checks, **vars(cls).get("_checks", {})}
+        checks = [vars(base).get("_checks", {}) for base in reversed(cls.__mro__)]
+        cls._checks = {name: check for part in checks for name, check in part.items()}
         if cls._function is not None:
             cls._checks = {**cls._function.checks, **cls._checks}
         if cls.__doc__ is not None and "__init__" in vars(cls):
@@ -128,12 +129,16 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self._cluster(views, draw_seed(self.random_state), n_threads)
             self._progress.stage("support")
             self.view_support_ = self._view_support(views)
+        self._deliver(X)
         self._drop_what_is_not_kept()
         return self
 
     def fit_predict(self, X, y=None):
         """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
         return self.fit(X).labels_
+
+    def _deliver(self, X):
+        """Bring ``labels_`` into the form of the views that `fit` was given."""
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():

@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import view_factors
+from .._factors import tiled, view_factors
 from .._judge import Judge, one_hot, refined_labels
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
@@ -24,6 +24,7 @@ from .._sparse_spectral import (
 )
 from .._view_rows import (
     BLOCK,
+    N_LANDMARKS,
     ViewRows,
     canonical_order,
     constant_views,
@@ -32,10 +33,11 @@ from .._view_rows import (
 )
 from ..spectral import assign
 from ..threads import use_threads
-from ..validation import check_integer
 from ._base import MultiViewClusterer
 from ._ensemble import generalised_median, tlrr_consensus
-from ._method import either, option
+from ._method import option
+from ._sampled import SampledClusterer
+from ._tlrr_size import check_fit
 
 NEIGHBORS = (8, 15, 30, 60)
 TAIL = 0.01
@@ -73,7 +75,7 @@ class Candidate(ShortRepr):
     weight: float = 0.0
 
 
-class ConsensusTLRR(MultiViewClusterer):
+class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
     """Labels that hold: the consensus of sixteen labellings by TLRR.
 
     1. Two kinds of sparse graphs (of unit rows, and of centred rows) cut at four neighbourhood
@@ -94,7 +96,11 @@ class ConsensusTLRR(MultiViewClusterer):
     n_init : int
         Starts of k-means for each of the sixteen labellings, which make up for one another.
     max_samples : int or "auto"
-        Samples that are clustered; "auto" is the larger of 10 000 and 300 for each cluster.
+        Samples that are clustered; "auto" is the larger of 10 000 and 300 for each cluster. Where
+        there are more, views may be larger than memory, or on other machines: memory maps, data
+        sets of HDF5 (h5py), zarr arrays, or Dask arrays, which give lazy ``labels_``. They are read
+        in three passes of blocks. Labels depend neither on how the views are kept nor on the size
+        of blocks or chunks.
     views : {"auto", "all"}
         "auto" sets aside views in which nothing repeats, with a warning that names them; "all"
         keeps every view that is not constant.
@@ -145,7 +151,6 @@ class ConsensusTLRR(MultiViewClusterer):
     """
 
     _checks = {
-        "max_samples": either("auto", partial(check_integer, minimum=2)),
         "views": option("auto", "all"),
         "keep": option("all", "labels"),
     }
@@ -156,6 +161,7 @@ class ConsensusTLRR(MultiViewClusterer):
         *,
         n_init=3,
         max_samples="auto",
+        memory_limit=None,
         views="auto",
         random_state=None,
         n_threads=None,
@@ -165,34 +171,33 @@ class ConsensusTLRR(MultiViewClusterer):
     ):
         self._keep_parameters(locals())
 
-    def _check_parameters(self):
-        super()._check_parameters()
-        if self._limit() < self.n_clusters:
-            raise ValueError(
-                f"max_samples={self.max_samples} is less than n_clusters={self.n_clusters}"
-            )
+    _least_limit = 10_000
 
-    def _limit(self):
-        """Samples that are clustered at most."""
-        if self.max_samples == "auto":
-            return max(10_000, 300 * self.n_clusters)
-        return self.max_samples
+    def _draws_sample(self, views):
+        return views[0].shape[0] > self._limit()
+
+    def _fit_bytes(self, views):
+        # Features of the judge, and what the sparse graphs of both kinds need.
+        features = N_LANDMARKS + sum(X.shape[1] for X in views)
+        sparse = check_fit(views, views[0].shape[0], "sparse", "selfrep")
+        return sparse + 4 * len(views[0]) * 6 * features
 
     def _cluster(self, views, seed, n_threads):
-        n, limit = views[0].shape[0], self._limit()
-        order = canonical_order(views)
-        chosen = np.arange(n)
-        if n > limit:
-            chosen = np.sort(np.random.RandomState(seed).choice(n, limit, replace=False))
-        fitted = order[chosen]
-        labels = self._fit([X[fitted] for X in views], self.n_clusters, seed, n_threads)
-        self.labels_ = np.empty(n, dtype=labels.dtype)
-        self.labels_[fitted] = labels
-        if n > limit:
+        drawn = None
+        if self._draws_sample(views):
+            drawn = self._draw(views, seed)
+            order, views = drawn.numbers, drawn.views
+            nonnegative = drawn.summary.least >= 0
+        else:
+            order = canonical_order(views)
+            views = [X[order] for X in views]
+            nonnegative = [X.min() >= 0 for X in views]
+        labels = self._fit(views, nonnegative, self.n_clusters, seed, n_threads)
+        self._bring_to_order(order)
+        self.labels_ = labels[np.argsort(order)]
+        if drawn is not None:
             self._progress.stage("prediction")
-            rest = np.delete(order, chosen)
-            self.labels_[rest] = self._predict([X[rest] for X in views])
-        self._bring_to_order(fitted)
+            self.labels_ = self._labels_of(drawn.source, self.samples_, self.labels_)
 
     def predict(self, X):
         """Labels of new samples by ridge regression on the fitted ones.
@@ -200,12 +205,15 @@ class ConsensusTLRR(MultiViewClusterer):
         Parameters
         ----------
         X : list of array-like or sparse matrix of shape (n_new, n_features_i)
-            The same views as in `fit`, those set aside included.
+            The same views as in `fit`, those set aside included. They may be memory maps, data
+            sets of HDF5, zarr arrays or Dask arrays, whatever they were in `fit`.
 
         Returns
         -------
         ndarray of shape (n_new,)
-            On the samples of `fit` these are ``labels_`` for nearly all rows.
+            A lazy Dask array where the views are such. On the samples of `fit` these are
+            ``labels_`` for all that were not clustered themselves (``samples_``), and for nearly
+            all of those.
 
         Raises
         ------
@@ -217,24 +225,16 @@ class ConsensusTLRR(MultiViewClusterer):
         check_is_fitted(self)
         views = self._validate(X, reset=False)
         with use_threads(self.n_threads, views[0].shape[0]):
-            return self._predict(views)
+            return self._labels_of(views)
 
-    def _predict(self, views):
-        views = [views[i] for i in self.views_used_]
-        return np.concatenate(
-            [
-                (self._features.transform([X[rows] for X in views]) @ self._coefficients)
-                .argmax(axis=1)
-                .astype(self.labels_.dtype)
-                for rows in gen_batches(views[0].shape[0], BLOCK)
-            ]
-        )
+    def _labeller(self):
+        return partial(_mapped, self._features, self._coefficients, self.views_used_)
 
-    def _fit(self, views, c, seed, n_threads):
+    def _fit(self, views, nonnegative, c, seed, n_threads):
         """Labels of samples in canonical order."""
         equal = equal_samples(views)
         warn_of_few(equal, c, stacklevel=6)
-        rows = [ViewRows(X) for X in views]
+        rows = [ViewRows(*given) for given in zip(views, nonnegative, strict=True)]
         by_itself = ViewGraphs(views, [view.unit for view in rows])
         self.views_used_ = self._usable(views, by_itself)
         rows = [rows[i] for i in self.views_used_]
@@ -347,6 +347,15 @@ class ConsensusTLRR(MultiViewClusterer):
         self.embedding_ = self.embedding_[rank]
         for candidate in self.candidates_:
             candidate.labels = candidate.labels[rank]
+
+
+def _mapped(features, coefficients, used, views):
+    """Labels of new rows by ridge regression on features of the views used."""
+    views, labels = [views[i] for i in used], []
+    for rows in gen_batches(views[0].shape[0], BLOCK):
+        predicted = features.transform([tiled(X[rows]) for X in views]) @ coefficients
+        labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
+    return np.concatenate(labels)
 
 
 def _row_stochastic(A):

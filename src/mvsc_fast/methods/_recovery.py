@@ -56,9 +56,9 @@ class RecoveryClusterer(MultiViewClusterer):
 
     _checks = {"graph": check_graph}
 
-    def _validate(self, X):
+    def _validate(self, X, **reset):
         if not self._is_precomputed():
-            return super()._validate(X)
+            return super()._validate(X, **reset)
         X = np.asarray(X)[None] if np.ndim(X) == 2 else X
         W = check_similarities(X, nonnegative=True, name="X")
         if W.shape[1] < 2:

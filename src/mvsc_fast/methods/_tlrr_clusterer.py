@@ -8,6 +8,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._judge import JudgeByViews, judge_by_graph
+from .._relevance import ViewGraphs
 from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
@@ -17,11 +18,11 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import canonical_order, constant_views, equal_samples, warn_of_few
+from .._view_rows import canonical_order, constant_views, equal_samples, unit_rows, warn_of_few
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
-from ..validation import check_integer, check_similarities, check_sparse_similarities
+from ..validation import check_similarities, check_sparse_similarities
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
 from ._tlrr import tlrr
 from ._tlrr_size import check_fit, chosen_size, count_slices
@@ -71,8 +72,14 @@ class TLRR(VotingClusterer):
         others. "auto" is "dense" where the exact solve takes about as long as all else (500 samples
         in four slices) and wherever iterations are asked for, "sample" beyond ``max_samples``, and
         "sparse" between.
-    max_samples : int or "auto", default="auto"
-        "auto" is the larger of 20 000 and 300 for each cluster.
+    max_samples : int or "auto"
+        Samples that are fitted with ``size="sample"``; "auto" is the larger of 20 000 and 300 for
+        each cluster. With the default graph the views may then be larger than memory, or on other
+        machines: memory maps, data sets of HDF5 (h5py), zarr arrays, or Dask arrays, which give
+        lazy ``labels_``. They are read in three passes of blocks: for the products of all samples,
+        which the similarities of the fitted ones are made from, for the rows of those, and for the
+        votes. Other graphs and sizes load the views. Labels depend neither on how the views are
+        kept nor on the size of blocks or chunks.
     keep : {"all", "labels"}, default="all"
         What a fitted model stores. "all" is 16 v + 8 bytes for each of the m^2 pairs of fitted
         samples where ``size_`` is "dense", and about 10 KB for each of the m samples in six slices
@@ -128,7 +135,6 @@ class TLRR(VotingClusterer):
         "tail": nonnegative,
         "refine": check_flag,
         "size": option("auto", "dense", "sparse", "sample"),
-        "max_samples": either("auto", partial(check_integer, minimum=2)),
         "keep": option("all", "labels"),
     }
 
@@ -148,6 +154,7 @@ class TLRR(VotingClusterer):
         refine=True,
         size="auto",
         max_samples="auto",
+        memory_limit=None,
         n_init=20,
         random_state=None,
         n_threads=None,
@@ -170,19 +177,15 @@ class TLRR(VotingClusterer):
                 f"size={self.size!r} takes the first step of the solver: max_iter must be None or "
                 '0 and solver "dual", or size="dense"'
             )
-        if self.max_samples != "auto" and self.max_samples < self.n_clusters:
-            raise ValueError(
-                f"max_samples={self.max_samples} is less than n_clusters={self.n_clusters}"
-            )
 
     def _iterates(self):
         """Whether more than the first step of the solver is asked for."""
         return self.solver == "ialm" or bool(self.max_iter)
 
-    def _validate(self, X):
+    def _validate(self, X, **reset):
         sparse = isinstance(X, (list, tuple)) and any(scipy.sparse.issparse(A) for A in X)
         if not (self._is_precomputed() and sparse):
-            return super()._validate(X)
+            return super()._validate(X, **reset)
         W = check_sparse_similarities(X, name="X")
         for i, A in enumerate(W):
             if A.nnz and A.data.min() < 0:
@@ -194,40 +197,66 @@ class TLRR(VotingClusterer):
         if self._is_precomputed() or not isinstance(self.graph, str):
             self._cluster_in_order(views, seed, n_threads)
             return
-        order = canonical_order(views)  # so that no rounding depends on the order given
-        views = [X[order] for X in views]
+        drawn = None
+        if self._draws_sample(views):
+            drawn = self._draw(views, seed)
+            order, views = drawn.numbers, drawn.views
+        else:
+            order = canonical_order(views)  # so that no rounding depends on the order given
+            views = [X[order] for X in views]
         few = warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
         constant_views(views, "which tells nothing about clusters: leave it out", stacklevel=4)
         with warnings.catch_warnings():
             if few:  # as k-means would say again
                 warnings.filterwarnings("ignore", "Number of distinct clusters")
-            self._cluster_in_order(views, seed, n_threads)
-        labels = np.empty_like(self.labels_)
-        labels[order] = self.labels_
+            self._cluster_in_order(views, seed, n_threads, drawn)
         chosen = order[self.samples_]
         rank = np.argsort(chosen)
+        if drawn is None:
+            labels = np.empty_like(self.labels_)
+            labels[order] = self.labels_
+        else:
+            self.view_support_ = ViewGraphs(views, [unit_rows(X) for X in views]).support(
+                self._fitted_labels
+            )
+            labels = self._labels_of(drawn.source, chosen[rank], self._fitted_labels[rank])
         self._permute(rank)
         self.labels_, self.samples_ = labels, chosen[rank]
 
-    def _cluster_in_order(self, views, seed, n_threads):
+    def _draws_sample(self, views):
+        """Whether a sample is drawn in passes over all samples."""
         n = views[0].shape[0]
-        limit = max(20_000, 300 * self.n_clusters)
-        limit = limit if self.max_samples == "auto" else self.max_samples
-        sparse = self._is_precomputed() and scipy.sparse.issparse(views[0])
-        self.size_ = self.size
-        if self.size == "auto":
-            self.size_ = chosen_size(
-                n,
-                count_slices(views, self.graph),
-                limit,
-                factored=self._is_default(),
-                sparse=sparse,
-                iterates=self._iterates(),
-            )
+        return self._is_default() and self._size_of(views) == "sample" and n > self._limit()
+
+    def _size_of(self, views):
+        """The size given, or that which "auto" stands for."""
+        if self.size != "auto":
+            return self.size
+        return chosen_size(
+            views[0].shape[0],
+            count_slices(views, self.graph),
+            self._limit(),
+            factored=self._is_default(),
+            sparse=self._is_precomputed() and scipy.sparse.issparse(views[0]),
+            iterates=self._iterates(),
+        )
+
+    def _fit_bytes(self, views):
+        return check_fit(views, views[0].shape[0], "sample", self.graph)
+
+    def _view_support(self, views):
+        if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
+            return self.view_support_  # of the sample
+        return super()._view_support(views)
+
+    def _cluster_in_order(self, views, seed, n_threads, drawn=None):
+        """``drawn`` are the views where these are a sample of more."""
+        n = views[0].shape[0]
+        self.size_ = "sample" if drawn else self._size_of(views)
         self.samples_ = np.arange(n)
-        if self.size_ == "sample" and n > limit:
-            drawn = np.random.RandomState(seed).choice(n, limit, replace=False)
-            self.samples_ = np.sort(drawn)
+        if self.size_ == "sample" and n > self._limit():
+            ranks = np.random.RandomState(seed).choice(n, self._limit(), replace=False)
+            self.samples_ = np.sort(ranks)
         needed = check_fit(views, len(self.samples_), self.size_, self.graph)
         self._log(f"{self.size_}, about {needed / 2**30:.2g} GiB at most")
         fitted, longest = views, None
@@ -237,11 +266,9 @@ class TLRR(VotingClusterer):
                 fitted = [A[self.samples_][:, self.samples_] for A in views]
         else:
             fitted = [X[self.samples_] for X in views] if len(self.samples_) < n else views
-            # Only the default W is a product of factors, to which all samples contribute.
             self._progress.stage("neighbors")
-            given = views if self._is_default() else fitted
-            chosen = self.samples_ if self._is_default() else np.arange(len(self.samples_))
-            self._voters = FittedSamples(given, chosen, n_threads)
+            of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
+            self._voters = FittedSamples(fitted, n_threads, *of_all)
             longest = self._voters.tensor if self._is_default() else None
         if self.size_ == "dense":
             self._fit_dense(fitted, longest, seed, n_threads)

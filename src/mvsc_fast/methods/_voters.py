@@ -1,30 +1,31 @@
 """Fitted samples that vote for the labels of new ones."""
 
+from functools import partial
+
 import numpy as np
-from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import Factors, view_maps
+from .._factors import view_maps
 from .._sparse_graphs import CANDIDATES, LONGEST, listed_rows, sparse_tensor, unseen_tubes
-from .._view_rows import BLOCK
+from .._view_rows import BLOCK, unit_rows
 from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
 from ..views import check_views
-from ._base import MultiViewClusterer
 from ._recovery import RecoveryClusterer
+from ._sampled import SampledClusterer
 
 
 class FittedSamples:
-    """The default similarities among some samples of the views, and of new samples to them.
+    """The default similarities among the samples of some views, and of new samples to them.
 
     Parameters
     ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        All of them have a part in the ridge regression.
-    samples : ndarray of shape (m,) of int
-        Those that are fitted.
+    views : list of ndarray or csr_matrix of shape (m, d_i)
     n_threads : int
+    grams, n : list of ndarray of shape (d_i, d_i), or None; int, optional
+        Products of the unit rows of n samples, all of which have a part in the ridge regression;
+        ``views`` are some of them. See `view_maps`.
 
     Attributes
     ----------
@@ -34,30 +35,24 @@ class FittedSamples:
         No tube that was not looked at is longer.
     """
 
-    def __init__(self, views, samples, n_threads):
-        self._maps = view_maps([normalize(X) for X in views])
-        self._fitted = [_rows(one.factors, samples) for one in self._maps]
+    def __init__(self, views, n_threads, grams=None, n=None):
+        self._maps = view_maps([unit_rows(X) for X in views], grams=grams, n=n)
+        self._fitted = [one.factors for one in self._maps]
         candidates = listed_rows(self._fitted, len(views), CANDIDATES, n_threads)
         self.tensor = sparse_tensor(
             self._fitted, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
         )
         self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
 
-    def scores_of(self, rest, labels, n_clusters):
-        """Votes for other samples of the views, given by number, see `vote_scores`."""
-        new = [_rows(one.factors, rest) for one in self._maps]
-        return self._vote(new, labels, n_clusters)
-
     def scores(self, views, labels, n_clusters):
-        """Votes for new samples."""
+        """Votes for new samples, see `vote_scores`."""
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
-            new = [one(normalize(views[one.view][rows])) for one in self._maps]
-            blocks.append(self._vote(new, labels, n_clusters))
+            unit = [unit_rows(X[rows]) for X in views]
+            new = [one(unit[one.view]) for one in self._maps]
+            scales = self.tensor.scales
+            blocks.append(vote_scores(new, self._fitted, scales, labels, n_clusters))
         return np.concatenate(blocks)
-
-    def _vote(self, new, labels, n_clusters):
-        return vote_scores(new, self._fitted, self.tensor.scales, labels, n_clusters)
 
     def forget(self):
         """Drop what only the fit needs."""
@@ -108,23 +103,33 @@ def check_new_rows(X, n_samples):
     return rows
 
 
-def _rows(factors, rows):
-    return Factors(factors.u[rows], factors.h[rows])
+def _voted(voters, labels, n_clusters, views):
+    """Labels of new samples by the votes of fitted ones with ``labels``."""
+    return voters.scores(views, labels, n_clusters).argmax(axis=1)
 
 
-class VotingClusterer(RecoveryClusterer):
+class VotingClusterer(SampledClusterer, RecoveryClusterer):
     """Base of the methods whose fitted samples vote for the labels of all others.
 
     They set ``_voters``, ``_fitted_labels`` and ``samples_``, the numbers of the fitted samples.
     """
 
+    _sums_products = True  # the default W is a product of factors, to which all contribute
+
     def _is_default(self):
         return isinstance(self.graph, str) and self.graph == "selfrep"
 
+    def _reads_features(self):
+        return not self._is_precomputed()
+
+    def _labeller(self):
+        return partial(_voted, self._voters, self._fitted_labels, self.n_clusters)
+
     def _label_the_rest(self, views):
+        """Labels of samples in memory that were not fitted."""
         n, c = views[0].shape[0], self.n_clusters
         rest = np.delete(np.arange(n), self.samples_)
-        if self._is_precomputed() or self._is_default():
+        if self._is_precomputed():
             scores = self._voters.scores_of(rest, self._fitted_labels, c)
         else:
             views = [X[rest] for X in views]
@@ -142,13 +147,16 @@ class VotingClusterer(RecoveryClusterer):
         Parameters
         ----------
         X : list of array-like or sparse matrix of shape (n_new, n_features_i)
-            The views; with ``graph="precomputed"`` the similarities of new samples to those of
+            The views, which may be memory maps, data sets of HDF5, zarr arrays or Dask arrays, as
+            in `fit`; with ``graph="precomputed"`` the similarities of new samples to those of
             `fit`, shape (v, n_new, n_samples).
 
         Returns
         -------
         ndarray of shape (n_new,)
-            On the samples of `fit` these are ``labels_`` for nearly all rows.
+            A lazy Dask array where the views are such. On the samples of `fit` these are
+            ``labels_`` for all that were not fitted themselves (``samples_``), and for nearly all
+            of those.
 
         Raises
         ------
@@ -161,8 +169,8 @@ class VotingClusterer(RecoveryClusterer):
         if self._is_precomputed():
             views = check_new_rows(X, self.n_features_in_)
         else:
-            views = MultiViewClusterer._validate(self, X, reset=False)
-        labels = self._fitted_labels
+            views = self._validate(X, reset=False)
         with use_threads(self.n_threads, views[0].shape[0]):
-            scores = self._voters.scores(views, labels, self.n_clusters)
-        return scores.argmax(axis=1).astype(labels.dtype)
+            if self._is_precomputed():
+                return self._labeller()(views).astype(self._fitted_labels.dtype)
+            return self._labels_of(views)

@@ -1,0 +1,162 @@
+"""Estimators that cluster a sample of many samples, and then label the others in blocks."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from .._passes import LARGEST_GRAM, labels_of, summarised
+from .._row_source import COPIES, LEAST_ROWS, RowSource, block_rows, check_bytes, row_source
+from ..validation import check_integer
+from ._method import either
+
+
+class Drawn(NamedTuple):
+    """A sample of the rows of a source, in canonical order.
+
+    Attributes
+    ----------
+    source : RowSource
+    numbers : ndarray of shape (m,), int
+        Of the samples that were drawn.
+    views : list of ndarray or csr_matrix of shape (m, d_i)
+        Their rows.
+    summary : Summary
+        Of all samples.
+    """
+
+    source: RowSource
+    numbers: np.ndarray
+    views: list
+    summary: object
+
+
+class SampledClusterer:
+    """What those have in common that cluster at most ``max_samples`` samples of many.
+
+    They read views in blocks, of arrays in memory as of those on disk or on other machines, in
+    three passes: one over all samples for what the fit needs of them, one for the rows of a sample,
+    one for the labels of the others. No result depends on the size of the blocks.
+
+    A method implements ``_draws_sample(views)``, whether it takes that way, ``_labeller()``, what
+    gives new rows their labels, and ``_fit_bytes(views)``, what the fit of a sample needs. It names
+    the limit that "auto" is at least, and whether it uses the products of all samples.
+
+    Parameters
+    ----------
+    max_samples : int or "auto"
+        Samples that are clustered at most.
+    memory_limit : int or str, optional
+        Bytes that a fit or prediction beyond ``max_samples`` may hold at once, besides views that
+        are in memory: a number, or a string such as "600MiB". Blocks of rows are made to fit;
+        MemoryError says what is needed where that is more. None is no limit but the machine's.
+
+    Attributes
+    ----------
+    samples_ : ndarray of shape (m,)
+        Numbers of the samples that were clustered, ascending.
+    """
+
+    _checks = {
+        "max_samples": either("auto", partial(check_integer, minimum=2)),
+        "memory_limit": either(None, check_bytes),
+    }
+    _least_limit = 20_000
+    _sums_products = False
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        if self._limit() < self.n_clusters:
+            raise ValueError(
+                f"max_samples={self.max_samples} is less than n_clusters={self.n_clusters}"
+            )
+
+    def _limit(self):
+        """Samples that are clustered at most."""
+        if self.max_samples == "auto":
+            return max(self._least_limit, 300 * self.n_clusters)
+        return self.max_samples
+
+    def _validate(self, X, **reset):
+        """Views in memory, or their source where they are not and are not to be loaded."""
+        source = row_source(X) if self._reads_features() else None
+        if source is None:
+            return super()._validate(X, **reset)
+        source.rows = self._block_rows(source)
+        alone = not isinstance(X, (list, tuple))
+        if reset.get("reset", True):
+            if not self._draws_sample(source):
+                loaded = source.load(self._bytes())
+                return super()._validate(loaded[0] if alone else loaded)
+            self.n_features_in_ = source.n_features[0] if alone else source.n_features
+        elif source.n_features != np.ravel(self.n_features_in_).tolist():
+            raise ValueError(
+                f"the views have {source.n_features} features, those of fit had "
+                f"{self.n_features_in_}"
+            )
+        return source
+
+    def _reads_features(self):
+        """Whether the views are features, which may be read in blocks."""
+        return True
+
+    def _deliver(self, X):
+        source = row_source(X) if self._reads_features() else None
+        if source is not None and isinstance(self.labels_, np.ndarray):
+            self.labels_ = source.labels_like(self.labels_)
+
+    def _draw(self, views, seed):
+        """A uniform sample of ranks in canonical order: passes one and two."""
+        source = self._source(views)
+        self._check_memory(source)
+        self._log(f"{source.n_samples} samples in blocks of {source.rows}")
+        summary = summarised(source, grams=self._sums_products)
+        order = np.lexsort(summary.keys)
+        ranks = np.random.RandomState(seed).choice(len(order), self._limit(), replace=False)
+        numbers = order[np.sort(ranks)]
+        return Drawn(source, numbers, source.take(numbers), summary)
+
+    def _labels_of(self, views, samples=None, labels=None):
+        """Labels of all rows; those of some samples, in ascending order, may be given."""
+        if samples is None:
+            samples, labels = np.empty(0, dtype=np.intp), np.empty(0, dtype=self.labels_.dtype)
+        return labels_of(self._source(views), self._labeller(), samples, labels)
+
+    def _source(self, views):
+        if isinstance(views, RowSource):
+            return views
+        source = RowSource(views)
+        source.rows = self._block_rows(source)
+        return source
+
+    def _bytes(self):
+        return None if self.memory_limit is None else check_bytes(self.memory_limit, "memory_limit")
+
+    def _block_rows(self, source):
+        """Rows of a block that fit beside what a pass holds in any case."""
+        if self.memory_limit is None:
+            return block_rows(source.n_features)
+        return block_rows(source.n_features, max(0, self._bytes() - self._held(source)))
+
+    def _held(self, source):
+        """Bytes that the passes need besides the blocks."""
+        n, m, d = source.n_samples, min(self._limit(), source.n_samples), sum(source.n_features)
+        grams = sum(8 * d * d for d in source.n_features if d <= LARGEST_GRAM)
+        keys = 8 * n * (len(source) + 2)  # of each view, and their order
+        votes = 8 * m * d + 8 * min(m, 1024) * m  # factors in two scales, tubes of some rows
+        return max(keys + 3 * grams * self._sums_products, 8 * n + 2 * grams + votes)
+
+    def _check_memory(self, source):
+        """MemoryError where ``memory_limit`` is too little; before any work."""
+        if self.memory_limit is None:
+            return
+        passes = self._held(source) + COPIES * 8 * LEAST_ROWS * sum(source.n_features)
+        m = min(self._limit(), source.n_samples)
+        rows = [np.broadcast_to(source.dtype.type(0), (m, d)) for d in source.n_features]
+        fit = self._fit_bytes(rows)
+        if max(passes, fit) > self._bytes():
+            raise MemoryError(
+                f"memory_limit={self.memory_limit!r}: the fit of {m} samples needs about "
+                f"{fit / 2**20:.4g} MiB, the passes over {source.n_samples} samples at least "
+                f"{passes / 2**20:.4g} MiB: raise the limit, or lower max_samples"
+            )

@@ -1,0 +1,214 @@
+"""Fits beyond max_samples: one result from memory, files and Dask, in blocks of any size."""
+
+import os
+
+import dask
+import dask.array as da
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse
+import zarr
+from dask.distributed import Client, LocalCluster
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import TLRR, ConsensusTLRR, _passes, _row_source, datasets
+from mvsc_fast.metrics import clustering_scores
+
+N, M = 480, 200
+ESTIMATORS = {
+    "TLRR": TLRR(3, size="sample", max_samples=M, n_neighbors=8, n_init=3, random_state=0),
+    "ConsensusTLRR": ConsensusTLRR(3, max_samples=M, n_init=1, random_state=0),
+}
+
+
+@pytest.fixture(scope="module")
+def subspaces():
+    return datasets.make_multiview_subspaces(N, 3, n_features=(20, 15), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def views(subspaces):
+    return subspaces[0]
+
+
+@pytest.fixture(scope="module", params=ESTIMATORS)
+def fitted(request, views):
+    return clone_of(ESTIMATORS[request.param]).fit(views)
+
+
+@pytest.fixture(scope="module")
+def files(views, tmp_path_factory):
+    """The views in files of three kinds."""
+    folder = tmp_path_factory.mktemp("views")
+    for i, X in enumerate(views):
+        np.save(folder / f"{i}.npy", X)
+    with h5py.File(folder / "views.h5", "w") as file:
+        for i, X in enumerate(views):
+            file[str(i)] = X
+        yield {
+            "memory map": [np.load(folder / f"{i}.npy", mmap_mode="r") for i in range(2)],
+            "hdf5": [file[str(i)] for i in range(2)],
+            "zarr": [zarr.array(X, chunks=(100, 10)) for X in views],
+        }
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes."""
+    options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}
+    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster) as client:
+        yield client
+
+
+def clone_of(model, **parameters):
+    return type(model)(**{**model.get_params(deep=False), **parameters})
+
+
+def chunked(views, rows):
+    return [da.from_array(X, chunks=(rows, -1)) for X in views]
+
+
+def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
+    views, y = subspaces
+    assert fitted.samples_.shape == (M,) and np.all(np.diff(fitted.samples_) > 0)
+    assert fitted.affinity_.shape == (M, M) and fitted.embedding_.shape[0] == M
+    assert clustering_scores(y, fitted.labels_)["acc"] > 0.97
+    assert fitted.view_support_.shape == (2,) and fitted.view_support_.min() > 0.3
+    again = fitted.predict(views)
+    rest = np.setdiff1d(np.arange(N), fitted.samples_)
+    np.testing.assert_array_equal(again[rest], fitted.labels_[rest])
+    assert np.mean(again == fitted.labels_) > 0.98
+    whole = clone_of(fitted, max_samples=N).fit(views)
+    assert adjusted_rand_score(whole.labels_, fitted.labels_) > 0.9
+
+
+@pytest.mark.parametrize("rows", [50, 130])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_labels_do_not_depend_on_blocks_or_threads(
+    views, fitted, monkeypatch, threads_at_any_size, rows, n_threads
+):
+    monkeypatch.setattr(_row_source, "BLOCK", rows)
+    model = clone_of(fitted, n_threads=n_threads).fit(views)
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    np.testing.assert_array_equal(model.predict(views), fitted.predict(views))
+
+
+@pytest.mark.parametrize("kind", ["memory map", "hdf5", "zarr"])
+def test_views_in_files_have_the_labels_of_those_in_memory(views, fitted, files, kind):
+    model = clone_of(fitted, memory_limit="300MiB").fit(files[kind])
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    np.testing.assert_array_equal(model.samples_, fitted.samples_)
+    np.testing.assert_array_equal(fitted.predict(files[kind]), fitted.predict(views))
+    assert model.n_features_in_ == [20, 15]
+
+
+def test_permuting_the_samples_permutes_the_labels(views, fitted):
+    order = np.random.default_rng(0).permutation(N)
+    model = clone_of(fitted).fit([X[order] for X in views])
+    np.testing.assert_array_equal(model.labels_, fitted.labels_[order])
+    np.testing.assert_array_equal(model.embedding_[0], fitted.embedding_[
+        np.searchsorted(fitted.samples_, order[model.samples_[0]])])  # fmt: skip
+
+
+def test_sparse_views_have_the_labels_of_dense_ones(views, fitted):
+    model = clone_of(fitted).fit([scipy.sparse.csr_array(X) for X in views])
+    assert adjusted_rand_score(model.labels_, fitted.labels_) > 0.98
+
+
+def test_one_view_alone(views, files):
+    model = clone_of(ESTIMATORS["TLRR"])
+    labels = model.fit_predict(views[0])
+    np.testing.assert_array_equal(model.fit_predict(files["memory map"][0]), labels)
+    assert model.n_features_in_ == 20
+
+
+def test_products_of_many_columns_are_those_of_the_sample(views, fitted, monkeypatch):
+    monkeypatch.setattr(_passes, "LARGEST_GRAM", 16)
+    model = clone_of(fitted).fit(views)
+    assert adjusted_rand_score(model.labels_, fitted.labels_) > 0.95
+
+
+@pytest.mark.parametrize("rows", [100, N])
+def test_dask_arrays_have_the_labels_of_arrays(views, fitted, client, rows):
+    given = chunked(views, rows)
+    model = clone_of(fitted).fit(given)
+    assert isinstance(model.labels_, da.Array) and model.labels_.chunks[0] == given[0].chunks[0]
+    assert model.labels_.dtype == fitted.labels_.dtype
+    np.testing.assert_array_equal(model.labels_.compute(), fitted.labels_)
+    predicted = model.predict(given)
+    assert isinstance(predicted, da.Array)
+    np.testing.assert_array_equal(predicted.compute(), fitted.predict(views))
+
+
+def test_the_default_scheduler_of_dask_needs_no_client(views, fitted):
+    model = clone_of(fitted).fit(chunked(views, 170))
+    np.testing.assert_array_equal(np.asarray(model.labels_), fitted.labels_)
+
+
+def test_few_samples_are_loaded(views, files, client):
+    model = clone_of(ESTIMATORS["TLRR"], max_samples=N)
+    labels = model.fit(views).labels_
+    np.testing.assert_array_equal(model.fit(files["hdf5"]).labels_, labels)
+    lazy = model.fit(chunked(views, 200)).labels_
+    assert lazy.chunks[0] == (200, 200, 80)
+    np.testing.assert_array_equal(lazy.compute(), labels)
+    knn = clone_of(ESTIMATORS["TLRR"], graph="knn")
+    labels = knn.fit(views).labels_
+    np.testing.assert_array_equal(knn.fit(files["zarr"]).labels_, labels)
+
+
+def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted, files):
+    with pytest.raises(MemoryError, match=r"memory_limit='1MiB': the fit of 200 samples needs"):
+        clone_of(fitted, memory_limit="1MiB").fit(files["memory map"])
+    with pytest.raises(MemoryError, match="the views take 0.1282 MiB, 0.09537 MiB are available"):
+        clone_of(fitted, memory_limit=100_000, max_samples=N).fit(files["memory map"])
+    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+        clone_of(fitted, memory_limit="much").fit(files["memory map"])
+
+
+def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
+    broken = [views[0], views[1].copy()]
+    broken[1][300, 4] = np.nan
+    np.save(tmp_path / "broken.npy", broken[1])
+    stored = [broken[0], np.load(tmp_path / "broken.npy", mmap_mode="r")]
+    for given in (stored, chunked(broken, 150)):
+        for method in (clone_of(fitted).fit, lambda X: np.asarray(fitted.predict(X))):
+            with pytest.raises(ValueError, match="view 1 has nan in row 300, column 4: impute"):
+                method(given)
+
+
+def test_new_views_must_have_the_features_of_fit(fitted, files):
+    with pytest.raises(ValueError, match=r"views have \[15, 20\] features, those of fit had"):
+        fitted.predict(files["hdf5"][::-1])
+
+
+def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
+    counts = [np.abs(X) for X in views]
+    model = clone_of(ESTIMATORS["ConsensusTLRR"]).fit(counts)
+    outside = np.setdiff1d(np.arange(N), model.samples_)[0]
+    counts[0][outside, 0] = -1e-9
+    again = clone_of(model).fit(counts)
+    assert model._features._rows[0]._nonnegative and not again._features._rows[0]._nonnegative
+
+
+def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
+    armed = tmp_path / "armed"
+
+    def deadly(block):
+        try:
+            armed.unlink()
+        except FileNotFoundError:
+            return block
+        os._exit(1)
+
+    given = [X.map_blocks(deadly, dtype=X.dtype, meta=X._meta) for X in chunked(views, 60)]
+    models = [clone_of(model).fit(given) for model in ESTIMATORS.values()]
+    expected = [model.predict(views) for model in models]
+    armed.touch()
+    found = dask.compute(*[model.predict(given) for model in models])
+    assert not armed.exists()
+    np.testing.assert_array_equal(found, expected)
+    found = dask.compute(*[model.labels_ for model in models])  # by what the workers have left
+    expected = [clone_of(model).fit(views).labels_ for model in models]
+    np.testing.assert_array_equal(found, expected)
