@@ -1,6 +1,8 @@
 """Row sources whose views are Dask arrays: a partition of rows is read where it is computed."""
 
 import operator
+import pickle
+import warnings
 
 import dask
 import dask.array as da
@@ -105,11 +107,18 @@ class DaskSource(RowSource):
 
 
 def _sent(state):
-    """Something that tasks share: a copy on every worker where there are some, not one per task."""
+    """Something that tasks share: one copy on the cluster, not one for each task.
+
+    A task makes it, so that it is made again where the worker that holds it is lost; what is
+    scattered has its copies removed but one, and is lost with that.
+    """
+    made = dask.delayed(pickle.loads, pure=False)(pickle.dumps(state))
     client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if hasattr(client, "scatter"):
-        return client.scatter([state], broadcast=True, hash=False)[0]
-    return dask.delayed(state, pure=False, traverse=False)
+    if not hasattr(client, "persist"):
+        return made
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        return client.persist(made)
 
 
 def _sum(first, blocks, rows, given):

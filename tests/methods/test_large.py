@@ -57,7 +57,7 @@ def files(views, tmp_path_factory):
 def client():
     """Two worker processes."""
     options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(**options, dashboard_address=":0") as cluster, Client(cluster) as client:
         yield client
 
 
