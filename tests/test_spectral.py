@@ -5,7 +5,7 @@ from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import spectral
-from mvsc_fast.spectral import add_tail, fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral import add_tail, assign, fuse, spectral_embedding, spectral_labels
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -89,3 +89,23 @@ def test_fusing_sparse_slices_is_fusing_dense_ones(keep_diagonal):
     fused = spectral.fuse([scipy.sparse.csr_array(A) for A in T], keep_diagonal=keep_diagonal)
     expected = spectral.fuse(T, keep_diagonal=keep_diagonal)
     np.testing.assert_allclose(fused.toarray(), expected, atol=1e-15)
+
+
+def test_starts_of_k_means_on_some_rows_give_the_partition_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = rng.integers(5, size=700)
+    rows = 3 * rng.standard_normal((5, 6))[y] + 0.3 * rng.standard_normal((700, 6))
+    order = rng.standard_normal(700)
+    monkeypatch.setattr(spectral, "KMEANS_ROWS", 90)
+    labels = assign(rows, 5, order=order, random_state=0)
+    assert adjusted_rand_score(labels, y) == 1
+    move = rng.permutation(700)
+    permuted = assign(rows[move], 5, order=order[move], random_state=0)
+    np.testing.assert_array_equal(permuted, labels[move])
+    # No structure: the passes over all rows still bring every row to the nearest mean.
+    rows = rng.uniform(size=(700, 2))
+    monkeypatch.setattr(spectral, "PASSES", 100)
+    labels = assign(rows, 3, random_state=0)
+    means = np.stack([rows[labels == k].mean(axis=0) for k in range(3)])
+    distance = ((rows[:, None] - means) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(distance.argmin(axis=1), labels)

@@ -7,7 +7,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from ._sparse_spectral import LAPACK_LIMIT, dense_eigenpairs
+from ._view_rows import spread
 from .threads import limit_threads
+
+KMEANS_ROWS = 20_000  # that starts of k-means are run on
+PASSES = 10  # of Lloyd's iteration over all rows from there
 
 __all__ = [
     "add_tail",
@@ -116,6 +120,9 @@ def leading_eigenvectors(A, count, random_state=None):
 def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     """k-means labels of the rows of an embedding.
 
+    Above 20 000 rows k-means runs on so many of them, spread over ``order``, and the best centres
+    found go on for at most ten passes over all rows.
+
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
@@ -134,9 +141,13 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
         Labels from 0, numbered by first appearance in ``order``.
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
+    rows = embedding[rank]
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
     with limit_threads():  # chunks of 256 rows: threads wait more than they work
-        found = model.fit_predict(embedding[rank])
+        if len(rows) > KMEANS_ROWS:
+            model.fit(rows[spread(len(rows), KMEANS_ROWS)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=PASSES)
+        found = model.fit_predict(rows)
     # Starts that end in the same partition tie up to rounding: name clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)
