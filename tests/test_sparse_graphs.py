@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import FULL
 from reference import sparse_graphs as twin
 
-from mvsc_fast import _factored, datasets, graphs
+from mvsc_fast import TLRR, _factored, _nearest_rows, datasets, graphs
 from mvsc_fast import _sparse_graphs as sparse_graphs
 from mvsc_fast._factors import Factors, ridge_maps, view_factors, view_maps
-from mvsc_fast._sparse_graphs import nearest_rows, sparse_tensor
+from mvsc_fast._nearest_rows import approximate_nearest_rows, nearest_rows
+from mvsc_fast._sparse_graphs import sparse_tensor
 from mvsc_fast._votes import vote_scores
 
 
@@ -77,6 +79,42 @@ def test_rows_of_zeros_have_no_neighbours():
     u[3] = 0
     found = nearest_rows(u, 29)
     assert np.all(found[3] == -1) and not np.any(found == 3)
+
+
+@pytest.mark.skipif(not FULL, reason="numba compiles for half a minute: MVSC_STRESS=full")
+def test_the_approximate_search_finds_nearly_all():
+    pytest.importorskip("pynndescent", reason="the extra mvsc_fast[large] is not installed")
+    u = unit_rows(1500, 20).astype(np.float32)
+    u[7] = 0
+    found = approximate_nearest_rows(u, 30)
+    assert found.shape == (1500, 30) and found.dtype == np.int32
+    assert np.all(found[7] == -1) and not np.any(found == 7)
+    assert not np.any(found == np.arange(1500)[:, None])
+    exact = nearest_rows(u, 30)
+    recall = [len(np.intersect1d(a, b)) / 30 for a, b in zip(found, exact, strict=True)]
+    assert np.mean(np.delete(recall, 7)) >= 0.95
+    np.testing.assert_array_equal(found, approximate_nearest_rows(u, 30))
+
+
+def test_many_samples_are_searched_approximately_where_that_is_installed(monkeypatch):
+    monkeypatch.setattr(_nearest_rows, "EXACT_LIMIT", 149)
+    monkeypatch.setattr(_nearest_rows, "find_spec", lambda name: name == "pynndescent")
+    monkeypatch.setattr(_nearest_rows, "approximate_nearest_rows", nearest_rows)
+    lines = []
+    model = TLRR(4, size="sparse", n_neighbors=15, random_state=0)
+    model._log = lines.append
+    model.fit(subspaces())
+    assert not model.complete_ and any("pynndescent" in line for line in lines)
+    assert np.all(np.isinf(model._voters.unseen))
+
+
+def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch):
+    monkeypatch.setattr(_nearest_rows, "EXACT_LIMIT", 149)
+    monkeypatch.setattr(_nearest_rows, "find_spec", lambda name: None)
+    model = TLRR(4, size="sparse", n_neighbors=15, random_state=0)
+    with pytest.warns(UserWarning, match=r"among 150 samples takes .* mvsc_fast\[large\]") as said:
+        model.fit(subspaces())
+    assert said[0].filename == __file__ and np.all(np.isfinite(model._voters.unseen))
 
 
 def test_with_all_candidates_it_is_the_dense_tensor():

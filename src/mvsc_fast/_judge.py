@@ -136,9 +136,8 @@ class LeaveOneOutRidge:
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
-        self._F, self._factor = F, scipy.linalg.cholesky(
-            gram.T, lower=True, overwrite_a=True, check_finite=False
-        )
+        factor = scipy.linalg.cholesky(gram.T, lower=True, overwrite_a=True, check_finite=False)
+        self._F, self._factor = F, factor
         self._leverage = np.minimum(self._squared_lengths(), np.float32(1 - 1e-5))[:, None]
 
     def _squared_lengths(self):

@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 
 from . import _factored
 from ._factors import SCALES, check_scales, view_factors
+from ._nearest_rows import listed_rows, nearest_rows, searched_approximately
 from .threads import blas_threads, resolve_threads
 from .validation import check_integer, check_number
 from .views import check_views
@@ -58,47 +59,6 @@ class SparseTensor(NamedTuple):
             scipy.sparse.csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
             for data in self.values
         ]
-
-
-def nearest_rows(u, n_neighbors, n_threads=1):
-    """For every row the rows of largest positive cosine with it, exactly, ties by index.
-
-    Parameters
-    ----------
-    u : ndarray of shape (n, d), float32
-    n_neighbors : int
-    n_threads : int, default=1
-
-    Returns
-    -------
-    ndarray of shape (n, min(n_neighbors, n - 1)), int32
-        Nearest first; -1 where a row has fewer, as a row of zeros.
-    """
-    with blas_threads(1):  # blocks of rows run side by side
-        return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
-
-
-def listed_rows(factors, n_views, n_candidates, n_threads=1):
-    """The nearest rows in one slice of each view: candidates for its longest tubes.
-
-    The slices of further scales are left out: what is near in them is near in the first as a rule
-    (of six data sets none had a lower accuracy without their lists), and the search takes most of
-    the time of large fits. Not where the lists have room for all rows.
-
-    Parameters
-    ----------
-    factors : list of Factors
-        Of `view_factors`: one slice of each view comes first.
-    n_views, n_candidates : int
-    n_threads : int, default=1
-
-    Returns
-    -------
-    list of ndarray of shape (n, min(n_candidates, n - 1)), int32
-        See `nearest_rows`.
-    """
-    listed = factors if n_candidates >= len(factors[0].u) - 1 else factors[:n_views]
-    return [nearest_rows(u, n_candidates, n_threads) for u, _ in listed]
 
 
 def sparse_tensor(
@@ -202,8 +162,11 @@ def unseen_tubes(factors, candidates, scales, cap=1.5):
     Returns
     -------
     ndarray of shape (n,)
+        Infinite where the lists are not exact.
     """
     n = len(factors[0].u)
+    if searched_approximately(n):
+        return np.full(n, np.inf)
     squares = np.zeros(n)
     if candidates[0].shape[1] >= n - 1:
         return squares

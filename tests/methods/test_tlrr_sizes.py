@@ -8,7 +8,8 @@ import scipy.sparse
 
 from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
-from mvsc_fast._sparse_graphs import longest_tubes, nearest_rows, sparse_tensor, unseen_tubes
+from mvsc_fast._nearest_rows import nearest_rows
+from mvsc_fast._sparse_graphs import longest_tubes, sparse_tensor, unseen_tubes
 from mvsc_fast.methods import _tlrr_size, _voters
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._tubes import solve_tubes

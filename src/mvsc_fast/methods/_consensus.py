@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._factors import tiled, view_factors
 from .._judge import Judge, one_hot, refined_labels
+from .._nearest_rows import listed_rows
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
-from .._sparse_graphs import CANDIDATES, LONGEST, listed_rows, sparse_tensor
+from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor
 from .._sparse_spectral import (
     embedded,
     leading_eigenvectors,

@@ -8,6 +8,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 from .._judge import JudgeByViews, judge_by_graph
+from .._nearest_rows import searched_approximately
 from .._relevance import ViewGraphs
 from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
@@ -307,6 +308,8 @@ class TLRR(VotingClusterer):
         self._log(
             f"{len(longest.values)} slices, {longest.n} samples, {len(longest.indices)} pairs"
         )
+        if self._is_default() and searched_approximately(longest.n):
+            self._log("neighbors by pynndescent, which may miss some: complete_ is False")
         judge = self._judge(views, longest) if self._scans() else None
         self._choose_lam(longest, judge, seed)
         tau = self._strength() / self.lam_

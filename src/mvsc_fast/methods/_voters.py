@@ -7,7 +7,8 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._factors import view_maps
-from .._sparse_graphs import CANDIDATES, LONGEST, listed_rows, sparse_tensor, unseen_tubes
+from .._nearest_rows import listed_rows
+from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
 from .._view_rows import BLOCK, unit_rows
 from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
