@@ -7,7 +7,7 @@ from reference import sparse_graphs as twin
 from mvsc_fast import TLRR, _factored, _nearest_rows, datasets, graphs
 from mvsc_fast import _sparse_graphs as sparse_graphs
 from mvsc_fast._factors import Factors, ridge_maps, view_factors, view_maps
-from mvsc_fast._nearest_rows import approximate_nearest_rows, nearest_rows
+from mvsc_fast._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 from mvsc_fast._sparse_graphs import sparse_tensor
 from mvsc_fast._votes import vote_scores
 
@@ -122,6 +122,34 @@ def test_with_all_candidates_it_is_the_dense_tensor():
     W = graphs.self_representation(views)
     sparse = graphs.sparse_self_representation(views, n_candidates=149, n_longest=149)
     np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
+
+
+def test_on_its_pattern_it_is_the_dense_tensor():
+    views = subspaces(400)
+    factors = view_factors([twin.unit(X) for X in views])
+    tensor = sparse_tensor(factors, candidates=listed_rows(factors, len(views), 50))
+    W = graphs.self_representation(views)
+    rows = np.repeat(np.arange(400), np.diff(tensor.indptr))
+    assert len(W) == len(tensor.values) == 5 and len(rows) < 400 * 60
+    for slice_, (u, h), values, scales in zip(
+        W, factors, tensor.values, tensor.scales, strict=True
+    ):
+        A = np.maximum(0, (u @ u.T) * (h[:, None] + h))
+        np.fill_diagonal(A, 0)
+        same = scales >= np.sort(A, axis=1)[:, -10] * (1 - 1e-5)  # candidates hold the ten largest
+        assert same.mean() > 0.9
+        exact = same[rows] & same[tensor.indices]
+        expected = slice_[rows, tensor.indices]
+        np.testing.assert_allclose(values[exact], expected[exact], atol=1e-6)
+        assert np.all(values >= expected - 1e-6)  # smaller scales only make entries larger
+
+
+def test_lists_of_one_slice_of_each_view_unless_they_hold_all_rows():
+    factors = view_factors([twin.unit(X) for X in subspaces(90, n_features=(9, 12, 30))])
+    assert len(factors) == 5
+    for found, (u, _) in zip(listed_rows(factors, 3, 20), factors[:3], strict=True):
+        np.testing.assert_array_equal(found, nearest_rows(u, 20))
+    assert len(listed_rows(factors, 3, 89)) == 5
 
 
 @pytest.mark.parametrize("n_longest", [1, 7, 30])

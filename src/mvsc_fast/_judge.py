@@ -26,6 +26,7 @@ class Judge:
     Parameters
     ----------
     rows : list of ViewRows
+        Their unit and centred rows, which nothing needs after this, are dropped.
 
     Attributes
     ----------
@@ -38,6 +39,8 @@ class Judge:
     def __init__(self, rows):
         plain = _side_by_side(view.unit for view in rows)
         centre = _side_by_side(centred(view.unit) for view in rows)
+        for view in rows:
+            view.unit = view.centred = None
         landmarks = spread(len(plain), N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))

@@ -9,8 +9,8 @@ from sklearn.preprocessing import normalize
 from . import _factored
 from .threads import blas_threads
 
-# Samples up to which all pairs are looked at: at 50 000 rows of 200 features that takes about as
-# long as the approximate search.
+# Samples up to which all pairs are looked at: ten seconds of one core for 256 features, by 0.44
+# measured for 10 000 samples.
 EXACT_LIMIT = 50_000
 
 
