@@ -80,6 +80,7 @@ headers = [
     "src/mvsc_fast/core/factored_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
+    "src/mvsc_fast/core/votes_loops.h",
     "src/mvsc_fast/include/mvsc_fast.h",
 ]
 extensions = [

@@ -6,10 +6,9 @@ from reference import sparse_graphs as twin
 
 from mvsc_fast import TLRR, _factored, _nearest_rows, datasets, graphs
 from mvsc_fast import _sparse_graphs as sparse_graphs
-from mvsc_fast._factors import Factors, ridge_maps, view_factors, view_maps
+from mvsc_fast._factors import ridge_maps, view_factors
 from mvsc_fast._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 from mvsc_fast._sparse_graphs import sparse_tensor
-from mvsc_fast._votes import vote_scores
 
 
 def subspaces(n=150, **options):
@@ -262,45 +261,6 @@ def test_factors_of_new_rows_are_ridge_regression_on_the_fitted(d, layout):
         both = np.vstack([fitted, row])
         P = np.linalg.inv(both @ both.T + 0.7 * np.eye(61))
         np.testing.assert_allclose(found, 1 / (0.7 * P[-1, -1]), rtol=1e-5)
-
-
-@pytest.mark.parametrize("block", [7, 1024])
-def test_votes_equal_the_twin(block):
-    views = [twin.unit(X) for X in subspaces(200)]
-    maps = view_maps([X[:150] for X in views])
-    fitted = [ridge_map.factors for ridge_map in maps]
-    new = [ridge_map(views[ridge_map.view][150:]) for ridge_map in maps]
-    assert [ridge_map.view for ridge_map in maps] == [0, 1, 2, 0, 1]
-    scales = sparse_tensor(fitted).scales
-    labels = np.random.default_rng(0).integers(0, 4, 150)
-    A = np.stack(
-        [
-            np.maximum(0, (a.u @ b.u.T) * (a.h[:, None] + b.h)).astype(np.float64)
-            for a, b in zip(new, fitted, strict=True)
-        ]
-    )
-    np.testing.assert_allclose(
-        vote_scores(new, fitted, scales, labels, 4, block=block),
-        twin.vote_scores(A, scales, labels, 4, 20),
-        atol=1e-4,
-    )
-
-
-def test_votes_label_new_samples():
-    views, y = datasets.make_multiview_subspaces(400, 4, n_features=(30, 200), random_state=1)
-    views = [twin.unit(X) for X in views]
-    maps = view_maps([X[:300] for X in views])
-    fitted = [ridge_map.factors for ridge_map in maps]
-    new = [ridge_map(views[ridge_map.view][300:]) for ridge_map in maps]
-    scores = vote_scores(new, fitted, sparse_tensor(fitted).scales, y[:300], 4)
-    assert np.mean(scores.argmax(axis=1) == y[300:]) > 0.95
-
-
-def test_a_sample_that_resembles_none_has_no_votes():
-    fitted = ridge_factors(np.eye(30)[:, :20], 0.5)
-    new = Factors(np.zeros((1, 20), np.float32), np.ones(1, np.float32))
-    scores = vote_scores([new], [fitted], np.ones((1, 30)), np.zeros(30, int), 2)
-    np.testing.assert_array_equal(scores, 0)
 
 
 def test_sparse_knn_holds_the_neighbours_alone():

@@ -30,6 +30,8 @@ from mvsc_fast.core.tlrr cimport dense_source
 from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
 from mvsc_fast.core.tlrr cimport tlrr_solve as core_solve
 from mvsc_fast.core.tlrr cimport tlrr_workspace as core_workspace
+from mvsc_fast.core.votes cimport factor_rows as core_factor_rows
+from mvsc_fast.core.votes cimport vote as core_vote
 
 from mvsc_fast.threads import blas_threads
 from mvsc_fast.validation import check_integer
@@ -50,7 +52,7 @@ cdef const char *strerror(int status) noexcept nogil:
     if status == MVSC_TOO_LARGE:
         return "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1"
     if status == MVSC_NOT_FINITE:
-        return "the tensor has NaN or infinite entries"
+        return "there are NaN or infinite entries, or products of factors that are not finite"
     if status == MVSC_SMALL_WORKSPACE:
         return "the workspace has fewer bytes than the size query asks for"
     if status == MVSC_NO_CONVERGENCE:
@@ -66,21 +68,24 @@ cdef const char *strerror(int status) noexcept nogil:
 
 cdef extern from *:
     """
-    /* The bytes of a struct that ended with this field in version 1. */
+    /* The bytes of a struct that ended with this field in its first version. */
     #define FIRST_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
     enum {
         FIRST_TENSOR = FIRST_SIZE(mvsc_tensor, dtype),
         FIRST_OPTIONS = FIRST_SIZE(mvsc_tlrr_options, sample_weight),
         FIRST_BLOCKS = FIRST_SIZE(mvsc_tlrr_blocks, n_tubes),
-        FIRST_RESULT = FIRST_SIZE(mvsc_tlrr_result, eigen_seconds)
+        FIRST_RESULT = FIRST_SIZE(mvsc_tlrr_result, eigen_seconds),
+        /* and in version 2 */
+        FIRST_MAP = FIRST_SIZE(mvsc_factor_map, columns),
+        FIRST_VOTERS = FIRST_SIZE(mvsc_voters, cap)
     };
     """
-    size_t FIRST_TENSOR, FIRST_OPTIONS, FIRST_BLOCKS, FIRST_RESULT
+    size_t FIRST_TENSOR, FIRST_OPTIONS, FIRST_BLOCKS, FIRST_RESULT, FIRST_MAP, FIRST_VOTERS
 
 
 cdef bint read_struct(
     const void *given,          # of the caller: as many bytes as its size field says
-    size_t first_size,          # of the struct in version 1
+    size_t first_size,          # of the struct in its first version
     size_t size,                # of the struct today
     void *today,                # OUT  its fields, and 0 in those that the caller does not know
 ) noexcept nogil:
@@ -428,6 +433,164 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
     return status
 
 
+# ------------------------------------------------------------------ labels of new rows
+
+cdef int read_map(const mvsc_factor_map *given, int n_threads,
+                  mvsc_factor_map *map) noexcept nogil:
+    """Read a caller's struct, and check it."""
+    cdef Py_ssize_t k
+    if not read_struct(given, FIRST_MAP, sizeof(mvsc_factor_map), map):
+        return MVSC_BAD_ARGUMENT
+    if map.d < 1 or map.lower == NULL or not 1 <= n_threads <= MAX_THREADS:
+        return MVSC_BAD_ARGUMENT
+    if map.d > MAX_ROW:
+        return MVSC_TOO_LARGE
+    for k in range(map.d):
+        if not (isfinite(map.lower[k * map.d + k]) and map.lower[k * map.d + k] > 0):
+            return MVSC_BAD_ARGUMENT
+    return MVSC_OK
+
+
+cdef int factor_workspace_size(const mvsc_factor_map *given, int n_threads,
+                               size_t *bytes) noexcept nogil:
+    cdef Arena arena = counting_arena()
+    cdef mvsc_factor_map map
+    cdef int status = read_map(given, n_threads, &map)
+    if bytes == NULL:
+        return MVSC_BAD_ARGUMENT
+    if status == MVSC_OK:
+        status = core_factor_rows(&map, <const double *> NULL, 0, 0, MVSC_NEW, n_threads, &arena,
+                                  NULL, NULL)
+    bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
+    return status
+
+
+cdef int typed_factor_rows(const mvsc_factor_map *map, const floating *x, const mvsc_tensor *X,
+                           int kind, int n_threads, Arena *arena, float *u,
+                           float *h) noexcept nogil:
+    cdef double largest
+    if not loops.finite_maximum(x, X.m * X.n, &largest):
+        return MVSC_NOT_FINITE
+    return core_factor_rows(map, x, X.m, X.n, kind, n_threads, arena, u, h)
+
+
+cdef int factor_rows(const mvsc_factor_map *given_map, const mvsc_tensor *given_X, int kind,
+                     int n_threads, void *workspace, size_t bytes, float *u,
+                     float *h) noexcept nogil:
+    cdef mvsc_factor_map map
+    cdef mvsc_tensor X
+    cdef Arena arena
+    cdef size_t needed
+    cdef Py_ssize_t k
+    cdef int status = factor_workspace_size(given_map, n_threads, &needed)
+    if status == MVSC_OK:
+        status = read_map(given_map, n_threads, &map)
+    if status == MVSC_OK:
+        status = read_tensor(given_X, &X)
+    if status != MVSC_OK:
+        return status
+    if kind != MVSC_MEMBER and kind != MVSC_NEW:
+        return MVSC_BAD_ARGUMENT
+    if X.v != 1 or (X.n != map.d if map.columns == NULL else X.n < 1):
+        return MVSC_BAD_SHAPE
+    if map.columns != NULL:
+        for k in range(map.d):
+            if not 0 <= map.columns[k] < X.n:
+                return MVSC_BAD_ARGUMENT
+    if X.m == 0:
+        return MVSC_OK
+    if X.data == NULL or workspace == NULL or u == NULL or h == NULL:
+        return MVSC_BAD_ARGUMENT
+    if bytes < needed:
+        return MVSC_SMALL_WORKSPACE
+    arena = arena_at(workspace)
+    if X.dtype == MVSC_FLOAT32:
+        return typed_factor_rows(&map, <const float *> X.data, &X, kind, n_threads, &arena, u, h)
+    return typed_factor_rows(&map, <const double *> X.data, &X, kind, n_threads, &arena, u, h)
+
+
+cdef int read_voters(const mvsc_voters *given, int n_threads, mvsc_voters *voters) noexcept nogil:
+    """Read a caller's struct, and check everything but factors: their products tell."""
+    cdef Py_ssize_t i, k
+    if not read_struct(given, FIRST_VOTERS, sizeof(mvsc_voters), voters):
+        return MVSC_BAD_ARGUMENT
+    if not (1 <= n_threads <= MAX_THREADS and voters.v >= 1 and voters.n >= 1
+            and voters.n_clusters >= 1 and voters.n_votes >= 1 and voters.scale_neighbors >= 1
+            and 0.0 < voters.cap < 1e18):
+        return MVSC_BAD_ARGUMENT
+    if (voters.d == NULL or voters.u == NULL or voters.h == NULL or voters.scales == NULL
+            or voters.labels == NULL):
+        return MVSC_BAD_ARGUMENT
+    if (voters.v > MAX_SLICE or voters.n > MAX_ROW or voters.n_clusters > MAX_ROW
+            or <double> voters.v * voters.n > 1e17):
+        return MVSC_TOO_LARGE
+    for i in range(voters.v):
+        if voters.d[i] < 1 or voters.u[i] == NULL or voters.h[i] == NULL:
+            return MVSC_BAD_ARGUMENT
+        if voters.d[i] > MAX_ROW:
+            return MVSC_TOO_LARGE
+    for k in range(voters.n):
+        if not 0 <= voters.labels[k] < voters.n_clusters:
+            return MVSC_BAD_ARGUMENT
+    for k in range(voters.v * voters.n):
+        if not (isfinite(voters.scales[k]) and voters.scales[k] > 0):
+            return MVSC_BAD_ARGUMENT
+    return MVSC_OK
+
+
+cdef int vote_workspace_size(const mvsc_voters *given, int n_threads,
+                             size_t *bytes) noexcept nogil:
+    cdef Arena arena = counting_arena()
+    cdef mvsc_voters voters
+    cdef int status = read_voters(given, n_threads, &voters)
+    if bytes == NULL:
+        return MVSC_BAD_ARGUMENT
+    if status == MVSC_OK:
+        status = core_vote(&voters, 0, NULL, NULL, n_threads, &arena, NULL, NULL, NULL)
+    bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
+    return status
+
+
+cdef int checked_vote(const mvsc_voters *given, Py_ssize_t m, const float *const *u,
+                      const float *const *h, int n_threads, void *workspace, size_t bytes,
+                      float *lengths, float *scores, Py_ssize_t *labels) noexcept nogil:
+    cdef mvsc_voters voters
+    cdef Arena arena = counting_arena()
+    cdef Py_ssize_t i
+    cdef int status = read_voters(given, n_threads, &voters)
+    if m < 0:
+        return MVSC_BAD_ARGUMENT
+    if status == MVSC_OK:
+        status = core_vote(&voters, 0, NULL, NULL, n_threads, &arena, NULL, NULL, NULL)
+    if status != MVSC_OK or m == 0:
+        return status
+    if <double> m * max(voters.n, voters.n_clusters) > 1e17:
+        return MVSC_TOO_LARGE
+    if u == NULL or h == NULL or workspace == NULL:
+        return MVSC_BAD_ARGUMENT
+    for i in range(voters.v):
+        if u[i] == NULL or h[i] == NULL:
+            return MVSC_BAD_ARGUMENT
+    if bytes < workspace_bytes(&arena):
+        return MVSC_SMALL_WORKSPACE
+    arena = arena_at(workspace)
+    return core_vote(&voters, m, u, h, n_threads, &arena, lengths, scores, labels)
+
+
+cdef int row_tubes(const mvsc_voters *voters, Py_ssize_t m, const float *const *u,
+                   const float *const *h, int n_threads, void *workspace, size_t bytes,
+                   float *lengths) noexcept nogil:
+    if lengths == NULL and m != 0:
+        return MVSC_BAD_ARGUMENT
+    return checked_vote(voters, m, u, h, n_threads, workspace, bytes, lengths, NULL, NULL)
+
+
+cdef int vote(const mvsc_voters *voters, Py_ssize_t m, const float *const *u,
+              const float *const *h, int n_threads, void *workspace, size_t bytes, float *scores,
+              Py_ssize_t *labels) noexcept nogil:
+    return checked_vote(voters, m, u, h, n_threads, workspace, bytes, NULL, scores, labels)
+
+
 # ------------------------------------------------------------------ BLAS threads
 
 cdef void *limit_blas(int n_threads) noexcept:
@@ -463,5 +626,10 @@ table.tlrr_workspace_size = tlrr_workspace_size
 table.tlrr_solve = tlrr_solve
 table.limit_blas = limit_blas
 table.release_blas = release_blas
+table.factor_workspace_size = factor_workspace_size
+table.factor_rows = factor_rows
+table.vote_workspace_size = vote_workspace_size
+table.row_tubes = row_tubes
+table.vote = vote
 
 _C_API = PyCapsule_New(&table, MVSC_CAPSULE, NULL)

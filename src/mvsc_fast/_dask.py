@@ -92,6 +92,10 @@ class DaskSource(RowSource):
         back = np.argsort(order)
         return [X.astype(self.dtype, copy=False)[back] for X in found]
 
+    def threads(self, n_threads):
+        """One: tasks run side by side."""
+        return 1
+
     def labels_like(self, labels):
         """Labels of all rows as a Dask array in the chunks of the views."""
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))

@@ -16,6 +16,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
+from . import _factored
 from .validation import check_number
 
 SCALES = (0.5, 5.0)
@@ -119,37 +120,30 @@ class _PrimalMap:
     """u = L^{-1} x with S + g I = L L^T."""
 
     def __init__(self, X, used, gram, ridge):
-        self.used = used
+        self.used, self.columns = used, np.flatnonzero(used)
         lower = gram.copy()
         lower[np.diag_indices(len(lower))] += ridge
-        self.lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
-        u, leverage = self._apply(X)
-        self.factors = Factors(u, _inverse(1.0 - leverage))
+        lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
+        self.lower = np.ascontiguousarray(lower)
+        self.factors = self._apply(X, new=False)
 
     def __call__(self, X):
         """Factors of rows that had no part in S, each as if it alone were added.
 
         With w = L^{-1} x and q = |w|^2 it has u = w / (1 + q) and h = 1 + q.
         """
-        u, squares = self._apply(X[:, self.used])
-        return _left_out(u, 1.0 + squares)
+        return self._apply(X[:, self.used], new=True)
 
-    def _apply(self, X):
-        """L^{-1} x of all rows, float32, and its squared lengths."""
-        u = np.empty(X.shape, dtype=np.float32)
-        squares = np.empty(len(u))
+    def _apply(self, X, new):
+        factors = Factors(np.empty(X.shape, np.float32), np.empty(X.shape[0], np.float32))
+        columns = np.arange(X.shape[1])
         first = 0
         for rows in _blocks(X):
-            count = rows.shape[0]
-            rows = tiled(rows)
-            rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
-            rows = scipy.linalg.solve_triangular(
-                self.lower, rows.T, lower=True, check_finite=False
-            ).T[:count]
-            u[first : first + count] = rows
-            squares[first : first + count] = np.einsum("ij,ij->i", rows, rows)
-            first += count
-        return u, squares
+            rows = rows.toarray() if scipy.sparse.issparse(rows) else np.ascontiguousarray(rows)
+            part = slice(first, first + len(rows))
+            _factored.factor_rows(self.lower, columns, rows, factors.u[part], factors.h[part], new)
+            first = part.stop
+        return factors
 
 
 class _DualMap:
@@ -173,15 +167,13 @@ class _DualMap:
 
     def __call__(self, X):
         """As of `_PrimalMap`: <w, u_k> = (P X x)_k and 1 + q = (g + |x|^2 - x^T X^T P X x) / g."""
-        count = X.shape[0]
-        X = tiled(X[:, self.used].astype(np.float64))
+        X = X[:, self.used].astype(np.float64)
         products = safe_sparse_dot(self.X, X.T, dense_output=True)
         weights = self.inverse @ products
         squares = X.power(2) if scipy.sparse.issparse(X) else X * X
         squares = np.ravel(squares.sum(axis=1)) - np.einsum("ij,ij->j", products, weights)
         u = scipy.linalg.solve_triangular(self.lower, weights, lower=True, check_finite=False)
-        new = _left_out(u.T, 1.0 + np.maximum(squares, 0.0) / self.ridge)
-        return Factors(new.u[:count], new.h[:count])
+        return _left_out(u.T, 1.0 + np.maximum(squares, 0.0) / self.ridge)
 
 
 def _left_out(w, h):

@@ -173,6 +173,10 @@ class RowSource(Sequence):
             )
         return self._all()
 
+    def threads(self, n_threads):
+        """How many of them the work on one block may have."""
+        return n_threads
+
     def labels_like(self, labels):
         """Labels of all rows in the form that `per_row` gives them."""
         return labels

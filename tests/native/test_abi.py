@@ -27,10 +27,13 @@ def test_the_binary_interface_is_what_it_was(probe):
         "tlrr_blocks": 32, "tlrr_blocks.n_tubes": 24,
         "tlrr_result": 96, "tlrr_result.stopped": 36, "tlrr_result.gap": 64,
         "tlrr_result.eigen_seconds": 88,
-        "api": 80, "api.strerror": 16, "api.prox_workspace_size": 24, "api.prox": 32,
+        "api": 120, "api.strerror": 16, "api.prox_workspace_size": 24, "api.prox": 32,
         "api.tlrr_screen": 40, "api.tlrr_workspace_size": 48, "api.tlrr_solve": 56,
         "api.limit_blas": 64, "api.release_blas": 72,
-        "version": 1,
+        "api.factor_workspace_size": 80, "api.factor_rows": 88, "api.vote_workspace_size": 96,
+        "api.row_tubes": 104, "api.vote": 112,
+        "factor_map": 32, "factor_map.columns": 24, "voters": 96, "voters.cap": 88,
+        "version": 2,
     }  # fmt: skip
 
 

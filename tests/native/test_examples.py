@@ -1,5 +1,6 @@
 """The C interface and the cimport, proven by the modules of examples/native."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -23,8 +24,8 @@ from native_calls import (
 )
 
 import mvsc_fast
+from mvsc_fast import TLRR, datasets, tlrr
 from mvsc_fast import _kernels as kernels
-from mvsc_fast import tlrr
 from mvsc_fast.threads import blas_threads
 
 MAPS = {
@@ -79,23 +80,30 @@ def libpython():
     return found[0]
 
 
-def test_a_plain_program_solves_in_posix_threads(raw_file, tmp_path):
-    c_compiler()
-    libpython()
-    W, path = raw_file
+def run(*command):
     # The embedded interpreter is found along PATH, with its site-packages.
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(Path(mvsc_fast.__file__).parent.parent),
     }
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
 
-    def run(*command):
-        return subprocess.run(command, capture_output=True, text=True, env=environment)
 
-    folder = shutil.copytree(example("c_program"), tmp_path / "c_program")
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    """The folder of the plain programs, built."""
+    c_compiler()
+    libpython()
+    folder = tmp_path_factory.mktemp("programs") / "c_program"
+    shutil.copytree(example("c_program"), folder)
     built = run(sys.executable, str(folder / "build.py"))
     assert built.returncode == 0 and not built.stderr, built.stderr
+    return folder
+
+
+def test_a_plain_program_solves_in_posix_threads(programs, raw_file):
+    folder, (W, path) = programs, raw_file
     lams = ["0.5", "2", "15"]
     found = run(str(folder / "tlrr_path"), path, "3", "50", *lams)
     assert found.returncode == 0 and not found.stderr, found.stderr
@@ -109,6 +117,26 @@ def test_a_plain_program_solves_in_posix_threads(raw_file, tmp_path):
         assert (float(gap), float(bound)) == (expected.gap, expected.error_bound)
     wrong = run(str(folder / "tlrr_path"), path, "3", "50", "-1")
     assert wrong.returncode == 1 and "negative" in wrong.stderr and not wrong.stdout
+
+
+@pytest.mark.parametrize("n_threads", ["1", "3"])
+def test_a_plain_program_labels_new_rows_in_posix_threads(programs, tmp_path, n_threads):
+    views, _ = datasets.make_multiview_subspaces(900, 4, n_features=(20, 35), random_state=0)
+    views[1][:250, 3] = 0
+    model = TLRR(4, size="sparse", random_state=0).fit([X[:250] for X in views])
+    spec = importlib.util.spec_from_file_location("save_voters", programs / "save_voters.py")
+    save_voters = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(save_voters)
+    save_voters.save(model, tmp_path / "voters.bin")
+    new = [X[250:] for X in views]
+    for i, X in enumerate(new):
+        X.tofile(tmp_path / f"{i}.f64")
+    program, files = str(programs / "label_rows"), [str(tmp_path / f"{i}.f64") for i in range(2)]
+    found = run(program, str(tmp_path / "voters.bin"), n_threads, *files)
+    assert found.returncode == 0 and not found.stderr, found.stderr
+    np.testing.assert_array_equal(np.array(found.stdout.split(), dtype=int), model.predict(new))
+    wrong = run(program, str(tmp_path / "voters.bin"), n_threads, files[0])
+    assert wrong.returncode == 1 and "has not the numbers" in wrong.stderr and not wrong.stdout
 
 
 def test_python_threads_call_it_without_the_gil(native_c, raw_file):

@@ -23,7 +23,7 @@ static PyObject *layout(PyObject *self, PyObject *unused)
     (void)unused;
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
-        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
+        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
         SIZE(tensor), FIELD(tensor, data), FIELD(tensor, v), FIELD(tensor, dtype),
         SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
         FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),
@@ -34,7 +34,10 @@ static PyObject *layout(PyObject *self, PyObject *unused)
         FIELD(tlrr_result, eigen_seconds), SIZE(api), FIELD(api, strerror),
         FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),
         FIELD(api, tlrr_workspace_size), FIELD(api, tlrr_solve), FIELD(api, limit_blas),
-        FIELD(api, release_blas), "version", mvsc_fast_api->version);
+        FIELD(api, release_blas), FIELD(api, factor_workspace_size), FIELD(api, factor_rows),
+        FIELD(api, vote_workspace_size), FIELD(api, row_tubes), FIELD(api, vote), SIZE(factor_map),
+        FIELD(factor_map, columns), SIZE(voters), FIELD(voters, cap), "version",
+        mvsc_fast_api->version);
 }
 
 /* The signatures of the table; a change of the header does not compile. */
@@ -52,6 +55,15 @@ static void check_signatures(void)
         mvsc_tlrr_solve;
     void *(*limit)(int) = mvsc_limit_blas;
     void (*release)(void *) = mvsc_release_blas;
+    int (*factor_size)(const mvsc_factor_map *, int, size_t *) = mvsc_factor_workspace_size;
+    int (*factor)(const mvsc_factor_map *, const mvsc_tensor *, int, int, void *, size_t, float *,
+                  float *) = mvsc_factor_rows;
+    int (*vote_size)(const mvsc_voters *, int, size_t *) = mvsc_vote_workspace_size;
+    int (*tubes)(const mvsc_voters *, ptrdiff_t, const float *const *, const float *const *, int,
+                 void *, size_t, float *) = mvsc_row_tubes;
+    int (*labels)(const mvsc_voters *, ptrdiff_t, const float *const *, const float *const *, int,
+                  void *, size_t, float *, ptrdiff_t *) = mvsc_vote;
+    (void)factor_size, (void)factor, (void)vote_size, (void)tubes, (void)labels;
     (void)error, (void)prox_size, (void)map, (void)screen, (void)size, (void)solve, (void)limit,
         (void)release;
 }
@@ -264,11 +276,148 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
     return answer;
 }
 
+/* ------------------------------------------------------------------ labels of new rows */
+
+/* factor(d, lower, columns, X, m, n, dtype, kind, n_threads, which, spare) -> (status, intact, u, h)
+ *
+ * `lower` or `columns` None are null pointers. `which` adds to the size field: 1 of the map, 2 of the
+ * tensor; 3 is a null pointer for u. */
+static PyObject *factor(PyObject *self, PyObject *args)
+{
+    Py_buffer lower = {0}, columns = {0}, rows = {0};
+    Py_ssize_t d, m, n, dtype, spare;
+    int kind, n_threads, which, status, untouched;
+    size_t bytes = 0, count;
+    unsigned char *u, *h, *workspace;
+    mvsc_factor_map map = {sizeof map, 0, NULL, NULL};
+    mvsc_tensor X;
+    PyObject *answer;
+    (void)self;
+
+    if (!PyArg_ParseTuple(args, "nz*z*z*nnniiin", &d, &lower, &columns, &rows, &m, &n, &dtype,
+                          &kind, &n_threads, &which, &spare))
+        return NULL;
+    map.d = d;
+    map.lower = lower.buf;
+    map.columns = columns.buf;
+    X = (mvsc_tensor){sizeof X, rows.buf, 1, m, n, dtype};
+    map.size += which == 1;
+    X.size += which == 2;
+    count = d > 0 && d < 1000 && m > 0 ? (size_t)(m * d) * sizeof(float) : 0;
+    u = guarded(NULL, count, 0xA5);
+    h = guarded(NULL, m > 0 ? (size_t)m * sizeof(float) : 0, 0xC3);
+    mvsc_factor_workspace_size(&map, n_threads, &bytes);
+    bytes = with_spare(bytes, spare);
+    workspace = guarded(NULL, bytes, 0x5A);
+    Py_BEGIN_ALLOW_THREADS
+    status = mvsc_factor_rows(&map, &X, kind, n_threads, workspace + GUARD, bytes,
+                              which == 3 ? NULL : (float *)(u + GUARD), (float *)(h + GUARD));
+    Py_END_ALLOW_THREADS
+    untouched = intact(workspace, bytes, 0x5A) && intact(u, count, 0xA5) &&
+                intact(h, m > 0 ? (size_t)m * sizeof(float) : 0, 0xC3);
+    answer = Py_BuildValue("iiy#y#", status, untouched, u + GUARD, (Py_ssize_t)count, h + GUARD,
+                           m > 0 ? m * (Py_ssize_t)sizeof(float) : 0);
+    free(workspace);
+    free(u);
+    free(h);
+    PyBuffer_Release(&lower);
+    PyBuffer_Release(&columns);
+    PyBuffer_Release(&rows);
+    return answer;
+}
+
+enum { MAX_SLICES = 16 };
+
+/* Where each of v slices begins in arrays of `rows` rows one after the other. */
+static void cut(const float *data, Py_ssize_t v, Py_ssize_t rows, const ptrdiff_t *widths,
+                const float **out)
+{
+    Py_ssize_t i;
+    for (i = 0; i < v && i < MAX_SLICES; i++) {
+        out[i] = data;
+        data += rows * (widths == NULL ? 1 : widths[i]);
+    }
+}
+
+/* vote(n, n_clusters, d, u, h, scales, labels, m, new_u, new_h, n_votes, scale_neighbors, cap,
+ *      n_threads, which, spare) -> (status, message, intact, lengths, scores, labels)
+ *
+ * Arrays of all slices come one after the other. `which`: 1 adds to the size field, 2 is a null
+ * pointer for a slice of u, 3 for one of new_h, 4 for the lengths, 5 for the workspace. */
+static PyObject *vote(PyObject *self, PyObject *args)
+{
+    Py_buffer d, u, h, scales, clusters, new_u, new_h;
+    Py_ssize_t n, c, m, v, n_votes, scale_neighbors, spare;
+    double cap;
+    int n_threads, which, status, untouched;
+    size_t bytes = 0, lengths_bytes, scores_bytes, labels_bytes;
+    const float *fitted[2][MAX_SLICES], *rows[2][MAX_SLICES];
+    unsigned char *workspace, *lengths, *scores, *labels;
+    mvsc_voters voters = {0};
+    PyObject *answer;
+    (void)self;
+
+    if (!PyArg_ParseTuple(args, "nny*y*y*y*y*ny*y*nndiin", &n, &c, &d, &u, &h, &scales, &clusters,
+                          &m, &new_u, &new_h, &n_votes, &scale_neighbors, &cap, &n_threads, &which,
+                          &spare))
+        return NULL;
+    v = d.len / (Py_ssize_t)sizeof(ptrdiff_t);
+    cut(u.buf, v, n, d.buf, fitted[0]);
+    cut(h.buf, v, n, NULL, fitted[1]);
+    cut(new_u.buf, v, m, d.buf, rows[0]);
+    cut(new_h.buf, v, m, NULL, rows[1]);
+    if (which == 2)
+        fitted[0][0] = NULL;
+    if (which == 3)
+        rows[1][0] = NULL;
+    voters = (mvsc_voters){sizeof voters + (which == 1), v, n, c, d.buf, fitted[0], fitted[1],
+                           scales.buf, clusters.buf, n_votes, scale_neighbors, cap};
+    lengths_bytes = m > 0 && n > 0 ? (size_t)(m * n) * sizeof(float) : 0;
+    scores_bytes = m > 0 && c > 0 ? (size_t)(m * c) * sizeof(float) : 0;
+    labels_bytes = m > 0 ? (size_t)m * sizeof(ptrdiff_t) : 0;
+    lengths = guarded(NULL, lengths_bytes, 0xA5);
+    scores = guarded(NULL, scores_bytes, 0xC3);
+    labels = guarded(NULL, labels_bytes, 0x3C);
+    mvsc_vote_workspace_size(&voters, n_threads, &bytes);
+    bytes = with_spare(bytes, spare);
+    workspace = guarded(NULL, bytes, 0x5A);
+    Py_BEGIN_ALLOW_THREADS
+    status = mvsc_row_tubes(&voters, m, rows[0], rows[1], n_threads,
+                            which == 5 ? NULL : workspace + GUARD, bytes,
+                            which == 4 ? NULL : (float *)(lengths + GUARD));
+    if (status == MVSC_OK)
+        status = mvsc_vote(&voters, m, rows[0], rows[1], n_threads, workspace + GUARD, bytes, NULL,
+                           (ptrdiff_t *)(labels + GUARD));
+    if (status == MVSC_OK)
+        status = mvsc_vote(&voters, m, rows[0], rows[1], n_threads, workspace + GUARD, bytes,
+                           (float *)(scores + GUARD), NULL);
+    Py_END_ALLOW_THREADS
+    untouched = intact(workspace, bytes, 0x5A) && intact(lengths, lengths_bytes, 0xA5) &&
+                intact(scores, scores_bytes, 0xC3) && intact(labels, labels_bytes, 0x3C);
+    answer = Py_BuildValue("isiy#y#y#", status, mvsc_strerror(status), untouched, lengths + GUARD,
+                           (Py_ssize_t)lengths_bytes, scores + GUARD, (Py_ssize_t)scores_bytes,
+                           labels + GUARD, (Py_ssize_t)labels_bytes);
+    free(workspace);
+    free(lengths);
+    free(scores);
+    free(labels);
+    PyBuffer_Release(&d);
+    PyBuffer_Release(&u);
+    PyBuffer_Release(&h);
+    PyBuffer_Release(&scales);
+    PyBuffer_Release(&clusters);
+    PyBuffer_Release(&new_u);
+    PyBuffer_Release(&new_h);
+    return answer;
+}
+
 static PyMethodDef methods[] = {
     {"layout", layout, METH_NOARGS, "Sizes and offsets of the structs."},
     {"defaults", defaults, METH_NOARGS, "MVSC_TLRR_DEFAULTS."},
     {"prox", prox, METH_VARARGS, "Call prox with anything."},
     {"tlrr", tlrr, METH_VARARGS, "Call tlrr_screen, tlrr_workspace_size and tlrr_solve."},
+    {"factor", factor, METH_VARARGS, "Call factor_workspace_size and factor_rows."},
+    {"vote", vote, METH_VARARGS, "Call vote_workspace_size, row_tubes and vote."},
     {NULL, NULL, 0, NULL},
 };
 

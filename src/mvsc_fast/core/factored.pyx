@@ -7,7 +7,7 @@ other and every output has one writer, so the number of threads changes no bit.
 
 from cython.parallel cimport prange
 from libc.math cimport fmaxf, fminf, sqrtf
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from . cimport lapack as la
@@ -25,11 +25,6 @@ from .platform cimport (
 cdef extern from "factored_loops.h" nogil:
     float mvsc_dot(const float *x, const float *y, Py_ssize_t n)
     Py_ssize_t mvsc_next_above(const float *x, const float *low, Py_ssize_t k, Py_ssize_t n)
-
-ctypedef fused ordered:
-    float
-    uint64_t
-
 
 cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
     """The k-th largest of x (from 0), moved to its place, larger ones before it (Hoare)."""
@@ -56,6 +51,19 @@ cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nog
     return x[k]
 
 
+cdef void sort_descending(uint64_t *keys, Py_ssize_t count) noexcept nogil:
+    """Sort a few keys."""
+    cdef Py_ssize_t a, b
+    cdef uint64_t key
+    for a in range(1, count):
+        key = keys[a]
+        b = a
+        while b > 0 and keys[b - 1] < key:
+            keys[b] = keys[b - 1]
+            b -= 1
+        keys[b] = key
+
+
 # ------------------------------------------------------------------ nearest rows
 
 cdef struct Nearest:
@@ -64,21 +72,6 @@ cdef struct Nearest:
     uint64_t *keys          # n x capacity
     Py_ssize_t *filled      # n
     uint64_t *least         # n: a key must exceed it
-
-
-cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
-    """Orders positive values, and equal ones by index, the smaller first."""
-    cdef uint32_t bits
-    memcpy(&bits, &value, sizeof(float))
-    return (<uint64_t> bits << 32) | ~<uint32_t> index
-
-
-cdef inline float value_of(uint64_t key) noexcept nogil:
-    """The value that is in the upper half of a key."""
-    cdef uint32_t bits = <uint32_t> (key >> 32)
-    cdef float value
-    memcpy(&value, &bits, sizeof(float))
-    return value
 
 
 cdef void offer(Nearest *lists, Py_ssize_t j, Py_ssize_t k, float value) noexcept nogil:
@@ -140,20 +133,13 @@ cdef void offer_tile(
 cdef void list_nearest(Nearest *lists, Py_ssize_t j, int32_t *indices) noexcept nogil:
     """The indices of row j's list, largest first, and -1 where there are fewer."""
     cdef uint64_t *keys = lists.keys + j * lists.capacity
-    cdef uint64_t key
-    cdef Py_ssize_t filled = lists.filled[j], a, b
+    cdef Py_ssize_t filled = lists.filled[j], a
     if filled > lists.count:
         select_largest(keys, filled, lists.count - 1)
         filled = lists.count
-    for a in range(1, filled):
-        key = keys[a]
-        b = a
-        while b > 0 and keys[b - 1] < key:
-            keys[b] = keys[b - 1]
-            b -= 1
-        keys[b] = key
+    sort_descending(keys, filled)
     for a in range(filled):
-        indices[a] = <int32_t> ~<uint32_t> keys[a]
+        indices[a] = <int32_t> index_of(keys[a])
     for a in range(filled, lists.count):
         indices[a] = -1
 

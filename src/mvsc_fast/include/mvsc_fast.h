@@ -1,4 +1,5 @@
-/* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors.
+/* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors, and labels
+ * of new samples by the votes of fitted ones.
  *
  * Everything is reached through a table of functions that is imported once:
  *
@@ -33,14 +34,15 @@ extern "C" {
 #endif
 
 /* Grows with every change; a table of a later version serves code compiled for an earlier one. */
-#define MVSC_API_VERSION 1
+#define MVSC_API_VERSION 2
 
 typedef enum {
     MVSC_OK = 0,
     MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code */
-    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ */
+    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ, or rows
+                                   have not the columns that are wanted */
     MVSC_TOO_LARGE = 3,         /* beyond LAPACK's 32-bit sizes, or the address space */
-    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries */
+    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries, or factors whose products are */
     MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query asked for */
     MVSC_NO_CONVERGENCE = 6,    /* LAPACK failed on a slice; the tensor is unusable */
     MVSC_NOT_SYMMETRIC = 7,     /* slices of W that are not exactly symmetric */
@@ -155,6 +157,47 @@ typedef struct {
     double eigen_seconds;       /* of it in eigenproblems of frontal slices */
 } mvsc_tlrr_result;
 
+/* ------------------------------------------------------------------ labels of new rows (version 2)
+ *
+ * The default similarities are products of factors. In a slice of the tensor, which is a view and a
+ * ridge g, samples j and k have
+ *
+ *     A_jk = max(0, <u_j, u_k> (h_j + h_k)),      W_jk = min(cap, A_jk / sqrt(r_j r_k))
+ *
+ * with factors u and h of the unit row x of a sample, and the local scale r_j, the
+ * `scale_neighbors`-th largest positive A_jk of its row. The tube of a pair has the length of its
+ * entries W_jk over all slices. `TLRR.voters()` gives the arrays that are wanted here.
+ */
+
+typedef enum {
+    MVSC_MEMBER = 1,            /* of a row that has a part in S: u = w, h = 1 / (1 - |w|^2) */
+    MVSC_NEW = 2                /* of one that has none: u = w / (1 + |w|^2), h = 1 + |w|^2 */
+} mvsc_row_kind;
+
+/* The factors of one slice: w = L^{-1} x for S + g I = L L^T, where S is the Gram matrix of the
+ * columns of the unit rows that were fitted. */
+typedef struct {
+    size_t size;                /* sizeof(mvsc_factor_map) */
+    ptrdiff_t d;
+    const double *lower;        /* d x d, C-contiguous; its upper triangle is not read */
+    const ptrdiff_t *columns;   /* d numbers of columns of x, or NULL: all */
+} mvsc_factor_map;
+
+/* Fitted samples that vote: the `n_votes` with the longest tubes to a new row, each with the length
+ * of its tube beyond the next longest. */
+typedef struct {
+    size_t size;                /* sizeof(mvsc_voters) */
+    ptrdiff_t v, n, n_clusters; /* slices, samples, labels from 0 to n_clusters - 1 */
+    const ptrdiff_t *d;         /* v lengths of factors */
+    const float *const *u;      /* v arrays of shape n x d[i] */
+    const float *const *h;      /* v arrays of n numbers */
+    const float *scales;        /* v x n numbers r > 0 */
+    const ptrdiff_t *labels;    /* n */
+    ptrdiff_t n_votes;          /* 20 in Python */
+    ptrdiff_t scale_neighbors;  /* 10 */
+    double cap;                 /* 1.5 */
+} mvsc_voters;
+
 typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
     int version;                /* MVSC_API_VERSION of the library */
@@ -195,6 +238,32 @@ typedef struct {
      * with a Python exception, if that fails. */
     void *(*limit_blas)(int n_threads);
     void (*release_blas)(void *request);
+
+    /* Version 2. Bytes of workspace that mvsc_factor_rows needs, for any number of rows. */
+    int (*factor_workspace_size)(const mvsc_factor_map *map, int n_threads, size_t *bytes);
+
+    /* Factors of the rows of X, a tensor of one slice, which have unit length: `u` receives m x d
+     * numbers, `h` m of them. `kind` is one of mvsc_row_kind. Results are those of Python, to the last
+     * bit. Here and below a row's result depends on no other row, and on how many there are before
+     * it only modulo 64: with some processors BLAS has several orders of summation. */
+    int (*factor_rows)(const mvsc_factor_map *map, const mvsc_tensor *X, int kind, int n_threads,
+                       void *workspace, size_t bytes, float *u, float *h);
+
+    /* Bytes of workspace that mvsc_row_tubes and mvsc_vote need, for any number of rows. */
+    int (*vote_workspace_size)(const mvsc_voters *voters, int n_threads, size_t *bytes);
+
+    /* Lengths of the tubes between m new rows, given by their factors as those of the voters are,
+     * and all fitted samples: `lengths` receives m x n numbers. */
+    int (*row_tubes)(const mvsc_voters *voters, ptrdiff_t m, const float *const *u,
+                     const float *const *h, int n_threads, void *workspace, size_t bytes,
+                     float *lengths);
+
+    /* Votes for the labels of m new rows: `scores` receives m x n_clusters numbers, and `labels` m
+     * positions of the largest, the first of equal ones. A row that resembles no fitted one has
+     * scores of 0, and label 0. Either may be NULL. Labels are those of TLRR.predict. */
+    int (*vote)(const mvsc_voters *voters, ptrdiff_t m, const float *const *u,
+                const float *const *h, int n_threads, void *workspace, size_t bytes, float *scores,
+                ptrdiff_t *labels);
 } mvsc_api;
 
 #define MVSC_CAPSULE "mvsc_fast._capi._C_API"
@@ -231,6 +300,11 @@ static inline int mvsc_fast_import(void)
 #define mvsc_tlrr_solve (mvsc_fast_api->tlrr_solve)
 #define mvsc_limit_blas (mvsc_fast_api->limit_blas)
 #define mvsc_release_blas (mvsc_fast_api->release_blas)
+#define mvsc_factor_workspace_size (mvsc_fast_api->factor_workspace_size)
+#define mvsc_factor_rows (mvsc_fast_api->factor_rows)
+#define mvsc_vote_workspace_size (mvsc_fast_api->vote_workspace_size)
+#define mvsc_row_tubes (mvsc_fast_api->row_tubes)
+#define mvsc_vote (mvsc_fast_api->vote)
 #endif
 
 #ifdef __cplusplus

@@ -198,7 +198,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         self.labels_ = labels[np.argsort(order)]
         if drawn is not None:
             self._progress.stage("prediction")
-            self.labels_ = self._labels_of(drawn.source, self.samples_, self.labels_)
+            self.labels_ = self._labels_of(drawn.source, n_threads, self.samples_, self.labels_)
 
     def predict(self, X):
         """Labels of new samples by ridge regression on the fitted ones.
@@ -225,10 +225,10 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         """
         check_is_fitted(self)
         views = self._validate(X, reset=False)
-        with use_threads(self.n_threads, views[0].shape[0]):
-            return self._labels_of(views)
+        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
+            return self._labels_of(views, n_threads)
 
-    def _labeller(self):
+    def _labeller(self, n_threads):
         return partial(_mapped, self._features, self._coefficients, self.views_used_)
 
     def _fit(self, views, nonnegative, c, seed, n_threads):

@@ -38,9 +38,9 @@ class SampledClusterer:
     three passes: one over all samples for what the fit needs of them, one for the rows of a sample,
     one for the labels of the others. No result depends on the size of the blocks.
 
-    A method implements ``_draws_sample(views)``, whether it takes that way, ``_labeller()``, what
-    gives new rows their labels, and ``_fit_bytes(views)``, what the fit of a sample needs. It names
-    the limit that "auto" is at least, and whether it uses the products of all samples.
+    A method implements ``_draws_sample(views)``, whether it takes that way, ``_fit_bytes(views)``,
+    what the fit of a sample needs, and ``_labeller(n_threads)``, what gives new rows their labels.
+    It names the limit that "auto" is at least, and whether it uses the products of all samples.
 
     Parameters
     ----------
@@ -116,11 +116,12 @@ class SampledClusterer:
         numbers = order[np.sort(ranks)]
         return Drawn(source, numbers, source.take(numbers), summary)
 
-    def _labels_of(self, views, samples=None, labels=None):
+    def _labels_of(self, views, n_threads, samples=None, labels=None):
         """Labels of all rows; those of some samples, in ascending order, may be given."""
         if samples is None:
             samples, labels = np.empty(0, dtype=np.intp), np.empty(0, dtype=self.labels_.dtype)
-        return labels_of(self._source(views), self._labeller(), samples, labels)
+        source = self._source(views)
+        return labels_of(source, self._labeller(source.threads(n_threads)), samples, labels)
 
     def _source(self, views):
         if isinstance(views, RowSource):

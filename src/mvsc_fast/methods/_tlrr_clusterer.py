@@ -220,7 +220,9 @@ class TLRR(VotingClusterer):
             self.view_support_ = ViewGraphs(views, [unit_rows(X) for X in views]).support(
                 self._fitted_labels
             )
-            labels = self._labels_of(drawn.source, chosen[rank], self._fitted_labels[rank])
+            labels = self._labels_of(
+                drawn.source, n_threads, chosen[rank], self._fitted_labels[rank]
+            )
         self._permute(rank)
         self.labels_, self.samples_ = labels, chosen[rank]
 
@@ -278,7 +280,7 @@ class TLRR(VotingClusterer):
         self._fitted_labels = self.labels_
         if len(self.samples_) < n:
             self._progress.stage("votes")
-            self._label_the_rest(views)
+            self._label_the_rest(views, n_threads)
         self._voters.forget()
 
     def _fit_dense(self, views, longest, seed, n_threads):

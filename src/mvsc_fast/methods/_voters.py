@@ -1,12 +1,13 @@
 """Fitted samples that vote for the labels of new ones."""
 
+import inspect
 from functools import partial
 
 import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import view_maps
+from .._factors import tiled, view_maps
 from .._nearest_rows import listed_rows
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
 from .._view_rows import BLOCK, unit_rows
@@ -45,15 +46,34 @@ class FittedSamples:
         )
         self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
 
-    def scores(self, views, labels, n_clusters):
+    def scores(self, views, labels, n_clusters, n_threads):
         """Votes for new samples, see `vote_scores`."""
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
-            unit = [unit_rows(X[rows]) for X in views]
+            unit = [unit_rows(tiled(X[rows])) for X in views]
             new = [one(unit[one.view]) for one in self._maps]
-            scales = self.tensor.scales
-            blocks.append(vote_scores(new, self._fitted, scales, labels, n_clusters))
+            scores = vote_scores(
+                new, self._fitted, self.tensor.scales, labels, n_clusters, n_threads=n_threads
+            )
+            blocks.append(scores[: rows.stop - rows.start])
         return np.concatenate(blocks)
+
+    def arrays(self):
+        """As `VotingClusterer.voters`, without the labels."""
+        for i, one in enumerate(self._maps):
+            if not hasattr(one, "columns"):
+                raise ValueError(
+                    f"slice {i}, of view {one.view}, was fitted on fewer samples than features: "
+                    "native code has the maps of views with as many samples as features only"
+                )
+        return {
+            "view": np.array([one.view for one in self._maps]),
+            "columns": [one.columns for one in self._maps],
+            "lower": [one.lower for one in self._maps],
+            "u": [u for u, _ in self._fitted],
+            "h": [h for _, h in self._fitted],
+            "scales": self.tensor.scales,
+        }
 
     def forget(self):
         """Drop what only the fit needs."""
@@ -74,15 +94,20 @@ class FittedSimilarities:
     def __init__(self, W, samples):
         self._W, self._samples = W, samples
 
-    def scores_of(self, rest, labels, n_clusters):
+    def scores_of(self, rest, labels, n_clusters, n_threads):
         """Votes for other samples of W, given by number."""
-        return self.scores([A[rest] for A in self._W], labels, n_clusters)
+        return self.scores([A[rest] for A in self._W], labels, n_clusters, n_threads)
 
-    def scores(self, rows, labels, n_clusters):
+    def scores(self, rows, labels, n_clusters, n_threads):
         """Votes from rows of similarities to all n samples."""
         return np.concatenate(
             [
-                precomputed_votes([A[block][:, self._samples] for A in rows], labels, n_clusters)
+                precomputed_votes(
+                    [A[block][:, self._samples] for A in rows],
+                    labels,
+                    n_clusters,
+                    n_threads=n_threads,
+                )
                 for block in gen_batches(rows[0].shape[0], BLOCK)
             ]
         )
@@ -104,9 +129,9 @@ def check_new_rows(X, n_samples):
     return rows
 
 
-def _voted(voters, labels, n_clusters, views):
+def _voted(voters, labels, n_clusters, n_threads, views):
     """Labels of new samples by the votes of fitted ones with ``labels``."""
-    return voters.scores(views, labels, n_clusters).argmax(axis=1)
+    return voters.scores(views, labels, n_clusters, n_threads).argmax(axis=1)
 
 
 class VotingClusterer(SampledClusterer, RecoveryClusterer):
@@ -123,18 +148,18 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     def _reads_features(self):
         return not self._is_precomputed()
 
-    def _labeller(self):
-        return partial(_voted, self._voters, self._fitted_labels, self.n_clusters)
+    def _labeller(self, n_threads):
+        return partial(_voted, self._voters, self._fitted_labels, self.n_clusters, n_threads)
 
-    def _label_the_rest(self, views):
+    def _label_the_rest(self, views, n_threads):
         """Labels of samples in memory that were not fitted."""
         n, c = views[0].shape[0], self.n_clusters
         rest = np.delete(np.arange(n), self.samples_)
         if self._is_precomputed():
-            scores = self._voters.scores_of(rest, self._fitted_labels, c)
+            scores = self._voters.scores_of(rest, self._fitted_labels, c, n_threads)
         else:
             views = [X[rest] for X in views]
-            scores = self._voters.scores(views, self._fitted_labels, c)
+            scores = self._voters.scores(views, self._fitted_labels, c, n_threads)
         self.labels_ = np.empty(n, dtype=self._fitted_labels.dtype)
         self.labels_[self.samples_] = self._fitted_labels
         self.labels_[rest] = scores.argmax(axis=1)
@@ -171,7 +196,41 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
             views = check_new_rows(X, self.n_features_in_)
         else:
             views = self._validate(X, reset=False)
-        with use_threads(self.n_threads, views[0].shape[0]):
+        with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
             if self._is_precomputed():
-                return self._labeller()(views).astype(self._fitted_labels.dtype)
-            return self._labels_of(views)
+                return self._labeller(n_threads)(views).astype(self._fitted_labels.dtype)
+            return self._labels_of(views, n_threads)
+
+    def voters(self):
+        """What native code needs to label new rows as `predict` does: see `mvsc_fast.h`.
+
+        A new sample's rows are scaled to unit length, mapped to factors slice by slice
+        (``mvsc_factor_rows``), and labelled by votes (``mvsc_vote``).
+
+        Returns
+        -------
+        dict
+            Plain arrays, one for each of the v slices where it is a list: ``view`` (v,), the view
+            that a slice is of; ``columns``, the d_i columns of that view which are used, int;
+            ``lower``, Cholesky factors (d_i, d_i), float64; ``u`` (m, d_i) and ``h`` (m,), factors
+            of the m fitted samples, float32; ``scales`` (v, m), float32; ``labels`` (m,), intp.
+            And the numbers ``n_clusters``, ``n_votes``, ``scale_neighbors`` and ``cap``.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If a view was fitted on fewer samples than it has features, whose map has no Cholesky
+            factor of that size, or if similarities were precomputed.
+        """
+        check_is_fitted(self)
+        if self._is_precomputed():
+            raise ValueError("precomputed similarities have no factors: fit on views")
+        usual = inspect.signature(vote_scores).parameters
+        return {
+            **self._voters.arrays(),
+            "labels": self._fitted_labels.astype(np.intp),
+            "n_clusters": self.n_clusters,
+            **{name: usual[name].default for name in ("n_votes", "scale_neighbors", "cap")},
+        }
