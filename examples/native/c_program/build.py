@@ -1,4 +1,4 @@
-"""Compiles tlrr_path.c against mvsc_fast and the Python that runs this.
+"""Compiles tlrr_path.c and label_rows.c against mvsc_fast and the Python that runs this.
 
 Usage: python build.py
 """
@@ -26,8 +26,9 @@ def main():
     compiler = shlex.split(sysconfig.get_config_var("CC"))
     flags = ["-std=c99", "-Wall", "-Wextra", "-pthread"]
     flags += [f"-I{mvsc_fast.get_include()}", f"-I{sysconfig.get_path('include')}"]
-    program = ["-o", str(folder / "tlrr_path"), str(folder / "tlrr_path.c")]
-    subprocess.run([*compiler, *flags, *program, *python_library()], check=True)
+    for name in ("tlrr_path", "label_rows"):
+        program = ["-o", str(folder / name), str(folder / f"{name}.c")]
+        subprocess.run([*compiler, *flags, *program, *python_library(), "-lm"], check=True)
 
 
 if __name__ == "__main__":
