@@ -53,10 +53,20 @@ def thresholded_affinity(tensor, tau, tail):
     -------
     csr_array of shape (n, n), float32
     """
-    n = len(tensor.indptr) - 1
-    plain = tensor.values.sum(axis=0)
     lengths = tensor.lengths
-    S = plain * np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
+    factors = np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
+    plain = tensor.values.sum(axis=0)
+    return _with_tail(plain * factors, plain, tensor, tail)
+
+
+def solved_affinity(tensor, values, tail):
+    """As `thresholded_affinity` for slices of a solution on the same pattern, S = sum_i |L_i|."""
+    return _with_tail(np.abs(values).sum(axis=0), tensor.values.sum(axis=0), tensor, tail)
+
+
+def _with_tail(S, plain, tensor, tail):
+    """``S / mean row sum + tail * plain / mean row sum``; S is overwritten."""
+    n = len(tensor.indptr) - 1
     S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
     S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
     return scipy.sparse.csr_array((S, tensor.indices, tensor.indptr), shape=(n, n))

@@ -1,10 +1,13 @@
 """TLRR on sparse tensors and on samples, its certificate there, and labels of new samples."""
 
+import dataclasses
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse
+from reference import dual as dual_twin
+from sklearn.exceptions import ConvergenceWarning
 
 from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
@@ -71,8 +74,80 @@ def test_the_bound_holds_for_the_true_gap(mixture, n_neighbors):
 
 def test_a_tensor_below_the_threshold_has_no_gap():
     W = np.full((2, 5, 5), 0.1)
-    values, gap_bound = solve_tubes(longest_tubes(W), omega1=0.5, alpha=9.0, lam=0.5)
-    assert not values.any() and gap_bound == 0.0
+    tensor = longest_tubes(W)
+    values, gap_bound, n_iter = solve_tubes(tensor, omega1=0.5, alpha=9.0, lam=0.5, max_iter=3)
+    assert not values.any() and gap_bound == 0.0 and n_iter == 0
+
+
+@pytest.fixture(scope="module")
+def sparse_problem():
+    """The longest tubes of 60 samples in 3 slices, W and the minimiser for a threshold."""
+    views, _ = datasets.make_multiview_subspaces(60, 4, n_features=(20, 25, 60), random_state=0)
+    factors = view_factors([X / np.linalg.norm(X, axis=1)[:, None] for X in views])
+    tensor = sparse_tensor(factors, n_longest=20)
+    W = np.stack([A.toarray() for A in tensor.slices()]).astype(np.float64)
+    model = {"omega1": 0.4, "alpha": 9.0, "lam": 0.6 * 9.0 / 2 / np.quantile(tensor.lengths, 0.4)}
+    return tensor, W, model, tlrr(W, **model, tol=1e-6)
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 6])
+def test_steps_for_the_row_terms_equal_the_twin(sparse_problem, max_iter):
+    tensor, W, model, _ = sparse_problem
+    values, gap_bound, n_iter = solve_tubes(tensor, **model, max_iter=max_iter)
+    L, bound = dual_twin.row_terms(W, **model, steps=max_iter)
+    found = np.stack([A.toarray() for A in tensor._replace(values=values).slices()])
+    np.testing.assert_allclose(found, L, atol=2e-6)
+    np.testing.assert_array_equal(found, found.transpose(0, 2, 1))
+    assert n_iter == max_iter and gap_bound == pytest.approx(bound, rel=1e-4)
+    again = solve_tubes(tensor, **model, max_iter=max_iter, n_threads=3)
+    np.testing.assert_array_equal(again[0], values)
+    assert again[1:] == (gap_bound, n_iter)
+
+
+def test_steps_for_the_row_terms_lead_to_the_minimiser(sparse_problem):
+    """The bound holds for the true gap, and falls with the steps as the distance does."""
+    tensor, W, model, exact = sparse_problem
+    bounds, distances = [], []
+    least = exact.objective(W)
+    for max_iter in (0, 1, 5):
+        values, gap_bound, _ = solve_tubes(tensor, **model, max_iter=max_iter)
+        L = np.stack([A.toarray() for A in tensor._replace(values=values).slices()])
+        L = L.astype(np.float64)
+        scale = model["lam"] * (L**2).sum()
+        result = dataclasses.replace(exact, tensor=L)
+        assert 0 < result.objective(W) - least <= gap_bound * scale
+        bounds.append(gap_bound * scale)
+        distances.append(np.linalg.norm(L - exact.tensor))
+        assert distances[-1] <= np.sqrt(bounds[-1] / model["lam"])
+    assert np.all(np.diff(bounds) < 0) and np.all(np.diff(distances) < 0)
+    assert distances[-1] < 0.7 * distances[0]
+
+
+def test_steps_end_where_no_more_can_be_gained(sparse_problem):
+    tensor, _, model, _ = sparse_problem
+    rows_alone = {"omega1": 0.0, "alpha": 9.0, "lam": model["lam"] / 0.6}
+    _, gap_bound, n_iter = solve_tubes(tensor, **rows_alone, tol=1e-3, max_iter=500)
+    assert gap_bound <= 1e-3 and 0 < n_iter < 500
+    _, gap_bound, n_iter = solve_tubes(tensor, **model, tol=1e-3, max_iter=500)
+    assert gap_bound > 1e-3 and 0 < n_iter < 500
+
+
+@pytest.mark.parametrize("size", ["sparse", "sample"])
+def test_a_sparse_fit_takes_the_steps_asked_for(mixture, size):
+    views, y = mixture
+    model = TLRR(4, size=size, max_iter=5, n_neighbors=30, random_state=0).fit(views)
+    assert model.size_ == size and model.n_iter_ == 5 and not model.converged_
+    assert clustering_scores(y, model.labels_)["acc"] == 1.0
+    first = TLRR(4, size=size, n_neighbors=30, random_state=0).fit(views)
+    assert first.n_iter_ == 0 and first.lam_ == model.lam_
+    bounds = [m.gap_bound_ * sum((A.data**2).sum() for A in m.tensor_) for m in (model, first)]
+    assert bounds[0] < bounds[1]
+    assert scipy.sparse.issparse(model.affinity_)
+
+
+def test_a_tolerance_that_is_not_reached_is_said(mixture):
+    with pytest.warns(ConvergenceWarning, match=r"gap_bound_=.* after 2 steps is above tol=0.001"):
+        TLRR(4, size="sparse", max_iter=2, tol=1e-3, random_state=0).fit(mixture[0])
 
 
 def test_no_tube_outside_the_lists_is_longer_than_its_bound(mixture):
@@ -142,7 +217,9 @@ def test_what_auto_stands_for():
     assert choose(1000, 3, **usual | {"factored": False}) == "dense"
     assert choose(500, 4, **usual | {"sparse": True}) == "sparse"
     assert choose(20_001, 4, **usual) == "sample"
-    assert choose(20_001, 4, **usual | {"iterates": True}) == "dense"
+    assert choose(2500, 4, **usual | {"iterates": True}) == "dense"
+    assert choose(2501, 4, **usual | {"iterates": True}) == "sparse"
+    assert choose(20_001, 4, **usual | {"iterates": True}) == "sample"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +227,7 @@ def test_what_auto_stands_for():
     [
         ({"refine": "yes"}, "refine must be True or False, got 'yes'"),
         ({"size": "huge"}, "size must be one of 'auto', 'dense', 'sparse', 'sample'"),
-        ({"size": "sparse", "max_iter": 5}, "max_iter must be None or 0"),
+        ({"size": "sparse", "solver": "ialm"}, 'give solver="dual"'),
         ({"size": "sample", "solver": "ialm"}, 'or size="dense"'),
         ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
         ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),

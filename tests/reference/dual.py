@@ -42,3 +42,21 @@ def tlrr(W, omega1=0.5, alpha=5.0, lam=15.0, iterations=100):
         P, Q, t = P_next, Q_next, t_next
         gaps.append(gap(P, Q, W, omega1, alpha, lam))
     return primal(P, Q, W, omega1, alpha, lam), np.array(gaps)
+
+
+def row_terms(W, omega1, alpha, lam, steps):
+    """Steps of Q alone, P = 0: L, and a bound of its duality gap, relative to the misfit."""
+    omega2 = 1 - omega1
+    zero = np.zeros_like(W)
+    Q, Q_momentum, t = zero, zero, 1.0
+    for _ in range(steps):
+        L = primal(zero, Q_momentum, W, omega1, alpha, lam)
+        Q_next = slice_clip(Q_momentum + 2 * lam * L, omega2)
+        t = 1.0 if ((Q_momentum - Q_next) * (Q_next - Q)).sum() > 0 else t
+        t_next = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        Q_momentum = Q_next + (t - 1) / t_next * (Q_next - Q)
+        Q, t = Q_next, t_next
+    L = primal(zero, Q, W, omega1, alpha, lam)
+    rows = sum(np.linalg.norm(L[:, j], "nuc") for j in range(L.shape[1]))
+    bound = omega1 * np.linalg.norm(L, axis=2).sum() + omega2 * rows - (Q * L).sum()
+    return L, bound / (lam * (L**2).sum())

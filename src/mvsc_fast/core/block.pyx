@@ -27,6 +27,24 @@ cdef Py_ssize_t tube_size(Py_ssize_t v) noexcept nogil:
     return v + 8
 
 
+cdef void lay_out_sweeps(
+    Arena *arena,
+    Py_ssize_t v,
+    Py_ssize_t n,
+    int n_threads,              # that work on it
+    Block *block,               # OUT  v, pattern.n, threads, root, and the pointers to scratch
+) noexcept nogil:
+    """What sweeps over the rows of a block of n samples need besides its tensors."""
+    block.v, block.n_threads = v, n_threads
+    block.pattern.n = n
+    block.root = <double *> take(arena, n, sizeof(double))
+    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
+    block.info = <int *> take(arena, max(v, n), sizeof(int))
+    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
+    block.tubes = <double *> take(arena, <double> n_threads * tube_size(v), sizeof(double))
+    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
+
+
 cdef void lay_out_block(
     Arena *arena,
     Py_ssize_t v,
@@ -39,15 +57,12 @@ cdef void lay_out_block(
     """Memory of a block of n samples: seven tensors on its pattern and three dense ones."""
     cdef double values = <double> v * n_tubes, size = <double> v * n * n
     cdef int k
-    block.v, block.n_threads = v, n_threads
     block.slices = frontal_threads(v, n_threads)
-    block.pattern.n = n
     block.pattern.indptr = <Py_ssize_t *> take(arena, n + 1, sizeof(Py_ssize_t))
     block.pattern.cursor = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
     block.pattern.indices = <int *> take(arena, n_tubes, sizeof(int))
     block.pattern.mirror = <int *> take(arena, n_tubes, sizeof(int))
     block.pattern.position = <Py_ssize_t *> take(arena, n_tubes, sizeof(Py_ssize_t))
-    block.root = <double *> take(arena, n, sizeof(double))
     block.W = take(arena, values, itemsize)
     block.L = take(arena, values, itemsize)
     block.Q = take(arena, values, itemsize)
@@ -60,11 +75,7 @@ cdef void lay_out_block(
     block.numbers = take(arena, <double> block.slices * symmetric_lwork(n), itemsize)
     block.integers = <long long *> take(arena, <double> block.slices * symmetric_liwork(n), 8)
     block.spectrum = take(arena, <double> v * n, itemsize)
-    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
-    block.info = <int *> take(arena, max(v, n), sizeof(int))
-    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
-    block.tubes = <double *> take(arena, <double> n_threads * tube_size(v), sizeof(double))
-    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
+    lay_out_sweeps(arena, v, n, n_threads, block)
 
 
 cdef double primal(
@@ -76,8 +87,9 @@ cdef double primal(
 ) noexcept nogil:
     """``L <- T_tau(W - (P + sym(Q)) / (2 lam))``; returns the dual value.
 
-    W, Q and L are given on the pattern, v x nnz, and P as v x n x n. The thresholds of the tubes
-    are ``tau sqrt(m_j m_k)``. ``block.norm_squared`` becomes ``||L||_F^2``, ``block.inner`` <P, L>.
+    W, Q and L are given on the pattern, v x nnz, and P as v x n x n, or NULL: 0. The thresholds of
+    the tubes are ``tau sqrt(m_j m_k)``. ``block.norm_squared`` becomes ``||L||_F^2``, and
+    ``block.inner`` <P, L>.
     """
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, j, e, i, at
     cdef Py_ssize_t square = n * n
@@ -87,6 +99,7 @@ cdef double primal(
     cdef const double *root = block.root
     cdef double scale = 1.0 / (2.0 * block.lam), tau
     cdef double length, factor, squared, inner, entry
+    cdef double p = 0.0
     cdef double *t
     for j in prange(n, num_threads=block.n_threads, schedule="static"):
         t = block.tubes + omp_get_thread_num() * tube_size(v)
@@ -97,8 +110,9 @@ cdef double primal(
             tau = block.tau * (root[j] * root[indices[e]])
             length = 0.0
             for i in range(v):
+                p = 0.0 if P == NULL else P[i * square + at]
                 t[i] = W[i * nnz + e] - scale * (
-                    P[i * square + at] + 0.5 * (Q[i * nnz + e] + Q[i * nnz + mirror[e]]))
+                    p + 0.5 * (Q[i * nnz + e] + Q[i * nnz + mirror[e]]))
                 length = length + t[i] * t[i]
             if length <= tau * tau:
                 for i in range(v):
@@ -109,7 +123,8 @@ cdef double primal(
                 entry = factor * t[i]
                 L[i * nnz + e] = <floating> entry
                 squared = squared + entry * entry
-                inner = inner + entry * P[i * square + at]
+                if P != NULL:
+                    inner = inner + entry * P[i * square + at]
         block.sums[j] = squared
         block.sums[n + j] = inner
     block.norm_squared = total(block.sums, n)

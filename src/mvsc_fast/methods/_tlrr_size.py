@@ -8,6 +8,8 @@ from ..validation import available_memory
 # where the solve takes about as long as all else; for 2000 samples in six it took 30 times as long,
 # and its labels were no better. Other tensors are n x n anyhow: 1000 samples in three slices.
 DENSE_COST, DENSE_COST_GIVEN = 5e8, 3e9
+# Samples up to which "auto" solves exactly where iterations are asked for: it takes minutes.
+DENSE_SAMPLES = 2500
 SOLVER_TENSORS = 8  # peak memory of a dense fit, in tensors of shape (v, n, n)
 
 
@@ -34,7 +36,7 @@ def chosen_size(n, slices, limit, *, factored, sparse, iterates):
         Whether more than the first step of the solver is asked for.
     """
     cost = DENSE_COST if factored else DENSE_COST_GIVEN
-    if iterates or (slices * n**3 <= cost and not sparse):
+    if iterates and n <= DENSE_SAMPLES or (slices * n**3 <= cost and not sparse):
         return "dense"
     return "sample" if n > limit else "sparse"
 

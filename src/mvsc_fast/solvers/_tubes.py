@@ -1,18 +1,23 @@
-"""The first step of the certified solver on a sparse pattern, and what it is worth."""
+"""The certified solver on a sparse pattern too large for eigenproblems of frontal slices."""
 
 import numpy as np
 
+from ..threads import blas_threads
+from ._tlrr import row_terms
 
-def solve_tubes(tensor, *, omega1, alpha, lam):
-    """Shrink every stored tube by ``tau = omega2 alpha / (2 lam)``.
 
-    With T the dual point ``2 lam (W - L)`` of the tube terms and zero for all others, the tube
-    terms and the misfit cancel and the duality gap is what is left of the objective,
+def solve_tubes(tensor, *, omega1, alpha, lam, tol=0.0, max_iter=0, n_threads=1):
+    """Shrink every stored tube by ``tau = omega2 alpha / (2 lam)``, and take in the row terms.
 
-        omega1 sum_i ||L_i||_*  +  omega2 sum_j ||L_(j)||_*
+    Accelerated steps on the dual variable Q of the row terms make L = T_tau(W - sym(Q) / (2 lam)).
+    The tube terms and the misfit cancel in the duality gap, of which is left
 
-    The row slices' norms are exact, from their v x v Gram matrices; a frontal slice's is at most
-    the sum of its row lengths.
+        omega1 sum_i ||L_i||_*  +  sum_j (omega2 ||L_(j)||_* - <Q_(j), L_(j)>)
+
+    The row slices' norms are exact, from their v x v Gram matrices, and steps take the second sum
+    to zero. A frontal slice's norm is at most the sum of its row lengths: these terms are bounded,
+    not solved. Five steps take a third to a half off the distance to the minimiser. The gap falls
+    with it, but so does ``||L||_F^2``, and with it what the bound is relative to.
 
     Parameters
     ----------
@@ -20,6 +25,12 @@ def solve_tubes(tensor, *, omega1, alpha, lam):
         W on its pattern.
     omega1, alpha, lam : float
         As of `tlrr`.
+    tol : float, default=0
+        Stop where the relative gap, or the part of it that steps can take off, is at most that.
+    max_iter : int, default=0
+        Steps; with none L is the tube-shrunken W.
+    n_threads : int, default=1
+        The result does not depend on it.
 
     Returns
     -------
@@ -27,21 +38,19 @@ def solve_tubes(tensor, *, omega1, alpha, lam):
         L on the pattern of W.
     gap_bound : float
         The objective at L is within ``gap_bound * lam * ||L||_F^2`` of its minimum for this W.
+    n_iter : int
+        Steps taken.
     """
-    omega2 = 1.0 - omega1
-    tau = np.float32(omega2 * alpha / (2 * lam))
-    lengths = tensor.lengths
-    values = tensor.values * np.maximum(0, 1 - tau / np.where(lengths > 0, lengths, 1))
-    v, n = len(values), len(tensor.indptr) - 1
-    rows = np.repeat(np.arange(n), np.diff(tensor.indptr))
-    grams = np.empty((n, v, v))
-    for a in range(v):
-        for b in range(a + 1):
-            products = np.bincount(rows, values[a].astype(np.float64) * values[b], minlength=n)
-            grams[:, a, b] = grams[:, b, a] = products
-    squares = grams[:, np.arange(v), np.arange(v)]
-    frontal = np.sqrt(squares).sum()
-    row_slices = np.sqrt(np.maximum(np.linalg.eigvalsh(grams), 0)).sum()
-    misfit = lam * squares.sum()
-    gap = omega1 * frontal + omega2 * row_slices
-    return values, float(gap / misfit) if misfit > 0 else 0.0
+    with blas_threads(1):  # rows run side by side
+        values, n_iter, gap_bound = row_terms(
+            np.ascontiguousarray(tensor.values, dtype=np.float32),
+            tensor.indptr.astype(np.intp),
+            tensor.indices.astype(np.intc, copy=False),
+            omega1=omega1,
+            alpha=alpha,
+            lam=lam,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+        )
+    return values, gap_bound, n_iter
