@@ -5,6 +5,8 @@
 from mvsc_fast.core.api cimport (
     MVSC_BAD_ARGUMENT,
     MVSC_BAD_SHAPE,
+    MVSC_MEMBER,
+    MVSC_NEW,
     MVSC_NO_CONVERGENCE,
     MVSC_NOT_FINITE,
     MVSC_NOT_SYMMETRIC,
@@ -14,16 +16,22 @@ from mvsc_fast.core.api cimport (
     MVSC_TLRR_DUAL,
     MVSC_TLRR_IALM,
     MVSC_TOO_LARGE,
+    mvsc_factor_map,
     mvsc_progress,
     mvsc_tlrr_blocks,
     mvsc_tlrr_options,
     mvsc_tlrr_result,
     mvsc_tlrr_state,
+    mvsc_voters,
 )
 
 # TLRR
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
+
+# Labels of new rows: called with a counting arena, for the bytes, and then with one at a workspace
+from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
+from mvsc_fast.core.votes cimport factor_rows, vote
 
 # Proximal maps of whole tensors, C-contiguous of shape (v, m, n)
 from mvsc_fast._kernels cimport (
