@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._factors import tiled, view_factors
 from .._judge import Judge, one_hot, refined_labels
-from .._nearest_rows import listed_rows
+from .._nearest_rows import listed_rows, searched_approximately
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor
@@ -271,6 +271,8 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         grid = [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]
         found, affinity = [], 0
         start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
+        if searched_approximately(n):
+            self._log("neighbors by pynndescent, which may miss some")
         for kind, scales in SCALES.items():
             self._progress.stage("graph")
             given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
