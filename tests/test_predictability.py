@@ -122,9 +122,10 @@ def test_new_rows_have_the_features_of_equal_fitted_ones(d, sparse, nonnegative)
     landmarks = np.arange(0, 60, 3)
     features = LandmarkFeatures([view], landmarks)
     ordinary = np.setdiff1d(np.arange(60), landmarks)
-    np.testing.assert_allclose(
-        features.transform([given[ordinary]]), features.of_fitted(landmarks)[ordinary], atol=1e-5
-    )
+    found = features.transform([given[ordinary]])
+    np.testing.assert_allclose(found, features.of_fitted(landmarks)[ordinary], atol=1e-5)
+    B = np.random.default_rng(1).standard_normal((found.shape[1], 4)).astype(np.float32)
+    np.testing.assert_allclose(features.products([given[ordinary]], B), found @ B, atol=2e-4)
 
 
 def test_rows_of_equal_sums_have_one_canonical_order():

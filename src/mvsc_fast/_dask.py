@@ -1,7 +1,6 @@
 """Row sources whose views are Dask arrays: a partition of rows is read where it is computed."""
 
 import operator
-import pickle
 import warnings
 
 import dask
@@ -57,10 +56,10 @@ class DaskSource(RowSource):
 
     def sum(self, function, *args):
         """Sum of what all blocks give, added in pairs of neighbours."""
-        given = dask.delayed((function, args), pure=False, traverse=False)
+        call = _Call(function, args)
         counts = self.views[0].chunks[0]
         parts = [
-            dask.delayed(_sum)(*task, self.rows, given)
+            dask.delayed(_sum)(*task, self.rows, call)
             for task, count in zip(self._partitions(), counts, strict=True)
             if count
         ]
@@ -71,11 +70,11 @@ class DaskSource(RowSource):
 
     def per_row(self, function, dtype, *args):
         """One value for each row, a lazy Dask array in the chunks of the views."""
-        given = _sent((function, args))
+        call = _sent(_Call(function, args))
         return da.concatenate(
             [
                 da.from_delayed(
-                    dask.delayed(_per_row)(first, blocks, self.rows, given, np.dtype(dtype)),
+                    dask.delayed(_per_row)(first, blocks, self.rows, call, np.dtype(dtype)),
                     shape=(count,),
                     dtype=dtype,
                 )
@@ -110,28 +109,39 @@ class DaskSource(RowSource):
         return list(zip(starts, map(list, zip(*blocks, strict=True)), strict=True))
 
 
-def _sent(state):
-    """Something that tasks share: one copy on the cluster, not one for each task.
+class _Call:
+    """A function of a block with its other arguments, which Dask does not look into."""
 
-    A task makes it, so that it is made again where the worker that holds it is lost; what is
-    scattered has its copies removed but one, and is lost with that.
+    def __init__(self, function, args):
+        self.function, self.args = function, args
+
+    def __call__(self, first, blocks):
+        return self.function(first, blocks, *self.args)
+
+
+def _sent(call):
+    """What tasks share, sent once and not with each of them.
+
+    As the result of a task, not scattered: workers keep one copy of what is scattered, and if the
+    one that has it dies nothing brings it back.
     """
-    made = dask.delayed(pickle.loads, pure=False)(pickle.dumps(state))
     client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if not hasattr(client, "persist"):
-        return made
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")
-        return client.persist(made)
+    if hasattr(client, "submit"):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return client.submit(_itself, call, pure=False)
+    return dask.delayed(call, pure=False, traverse=False)
 
 
-def _sum(first, blocks, rows, given):
-    function, args = given
+def _itself(call):
+    return call
+
+
+def _sum(first, blocks, rows, call):
     with limit_threads():
-        return RowSource(blocks, rows=rows, first=first).sum(function, *args)
+        return RowSource(blocks, rows=rows, first=first).sum(call)
 
 
-def _per_row(first, blocks, rows, given, dtype):
-    function, args = given
+def _per_row(first, blocks, rows, call, dtype):
     with limit_threads():
-        return RowSource(blocks, rows=rows, first=first).per_row(function, dtype, *args)
+        return RowSource(blocks, rows=rows, first=first).per_row(call, dtype)

@@ -21,7 +21,6 @@ from .validation import check_number
 
 SCALES = (0.5, 5.0)
 BLOCK = 4096  # rows that are float64 at a time
-TILE = 64  # rows that LAPACK gets are multiples of, as it may treat a remainder in another way
 
 
 class Factors(NamedTuple):
@@ -105,15 +104,6 @@ def _blocks(X):
     """Some rows at a time in float64."""
     for first in range(0, X.shape[0], BLOCK):
         yield X[first : first + BLOCK].astype(np.float64)
-
-
-def tiled(X):
-    """X with as many rows of zeros as make their number a multiple of `TILE`."""
-    missing = -X.shape[0] % TILE
-    if scipy.sparse.issparse(X):
-        indptr = np.pad(X.indptr, (0, missing), mode="edge")
-        return type(X)((X.data, X.indices, indptr), shape=(X.shape[0] + missing, X.shape[1]))
-    return np.pad(X, ((0, missing), (0, 0)))
 
 
 class _PrimalMap:

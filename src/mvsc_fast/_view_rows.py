@@ -13,6 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
+TILE = 64  # BLAS may treat the rows of a remainder in another way: there is none in multiples
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
 
 
@@ -106,6 +107,15 @@ def unit_rows(X):
 def centred(X):
     """Unit rows of X less its mean row."""
     return normalize(X - X.mean(axis=0))
+
+
+def tiled(X):
+    """X with as many rows of zeros as make their number a multiple of `TILE`."""
+    missing = -X.shape[0] % TILE
+    if scipy.sparse.issparse(X):
+        indptr = np.pad(X.indptr, (0, missing), mode="edge")
+        return type(X)((X.data, X.indices, indptr), shape=(X.shape[0] + missing, X.shape[1]))
+    return np.pad(X, ((0, missing), (0, 0)))
 
 
 class ViewRows:
@@ -216,23 +226,39 @@ class LandmarkFeatures:
 
     def transform(self, views):
         """Features of new samples, of shape (m, D), float32."""
+        return self._features(*self._of_new(views))
+
+    def products(self, views, B):
+        """``transform(views) @ B`` for B of shape (D, k), without the features of kernels."""
+        centred, kernel = self._parts(*self._of_new(views))
+        d = centred.shape[1]
+        return centred @ B[:d] + kernel @ (self._map @ B[d:])
+
+    def _of_new(self, views):
         rows = [view.transform(X) for view, X in zip(self._rows, views, strict=True)]
-        return self._features(rows, np.full(len(rows[0]), -1))
+        return rows, np.full(len(rows[0]), -1)
 
     def _features(self, rows, own):
-        """``own`` is each row's number among the landmarks, or -1."""
+        centred, kernel = self._parts(rows, own)
+        return np.hstack([centred, kernel @ self._map])
+
+    def _parts(self, rows, own):
+        """Centred rows and kernels; ``own`` is each row's number among the landmarks, or -1."""
         found = np.flatnonzero(own >= 0)
-        kernel = 0.0
+        kernel = np.zeros((len(own), len(self._landmarks[0])), dtype=np.float32)
         parts = []
         for view, Z, L, scale in zip(self._rows, rows, self._landmarks, self._scales, strict=True):
             parts.append(normalize(Z - view.mean) / np.sqrt(len(rows)))
-            squares = euclidean_distances(Z, L, squared=True)
+            # Differences of products need float64; the rest, most of the time, does not.
+            squares = euclidean_distances(Z, L, squared=True).astype(np.float32)
             squares[found, own[found]] = 0.0
             t = _ranked_distance(squares, SCALE_RANK - 1)
             t[found] = scale[own[found]]
-            kernel = kernel + np.exp(-squares / (_floored(t)[:, None] * scale))
+            squares /= -_floored(t)[:, None]
+            squares /= scale.astype(np.float32)
+            kernel += np.exp(squares, out=squares)
         kernel /= len(rows)
-        return np.hstack([*parts, kernel.astype(np.float32) @ self._map], dtype=np.float32)
+        return np.hstack(parts, dtype=np.float32), kernel
 
 
 def _ranked_distance(squares, rank):

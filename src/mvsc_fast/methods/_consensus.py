@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import tiled, view_factors
+from .._factors import view_factors
 from .._judge import Judge, one_hot, refined_labels
 from .._nearest_rows import listed_rows, searched_approximately
 from .._relevance import ViewGraphs
@@ -30,6 +30,7 @@ from .._view_rows import (
     canonical_order,
     constant_views,
     equal_samples,
+    tiled,
     warn_of_few,
 )
 from ..spectral import assign
@@ -356,7 +357,7 @@ def _mapped(features, coefficients, used, views):
     """Labels of new rows by ridge regression on features of the views used."""
     views, labels = [views[i] for i in used], []
     for rows in gen_batches(views[0].shape[0], BLOCK):
-        predicted = features.transform([tiled(X[rows]) for X in views]) @ coefficients
+        predicted = features.products([tiled(X[rows]) for X in views], coefficients)
         labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
     return np.concatenate(labels)
 

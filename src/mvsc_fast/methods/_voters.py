@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import tiled, view_maps
+from .._factors import view_maps
 from .._nearest_rows import listed_rows
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
-from .._view_rows import BLOCK, unit_rows
+from .._view_rows import BLOCK, tiled, unit_rows
 from .._votes import precomputed_votes, vote_scores
 from ..threads import use_threads
 from ..views import check_views
@@ -47,7 +47,7 @@ class FittedSamples:
         self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
 
     def scores(self, views, labels, n_clusters, n_threads):
-        """Votes for new samples, see `vote_scores`."""
+        """Votes for new samples, see `vote_scores`; of each row alone."""
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
             unit = [unit_rows(tiled(X[rows])) for X in views]
