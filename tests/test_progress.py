@@ -8,9 +8,21 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
+from conftest import random_similarities
 from sklearn.base import clone
 
-from mvsc_fast import TLRR, TRPCA, TSVDMSC, ConsensusTLRR, SelfOrdered, _progress, datasets, methods
+from mvsc_fast import (
+    TLRR,
+    TRPCA,
+    TSVDMSC,
+    ConsensusTLRR,
+    SelfOrdered,
+    _progress,
+    datasets,
+    methods,
+    tlrr,
+)
 from mvsc_fast._progress import Progress
 from mvsc_fast.solvers import IterationState
 
@@ -126,3 +138,34 @@ def test_the_state_of_a_stage_without_a_measure(views):
     list(Progress(callback=seen.append).each("choice", "ab"))
     assert [(s.stage, s.iteration, s.total) for s in seen] == [("choice", i, 2) for i in range(3)]
     assert all(math.isnan(s.residual) for s in seen)
+
+
+# ------------------------------------------------------------------ what went wrong silently
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("solver", ["dual", "ialm"])
+def test_a_tensor_of_zeros_is_said_with_a_lam_that_keeps_some(solver, sparse):
+    if sparse and solver == "ialm":
+        pytest.skip("the published iteration needs dense similarities")
+    W = random_similarities(3, 20) / 100
+    given = [scipy.sparse.csr_array(A) for A in W] if sparse else W
+    with pytest.warns(UserWarning, match=r"the tensor is zero: lam=1 keeps") as told:
+        result = tlrr(given, lam=1.0, solver=solver)
+    assert told[0].filename == __file__  # the user's line
+    assert not np.any([abs(A).max() for A in result.tensor])
+    longest = np.sqrt((W**2).sum(axis=0)).max()
+    assert f"longest tube of W is {longest:.3g}" in str(told[0].message)
+    lam = float(re.search(r"lam above ([\d.]+)", str(told[0].message)).group(1))
+    assert max(abs(A).max() for A in tlrr(given, lam=1.001 * lam, tol=1e-6).tensor) > 0
+
+
+def test_zeros_give_zeros_without_a_word():
+    assert not tlrr(np.zeros((2, 8, 8))).tensor.any()
+    assert not any(A.nnz for A in tlrr([scipy.sparse.csr_array((8, 8))] * 2).tensor)
+
+
+def test_more_neighbors_than_samples_are_said(views):
+    with pytest.warns(UserWarning, match=r"n_neighbors=100, but there are 59 other") as told:
+        model = TLRR(3, n_neighbors=100, max_iter=0, random_state=0).fit(views)
+    assert model.n_neighbors_ == 59 and told[0].filename == __file__

@@ -5,7 +5,9 @@ import re
 
 import numpy as np
 
-SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Notes", "References", "Examples")
+SECTIONS = (
+    "Parameters", "Attributes", "Returns", "Raises", "Warns", "Notes", "References", "Examples"
+)  # fmt: skip
 
 
 def sections(doc):

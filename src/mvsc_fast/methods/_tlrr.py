@@ -2,8 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import scipy.sparse
 
+from .._progress import warn_user
 from ..solvers import solve_dual, solve_ialm
 from ..validation import (
     check_number,
@@ -107,6 +109,11 @@ def tlrr(
     MemoryError
         If the solver would need more memory than there is; nothing was allocated then.
 
+    Warns
+    -----
+    UserWarning
+        If no tube of W is as long as the threshold, with the lam that would keep some.
+
     Notes
     -----
     With ``sample_weight`` m the problem is that of sum(m) samples among which sample p stands m_p
@@ -143,9 +150,43 @@ def tlrr(
                 f"sample_weight has {len(sample_weight)} entries, W has {W[0].shape[0]} samples: "
                 "give one weight for each"
             )
-        return solve_dual(W, sample_weight=sample_weight, **common)
+        return _warned(solve_dual(W, sample_weight=sample_weight, **common), W)
     if _is_sparse(W):
         raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
     if sample_weight is not None:
         raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
-    return solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common)
+    return _warned(solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common), W)
+
+
+def _warned(result, W):
+    """The result, with a warning where no tube of W exceeds the threshold.
+
+    The result is zero then. A tube w enters L at the latest where ``2 lam |w|^2`` exceeds its
+    norms in the objective, ``omega1 sum_i |w_i| + omega2 (1 + alpha) |w|``.
+    """
+    if any(A.nnz if scipy.sparse.issparse(A) else A.any() for A in result.tensor):
+        return result
+    longest = _longest_tube(W)
+    length = float(np.linalg.norm(longest))
+    omega1, alpha, lam = (result.parameters[name] for name in ("omega1", "alpha", "lam"))
+    omega2 = 1.0 - omega1
+    if 0 < length <= omega2 * alpha / (2 * lam):
+        norms = omega1 * np.abs(longest).sum() / length + omega2 * (1.0 + alpha)
+        warn_user(
+            f"the tensor is zero: lam={lam:g} keeps tubes longer than "
+            f"{omega2 * alpha / (2 * lam):.3g}, the longest tube of W is {length:.3g}. "
+            f"lam above {norms / (2 * length):.3g} keeps some, or rescale W"
+        )
+    return result
+
+
+def _longest_tube(W):
+    """The entries of all slices where the sum of their squares is largest, float64."""
+    if isinstance(W, np.ndarray):
+        j, k = divmod(int(np.einsum("ijk,ijk->jk", W, W).argmax()), W.shape[2])
+        return W[:, j, k].astype(np.float64)
+    squares = scipy.sparse.coo_array(sum(A * A for A in W))
+    if squares.nnz == 0:
+        return np.zeros(len(W))
+    at = int(squares.data.argmax())
+    return np.array([A[squares.row[at], squares.col[at]] for A in W], dtype=np.float64)

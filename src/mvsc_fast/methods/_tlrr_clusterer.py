@@ -10,6 +10,7 @@ from sklearn.preprocessing import normalize
 
 from .._judge import JudgeByViews, judge_by_graph
 from .._nearest_rows import searched_approximately
+from .._progress import warn_user
 from .._relevance import ViewGraphs
 from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
@@ -392,6 +393,11 @@ class TLRR(VotingClusterer):
             return
         if judge is None:
             self.n_neighbors_ = min(self.n_neighbors, n - 1)
+            if self.n_neighbors_ < self.n_neighbors:
+                warn_user(
+                    f"n_neighbors={self.n_neighbors}, but there are {n - 1} other samples: "
+                    f"n_neighbors_ is {n - 1}"
+                )
             if lengths is None:
                 tau = tube_threshold(longest.lengths, n, self.n_neighbors_)
             else:
