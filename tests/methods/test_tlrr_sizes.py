@@ -13,7 +13,7 @@ from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
 from mvsc_fast._nearest_rows import nearest_rows
 from mvsc_fast._sparse_graphs import longest_tubes, sparse_tensor, unseen_tubes
-from mvsc_fast.methods import _tlrr_size, _voters
+from mvsc_fast.methods import _cost, _tlrr_size, _voters
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._tubes import solve_tubes
 
@@ -245,7 +245,7 @@ def test_new_samples_must_have_the_features_of_fit(mixture):
 
 
 def test_what_does_not_fit_is_refused_before_any_work(mixture, monkeypatch):
-    monkeypatch.setattr(_tlrr_size, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(_cost, "available_memory", lambda: 2**20)
     with pytest.raises(MemoryError, match=r"with 300 samples needs.*size=\"sample\" fits"):
         TLRR(4, size="dense", graph="knn").fit(mixture[0])
 

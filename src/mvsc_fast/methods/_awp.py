@@ -188,6 +188,8 @@ class AWP(MultiViewClusterer):
     """
 
     _function = staticmethod(awp)
+    _arrays = (0, 0)
+    _work = (0, 2, 0)
     _learned = ("labels", "embedding", "weights")
 
     def __init__(

@@ -13,11 +13,12 @@ from sklearn.utils.validation import validate_data
 
 from .._documentation import completed
 from .._progress import Progress
-from .._relevance import ViewGraphs
+from .._relevance import MAX_SAMPLES, ViewGraphs
 from ..spectral import spectral_labels
 from ..threads import use_threads
-from ..validation import check_clusters
+from ..validation import available_memory, check_clusters
 from ..views import check_views
+from ._cost import Cost
 from ._method import CHECKS, check_seed, count, natural
 
 
@@ -26,7 +27,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A method implements ``_affinity(views, seed, n_threads)``, which sets what it learns and returns
     the n x n affinity matrix; one that finds labels in another way implements ``_cluster``. It
-    names its ``_function``, and `_solve` calls that with the parameters of the estimator.
+    names its ``_function``, and `_solve` calls that with the parameters of the estimator; and what
+    a fit needs: ``_arrays``, how many of (v, n, n) and of (n, n) there are at most at a time, and
+    ``_work``, for each slice, eigenproblems, products of n x n with n x r matrices for views of
+    rank r, and passes over n x n entries, all in as many iterations as it takes as a rule.
 
     Parameters are checked by the ``checks`` of the function and the ``_checks`` of the estimator
     and its bases, before any work. Their documentation, and that of attributes, is inherited in
@@ -73,6 +77,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
     _large = ("affinity_", "similarity_", "tensor_", "embedding_")  # that keep="labels" leaves out
+    _arrays = (0, 0)
+    _work = (0, 0, 0)
+    _way_out = (
+        'about {n} samples would fit; ConsensusTLRR, and TLRR with size="sample", cluster '
+        "max_samples of them and label the others"
+    )
     _progress = Progress()  # silent but in a fit
     _checks = {
         "n_clusters": count,
@@ -126,6 +136,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         n_samples = views[0].shape[0]
         check_clusters(self.n_clusters, n_samples)
         with self._reporting(), use_threads(self.n_threads, n_samples) as n_threads:
+            self._check_cost(views)
             self._cluster(views, draw_seed(self.random_state), n_threads)
             self._progress.stage("support")
             self.view_support_ = self._view_support(views)
@@ -160,6 +171,35 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"the views have {n_features} features, those of fit had {self.n_features_in_}"
             )
         return views
+
+    def _check_cost(self, views):
+        """Refuse before any work what does not fit into memory, and say what the fit needs."""
+        cost, n = self._cost(views), views[0].shape[0]
+        fitting = int(n * min(1.0, (available_memory() / max(cost.memory, 1.0)) ** 0.5))
+        cost.check(f"{type(self).__name__} with {n} samples", self._way_out.format(n=fitting))
+        if self.verbose:
+            self._log(f"{n} samples, {cost.told()}")
+
+    def _cost(self, views):
+        """`Cost` of a fit."""
+        return self._cost_of_slices(views, len(views), views)
+
+    def _cost_of_slices(self, views, v, features):
+        """`Cost` by ``_arrays`` and ``_work``: v slices of the samples, and views to make them."""
+        n, itemsize = views[0].shape[0], views[0].dtype.itemsize
+        width = sum(X.shape[1] for X in features)
+        rank = sum(min(X.shape) for X in features)
+        (tensors, matrices), (eigen, products, passes) = self._arrays, self._work
+        entries = (tensors * v + matrices) * n**2 + 2 * n * width + 6 * n * rank
+        # The cut is one more eigenproblem; singular vectors of the views cost about ten.
+        decompositions = sum(10 * max(X.shape) * min(X.shape) ** 2 for X in features)
+        support = 8 * (len(features) + 3) * min(n, MAX_SAMPLES) ** 2
+        return Cost(
+            memory=max(itemsize * entries, support) + 2**23,
+            eigen=(eigen * v + 1) * n**3 + decompositions,
+            products=2 * products * n**2 * rank,
+            passes=passes * v * n**2,
+        )
 
     def _cluster(self, views, seed, n_threads):
         """Set ``labels_`` and all else that is learned."""

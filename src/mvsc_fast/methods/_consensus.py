@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._factors import view_factors
+from .._factors import view_factors, view_scales
 from .._judge import Judge, one_hot, refined_labels
 from .._nearest_rows import listed_rows, searched_approximately
 from .._relevance import ViewGraphs
@@ -25,7 +25,6 @@ from .._sparse_spectral import (
 )
 from .._view_rows import (
     BLOCK,
-    N_LANDMARKS,
     ViewRows,
     canonical_order,
     constant_views,
@@ -39,7 +38,7 @@ from ._base import MultiViewClusterer
 from ._ensemble import generalised_median, tlrr_consensus
 from ._method import option
 from ._sampled import SampledClusterer
-from ._tlrr_size import check_fit
+from ._tlrr_size import sparse_cost
 
 NEIGHBORS = (8, 15, 30, 60)
 TAIL = 0.01
@@ -152,6 +151,9 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
     True
     """
 
+    _way_out = (
+        "a smaller max_samples clusters fewer of them, and labels the others by ridge regression"
+    )
     _checks = {
         "views": option("auto", "all"),
         "keep": option("all", "labels"),
@@ -178,11 +180,19 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
     def _draws_sample(self, views):
         return views[0].shape[0] > self._limit()
 
-    def _fit_bytes(self, views):
-        # Features of the judge, and what the sparse graphs of both kinds need.
-        features = N_LANDMARKS + sum(X.shape[1] for X in views)
-        sparse = check_fit(views, views[0].shape[0], "sparse", "selfrep")
-        return sparse + 4 * len(views[0]) * 6 * features
+    def _cost(self, views):
+        n = views[0].shape[0]
+        kinds = len(SCALES)
+        slices = sum(len(view_scales(*X.shape, SCALES["unit"])) for X in views)
+        return sparse_cost(
+            n,
+            views,
+            min(n, self._limit()),
+            self.n_clusters,
+            slices,
+            labellings=2 * kinds * len(NEIGHBORS),
+            kinds=kinds,
+        )
 
     def _cluster(self, views, seed, n_threads):
         drawn = None

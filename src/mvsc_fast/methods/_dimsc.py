@@ -128,6 +128,8 @@ class DiMSC(RepresentationClusterer):
     """Clustering by DiMSC: smooth self-representations of views that differ from each other."""
 
     _function = staticmethod(dimsc)
+    _arrays = (6, 3)
+    _work = (10, 0, 0)
 
     def __init__(
         self,

@@ -133,6 +133,8 @@ class ETLMSC(SampleTransformClusterer):
     """Clustering by ETLMSC: the essential tensor of the random walks on all views."""
 
     _function = staticmethod(etlmsc)
+    _arrays = (10, 4)
+    _work = (1, 0, 500)
 
     def __init__(
         self,

@@ -106,6 +106,8 @@ class LTMSC(RepresentationClusterer):
     """Clustering by LT-MSC: self-representations whose tensor has unfoldings of low rank."""
 
     _function = staticmethod(lt_msc)
+    _arrays = (12, 4)
+    _work = (14, 80, 800)
 
     def __init__(
         self,

@@ -171,6 +171,8 @@ class MCLES(RepresentationClusterer):
     """
 
     _function = staticmethod(mcles)
+    _arrays = (0, 11)
+    _work = (0, 0, 14000)
     _learned = ("tensor", "representation", "latent", "embedding")
 
     def __init__(

@@ -7,7 +7,9 @@ from .._relevance import view_support
 from ..spectral import fuse
 from ..validation import check_similarities
 from ._base import MultiViewClusterer, as_array, fit_nested
-from ._tsvd_msc import tsvd_msc
+from ._cost import Cost
+from ._tlrr_size import count_slices
+from ._tsvd_msc import TSVDMSC, tsvd_msc
 
 TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
 GRAPHS = {
@@ -65,6 +67,14 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample: at least 2 are needed")
         self.n_features_in_ = W.shape[1]
         return W
+
+    def _cost(self, views):
+        features = [] if self._is_precomputed() else views
+        cost = self._cost_of_slices(views, count_slices(views, self.graph), features)
+        if isinstance(self.graph, str) and self.graph == "tsvd":
+            first = TSVDMSC()._cost(views)
+            cost = Cost(max(cost.memory, first.memory), *np.add(cost[1:], first[1:]))
+        return cost
 
     def _view_support(self, views):
         if self._is_precomputed():

@@ -38,9 +38,9 @@ class SampledClusterer:
     three passes: one over all samples for what the fit needs of them, one for the rows of a sample,
     one for the labels of the others. No result depends on the size of the blocks.
 
-    A method implements ``_draws_sample(views)``, whether it takes that way, ``_fit_bytes(views)``,
-    what the fit of a sample needs, and ``_labeller(n_threads)``, what gives new rows their labels.
-    It names the limit that "auto" is at least, and whether it uses the products of all samples.
+    A method implements ``_draws_sample(views)``, whether it takes that way, and
+    ``_labeller(n_threads)``, what gives new rows their labels. It names the limit that "auto" is at
+    least, and whether it uses the products of all samples.
 
     Parameters
     ----------
@@ -153,8 +153,7 @@ class SampledClusterer:
             return
         passes = self._held(source) + COPIES * 8 * LEAST_ROWS * sum(source.n_features)
         m = min(self._limit(), source.n_samples)
-        rows = [np.broadcast_to(source.dtype.type(0), (m, d)) for d in source.n_features]
-        fit = self._fit_bytes(rows)
+        fit = self._cost(source).memory
         if max(passes, fit) > self._bytes():
             raise MemoryError(
                 f"memory_limit={self.memory_limit!r}: the fit of {m} samples needs about "

@@ -149,6 +149,8 @@ class SCMV3DT(RepresentationClusterer):
     """Clustering by SCMV-3DT: sparse self-representations under the t-product."""
 
     _function = staticmethod(scmv_3dt)
+    _arrays = (15, 4)
+    _work = (100, 160, 1500)
 
     _keep_diagonal = False
 

@@ -92,6 +92,8 @@ class SNN(SplittingClusterer):
     """Clustering by SNN: the part of a similarity tensor whose unfoldings have low rank."""
 
     _function = staticmethod(snn)
+    _arrays = (9, 6)
+    _work = (150, 0, 4000)
 
     def __init__(
         self,

@@ -29,7 +29,6 @@ from ..spectral import add_tail, assign, fuse
 from ..validation import check_similarities, check_sparse_similarities
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
 from ._tlrr import tlrr
-from ._tlrr_size import check_fit, chosen_size, count_slices
 from ._voters import FittedSamples, FittedSimilarities, VotingClusterer
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
@@ -135,6 +134,9 @@ class TLRR(VotingClusterer):
     """
 
     _function = staticmethod(tlrr)
+    _arrays = (8, 2)
+    _work = (2, 0, 300)
+    _way_out = 'size="sample" fits max_samples of them and labels the others by votes'
     _checks = {
         "lam": either("auto", positive),
         "n_neighbors": either("auto", count),
@@ -179,7 +181,6 @@ class TLRR(VotingClusterer):
                 'lam="auto" sets the tube threshold, which is zero for omega1=1 or alpha=0: '
                 "give lam as a number"
             )
-
         if self.size in ("sparse", "sample") and self.solver == "ialm":
             raise ValueError(
                 f'size={self.size!r} has the certified solver alone: give solver="dual", or '
@@ -231,26 +232,8 @@ class TLRR(VotingClusterer):
 
     def _draws_sample(self, views):
         """Whether a sample is drawn in passes over all samples."""
-        n = views[0].shape[0]
-        return self._is_default() and self._size_of(views) == "sample" and n > self._limit()
-
-    def _size_of(self, views):
-        """The size given, or that which "auto" stands for."""
-        if self.solver == "ialm":
-            return "dense"
-        if self.size != "auto":
-            return self.size
-        return chosen_size(
-            views[0].shape[0],
-            count_slices(views, self.graph),
-            self._limit(),
-            factored=self._is_default(),
-            sparse=self._is_precomputed() and scipy.sparse.issparse(views[0]),
-            iterates=bool(self.max_iter),
-        )
-
-    def _fit_bytes(self, views):
-        return check_fit(views, views[0].shape[0], "sample", self.graph)
+        size, m = self._size(views)
+        return self._is_default() and size == "sample" and m < views[0].shape[0]
 
     def _view_support(self, views):
         if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
@@ -260,13 +243,11 @@ class TLRR(VotingClusterer):
     def _cluster_in_order(self, views, seed, n_threads, drawn=None):
         """``drawn`` are the views where these are a sample of more."""
         n = views[0].shape[0]
-        self.size_ = "sample" if drawn else self._size_of(views)
+        self.size_, m = ("sample", n) if drawn else self._size(views)
         self.samples_ = np.arange(n)
-        if self.size_ == "sample" and n > self._limit():
-            ranks = np.random.RandomState(seed).choice(n, self._limit(), replace=False)
-            self.samples_ = np.sort(ranks)
-        needed = check_fit(views, len(self.samples_), self.size_, self.graph)
-        self._log(f"{self.size_}, about {needed / 2**30:.2g} GiB at most")
+        if m < n:
+            self.samples_ = np.sort(np.random.RandomState(seed).choice(n, m, replace=False))
+        self._log(f"{self.size_}, {m} samples are fitted")
         fitted, longest = views, None
         if self._is_precomputed():
             self._voters = FittedSimilarities(views, self.samples_)
@@ -403,13 +384,9 @@ class TLRR(VotingClusterer):
             else:
                 (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
         else:
+            each = partial(self._progress.each, "choice")
             self.path_ = scan_neighbors(
-                longest,
-                self.n_clusters,
-                judge,
-                tail=self.tail,
-                random_state=seed,
-                each=partial(self._progress.each, "choice"),
+                longest, self.n_clusters, judge, tail=self.tail, random_state=seed, each=each
             )
             self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]

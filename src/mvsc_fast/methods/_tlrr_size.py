@@ -1,8 +1,10 @@
 """How large a problem TLRR takes on, and what that needs."""
 
 from .._factors import SCALES, view_scales
-from .._sparse_graphs import LONGEST
-from ..validation import available_memory
+from .._relevance import MAX_SAMPLES
+from .._sparse_graphs import CANDIDATES, LONGEST, MEMORY
+from .._view_rows import N_LANDMARKS
+from ._cost import Cost
 
 # Slices times n^3 up to which "auto" solves exactly. For the default W 500 samples in four slices,
 # where the solve takes about as long as all else; for 2000 samples in six it took 30 times as long,
@@ -10,7 +12,6 @@ from ..validation import available_memory
 DENSE_COST, DENSE_COST_GIVEN = 5e8, 3e9
 # Samples up to which "auto" solves exactly where iterations are asked for: it takes minutes.
 DENSE_SAMPLES = 2500
-SOLVER_TENSORS = 8  # peak memory of a dense fit, in tensors of shape (v, n, n)
 
 
 def count_slices(views, graph):
@@ -41,27 +42,35 @@ def chosen_size(n, slices, limit, *, factored, sparse, iterates):
     return "sample" if n > limit else "sparse"
 
 
-def check_fit(views, n_fitted, size, graph):
-    """Bytes that a fit needs at most; MemoryError where they are not there, before any work."""
-    n = views[0].shape[0]
-    named = isinstance(graph, str)
-    slices = count_slices(views, graph)
-    tensor = slices * n_fitted**2 * views[0].dtype.itemsize
-    if size == "dense":
-        needed = SOLVER_TENSORS * tensor
-    else:
-        # Entries kept between two sweeps over the pattern, and the tensors on it.
-        needed = 2**28 + 24 * n_fitted * LONGEST * (slices + 3)
-        if named and graph == "selfrep":
-            # Unit rows, factors, and Gram matrices.
-            needed += sum(8 * min(X.shape) * (3 * n + 2 * min(X.shape)) for X in views)
-        elif not named or graph in ("gaussian", "tsvd"):
-            needed += 3 * tensor
-    available = available_memory()
-    if needed > available:
-        raise MemoryError(
-            f"size={size!r} with {n_fitted} samples needs about {needed / 2**30:.3g} GiB, "
-            f'{available / 2**30:.3g} GiB are available: size="sample" fits max_samples of them '
-            "and labels the others by votes"
-        )
-    return needed
+def sparse_cost(n, views, n_fitted, n_clusters, slices, *, labellings, kinds=1):
+    """`Cost` of sparse graphs on some of the samples, and of labels for the rest.
+
+    Parameters
+    ----------
+    n : int
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        Empty where similarities are given.
+    n_fitted, n_clusters : int
+    slices, kinds : int
+        Of each graph, and how many graphs there are, one after the other.
+    labellings : int
+        How many are cut and judged.
+    """
+    m = n_fitted
+    ranks = [min(X.shape) for X in views]
+    width = sum(ranks)
+    kept = 24 * m * min(m, 2 * LONGEST) * (slices + 3)  # the tensors on the pattern
+    swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * slices))  # entries, block by block
+    rows = sum(8 * r * (4 * n + 3 * r) for r in ranks)  # unit rows, factors, Gram matrices
+    judge = 4 * m * (8 * width + 2 * N_LANDMARKS)
+    alone = 8 * len(views) * min(m, MAX_SAMPLES) ** 2  # the graph of each view by itself
+    search = 2 * m * m * slices * kinds * width / max(len(views), 1)
+    ridge = 8 * m * (width + N_LANDMARKS) ** 2
+    rest = 2 * (n - m) * m * width
+    return Cost(
+        memory=kept + swept + rows + judge + alone + 2**24,
+        eigen=sum(r**3 for r in ranks) + N_LANDMARKS**3,
+        products=search + ridge + rest,
+        # Measured: Lanczos, k-means and one-hot labels; sorting and filling the patterns.
+        passes=labellings * m * (6000 + 1200 * n_clusters) + 20_000 * m * slices * kinds,
+    )

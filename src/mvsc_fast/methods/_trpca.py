@@ -85,6 +85,8 @@ class TRPCA(SplittingClusterer):
     """Clustering by TRPCA: the part of low tubal rank of a similarity tensor."""
 
     _function = staticmethod(trpca)
+    _arrays = (7, 12)
+    _work = (150, 0, 4000)
 
     def __init__(
         self,

@@ -78,6 +78,8 @@ class TSVDMSC(SampleTransformClusterer):
     """Clustering by t-SVD-MSC: self-representations under a rotated tensor nuclear norm."""
 
     _function = staticmethod(tsvd_msc)
+    _arrays = (7, 4)
+    _work = (1, 60, 500)
 
     def __init__(
         self,

@@ -86,6 +86,8 @@ class UtSVDMSC(RepresentationClusterer):
     """Clustering by Ut-SVD-MSC: self-representations under a norm along the views."""
 
     _function = staticmethod(ut_svd_msc)
+    _arrays = (11, 4)
+    _work = (30, 60, 500)
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ import inspect
 from functools import partial
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,10 +13,12 @@ from .._nearest_rows import listed_rows
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
 from .._view_rows import BLOCK, tiled, unit_rows
 from .._votes import precomputed_votes, vote_scores
+from ..neighbors import GRID
 from ..threads import use_threads
 from ..views import check_views
 from ._recovery import RecoveryClusterer
 from ._sampled import SampledClusterer
+from ._tlrr_size import chosen_size, count_slices, sparse_cost
 
 
 class FittedSamples:
@@ -137,7 +140,8 @@ def _voted(voters, labels, n_clusters, n_threads, views):
 class VotingClusterer(SampledClusterer, RecoveryClusterer):
     """Base of the methods whose fitted samples vote for the labels of all others.
 
-    They set ``_voters``, ``_fitted_labels`` and ``samples_``, the numbers of the fitted samples.
+    They set ``_voters``, ``_fitted_labels`` and ``samples_``, the numbers of the fitted samples, of
+    which there are as many as ``size`` and ``max_samples`` say.
     """
 
     _sums_products = True  # the default W is a product of factors, to which all contribute
@@ -147,6 +151,39 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
 
     def _reads_features(self):
         return not self._is_precomputed()
+
+    def _size(self, views):
+        """The size that is meant, and the number of samples that are fitted."""
+        n = views[0].shape[0]
+        limit = self._limit()
+        size = "dense" if self.solver == "ialm" else self.size
+        if size == "auto":
+            size = chosen_size(
+                n,
+                count_slices(views, self.graph),
+                limit,
+                factored=self._is_default(),
+                sparse=self._is_precomputed() and scipy.sparse.issparse(views[0]),
+                iterates=bool(self.max_iter),
+            )
+        return size, min(n, limit) if size == "sample" else n
+
+    def _cost(self, views):
+        size, m = self._size(views)
+        if size == "dense":
+            cost = super()._cost(views)
+            return cost._replace(eigen=30 * cost.eigen) if self.solver == "ialm" else cost
+        slices, features = count_slices(views, self.graph), views
+        given = 0  # bytes of similarities that are not made sparse
+        if self._is_precomputed():
+            features = []
+            sparse = scipy.sparse.issparse(views[0])
+            given = 48 * sum(A.nnz for A in views) if sparse else 24 * m * m
+        elif self.graph not in ("selfrep", "knn"):
+            given = 3 * slices * m * m * views[0].dtype.itemsize
+        n = views[0].shape[0]
+        cost = sparse_cost(n, features, m, self.n_clusters, slices, labellings=2 * len(GRID))
+        return cost._replace(memory=cost.memory + given)
 
     def _labeller(self, n_threads):
         return partial(_voted, self._voters, self._fitted_labels, self.n_clusters, n_threads)
