@@ -46,6 +46,8 @@ def main():
     for name in args.methods or _all_methods():
         method, _, size = name.partition("/")
         parameters = {"size": size} if size else {}
+        if size == "sample":
+            parameters["max_samples"] = args.samples // 4
         given = json.dumps([method, args.samples, args.features, 5, parameters])
         run = subprocess.run(
             [sys.executable, "-c", CHILD, given], stdout=subprocess.PIPE, check=True, text=True

@@ -57,7 +57,7 @@ class Shape:
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_costs_grow_with_the_samples(estimator):
     small, large = (estimator._cost([Shape(n, 50)] * 3) for n in (1000, 8000))
-    assert large.memory > 2 * small.memory
+    assert large.memory > small.memory
     assert all(b >= a for a, b in zip(small, large, strict=True))
     assert large.seconds > small.seconds > 0
 
