@@ -61,7 +61,8 @@ def sparse_cost(n, views, n_fitted, n_clusters, slices, *, labellings, kinds=1):
     width = sum(ranks)
     kept = 24 * m * min(m, 2 * LONGEST) * (slices + 3)  # the tensors on the pattern
     swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * slices))  # entries, block by block
-    rows = sum(8 * r * (3 * n + m + 3 * r) for r in ranks)  # unit rows, factors, Gram matrices
+    # Unit rows, factors, Gram matrices; of the others keys alone, as they are read in blocks.
+    rows = sum(8 * r * (4 * m + 3 * r) for r in ranks) + 8 * n * (len(views) + 2)
     judge = 4 * m * (8 * width + 2 * N_LANDMARKS)
     alone = 8 * len(views) * min(m, MAX_SAMPLES) ** 2  # the graph of each view by itself
     search = 2 * m * m * slices * kinds * width / max(len(views), 1)
