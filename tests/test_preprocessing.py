@@ -188,11 +188,11 @@ def test_parameters_are_searched_by_the_silhouette(wine):
     everything = [(np.arange(len(X)), np.arange(len(X)))]
     search = GridSearchCV(
         joined(),
-        {"perview__1__n_components": [1, 4]},
+        {"perview__1__n_components": [4, 6]},
         scoring=lambda model, X, y=None: silhouette_score(standard, model.predict(X)),
         cv=everything,
         error_score="raise",
         refit=False,
     ).fit(X)
     low, high = search.cv_results_["mean_test_score"]
-    assert low != high and search.best_params_["perview__1__n_components"] in (1, 4)
+    assert low != high and search.best_params_["perview__1__n_components"] in (4, 6)

@@ -160,8 +160,9 @@ PUBLIC = {
         "check_slice_size",
         "check_sparse_similarities",
         "check_squarable",
+        "in_range",
     ],
-    "mvsc_fast.views": ["check_views"],
+    "mvsc_fast.views": ["NamedViews", "align", "check_views", "named_views"],
 }
 
 

@@ -2,16 +2,30 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast.views import check_views
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
+from mvsc_fast._columns import warn_of_columns
+from mvsc_fast.views import align, check_views, named_views
+
+X = np.arange(12.0).reshape(6, 2)
 
 
 def test_lists_single_matrices_and_sparse_views():
-    X = np.arange(12.0).reshape(6, 2)
     assert [A.shape for A in check_views([X, X[:, :1]])] == [(6, 2), (6, 1)]
+    assert [A.shape for A in check_views((X.tolist(), X))] == [(6, 2), (6, 2)]
     assert len(check_views(X)) == 1
     assert len(check_views(X.tolist())) == 1
+    assert len(check_views(list(X.tolist()))) == 1
     mixed = check_views([scipy.sparse.csc_array(X), X])
     assert scipy.sparse.issparse(mixed[0]) and mixed[0].format == "csr"
+
+
+def test_dicts_name_their_views_and_generators_are_lists():
+    given = named_views({"text": X, "image": X[:, :1]})
+    assert given.names == ["text", "image"] and given.columns == [None, None] and given.listed
+    for some in ((A for A in (X, X)), iter([X, X]), {"a": X, "b": X}.values()):
+        assert len(check_views(some)) == 2
+    with pytest.raises(ValueError, match="view 'image' has 5 samples, view 'text' has 6"):
+        check_views({"text": X, "image": X[1:]})
 
 
 def test_types_are_kept_native():
@@ -26,14 +40,27 @@ def test_types_are_kept_native():
     ("views", "message"),
     [
         ([], "list of views is empty"),
+        ({}, "dict of views is empty"),
+        (iter([]), "list of views is empty"),
+        (iter([1.0, 2.0]), "yields no matrices"),
         ([np.ones((4, 2)), np.ones((3, 2))], "view 1 has 3 samples, view 0 has 4"),
         (np.ones((2, 3, 3)), r"one array of shape \(2, 3, 3\)"),
-        ([np.ones((4, 2)), np.ones(4)], "1D array"),
-        ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "could not convert string"),
+        ([np.ones((4, 2)), np.ones(4)], "view 1 is a 1D array of 4 entries"),
+        ({"a": np.ones((4, 2)), "b": np.ones(4)}, "view 'b' is a 1D array"),
+        ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
+        ([np.ones((4, 2)), None], "view 1 is None: leave it out"),
+        ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),
+        ((A for A in (np.ones((4, 2)), None)), "view 1 is None"),
+        ([np.ones((4, 2)), "b.csv"], "view 1 is the string 'b.csv'"),
+        ("b.csv", "got the string 'b.csv'"),
+        ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 holds text"),
+        ({"a": ["some text", "more"], "b": X[:2]}, "view 'a' holds text: make numbers of it"),
+        (["some text", "more"], "X holds text.*TfidfVectorizer"),
+        ([X, np.array([[1, "a"]] * 6, dtype=object)], "view 1 holds text in column 1"),
+        ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 holds dates"),
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
-        ([np.full((4, 2), 1e30, dtype=np.float32)], r"entries up to 1e\+30, too large .* float32"),
     ],
 )
 def test_bad_views(views, message):
@@ -41,11 +68,184 @@ def test_bad_views(views, message):
         check_views(views)
 
 
-def test_non_finite_entries_are_counted_by_view():
-    X = np.ones((4, 3))
-    X[0, 0] = X[1, 1] = np.nan
-    X[2, 2] = np.inf
-    with pytest.raises(ValueError, match="view 1 contains 2 NaN and 1 infinity values"):
-        check_views([np.ones((4, 2)), X])
-    with pytest.raises(ValueError, match="view 0 contains 2 NaN and 1 infinity"):
-        check_views([scipy.sparse.csr_array(X)])
+def test_non_finite_entries_are_counted_by_view_and_found():
+    A = np.ones((4, 3))
+    A[0, 1] = A[1, 1] = np.nan
+    A[2, 2] = np.inf
+    told = "contains 2 NaN and 1 infinity values, the first in row 0, column 1: impute"
+    with pytest.raises(ValueError, match=f"view 1 {told}"):
+        check_views([np.ones((4, 2)), A])
+    with pytest.raises(ValueError, match=f"view 0 {told}"):
+        check_views([scipy.sparse.csr_array(A)])
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="view 'a' contains .* row 0, column 'height'"):
+        check_views({"a": pd.DataFrame(A, columns=["weight", "height", "age"])})
+
+
+def test_the_unit_of_a_view_changes_nothing():
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    for estimator in (TLRR, ConsensusTLRR):
+        model = estimator(3, random_state=0).fit(views)
+        for unit in (1e-200, 1e200):
+            scaled = [views[0] * unit, *views[1:]]
+            again = estimator(3, random_state=0).fit(scaled)
+            np.testing.assert_array_equal(again.labels_, model.labels_)
+            np.testing.assert_array_equal(again.predict(scaled), model.predict(views))
+
+
+# ------------------------------------------------------------------ data frames
+
+
+@pytest.fixture
+def frames():
+    pd = pytest.importorskip("pandas")
+    views, _ = datasets.make_multiview_subspaces(40, 3, n_features=(6, 5), random_state=0)
+    ids = [f"id{i}" for i in range(40)]
+    return {
+        name: pd.DataFrame(A, index=ids, columns=[f"{name}{j}" for j in range(A.shape[1])])
+        for name, A in zip("ab", views, strict=True)
+    }
+
+
+def test_names_of_frames_are_learned_and_compared(frames):
+    model = TLRR(3, random_state=0).fit(frames)
+    assert model.view_names_in_ == ["a", "b"] and model.n_features_in_ == [6, 5]
+    assert [list(names) for names in model.feature_names_in_] == [list(frames[k]) for k in "ab"]
+    turned = {"b": frames["b"], "a": frames["a"]}
+    np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
+    with pytest.raises(ValueError, match="dict has the views 'a', and fit had 'a', 'b'"):
+        model.predict({"a": frames["a"]})
+    with pytest.raises(ValueError, match="columns of view 'a' are not .* in another order"):
+        model.predict({**frames, "a": frames["a"].iloc[:, ::-1]})
+    with pytest.raises(ValueError, match="view 'b' .* without 'b0' and with 'c'"):
+        model.predict({**frames, "b": frames["b"].rename(columns={"b0": "c"})})
+    model.fit([A.to_numpy() for A in frames.values()])
+    assert model.view_names_in_ == [0, 1] and not hasattr(model, "feature_names_in_")
+    alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])
+    assert list(alone.feature_names_in_) == list(frames["a"])
+
+
+def test_rows_of_frames_must_be_the_same_samples(frames):
+    a, b = frames.values()
+    with pytest.raises(ValueError, match="'b' have the ids of view 'a' in another order .row 0 is"):
+        check_views({"a": a, "b": b.iloc[::-1]})
+    with pytest.raises(ValueError, match=r"1 only in view 1: 'new'; 1 only in view 0: 'id0'"):
+        check_views([a, b.rename(index={"id0": "new"})])
+    with pytest.raises(ValueError, match=r"36 only in view 0: 'id4', 'id5', 'id6', \.\.\. \(36\)"):
+        check_views([a, b[:4]])
+    with pytest.raises(ValueError, match="of the same ids: some are there more than once"):
+        check_views([a, b.iloc[[*range(40), 3]]])
+    assert len(check_views([a, b.loc[a.index].to_numpy(), b])) == 3
+
+
+def test_columns_that_are_no_numbers_are_named(frames):
+    pd = pytest.importorskip("pandas")
+    for values, told in (
+        (pd.Categorical(["x", "y"] * 20), "categories in column 'new'.*OneHotEncoder"),
+        (pd.date_range("2020", periods=40), "dates in column 'new'"),
+        (["x"] * 40, "text in column 'new'"),
+        (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),
+    ):
+        with pytest.raises(ValueError, match=f"view 'a' holds {told}"):
+            check_views({**frames, "a": frames["a"].assign(new=values)})
+    with pytest.raises(ValueError, match="view 1 is a 1D array"):
+        check_views([frames["a"], frames["b"]["b0"]])
+
+
+def test_kinds_of_numbers_in_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"i": [1, 2], "b": [True, False], "o": np.array([1, "2"], dtype=object)})
+    frame["n"] = pd.array([1, 3], dtype="Int64")
+    np.testing.assert_array_equal(check_views(frame)[0], [[1, 1, 1, 1], [2, 0, 2, 3]])
+    frame["n"] = pd.array([1, None], dtype="Int64")
+    with pytest.raises(ValueError, match="1 NaN .* row 1, column 'n'"):
+        check_views(frame)
+    sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.eye(3, format="csc"))
+    assert scipy.sparse.issparse(check_views(sparse)[0])
+    assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
+
+
+def test_frames_of_the_interchange_protocol():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"x": [1.0, 2.0, 3.0], "y": [1, 0, 2]})
+    given = named_views([table])
+    assert given.columns == [["x", "y"]]
+    np.testing.assert_array_equal(given.arrays[0], [[1, 1], [2, 0], [3, 2]])
+    with pytest.raises(ValueError, match="view 0 holds text in column 'z'"):
+        check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
+
+
+def test_align(frames):
+    a, b = frames["a"][:30], frames["b"][20:].iloc[::-1]
+    inner = align({"a": a, "b": b}, join="inner")
+    assert list(inner) == ["a", "b"] and list(inner["b"].index) == list(a.index[20:])
+    check_views(inner)
+    outer = align([a, b])
+    assert list(outer[0].index) == [*a.index, *b.index[:10]]
+    assert outer[0].isna().all(axis=1).sum() == 10 and outer[1].isna().all(axis=1).sum() == 20
+    arrays = check_views(outer, missing=True)
+    np.testing.assert_array_equal(arrays[1][20:30], frames["b"][20:30])
+    with pytest.raises(ValueError, match="view 1 has ids more than once: 'id39'"):
+        align([a, b.iloc[[0, 0]]])
+    with pytest.raises(ValueError, match="shares no id"):
+        align([a, b.reset_index(drop=True)])
+    with pytest.raises(ValueError, match="view 1 is no pandas DataFrame"):
+        align([a, X])
+    with pytest.raises(ValueError, match="join must be one of"):
+        align([a, b], join="left")
+
+
+# ------------------------------------------------------------------ views that say little
+
+
+def halves(load):
+    table = load()
+    middle = table.data.shape[1] // 2
+    views = {"first": table.data[:, :middle], "second": table.data[:, middle:]}
+    return views, table.feature_names
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "number"),
+    [
+        ("load_wine", "'magnesium' of .* 'proline'", 4),
+        ("load_breast_cancer", "'mean area' of .* 'worst area'", 3),
+    ],
+)
+def test_columns_that_outweigh_all_others_are_named(name, columns, number):
+    from sklearn import datasets as known
+    from sklearn.preprocessing import scale
+
+    views, names = halves(getattr(known, name))
+    middle = views["first"].shape[1]
+    names = [np.array(names[:middle]), np.array(names[middle:])]
+    with pytest.warns(UserWarning, match=f"few columns carry nearly all.*{columns}.*StandardScal"):
+        warn_of_columns(list(views.values()), list(views), names)
+    with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
+        warn_of_columns(list(views.values()), list(views))
+    warn_of_columns([scale(A) for A in views.values()], list(views))
+    warn_of_columns([views["first"], *(scale(A) for A in views.values())], list("abc"))
+
+
+def test_real_views_are_passed_over(load_shared):
+    for name in ("uci_digit", "orl_3view", "yaleb10", "yale_3view", "orl_4view", "scene15"):
+        views, _ = load_shared(name)
+        warn_of_columns([np.asarray(A, dtype=float) for A in views], list(range(len(views))))
+
+
+def test_views_of_few_features_are_named_where_fit_is_called():
+    views, _ = datasets.make_multiview_subspaces(40, 3, n_features=(8, 3), random_state=0)
+    for model in (TLRR(3, max_iter=0, random_state=0), ConsensusTLRR(3, random_state=0)):
+        told = r"fewer than 4 features: view 'b' \(3\)"
+        with pytest.warns(UserWarning, match=told) as caught:
+            model.fit(dict(zip("ab", views, strict=True)))
+        assert all(one.filename == __file__ for one in caught)
+
+
+def test_unknown_labels_are_not_judged():
+    views, y = datasets.make_multiview_subspaces(20, 2, random_state=0)
+    labels = y.astype(float)
+    labels[3] = np.nan
+    for unknown in (labels, [None if i == 3 else "a" for i in range(20)]):
+        with pytest.raises(ValueError, match="labels has 1 NaN or None, the first for sample 3"):
+            label_predictability(views, unknown)

@@ -117,15 +117,18 @@ class ViewGraphs:
         z = np.full((len(views), len(views)), -np.inf)
         for a, i in enumerate(views):
             for b, j in enumerate(views[:a]):
-                z[a, b] = z[b, a] = permutation_z(self.graphs[i], self.graphs[j])
+                z[a, b] = z[b, a] = self._z(i, j)
         return z.max(axis=1)
+
+    def _z(self, i, j):
+        return permutation_z(self.graphs[i], self.graphs[j])
 
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
         X = unit_rows(self._views[i][self.samples])
         return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=RIDGE))
 
-    def helpful(self, views, stacklevel=2):
+    def helpful(self, views, stacklevel=2, names=None):
         """Those of some views that are worth fusing.
 
         A view is set aside if neither another view's graph agrees with its own (z < 5) nor the
@@ -137,6 +140,8 @@ class ViewGraphs:
         views : list of int
         stacklevel : int
             Of the warnings that name the views set aside, and those only suspected.
+        names : list, optional
+            What the warnings call all views; by number where None.
 
         Returns
         -------
@@ -144,6 +149,7 @@ class ViewGraphs:
         """
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views
+        names = range(len(self._views)) if names is None else names
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
         halves = {i: self.own(i) for i in lonely if self._views[i].shape[1] >= MIN_COLUMNS}
@@ -159,7 +165,7 @@ class ViewGraphs:
             return views
         if noise:
             told = "; ".join(
-                f"view {i} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
+                f"view {names[i]!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
                 for i in noise
             )
             warnings.warn(
@@ -168,7 +174,7 @@ class ViewGraphs:
                 stacklevel=stacklevel,
             )
         if suspected and len(views) - len(noise) > 1:
-            told = ", ".join(f"view {i} (z {across[i]:.1f})" for i in suspected)
+            told = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
             warnings.warn(
                 f"the graphs of other views do not agree with those of {told}: kept, but check "
                 "that they describe the same samples in the same order",

@@ -4,12 +4,13 @@ import functools
 import mmap
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 
 import numpy as np
 import scipy.sparse
 
+from ._frames import view_title
 from .validation import available_memory
 
 BLOCK = 8192  # rows of a block at most
@@ -38,18 +39,25 @@ def row_source(X, rows=None):
 
     Parameters
     ----------
-    X : list of views, or one view
+    X : list or dict of views, or one view
     rows : int, optional
         See `RowSource`.
     """
-    alone = not isinstance(X, (list, tuple))
-    views = [X] if alone else list(X)
-    names = ["X"] if alone else [f"view {i}" for i in range(len(views))]
+    listed = isinstance(X, (list, tuple, Mapping)) and not scipy.sparse.issparse(X)
+    named = isinstance(X, Mapping) and listed
+    views = list(X.values() if named else X if listed else [X])
+    names = list(X) if named else list(range(len(views)))
+    titles = [view_title(name) for name in names] if listed else ["X"]
     if any(hasattr(view, "__dask_graph__") for view in views):
         from ._dask import DaskSource
 
-        return DaskSource(views, names, rows)
-    return RowSource(views, names, rows) if any(map(_is_stored, views)) else None
+        source = DaskSource(views, titles, rows)
+    elif any(map(_is_stored, views)):
+        source = RowSource(views, titles, rows)
+    else:
+        return None
+    source.view_names, source.listed, source.named = names, listed, named
+    return source
 
 
 def _is_stored(view):
@@ -161,6 +169,12 @@ class RowSource(Sequence):
                 self._release()
         back = np.argsort(order)
         return [_stacked(part)[back] for part in zip(*parts, strict=True)]
+
+    def like(self, views):
+        """Views in the form in which those of the source were given: list, dict or one view."""
+        if self.named:
+            return dict(zip(self.view_names, views, strict=True))
+        return views if self.listed else views[0]
 
     def load(self, limit=None):
         """All views, if they fit in memory, and in ``limit`` bytes where one is given."""

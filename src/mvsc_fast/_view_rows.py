@@ -17,6 +17,29 @@ TILE = 64  # BLAS may treat the rows of a remainder in another way: there is non
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
 
 
+def presence(views):
+    """Which samples have each view, of shape (v, n); None where all have all.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        As of `check_views` with ``missing=True``: rows are NaN as a whole or not at all.
+    """
+    present = np.array(
+        [
+            np.ones(X.shape[0], dtype=bool) if scipy.sparse.issparse(X) else ~np.isnan(X[:, 0])
+            for X in views
+        ]
+    )
+    return None if present.all() else present
+
+
+def observed(views):
+    """The views without their missing rows."""
+    present = presence(views)
+    return views if present is None else [X[has] for X, has in zip(views, present, strict=True)]
+
+
 def canonical_order(views):
     """An order of the samples that depends on their contents alone.
 
@@ -75,12 +98,14 @@ def warn_of_few(equal, n_clusters, stacklevel):
     return distinct < n_clusters
 
 
-def constant_views(views, consequence, stacklevel):
+def constant_views(views, consequence, stacklevel, names=None):
     """Numbers of the views in which all samples are equal, named in a UserWarning."""
     constant = [i for i, X in enumerate(views) if is_constant(X)]
     if constant:
+        names = range(len(views)) if names is None else names
         warnings.warn(
-            f"view {', '.join(map(str, constant))}: all samples are equal, {consequence}",
+            f"view {', '.join(repr(names[i]) for i in constant)}: all samples are equal, "
+            f"{consequence}",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -198,11 +223,11 @@ class LandmarkFeatures:
     """
 
     def __init__(self, rows, landmarks):
-        self._rows = rows
-        self._landmarks = [view.roots[landmarks] for view in rows]
+        self.rows = rows
+        self.landmarks = [view.roots[landmarks] for view in rows]
         self._scales = []
         kernel = 0.0
-        for L in self._landmarks:
+        for L in self.landmarks:
             squares = euclidean_distances(L, squared=True)
             scale = _floored(_ranked_distance(squares, SCALE_RANK))  # itself is at rank 0
             self._scales.append(scale)
@@ -215,11 +240,11 @@ class LandmarkFeatures:
 
     def of_fitted(self, landmarks):
         """Features of the samples that were given, of shape (n, D), float32."""
-        own = np.full(len(self._rows[0].roots), -1)
+        own = np.full(len(self.rows[0].roots), -1)
         own[landmarks] = np.arange(len(landmarks))
         return np.concatenate(
             [
-                self._features([view.roots[block] for view in self._rows], own[block])
+                self._features([view.roots[block] for view in self.rows], own[block])
                 for block in gen_batches(len(own), BLOCK)
             ]
         )
@@ -235,8 +260,12 @@ class LandmarkFeatures:
         return centred @ B[:d] + kernel @ (self._map @ B[d:])
 
     def _of_new(self, views):
-        rows = [view.transform(X) for view, X in zip(self._rows, views, strict=True)]
+        rows = [view.transform(X) for view, X in zip(self.rows, views, strict=True)]
         return rows, np.full(len(rows[0]), -1)
+
+    def of_rows(self, rows):
+        """Features of new samples from their rows Z of every view."""
+        return self._features(rows, np.full(len(rows[0]), -1))
 
     def _features(self, rows, own):
         centred, kernel = self._parts(rows, own)
@@ -245,9 +274,9 @@ class LandmarkFeatures:
     def _parts(self, rows, own):
         """Centred rows and kernels; ``own`` is each row's number among the landmarks, or -1."""
         found = np.flatnonzero(own >= 0)
-        kernel = np.zeros((len(own), len(self._landmarks[0])), dtype=np.float32)
+        kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
         parts = []
-        for view, Z, L, scale in zip(self._rows, rows, self._landmarks, self._scales, strict=True):
+        for view, Z, L, scale in zip(self.rows, rows, self.landmarks, self._scales, strict=True):
             parts.append(normalize(Z - view.mean) / np.sqrt(len(rows)))
             # Differences of products need float64; the rest, most of the time, does not.
             squares = euclidean_distances(Z, L, squared=True).astype(np.float32)

@@ -42,7 +42,7 @@ def label_predictability(views, labels):
     Raises
     ------
     ValueError
-        If a view is invalid, or labels do not match the samples.
+        If a view is invalid, or labels do not match the samples or are NaN or None.
 
     Notes
     -----
@@ -63,6 +63,15 @@ def label_predictability(views, labels):
         raise ValueError(
             f"labels has shape {labels.shape}, the views have {n} samples: pass one label per "
             "sample, or rows of them"
+        )
+    unknown = labels != labels  # NaN
+    if labels.dtype == object:
+        unknown = unknown | (labels == None)  # noqa: E711
+    if np.any(unknown):
+        first = int(np.flatnonzero(np.atleast_2d(unknown).any(axis=0))[0])
+        raise ValueError(
+            f"labels has {np.count_nonzero(unknown)} NaN or None, the first for sample {first}: "
+            "leave samples without a label out"
         )
     with blas_threads(1):
         judge = JudgeByViews(views)

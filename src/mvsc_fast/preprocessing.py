@@ -6,7 +6,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._columns import as_table, column_names, listed, positions_of, take_columns
+from ._table_columns import as_table, column_names, listed, positions_of, take_columns
 
 __all__ = ["PerView", "ViewSplitter"]
 

@@ -23,6 +23,7 @@ __all__ = [
     "check_slice_size",
     "check_sparse_similarities",
     "check_squarable",
+    "in_range",
 ]
 
 
@@ -77,30 +78,78 @@ def check_option(value, name, options):
     return value
 
 
-def check_finite(X, what):
-    """Raise ValueError with the number of NaN and infinite entries of X, if there are any."""
-    values = X.data if hasattr(X, "tocsr") else X
+def check_finite(X, what, columns=None, rows=None):
+    """Raise ValueError with the number and the first place of NaN and infinite entries of X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+    what : str
+        What the message calls X.
+    columns : list, optional
+        Names of the columns.
+    rows : ndarray of int, optional
+        Numbers of the rows, where X has only some.
+    """
+    sparse = hasattr(X, "tocsr")
+    values = X.data if sparse else X
     if np.isfinite(np.sum(values, dtype=np.float64)):
         return
+    bad = ~np.isfinite(values)
+    if not bad.any():  # their sum overflows
+        return
     nans = int(np.count_nonzero(np.isnan(values)))
-    infs = int(np.count_nonzero(np.isinf(values)))
-    if nans or infs:
-        raise ValueError(
-            f"{what} contains {nans} NaN and {infs} infinity values: impute or remove them first"
-        )
+    if sparse:
+        A = X.tocoo()
+        first = min(zip(A.row[~np.isfinite(A.data)], A.col[~np.isfinite(A.data)], strict=True))
+    else:
+        first = np.unravel_index(int(bad.argmax()), bad.shape)
+    row, column = int(first[0]), int(first[-1])
+    name = f"{columns[column]!r}" if columns is not None else column
+    raise ValueError(
+        f"{what} contains {nans} NaN and {np.count_nonzero(bad) - nans} infinity values, the first "
+        f"in row {row if rows is None else rows[row]}, column {name}: impute or remove them first"
+    )
 
 
 def check_squarable(X, what):
     """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
     values = X.data if hasattr(X, "tocsr") else X
-    if values.size == 0:
-        return
-    largest = float(max(values.max(), -values.min()))
-    if largest > np.sqrt(np.finfo(values.dtype).max / values.size) / 4:
+    largest = _largest(values)
+    if largest > _largest_squarable(values):
         raise ValueError(
             f"{what} has entries up to {largest:.3g}, too large to be squared in "
             f"{values.dtype}: rescale it"
         )
+
+
+def in_range(X):
+    """X, times a power of two where its largest entry is too large to be squared, or below 2^-10.
+
+    Lengths of rows can then be taken: squares would overflow, or vanish, and scikit-learn takes
+    lengths below ten epsilons for zero.
+    """
+    values = X.data if hasattr(X, "tocsr") else X
+    largest = _largest(values)
+    if largest == 0 or 2.0**-10 <= largest <= _largest_squarable(values):
+        return X
+    exponent = -int(np.frexp(largest)[1])
+    if not hasattr(X, "tocsr"):
+        return np.ldexp(X, exponent)
+    X = X.copy()
+    X.data = np.ldexp(X.data, exponent)
+    return X
+
+
+def _largest(values):
+    """Largest modulus, NaN left out."""
+    if values.size == 0:
+        return 0.0
+    return float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None), 0.0))
+
+
+def _largest_squarable(values):
+    return np.sqrt(np.finfo(values.dtype).max / max(values.size, 1)) / 4
 
 
 def check_slice_size(n, what):

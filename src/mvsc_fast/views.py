@@ -1,72 +1,315 @@
-"""Lists of feature matrices in, one validated form out."""
+"""Views in any common form in, one validated form out."""
+
+from collections.abc import Iterator, Mapping, ValuesView
+from numbers import Number
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from .validation import check_finite, check_squarable
+from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
+from .validation import check_finite, check_memory, check_option, in_range
 
-__all__ = ["check_views"]
+__all__ = ["NamedViews", "align", "check_views", "named_views"]
 
 
-def check_views(views, *, ensure_min_samples=2):
+class NamedViews(NamedTuple):
+    """Validated views and what they are called.
+
+    Attributes
+    ----------
+    arrays : list of ndarray or csr_matrix of shape (n_samples, n_features_i)
+    names : list
+        Keys of a mapping, else 0, 1, ...
+    columns : list of (list of str or None)
+        Names of the columns of views that were data frames, where all of them are strings.
+    listed : bool
+        False where a single matrix was given.
+    """
+
+    arrays: list
+    names: list
+    columns: list
+    listed: bool
+
+
+def check_views(views, *, ensure_min_samples=2, missing=False):
     """Validate multi-view features.
 
     Parameters
     ----------
-    views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-        One matrix for each view, all with the same samples in the same order. A single matrix
-        (array, sparse matrix or data frame) is one view.
+    views : list, tuple, dict or generator of array-like, sparse matrix or data frame
+        One matrix of shape (n_samples, n_features_i) for each view, all with the same samples in
+        the same order; the keys of a dict name the views in messages. The indexes of pandas frames
+        must agree (see `align`). A single matrix (array, sparse matrix or data frame) is one view.
     ensure_min_samples : int, default=2
+    missing : bool, default=False
+        Whether rows may be NaN as a whole: samples without that view. Sparse views that have such
+        rows become dense.
 
     Returns
     -------
     list of ndarray or csr_matrix
         float32 where every view is float32, else float64. C-contiguous; not copied if they
-        already were of this form.
+        already were of this form. A view whose largest entry is below 2^-10 or too large to be
+        squared is multiplied by a power of two: rows are scaled to unit length later, which so
+        loses nothing.
 
     Raises
     ------
     ValueError
-        On an empty list, views with different numbers of samples, NaN or infinite entries (with
-        their count), entries too large to be squared, complex or non-numeric entries, or fewer
-        samples than needed.
+        On an empty list, views with different samples, NaN or infinite entries (with their number
+        and the first place), entries that are no real numbers (with their column), samples that
+        are missing in all views, or fewer samples than needed.
     """
-    named = _as_list(views)
-    checked = [
-        check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            ensure_min_samples=ensure_min_samples,
-            input_name=name,
-        )
-        for name, X in named
-    ]
-    for (name, _), X in zip(named, checked, strict=True):
-        if X.shape[0] != checked[0].shape[0]:
+    return named_views(views, ensure_min_samples=ensure_min_samples, missing=missing).arrays
+
+
+def named_views(views, *, ensure_min_samples=2, missing=False):
+    """As `check_views`, with the names of views and columns.
+
+    Returns
+    -------
+    NamedViews
+    """
+    given, listed = _listed(views)
+    names = [name for name, _ in given]
+    titles = [view_title(name) for name in names] if listed else ["X"]
+    read = [_read(X, title) for (_, X), title in zip(given, titles, strict=True)]
+    indexed = [(frame.index, title) for frame, title in zip(read, titles, strict=True)
+               if frame.index is not None]  # fmt: skip
+    for index, title in indexed[1:]:
+        check_same_index(indexed[0][0], index, title, indexed[0][1])
+    arrays = []
+    for frame, title in zip(read, titles, strict=True):
+        X = _numeric(frame, title, ensure_min_samples)
+        if X.shape[0] != (arrays or [X])[0].shape[0]:
             raise ValueError(
-                f"{name} has {X.shape[0]} samples, view 0 has {checked[0].shape[0]}: "
+                f"{title} has {X.shape[0]} samples, {titles[0]} has {arrays[0].shape[0]}: "
                 "every view must describe the same samples"
             )
-        check_finite(X, name)
-        check_squarable(X, name)
-    dtype = np.result_type(*(X.dtype for X in checked))
-    return [X.astype(dtype, copy=False) for X in checked]
+        arrays.append(_finite(X, title, frame.columns, missing))
+    dtype = np.result_type(*(X.dtype for X in arrays))
+    arrays = [X.astype(dtype, copy=False) for X in arrays]
+    if missing:
+        _check_presence(arrays, ensure_min_samples)
+    return NamedViews(arrays, names, [_names_of(frame.columns) for frame in read], listed)
 
 
-def _as_list(views):
-    """(name, matrix) of every view."""
+class _Matrix(NamedTuple):
+    """What has no ids and no names of columns."""
+
+    values: object
+    columns: None = None
+    index: None = None
+
+
+def _listed(views):
+    """[(name, matrix)] of every view, and whether several could have been given."""
+    if isinstance(views, (str, bytes)):
+        raise ValueError(
+            f"got the string {views[:40]!r} instead of views: files are read by "
+            "mvsc_fast.readers.load_views"
+        )
+    if scipy.sparse.issparse(views):  # some are mappings
+        return [(0, views)], False
+    if isinstance(views, Mapping):
+        if not views:
+            raise ValueError("the dict of views is empty: pass at least one feature matrix")
+        return list(views.items()), True
+    if isinstance(views, (Iterator, ValuesView)):
+        views = list(views)
+        if views and not any(map(_is_matrix, views)):
+            raise ValueError("the iterable yields no matrices: every view must be 2-D")
     if isinstance(views, (list, tuple)):
         if len(views) == 0:
             raise ValueError("the list of views is empty: pass at least one feature matrix")
-        if np.ndim(views[0]) >= 2 or scipy.sparse.issparse(views[0]):
-            return [(f"view {i}", X) for i, X in enumerate(views)]
+        if any(map(_is_matrix, views)):
+            return list(enumerate(views)), True
+        if all(is_series(X) or isinstance(X, np.ndarray) and X.ndim == 1 for X in views):
+            raise ValueError(
+                f"got a list of {len(views)} arrays that are 1D: pass numpy.stack(X) if they are "
+                "samples, or X[:, None] of each if they are views of one column"
+            )
     elif getattr(views, "ndim", 2) == 3:
         raise ValueError(
             f"got one array of shape {views.shape}: pass a list of (n_samples, n_features) "
             'arrays, or graph="precomputed" for a stack of similarity matrices'
         )
-    return [("X", views)]
+    return [(0, views)], False
+
+
+def _is_matrix(X):
+    if X is None or isinstance(X, (str, bytes, Number)):
+        return False
+    if scipy.sparse.issparse(X) or is_frame(X):
+        return True
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and isinstance(X[0], (list, tuple, np.ndarray))
+    return np.ndim(X) >= 2
+
+
+def _read(X, title):
+    """A view as a `Frame` or alike, refused where it is no table."""
+    if X is None:
+        raise ValueError(
+            f"{title} is None: leave it out; samples that lack a view have a row of NaN in it"
+        )
+    if isinstance(X, (str, bytes)):
+        raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
+    if is_frame(X):
+        return read_frame(X, title)
+    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
+        raise ValueError(refusal(title, "text"))
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
+        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
+    return _Matrix(X)
+
+
+def _numeric(frame, title, ensure_min_samples):
+    """The matrix in float32 or float64, not yet known to be finite."""
+    X = frame.values
+    if not scipy.sparse.issparse(X) and not hasattr(X, "__array_function__"):
+        X = np.asarray(X)
+    if X.ndim == 1:
+        raise ValueError(
+            f"{title} is a 1D array of {X.shape[0]} entries, and every view must be 2D. Reshape "
+            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+        )
+    if X.dtype == object or X.dtype.kind in "US":
+        _check_text(X, title)
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+        ensure_min_samples=ensure_min_samples,
+        input_name=title,
+    )
+
+
+def _check_text(X, title):
+    """Raise if an array of objects has a column of text."""
+    for j, column in enumerate(X.T if X.ndim == 2 else [X.ravel()]):
+        for value in column:
+            if isinstance(value, str):
+                try:
+                    float(value)
+                except ValueError:
+                    raise ValueError(refusal(title, "text", str(j))) from None
+
+
+def _finite(X, title, columns, missing):
+    """X within the range where squares do not overflow; NaN in whole rows where they may be."""
+    values = X.data if scipy.sparse.issparse(X) else X
+    if np.isfinite(np.sum(values, dtype=np.float64)):
+        return in_range(X)
+    rows = _missing_rows(X)
+    if rows.any() and missing:
+        if scipy.sparse.issparse(X):
+            check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
+            X = X.toarray()
+        check_finite(X[~rows], title, columns, np.flatnonzero(~rows))
+        return in_range(X)
+    if rows.any():
+        which = np.flatnonzero(rows)
+        raise ValueError(
+            f"{title} contains NaN in all of {len(which)} rows (the first is row {which[0]}): "
+            "TLRR and ConsensusTLRR take samples that lack a view, here impute or remove them"
+        )
+    check_finite(X, title, columns)
+    return in_range(X)
+
+
+def _missing_rows(X):
+    """Which rows of a view are NaN as a whole, of shape (n,)."""
+    if scipy.sparse.issparse(X):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
+    rows = np.isnan(X[:, 0])
+    rows[rows] = np.isnan(X[rows]).all(axis=1)
+    return rows
+
+
+def _check_presence(arrays, ensure_min_samples):
+    """Raise if a sample is missing in all views, or a view has too few samples."""
+    rows = np.array([_missing_rows(X) for X in arrays])
+    if not rows.any():
+        return
+    lost = np.flatnonzero(rows.all(axis=0))
+    if len(lost):
+        raise ValueError(
+            f"{len(lost)} samples are missing in all views (rows {shown(*lost)}): remove them"
+        )
+    left = (~rows).sum(axis=1)
+    if left.min() < ensure_min_samples > 1:
+        i = int(left.argmin())
+        raise ValueError(f"{view_title(i)} has only {left[i]} rows that are not NaN: leave it out")
+
+
+def _names_of(columns):
+    """Names of the columns where all of them are strings, as in scikit-learn."""
+    named = columns is not None and all(isinstance(name, str) for name in columns)
+    return list(columns) if named else None
+
+
+def align(frames, join="outer"):
+    """Data frames with the same rows in the same order, by their ids.
+
+    Parameters
+    ----------
+    frames : list or dict of pandas.DataFrame
+        The views; their index holds the ids of the samples, each once (``frame.set_index("id")``).
+    join : {"outer", "inner"}, default="outer"
+        "outer" keeps every sample of any frame, with a row of NaN in the frames that lack it, as
+        `TLRR` and `ConsensusTLRR` take; "inner" keeps the samples that all frames have.
+
+    Returns
+    -------
+    list or dict of pandas.DataFrame
+        In the order of the first frame, then of the others.
+
+    Raises
+    ------
+    ValueError
+        If a view has no index, an id occurs twice in one, or frames share no id.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mvsc_fast.views import align
+    >>> a = pd.DataFrame({"x": [1.0, 2.0]}, index=["s", "t"])
+    >>> b = pd.DataFrame({"y": [3.0, 4.0]}, index=["t", "u"])
+    >>> align([a, b])[1]["y"].tolist()
+    [nan, 3.0, 4.0]
+    >>> align({"a": a, "b": b}, join="inner")["a"].index.tolist()
+    ['t']
+    """
+    check_option(join, "join", ("outer", "inner"))
+    given, listed = _listed(frames)
+    if not listed:
+        raise ValueError("align takes a list or a dict of data frames")
+    for name, frame in given:
+        title = view_title(name)
+        if not hasattr(frame, "reindex"):
+            raise ValueError(
+                f"{title} is no pandas DataFrame, and has no ids to align by: "
+                'frame.to_pandas().set_index("id") where it is another data frame'
+            )
+        if not frame.index.is_unique:
+            twice = frame.index[frame.index.duplicated()].unique()
+            raise ValueError(f"{title} has ids more than once: {shown(*twice)}")
+    index = given[0][1].index
+    for name, frame in given[1:]:
+        common = index[index.isin(frame.index)]
+        if len(common) == 0:
+            raise ValueError(
+                f"{view_title(name)} (ids {shown(*frame.index)}) shares no id with the views "
+                f"before it ({shown(*index)}): are they of the same kind?"
+            )
+        new = frame.index[~frame.index.isin(index)]
+        index = common if join == "inner" else index.append(new)
+    aligned = {name: frame.reindex(index) for name, frame in given}
+    return aligned if isinstance(frames, Mapping) else list(aligned.values())

@@ -188,7 +188,7 @@ def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
     outside = np.setdiff1d(np.arange(N), model.samples_)[0]
     counts[0][outside, 0] = -1e-9
     again = clone_of(model).fit(counts)
-    assert model._features._rows[0]._nonnegative and not again._features._rows[0]._nonnegative
+    assert model._features.rows[0]._nonnegative and not again._features.rows[0]._nonnegative
 
 
 def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):

@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from .._columns import check_columns, in_order, keep_columns, warn_of_columns
 from .._documentation import completed
 from .._progress import Progress
 from .._relevance import MAX_SAMPLES, ViewGraphs
 from ..spectral import spectral_labels
 from ..threads import use_threads
 from ..validation import available_memory, check_clusters
-from ..views import check_views
+from ..views import named_views
 from ._cost import Cost
 from ._method import CHECKS, check_seed, count, natural
 
@@ -64,7 +65,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Adjusted mutual information of the labels with the vote of each view's own graph: around 0
         for noise, .3 to 1 for views that carry the clusters. The graphs are of at most 1000
         samples, and cost little beside the fit; of precomputed similarities every slice is one.
+    view_names_in_ : list
+        Keys of the dict of views that `fit` was given, else 0, 1, ...
     n_features_in_ : int or list of int
+    feature_names_in_ : ndarray of str, or list with one for each view
+        Names of the columns, where a view was a data frame whose names are all strings; None for
+        the other views of a list.
 
     Examples
     --------
@@ -75,6 +81,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     """
 
     _function = None
+    _takes_missing = False  # whether samples may lack some views
     _learned = ("tensor",)  # fields of the function's result that become attributes
     _large = ("affinity_", "similarity_", "tensor_", "embedding_")  # that keep="labels" leaves out
     _arrays = (0, 0)
@@ -117,8 +124,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-            The views; one 2-D array is one view.
+        X : list, tuple, dict or generator of array-like, sparse matrix or data frame
+            The views, of shape (n_samples, n_features_i); one 2-D array is one view. The keys of a
+            dict name the views. Indexes of pandas frames must agree: `views.align` makes them.
+            Rows are scaled to unit length, so that the unit of a view does not matter; columns
+            that are much larger than the others decide alone: scale them first.
         y : ignored
             For compatibility with scikit-learn.
 
@@ -135,6 +145,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         views = self._validate(X)
         n_samples = views[0].shape[0]
         check_clusters(self.n_clusters, n_samples)
+        self._warn_of_columns(views)
         with self._reporting(), use_threads(self.n_threads, n_samples) as n_threads:
             self._check_cost(views)
             self._cluster(views, draw_seed(self.random_state), n_threads)
@@ -157,20 +168,36 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 self._checks[name](value, name)
 
     def _validate(self, X, reset=True):
-        """Validated views; sets or compares ``n_features_in_``, a list where X is one."""
-        views = check_views(X, ensure_min_samples=2 if reset else 1)
-        alone = len(views) == 1 and not isinstance(X, (list, tuple))
-        if alone and (reset or not isinstance(self.n_features_in_, list)):
+        """Validated views; sets or compares what is known of their names and columns."""
+        given = named_views(
+            X if reset else in_order(X, self.view_names_in_),
+            ensure_min_samples=2 if reset else 1,
+            missing=self._takes_missing,
+        )
+        if reset:
+            self.view_names_in_ = given.names
+        if not given.listed and (reset or not isinstance(self.n_features_in_, list)):
             validate_data(self, X, skip_check_array=True, reset=reset)
-            return views
-        n_features = [view.shape[1] for view in views]
+            return given.arrays
+        n_features = [view.shape[1] for view in given.arrays]
         if reset:
             self.n_features_in_ = n_features
-        elif n_features != np.ravel(self.n_features_in_).tolist():
+            keep_columns(self, given.columns)
+            return given.arrays
+        check_columns(self, given.columns)
+        if n_features != np.ravel(self.n_features_in_).tolist():
             raise ValueError(
                 f"the views have {n_features} features, those of fit had {self.n_features_in_}"
             )
-        return views
+        return given.arrays
+
+    def _has_features(self):
+        """Whether the views are features, not similarities."""
+        return True
+
+    def _warn_of_columns(self, views):
+        if self._has_features():
+            warn_of_columns(views, self.view_names_in_, getattr(self, "feature_names_in_", None))
 
     def _check_cost(self, views):
         """Refuse before any work what does not fit into memory, and say what the fit needs."""

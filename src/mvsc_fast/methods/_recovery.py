@@ -58,14 +58,15 @@ class RecoveryClusterer(MultiViewClusterer):
 
     _checks = {"graph": check_graph}
 
-    def _validate(self, X, **reset):
+    def _validate(self, X, reset=True):
         if not self._is_precomputed():
-            return super()._validate(X, **reset)
+            return super()._validate(X, reset)
         X = np.asarray(X)[None] if np.ndim(X) == 2 else X
         W = check_similarities(X, nonnegative=True, name="X")
         if W.shape[1] < 2:
             raise ValueError("X has 1 sample: at least 2 are needed")
         self.n_features_in_ = W.shape[1]
+        self.view_names_in_ = list(range(len(W)))
         return W
 
     def _cost(self, views):
@@ -75,6 +76,9 @@ class RecoveryClusterer(MultiViewClusterer):
             first = TSVDMSC()._cost(views)
             cost = Cost(max(cost.memory, first.memory), *np.add(cost[1:], first[1:]))
         return cost
+
+    def _has_features(self):
+        return not self._is_precomputed()
 
     def _view_support(self, views):
         if self._is_precomputed():

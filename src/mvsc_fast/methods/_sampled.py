@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._columns import in_order, keep_columns
 from .._passes import LARGEST_GRAM, labels_of, summarised
 from .._row_source import COPIES, LEAST_ROWS, RowSource, block_rows, check_bytes, row_source
 from ..validation import check_integer
@@ -77,31 +78,29 @@ class SampledClusterer:
             return max(self._least_limit, 300 * self.n_clusters)
         return self.max_samples
 
-    def _validate(self, X, **reset):
+    def _validate(self, X, reset=True):
         """Views in memory, or their source where they are not and are not to be loaded."""
-        source = row_source(X) if self._reads_features() else None
+        given = X if reset else in_order(X, self.view_names_in_)
+        source = row_source(given) if self._has_features() else None
         if source is None:
-            return super()._validate(X, **reset)
+            return super()._validate(X, reset)
         source.rows = self._block_rows(source)
-        alone = not isinstance(X, (list, tuple))
-        if reset.get("reset", True):
-            if not self._draws_sample(source):
-                loaded = source.load(self._bytes())
-                return super()._validate(loaded[0] if alone else loaded)
-            self.n_features_in_ = source.n_features[0] if alone else source.n_features
-        elif source.n_features != np.ravel(self.n_features_in_).tolist():
-            raise ValueError(
-                f"the views have {source.n_features} features, those of fit had "
-                f"{self.n_features_in_}"
-            )
+        if not reset:
+            if source.n_features != np.ravel(self.n_features_in_).tolist():
+                raise ValueError(
+                    f"the views have {source.n_features} features, those of fit had "
+                    f"{self.n_features_in_}"
+                )
+            return source
+        if not self._draws_sample(source):
+            return super()._validate(source.like(source.load(self._bytes())))
+        self.view_names_in_ = source.view_names
+        self.n_features_in_ = source.n_features if source.listed else source.n_features[0]
+        keep_columns(self, [None] * len(source))
         return source
 
-    def _reads_features(self):
-        """Whether the views are features, which may be read in blocks."""
-        return True
-
     def _deliver(self, X):
-        source = row_source(X) if self._reads_features() else None
+        source = row_source(X) if self._has_features() else None
         if source is not None and isinstance(self.labels_, np.ndarray):
             self.labels_ = source.labels_like(self.labels_)
 
@@ -114,7 +113,14 @@ class SampledClusterer:
         order = np.lexsort(summary.keys)
         ranks = np.random.RandomState(seed).choice(len(order), self._limit(), replace=False)
         numbers = order[np.sort(ranks)]
-        return Drawn(source, numbers, source.take(numbers), summary)
+        sample = source.take(numbers)
+        if source is views:
+            super()._warn_of_columns(sample)
+        return Drawn(source, numbers, sample, summary)
+
+    def _warn_of_columns(self, views):
+        if not isinstance(views, RowSource):  # else of the sample that is drawn
+            super()._warn_of_columns(views)
 
     def _labels_of(self, views, n_threads, samples=None, labels=None):
         """Labels of all rows; those of some samples, in ascending order, may be given."""

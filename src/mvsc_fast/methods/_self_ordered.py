@@ -58,9 +58,10 @@ class SelfOrdered(MultiViewClusterer):
         views = self._validate(X)
         with self._reporting():
             fitted, n_rounds = self._ordered(views, by_dft)
-        n_features = self.n_features_in_
-        vars(self).update({key: value for key, value in vars(fitted).items() if key[-1] == "_"})
-        self.estimator_, self.n_rounds_, self.n_features_in_ = fitted, n_rounds, n_features
+        given = {key: value for key, value in vars(self).items() if key.endswith("_in_")}
+        learned = {key: value for key, value in vars(fitted).items() if key[-1] == "_"}
+        vars(self).update(learned | given)
+        self.estimator_, self.n_rounds_ = fitted, n_rounds
         return self
 
     def _ordered(self, views, by_dft):

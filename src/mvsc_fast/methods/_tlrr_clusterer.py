@@ -187,10 +187,10 @@ class TLRR(VotingClusterer):
                 'size="dense"'
             )
 
-    def _validate(self, X, **reset):
+    def _validate(self, X, reset=True):
         sparse = isinstance(X, (list, tuple)) and any(scipy.sparse.issparse(A) for A in X)
         if not (self._is_precomputed() and sparse):
-            return super()._validate(X, **reset)
+            return super()._validate(X, reset)
         W = check_sparse_similarities(X, name="X")
         for i, A in enumerate(W):
             if A.nnz and A.data.min() < 0:

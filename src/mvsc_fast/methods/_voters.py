@@ -149,9 +149,6 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     def _is_default(self):
         return isinstance(self.graph, str) and self.graph == "selfrep"
 
-    def _reads_features(self):
-        return not self._is_precomputed()
-
     def _size(self, views):
         """The size that is meant, and the number of samples that are fitted."""
         n = views[0].shape[0]

@@ -1,0 +1,174 @@
+"""Data frames as matrices: what their columns hold, and whether their rows are the same samples."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+SHOWN = 3  # names or ids in a message
+# Kinds of columns in the data frame interchange protocol.
+KINDS = {21: "text", 22: "dates", 23: "categories"}
+ENCODE = {
+    "text": "make numbers of it (TfidfVectorizer or OneHotEncoder of scikit-learn)",
+    "dates": "make numbers of them (days since a date, or the hour of the day)",
+    "categories": "make numbers of them (OneHotEncoder of scikit-learn)",
+}
+
+
+class Frame(NamedTuple):
+    """A data frame as a matrix.
+
+    Attributes
+    ----------
+    values : ndarray or sparse matrix of shape (n, d)
+    columns : list
+        As named in the frame.
+    index : pandas index or None
+        Ids of the rows, where the frame has them.
+    """
+
+    values: np.ndarray
+    columns: list
+    index: object
+
+
+def is_frame(X):
+    """Whether X is a data frame: of pandas, or of the interchange protocol."""
+    named = hasattr(X, "columns") and hasattr(X, "dtypes")
+    return named and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
+
+
+def is_series(X):
+    """Whether X is a single column of a data frame."""
+    return hasattr(X, "to_numpy") and not is_frame(X) and getattr(X, "ndim", 1) == 1
+
+
+def read_frame(X, title):
+    """The `Frame` of a data frame whose columns are all numbers, nulls as NaN."""
+    if hasattr(X, "iloc"):
+        return _read_pandas(X, title)
+    if hasattr(X, "dtypes"):  # polars
+        columns, kinds = list(X.columns), [_kind_of(dtype) for dtype in X.dtypes]
+    else:
+        protocol = X.__dataframe__()
+        columns = list(protocol.column_names())
+        kinds = [KINDS.get(int(A.dtype[0])) for A in protocol.get_columns()]
+    for column, kind in zip(columns, kinds, strict=True):
+        if kind is not None:
+            raise ValueError(refusal(title, kind, shown(column)))
+    values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    return Frame(np.asarray(values, dtype=_float_type(values.dtype)), columns, None)
+
+
+def _read_pandas(X, title):
+    columns = list(X.columns)
+    for j, dtype in enumerate(X.dtypes):
+        if getattr(dtype, "kind", "") == "c":
+            raise ValueError(f"Complex data not supported: {title}, column {shown(columns[j])}")
+        kind = _kind_of(dtype)
+        if kind is None and str(dtype) == "object":
+            kind = _text_kind(X.iloc[:, j])
+        if kind is not None:
+            raise ValueError(refusal(title, kind, shown(columns[j])))
+    if len(columns) and all(hasattr(X.iloc[:, j], "sparse") for j in range(len(columns))):
+        return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
+    dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
+    return Frame(X.to_numpy(dtype=dtype, na_value=np.nan), columns, X.index)
+
+
+def _kind_of(dtype):
+    """What a column of pandas or polars holds that is not numbers, by its dtype."""
+    name = str(dtype).lower()
+    if name.startswith(("categor", "enum")):
+        return "categories"
+    if name.startswith(("date", "time", "duration", "period", "interval")):
+        return "dates"
+    return "text" if name.startswith(("str", "utf8")) else None
+
+
+def _text_kind(column):
+    """ "text" where a column of objects has strings that are no numbers."""
+    for value in column:
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return "text"
+    return None
+
+
+def _float_type(dtype):
+    """The floating type that a column of some dtype is read as."""
+    return np.float32 if str(dtype).lower() in ("float32", "float16") else np.float64
+
+
+def refusal(title, kind, column=None):
+    """The message for a view that holds something else than numbers."""
+    where = "" if column is None else f" in column {column}"
+    return f"{title} holds {kind}{where}: {ENCODE[kind]}, or leave it out"
+
+
+def shown(*names):
+    """Some names as a message shows them, cut after the third; NumPy's scalars as Python's."""
+    text = ", ".join(
+        repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]
+    )
+    return text if len(names) <= SHOWN else f"{text}, ... ({len(names)})"
+
+
+def view_title(name):
+    """What messages call a view: view 0, view 'text'."""
+    return f"view {shown(name)}"
+
+
+def check_same_index(first, index, title, other_title):
+    """Raise ValueError, with the first differences, if two frames have other rows.
+
+    Parameters
+    ----------
+    first, index : pandas index
+        Of the first frame and of the one to compare.
+    title, other_title : str
+        What messages call the one to compare, and the first.
+    """
+    if len(first) == len(index) and first.equals(index):
+        return
+    absent = first[~first.isin(index)]
+    extra = index[~index.isin(first)]
+    if len(absent) or len(extra):
+        told = [
+            f"{len(ids)} only in {where}: {shown(*ids)}"
+            for ids, where in ((extra, title), (absent, other_title))
+            if len(ids)
+        ]
+        raise ValueError(
+            f"the rows of {title} and {other_title} have other ids ({'; '.join(told)}). "
+            'mvsc_fast.views.align(frames, join="inner") keeps the samples that all views have, '
+            'join="outer" all, with rows of NaN; if the rows do match, drop the ids with '
+            "frame.reset_index(drop=True)"
+        )
+    if len(first) != len(index):
+        raise ValueError(
+            f"{title} has {len(index)} rows and {other_title} {len(first)}, of the same ids: "
+            "some are there more than once. Keep one row for each, frame[~frame.index.duplicated()]"
+        )
+    row = int(np.flatnonzero(first != index)[0])
+    raise ValueError(
+        f"the rows of {title} have the ids of {other_title} in another order (row {row} is "
+        f"{shown(index[row])} there and {shown(first[row])} here): align them by "
+        "frame.loc[other.index]"
+    )
+
+
+def check_same_columns(title, columns, fitted):
+    """Raise ValueError if a view has other columns than in fit, or in another order."""
+    columns, fitted = list(columns), list(fitted)
+    if columns == fitted:
+        return
+    absent = [name for name in fitted if name not in columns]
+    extra = [name for name in columns if name not in fitted]
+    told = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
+    raise ValueError(
+        f"the columns of {title} are not those of fit, {' and '.join(told) or 'in another order'}: "
+        "pass frame[columns] with the columns of feature_names_in_"
+    )

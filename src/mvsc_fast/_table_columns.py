@@ -1,0 +1,110 @@
+"""Columns of a table by name, beginning of the name, position or slice."""
+
+from difflib import get_close_matches
+
+import numpy as np
+import scipy.sparse
+
+
+def as_table(X):
+    """X as something with columns."""
+    if scipy.sparse.issparse(X):
+        return X.tocsr()
+    X = X if hasattr(X, "columns") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"X has shape {X.shape}: one table of shape (n_samples, n_features) is needed"
+        )
+    return X
+
+
+def column_names(X):
+    """Names of the columns of a data frame, None where they are not all strings."""
+    names = list(getattr(X, "columns", [0]))
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def take_columns(X, columns):
+    """Columns of a table by position."""
+    return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+
+def positions_of(columns, names, n_columns, what):
+    """Positions of some columns of a table.
+
+    Parameters
+    ----------
+    columns : str, int, slice, or list of str, int or bool
+    names : list of str or None
+    n_columns : int
+    what : str
+        Whose columns they are, in messages.
+
+    Returns
+    -------
+    ndarray of int
+    """
+    if isinstance(columns, str):
+        found = [j for j, name in enumerate(names or []) if name.startswith(columns)]
+        if names is None:
+            raise ValueError(
+                f"{what}: names of columns need a data frame whose columns have names, this table "
+                f"has {n_columns} columns without: give positions, not {columns!r}"
+            )
+        if not found:
+            raise ValueError(f"{what}: no column begins with {columns!r}{_alike(columns, names)}")
+        return np.array(found)
+    if isinstance(columns, slice):
+        if not all(
+            part is None or hasattr(part, "__index__")
+            for part in (columns.start, columns.stop, columns.step)
+        ):
+            raise ValueError(f"{what}: {columns} is not a slice of positions")
+        found = np.arange(n_columns)[columns]
+        if len(found) == 0:
+            raise ValueError(f"{what}: {columns} has none of the {n_columns} columns")
+        return found
+    columns = [columns] if np.ndim(columns) == 0 else list(columns)
+    if columns and all(isinstance(one, (bool, np.bool_)) for one in columns):
+        if len(columns) != n_columns:
+            raise ValueError(f"{what}: {len(columns)} booleans for {n_columns} columns")
+        columns = np.flatnonzero(columns).tolist()
+    if not columns:
+        raise ValueError(f"{what} has no columns")
+    found = [_position(one, names, n_columns, what) for one in columns]
+    for position, column in zip(found, columns, strict=True):
+        if found.count(position) > 1:
+            raise ValueError(f"{what} has column {column!r} twice")
+    return np.array(found)
+
+
+def _position(column, names, n_columns, what):
+    """Position of one column, given by name or position."""
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"{what}: names of columns need a data frame whose columns have names, this table "
+                f"has {n_columns} columns without: give positions, not {column!r}"
+            )
+        if names.count(column) == 1:
+            return names.index(column)
+        if column in names:
+            raise ValueError(f"{what}: {names.count(column)} columns are called {column!r}")
+        raise ValueError(f"{what}: no column {column!r}{_alike(column, names)}")
+    if isinstance(column, (bool, np.bool_)) or not hasattr(column, "__index__"):
+        raise ValueError(f"{what}: a column is a name or a position, got {column!r}")
+    if not -n_columns <= column < n_columns:
+        raise ValueError(f"{what}: no column {column}, the table has {n_columns}")
+    return int(column) % n_columns
+
+
+def _alike(wanted, names):
+    """The columns of a name most alike, or the first ones, for a message."""
+    shown = get_close_matches(wanted, names, n=3) or names[:5]
+    more = ", ..." if len(shown) < len(names) else ""
+    return f"; the table has {listed(shown)}{more}"
+
+
+def listed(names):
+    """Names as a message shows them."""
+    return ", ".join(map(repr, names))
