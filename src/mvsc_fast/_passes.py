@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ._view_rows import row_keys, unit_rows
+from ._view_rows import observed, row_keys, unit_rows
 
 LARGEST_GRAM = 4096  # columns; the Gram matrix of more takes more memory than all else
 
@@ -84,10 +84,11 @@ def _summary(first, views, limits, wanted, grid):
     if bad is not None:
         nothing = [None] * len(views)
         return Summary([[]] * len(views), nothing, np.zeros(len(views)), bad)
+    there = observed(views)
     return Summary(
         [[row_keys(X)] for X in views],
-        [_rounded_gram(X, grid) if gram else None for X, gram in zip(views, wanted, strict=True)],
-        np.array([X.min() for X in views], dtype=np.float64),
+        [_rounded_gram(X, grid) if gram else None for X, gram in zip(there, wanted, strict=True)],
+        np.array([X.min() if X.shape[0] else np.inf for X in there], dtype=np.float64),
         None,
     )
 
@@ -144,9 +145,17 @@ def largest_entry(dtype, count):
 
 
 def _first_bad(first, views, limits):
-    """(view, row, column, value) of the first entry that is not finite or above its limit."""
+    """(view, row, column, value) of the first entry that is not finite or above its limit.
+
+    Rows that are NaN throughout lack the view; view -1 says that a row lacks them all.
+    """
+    lacking = np.ones(views[0].shape[0], dtype=bool)
     for i, (X, limit) in enumerate(zip(views, limits, strict=True)):
         sparse = scipy.sparse.issparse(X)
+        absent = np.zeros(X.shape[0], dtype=bool) if sparse else absent_rows(X)
+        lacking &= absent
+        rows = np.flatnonzero(~absent)
+        X = X[rows] if absent.any() else X
         values = X.data if sparse else X
         if values.size == 0 or max(values.max(), -values.min()) <= limit:  # False for NaN
             continue
@@ -155,12 +164,23 @@ def _first_bad(first, views, limits):
             row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
         else:
             row, column = divmod(place, X.shape[1])
-        return i, first + row, column, float(values.flat[place])
+        return i, first + int(rows[row]), column, float(values.flat[place])
+    if lacking.any():
+        return -1, first + int(np.argmax(lacking)), 0, np.nan
     return None
+
+
+def absent_rows(X):
+    """Which rows of an array are NaN throughout."""
+    absent = np.isnan(X[:, 0])
+    absent[absent] = np.isnan(X[absent]).all(axis=1)
+    return absent
 
 
 def _complaint(bad, names):
     view, row, column, value = bad
+    if view < 0:
+        return f"row {row} is NaN in all views: remove the sample"
     where = f"{names[view]} has {value:.3g} in row {row}, column {column}"
     if np.isfinite(value):
         return f"{where}, too large to be squared: rescale the view"

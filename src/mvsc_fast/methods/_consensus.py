@@ -10,8 +10,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._completed import kind_tensor
 from .._factors import view_factors, view_scales
 from .._judge import Judge, one_hot, refined_labels
+from .._missing import IncompleteGraphs, imputed, imputed_features
 from .._nearest_rows import listed_rows, searched_approximately
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
@@ -29,6 +31,8 @@ from .._view_rows import (
     canonical_order,
     constant_views,
     equal_samples,
+    observed,
+    presence,
     tiled,
     warn_of_few,
 )
@@ -154,6 +158,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
     _way_out = (
         "a smaller max_samples clusters fewer of them, and labels the others by ridge regression"
     )
+    _takes_missing = True
     _checks = {
         "views": option("auto", "all"),
         "keep": option("all", "labels"),
@@ -203,7 +208,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         else:
             order = canonical_order(views)
             views = [X[order] for X in views]
-            nonnegative = [X.min() >= 0 for X in views]
+            nonnegative = [X.min() >= 0 for X in observed(views)]
         labels = self._fit(views, nonnegative, self.n_clusters, seed, n_threads)
         self._bring_to_order(order)
         self.labels_ = labels[np.argsort(order)]
@@ -244,14 +249,25 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
 
     def _fit(self, views, nonnegative, c, seed, n_threads):
         """Labels of samples in canonical order."""
+        present, given = presence(views), views
+        views = imputed(given)  # for the judge and the map
         equal = equal_samples(views)
         warn_of_few(equal, c, stacklevel=6)
-        rows = [ViewRows(*given) for given in zip(views, nonnegative, strict=True)]
-        by_itself = ViewGraphs(views, [view.unit for view in rows])
-        self.views_used_ = self._usable(views, by_itself)
+        rows = [ViewRows(*one) for one in zip(views, nonnegative, strict=True)]
+        if present is None:
+            by_itself = ViewGraphs(views, [view.unit for view in rows])
+        else:
+            by_itself = IncompleteGraphs(given)
+        self.views_used_ = self._usable(observed(given), by_itself)
         rows = [rows[i] for i in self.views_used_]
         self._log(f"views {self.views_used_}, {len(equal)} samples")
-        found = self._labellings(rows, c, seed, n_threads)
+        if present is None:
+            found = self._labellings(rows, c, seed, n_threads)
+        else:
+            used = self.views_used_
+            there = observed([given[i] for i in used])
+            there = [ViewRows(X, nonnegative[i]) for i, X in zip(used, there, strict=True)]
+            found = self._labellings(there, c, seed, n_threads, present[used])
         if equal[-1] < c:  # no more distinct samples than clusters
             for candidate in found:
                 candidate.labels = equal
@@ -270,15 +286,18 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
 
     def _usable(self, views, by_itself):
         """Numbers of the views that are fused."""
-        constant = constant_views(views, "ignored", stacklevel=6)
+        constant = constant_views(views, "ignored", stacklevel=6, names=self.view_names_in_)
         varied = [i for i in range(len(views)) if i not in constant]
         if self.views == "auto":
-            varied = by_itself.helpful(varied, stacklevel=6)
+            varied = by_itself.helpful(varied, stacklevel=6, names=self.view_names_in_)
         return varied or [0]
 
-    def _labellings(self, rows, c, seed, n_threads):
-        """Sixteen candidates, not judged yet; sets ``affinity_`` and ``embedding_``."""
-        n = len(rows[0].unit)
+    def _labellings(self, rows, c, seed, n_threads, present=None):
+        """Sixteen candidates, not judged yet; sets ``affinity_`` and ``embedding_``.
+
+        With ``present`` the rows are of the samples that have each view.
+        """
+        n = len(rows[0].unit) if present is None else present.shape[1]
         grid = [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]
         found, affinity = [], 0
         start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
@@ -287,12 +306,15 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         for kind, scales in SCALES.items():
             self._progress.stage("graph")
             given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
-            given = given or [np.ones((n, 1))]  # all samples alike
-            factors = view_factors(given, scales)
-            candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
-            tensor = sparse_tensor(
-                factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
-            )
+            if present is not None:
+                tensor = kind_tensor(rows, present, kind, scales, n_threads=n_threads)
+            else:
+                given = given or [np.ones((n, 1))]  # all samples alike
+                factors = view_factors(given, scales)
+                candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
+                tensor = sparse_tensor(
+                    factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
+                )
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
             for d in self._progress.each("labellings", grid):
                 tau = tube_threshold(tensor.lengths, n, d)
@@ -367,7 +389,11 @@ def _mapped(features, coefficients, used, views):
     """Labels of new rows by ridge regression on features of the views used."""
     views, labels = [views[i] for i in used], []
     for rows in gen_batches(views[0].shape[0], BLOCK):
-        predicted = features.products([tiled(X[rows]) for X in views], coefficients)
+        block = [tiled(X[rows]) for X in views]
+        if presence(block) is None:
+            predicted = features.products(block, coefficients)
+        else:
+            predicted = imputed_features(features, block) @ coefficients
         labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
     return np.concatenate(labels)
 

@@ -8,10 +8,11 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from .._completed import IncompleteSamples
 from .._judge import JudgeByViews, judge_by_graph
+from .._missing import imputed, view_graphs
 from .._nearest_rows import searched_approximately
 from .._progress import warn_user
-from .._relevance import ViewGraphs
 from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
@@ -22,7 +23,14 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import canonical_order, constant_views, equal_samples, unit_rows, warn_of_few
+from .._view_rows import (
+    canonical_order,
+    constant_views,
+    equal_samples,
+    observed,
+    presence,
+    warn_of_few,
+)
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import solve_tubes
 from ..spectral import add_tail, assign, fuse
@@ -196,6 +204,7 @@ class TLRR(VotingClusterer):
             if A.nnz and A.data.min() < 0:
                 raise ValueError(f"X: slice {i} has {(A.data < 0).sum()} negative entries")
         self.n_features_in_ = W[0].shape[0]
+        self.view_names_in_ = list(range(len(W)))
         return W
 
     def _cluster(self, views, seed, n_threads):
@@ -210,7 +219,12 @@ class TLRR(VotingClusterer):
             order = canonical_order(views)  # so that no rounding depends on the order given
             views = [X[order] for X in views]
         few = warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
-        constant_views(views, "which tells nothing about clusters: leave it out", stacklevel=4)
+        constant_views(
+            observed(views),
+            "which tells nothing about clusters: leave it out",
+            stacklevel=4,
+            names=self.view_names_in_,
+        )
         with warnings.catch_warnings():
             if few:  # as k-means would say again
                 warnings.filterwarnings("ignore", "Number of distinct clusters")
@@ -221,9 +235,7 @@ class TLRR(VotingClusterer):
             labels = np.empty_like(self.labels_)
             labels[order] = self.labels_
         else:
-            self.view_support_ = ViewGraphs(views, [unit_rows(X) for X in views]).support(
-                self._fitted_labels
-            )
+            self.view_support_ = view_graphs(views).support(self._fitted_labels)
             labels = self._labels_of(
                 drawn.source, n_threads, chosen[rank], self._fitted_labels[rank]
             )
@@ -238,7 +250,9 @@ class TLRR(VotingClusterer):
     def _view_support(self, views):
         if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
             return self.view_support_  # of the sample
-        return super()._view_support(views)
+        if self._is_precomputed():
+            return super()._view_support(views)
+        return view_graphs(views).support(self.labels_)
 
     def _cluster_in_order(self, views, seed, n_threads, drawn=None):
         """``drawn`` are the views where these are a sample of more."""
@@ -256,8 +270,13 @@ class TLRR(VotingClusterer):
         else:
             fitted = [X[self.samples_] for X in views] if len(self.samples_) < n else views
             self._progress.stage("neighbors")
-            of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
-            self._voters = FittedSamples(fitted, n_threads, *of_all)
+            if presence(fitted) is None:
+                # Only the default W is a product of factors, to which all samples contribute.
+                of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
+                self._voters = FittedSamples(fitted, n_threads, *of_all)
+            else:
+                self._voters = IncompleteSamples(fitted, n_threads, self.size_ == "dense")
+                fitted = imputed(fitted)  # for the judge
             longest = self._voters.tensor if self._is_default() else None
         if self.size_ == "dense":
             self._fit_dense(fitted, longest, seed, n_threads)
@@ -269,11 +288,21 @@ class TLRR(VotingClusterer):
             self._label_the_rest(views, n_threads)
         self._voters.forget()
 
+    @property
+    def _takes_missing(self):
+        return self._is_default()
+
+    def _graph_tensor(self, views, seed, n_threads):
+        if isinstance(getattr(self, "_voters", None), IncompleteSamples):
+            return np.stack([A.toarray() for A in self._voters.tensor.slices()])
+        return super()._graph_tensor(views, seed, n_threads)
+
     def _fit_dense(self, views, longest, seed, n_threads):
         if scipy.sparse.issparse(views[0]) and self._is_precomputed():
             views = check_similarities(np.stack([A.toarray() for A in views]), name="X")
         W = self._similarities(views, seed, n_threads)
-        longest = longest_tubes(W, LONGEST) if longest is None else longest
+        if longest is None or isinstance(self._voters, IncompleteSamples):
+            longest = longest_tubes(W, LONGEST)
         judge = self._judge(views, longest) if self._scans() else None
         self._choose_lam(longest, judge, seed, lengths=tube_lengths(W))
         tol, max_iter = LIMITS[self.solver]
@@ -314,12 +343,11 @@ class TLRR(VotingClusterer):
         )
         self.converged_ = self.gap_bound_ <= tol
         if self.tol is not None and not self.converged_:
-            warnings.warn(
+            warn_user(
                 f"gap_bound_={self.gap_bound_:.2g} after {self.n_iter_} steps is above tol="
                 f"{tol:g}: on a sparse tensor steps minimise over the row terms, and frontal terms "
                 'are only bounded; size="dense" solves both, tol=None accepts the bound',
                 ConvergenceWarning,
-                stacklevel=5,  # the user's call of fit
             )
         missed = longest.missed.max()
         if self._is_default():
@@ -420,12 +448,10 @@ class TLRR(VotingClusterer):
             return
         if solved and J < chosen - MARGIN:
             left = f"leaves {alone} samples without neighbors and " if alone else ""
-            warnings.warn(
+            warn_user(
                 f"the tensor at {self.n_neighbors_} neighbors {left}gives labels of predictability "
                 f"{J:.3f}, its tube-shrunken W {chosen:.3f}: the labels of the latter are kept "
-                '(labels_from_="path"). max_iter=0 solves no further than that',
-                UserWarning,
-                stacklevel=7,  # the user's call of fit
+                '(labels_from_="path"). max_iter=0 solves no further than that'
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)

@@ -8,10 +8,11 @@ import scipy.sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
+from .._completed import NewRows
 from .._factors import view_maps
 from .._nearest_rows import listed_rows
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
-from .._view_rows import BLOCK, tiled, unit_rows
+from .._view_rows import BLOCK, presence, tiled, unit_rows
 from .._votes import precomputed_votes, vote_scores
 from ..neighbors import GRID
 from ..threads import use_threads
@@ -50,7 +51,10 @@ class FittedSamples:
         self.unseen = unseen_tubes(self._fitted, candidates, self.tensor.scales)
 
     def scores(self, views, labels, n_clusters, n_threads):
-        """Votes for new samples, see `vote_scores`; of each row alone."""
+        """Votes for new samples, which may lack views, see `vote_scores`; of each row alone."""
+        if presence(views) is not None:
+            known = NewRows(self._maps, self._fitted, self.tensor.scales)
+            return known.scores(views, labels, n_clusters, n_threads)
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
             unit = [unit_rows(tiled(X[rows])) for X in views]
@@ -208,8 +212,8 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         ----------
         X : list of array-like or sparse matrix of shape (n_new, n_features_i)
             The views, which may be memory maps, data sets of HDF5, zarr arrays or Dask arrays, as
-            in `fit`; with ``graph="precomputed"`` the similarities of new samples to those of
-            `fit`, shape (v, n_new, n_samples).
+            in `fit`; rows of NaN are samples that lack a view. With ``graph="precomputed"`` the
+            similarities of new samples to those of `fit`, shape (v, n_new, n_samples).
 
         Returns
         -------

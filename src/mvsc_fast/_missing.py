@@ -1,0 +1,163 @@
+"""Samples that lack some views, rows of NaN: predicted from the views that they have.
+
+What needs features takes these rows; similarities are completed by themselves (_completed.py).
+"""
+
+import numpy as np
+import scipy.linalg
+from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+
+from ._relevance import MAX_SAMPLES, MIN_SAMPLES, ViewGraphs, permutation_z, view_support
+from ._relevance import RIDGE as GRAPH_RIDGE
+from ._view_rows import BLOCK, canonical_order, dense, presence, spread, unit_rows
+from .graphs import self_representation
+
+RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
+MAX_REGRESSORS = 4096  # samples that it learns from
+
+
+def imputed(views):
+    """Views whose missing rows are predicted from the other views; their rows have unit length.
+
+    With Z the centred unit rows of the other views side by side, 0 where missing, scaled to unit
+    length, and o the samples that have the view, U its unit rows and m their mean, ::
+
+        row = m + Z Z_o^T (Z_o Z_o^T + I / 2)^-1 (U_o - m)
+
+    and 0 for negative entries where the view has none.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        Rows may be NaN.
+
+    Returns
+    -------
+    list of ndarray or csr_matrix
+        Views without missing rows are those given.
+    """
+    present = presence(views)
+    if present is None:
+        return views
+    units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
+    means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
+    rank = [np.cumsum(has) - 1 for has in present]
+
+    def others(i, samples):
+        """Z of some samples without view i."""
+        parts = []
+        for j, (U, has) in enumerate(zip(units, present, strict=True)):
+            if j != i:
+                part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
+                found = has[samples]
+                part[found] = dense(U[rank[j][samples[found]]]) - means[j]
+                parts.append(part)
+        return normalize(np.hstack(parts))
+
+    out = list(views)
+    for i, (has, U, mean) in enumerate(zip(present, units, means, strict=True)):
+        if has.all():
+            continue
+        learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
+        Z = others(i, learned)
+        coefficients = _ridge(Z, dense(U[rank[i][learned]]) - mean)
+        filled = np.empty(views[i].shape, dtype=U.dtype)
+        filled[has] = dense(U)
+        missing = np.flatnonzero(~has)
+        for block in gen_batches(len(missing), BLOCK):
+            rows = missing[block]
+            filled[rows] = (others(i, rows) @ Z.T) @ coefficients + mean
+        if U.min() >= 0:
+            np.maximum(filled, 0, out=filled)
+        out[i] = filled
+    return out
+
+
+def _ridge(Z, targets):
+    """Coefficients (Z Z^T + I / 2)^-1 targets."""
+    kernel = Z @ Z.T
+    kernel[np.diag_indices(len(kernel))] += RIDGE
+    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
+
+
+def imputed_features(features, views):
+    """Features of new samples that may lack views, by ridge regression on the landmarks.
+
+    As `imputed`, in rows Z of `ViewRows`.
+
+    Parameters
+    ----------
+    features : LandmarkFeatures
+    views : list of ndarray or csr_matrix of shape (m, d_i)
+
+    Returns
+    -------
+    ndarray of shape (m, D), float32
+    """
+    present = presence(views)
+    if present is None:
+        return features.transform(views)
+    fitted = [L - view.mean for L, view in zip(features.landmarks, features.rows, strict=True)]
+    given = []  # centred rows, 0 where missing
+    for X, has, view in zip(views, present, features.rows, strict=True):
+        rows = np.zeros((len(has), len(view.mean)))
+        if has.any():
+            rows[has] = view.transform(X[has]) - view.mean
+        given.append(rows)
+    out = []
+    for i, (has, view) in enumerate(zip(present, features.rows, strict=True)):
+        rows = given[i] + view.mean
+        if not has.all():
+            others = [j for j in range(len(views)) if j != i]
+            Z = normalize(np.hstack([fitted[j] for j in others]))
+            new = normalize(np.hstack([given[j][~has] for j in others]))
+            found = (new @ Z.T) @ _ridge(Z, fitted[i]) + view.mean
+            rows[~has] = normalize(found)
+        out.append(rows)
+    return features.of_rows(out)
+
+
+def view_graphs(views):
+    """The graph of each view by itself; rows may be NaN."""
+    if presence(views) is not None:
+        return IncompleteGraphs(views)
+    return ViewGraphs(views)
+
+
+class IncompleteGraphs(ViewGraphs):
+    """`ViewGraphs` among the samples that have each view, and of pairs those that have both."""
+
+    def __init__(self, views):
+        self._views = views
+        self.samples = canonical_order(views)[spread(views[0].shape[0], MAX_SAMPLES)]
+        chosen = [X[self.samples] for X in views]
+        self._present = presence(chosen)
+        if self._present is None:
+            self._present = np.ones((len(views), len(self.samples)), dtype=bool)
+        self.graphs = np.zeros((len(views), len(self.samples), len(self.samples)))
+        for A, X, has in zip(self.graphs, chosen, self._present, strict=True):
+            A[np.ix_(has, has)] = self_representation([unit_rows(X[has])], ridge=GRAPH_RIDGE)[0]
+
+    def support(self, labels):
+        labels = labels[self.samples]
+        return np.array(
+            [
+                view_support([A[has][:, has]], labels[has])[0]
+                for A, has in zip(self.graphs, self._present, strict=True)
+            ]
+        )
+
+    def _z(self, i, j):
+        both = self._present[i] & self._present[j]
+        if both.sum() < MIN_SAMPLES:
+            return np.inf  # cannot be told
+        A, B = (self.graphs[k][both][:, both] for k in (i, j))
+        return permutation_z(A, B)
+
+    def own(self, i):
+        has = self._present[i]
+        if has.sum() < MIN_SAMPLES:
+            return np.inf
+        X = unit_rows(self._views[i][self.samples[has]])
+        return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=GRAPH_RIDGE))
