@@ -93,7 +93,7 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
     dtype = np.result_type(*(X.dtype for X in arrays))
     arrays = [X.astype(dtype, copy=False) for X in arrays]
     if missing:
-        _check_presence(arrays, ensure_min_samples)
+        _check_presence(arrays, titles, ensure_min_samples)
     return NamedViews(arrays, names, [_names_of(frame.columns) for frame in read], listed)
 
 
@@ -217,7 +217,8 @@ def _finite(X, title, columns, missing):
         which = np.flatnonzero(rows)
         raise ValueError(
             f"{title} contains NaN in all of {len(which)} rows (the first is row {which[0]}): "
-            "TLRR and ConsensusTLRR take samples that lack a view, here impute or remove them"
+            'ConsensusTLRR, and TLRR with graph="selfrep", take samples that lack a view; here '
+            "impute or remove them"
         )
     check_finite(X, title, columns)
     return in_range(X)
@@ -233,7 +234,7 @@ def _missing_rows(X):
     return rows
 
 
-def _check_presence(arrays, ensure_min_samples):
+def _check_presence(arrays, titles, ensure_min_samples):
     """Raise if a sample is missing in all views, or a view has too few samples."""
     rows = np.array([_missing_rows(X) for X in arrays])
     if not rows.any():
@@ -246,7 +247,7 @@ def _check_presence(arrays, ensure_min_samples):
     left = (~rows).sum(axis=1)
     if left.min() < ensure_min_samples > 1:
         i = int(left.argmin())
-        raise ValueError(f"{view_title(i)} has only {left[i]} rows that are not NaN: leave it out")
+        raise ValueError(f"{titles[i]} has only {left[i]} rows that are not NaN: leave it out")
 
 
 def _names_of(columns):

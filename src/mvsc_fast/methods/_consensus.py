@@ -96,6 +96,10 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
     The cost is linear in the number of samples. Beyond ``max_samples`` a uniform sample is
     clustered, and ridge regression labels the rest, as it does new samples in `predict`.
 
+    Samples may lack views: rows of NaN, as `views.align` makes them. Their similarities are those
+    of the samples nearest to them in the views they have, and what else needs features takes rows
+    that ridge regression predicts from those views, in `predict` as well.
+
     Parameters
     ----------
     n_init : int

@@ -51,6 +51,9 @@ class TLRR(VotingClusterer):
     The views become a similarity tensor W (``graph``), TLRR cleans it (see `tlrr`), and spectral
     clustering of the sum of its slices gives the labels.
 
+    Samples may lack views: rows of NaN, as `views.align` makes them. Their similarities are
+    completed from the views they have (``graph="selfrep"``), in `predict` as well.
+
     Parameters
     ----------
     alpha : float, default=9.0
