@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from reference import dual as dual_twin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
@@ -242,6 +242,19 @@ def test_new_samples_must_have_the_features_of_fit(mixture):
     model = TLRR(4, size="sparse", random_state=0).fit(mixture[0])
     with pytest.raises(ValueError, match=r"views have \[20, 12, 30\] features, those of fit"):
         model.predict([mixture[0][1], mixture[0][0], mixture[0][2]])
+
+
+def test_what_native_code_cannot_label_with_is_said(mixture):
+    views, _ = mixture
+    with pytest.raises(NotFittedError):
+        TLRR(4).voters()
+    few = TLRR(4, size="sparse", random_state=0).fit([X[:25] for X in views])
+    with pytest.raises(ValueError, match="slice 2, of view 2, was fitted on fewer samples than"):
+        few.voters()
+    W = graphs.sparse_self_representation([X[:80] for X in views])
+    model = TLRR(4, graph="precomputed", random_state=0).fit(W)
+    with pytest.raises(ValueError, match="precomputed similarities have no factors"):
+        model.voters()
 
 
 def test_what_does_not_fit_is_refused_before_any_work(mixture, monkeypatch):
