@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from .._completed import IncompleteSamples
@@ -32,7 +31,7 @@ from .._view_rows import (
     warn_of_few,
 )
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
-from ..solvers._tubes import solve_tubes
+from ..solvers._tubes import count_alone, solve_tubes, warn_of_gap
 from ..spectral import add_tail, assign, fuse
 from ..validation import check_similarities, check_sparse_similarities
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
@@ -336,22 +335,12 @@ class TLRR(VotingClusterer):
         self._progress.stage("solve")
         tol = LIMITS["dual"][0] if self.tol is None else self.tol
         values, self.gap_bound_, self.n_iter_ = solve_tubes(
-            longest,
-            omega1=self.omega1,
-            alpha=self.alpha,
-            lam=self.lam_,
-            tol=tol,
-            max_iter=self.max_iter or 0,
-            n_threads=n_threads,
-        )
+            longest, omega1=self.omega1, alpha=self.alpha, lam=self.lam_, tol=tol,
+            max_iter=self.max_iter or 0, n_threads=n_threads,
+        )  # fmt: skip
         self.converged_ = self.gap_bound_ <= tol
         if self.tol is not None and not self.converged_:
-            warn_user(
-                f"gap_bound_={self.gap_bound_:.2g} after {self.n_iter_} steps is above tol="
-                f"{tol:g}: on a sparse tensor steps minimise over the row terms, and frontal terms "
-                'are only bounded; size="dense" solves both, tol=None accepts the bound',
-                ConvergenceWarning,
-            )
+            warn_of_gap(self.gap_bound_, self.n_iter_, tol)
         missed = longest.missed.max()
         if self._is_default():
             missed = max(missed, self._voters.unseen.max())
@@ -365,8 +354,7 @@ class TLRR(VotingClusterer):
             affinity = thresholded_affinity(longest, tau, self.tail)
         else:
             affinity = solved_affinity(longest, values, self.tail)
-            kept = np.concatenate([[0], np.cumsum(np.any(values, axis=0))])[longest.indptr]
-            alone = int(np.count_nonzero(np.diff(kept) == 0))
+            alone = count_alone(values, longest.indptr)
         self._cut(affinity, longest, seed)
         self._finish(judge, alone, longest, seed)
 

@@ -1,7 +1,9 @@
 """The certified solver on a sparse pattern too large for eigenproblems of frontal slices."""
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
+from .._progress import warn_user
 from ..threads import blas_threads
 from ._tlrr import row_terms
 
@@ -54,3 +56,19 @@ def solve_tubes(tensor, *, omega1, alpha, lam, tol=0.0, max_iter=0, n_threads=1)
             n_threads=n_threads,
         )
     return values, gap_bound, n_iter
+
+
+def warn_of_gap(gap_bound, n_iter, tol):
+    """Say that a tol which was asked for is not reached, to the user's call of fit."""
+    warn_user(
+        f"gap_bound_={gap_bound:.2g} after {n_iter} steps is above tol={tol:g}: on a sparse tensor "
+        "steps minimise over the row terms, and frontal terms are only bounded; "
+        'size="dense" solves both, tol=None accepts the bound',
+        ConvergenceWarning,
+    )
+
+
+def count_alone(values, indptr):
+    """How many samples have no tube left."""
+    kept = np.concatenate([[0], np.cumsum(np.any(values, axis=0))])[indptr]
+    return int(np.count_nonzero(np.diff(kept) == 0))
