@@ -244,18 +244,6 @@ class TLRR(VotingClusterer):
         self._permute(rank)
         self.labels_, self.samples_ = labels, chosen[rank]
 
-    def _draws_sample(self, views):
-        """Whether a sample is drawn in passes over all samples."""
-        size, m = self._size(views)
-        return self._is_default() and size == "sample" and m < views[0].shape[0]
-
-    def _view_support(self, views):
-        if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
-            return self.view_support_  # of the sample
-        if self._is_precomputed():
-            return super()._view_support(views)
-        return view_graphs(views).support(self.labels_)
-
     def _cluster_in_order(self, views, seed, n_threads, drawn=None):
         """``drawn`` are the views where these are a sample of more."""
         n = views[0].shape[0]
@@ -289,10 +277,6 @@ class TLRR(VotingClusterer):
             self._progress.stage("votes")
             self._label_the_rest(views, n_threads)
         self._voters.forget()
-
-    @property
-    def _takes_missing(self):
-        return self._is_default()
 
     def _graph_tensor(self, views, seed, n_threads):
         if isinstance(getattr(self, "_voters", None), IncompleteSamples):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._completed import NewRows
 from .._factors import view_maps
+from .._missing import view_graphs
 from .._nearest_rows import listed_rows
 from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
 from .._view_rows import BLOCK, presence, tiled, unit_rows
@@ -153,6 +154,10 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     def _is_default(self):
         return isinstance(self.graph, str) and self.graph == "selfrep"
 
+    @property
+    def _takes_missing(self):
+        return self._is_default()
+
     def _size(self, views):
         """The size that is meant, and the number of samples that are fitted."""
         n = views[0].shape[0]
@@ -185,6 +190,18 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         n = views[0].shape[0]
         cost = sparse_cost(n, features, m, self.n_clusters, slices, labellings=2 * len(GRID))
         return cost._replace(memory=cost.memory + given)
+
+    def _draws_sample(self, views):
+        """Whether a sample is drawn in passes over all samples."""
+        size, m = self._size(views)
+        return self._is_default() and size == "sample" and m < views[0].shape[0]
+
+    def _view_support(self, views):
+        if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
+            return self.view_support_  # of the sample
+        if self._is_precomputed():
+            return super()._view_support(views)
+        return view_graphs(views).support(self.labels_)
 
     def _labeller(self, n_threads):
         return partial(_voted, self._voters, self._fitted_labels, self.n_clusters, n_threads)
