@@ -111,6 +111,7 @@ PUBLIC = {
     "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
     "mvsc_fast.readers": ["load_views"],
+    "mvsc_fast.reproduce": ["run", "write_report"],
     "mvsc_fast.solvers": [
         "IterationState",
         "LatentResult",

@@ -1,0 +1,43 @@
+"""Spectral clustering without low-rank tensors, to compare with."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.preprocessing import normalize
+
+from .. import graphs
+from ..spectral import spectral_labels
+
+
+class BestSingleView(ClusterMixin, BaseEstimator):
+    """Labellings of all views, of which the scores of the best are kept.
+
+    ``labels_`` is of shape (n_views, n_samples).
+    """
+
+    def __init__(self, n_clusters=8, *, random_state=None):
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Cluster the samples by every view alone."""
+        W = graphs.knn([normalize(view) for view in X])
+        self.labels_ = np.stack(
+            [spectral_labels(A, self.n_clusters, random_state=self.random_state)[0] for A in W]
+        )
+        return self
+
+
+class ConcatenatedViews(ClusterMixin, BaseEstimator):
+    """Labels from one graph of all features side by side, samples of unit length in every view."""
+
+    def __init__(self, n_clusters=8, *, random_state=None):
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Cluster the samples."""
+        (self.affinity_,) = graphs.knn([np.hstack([normalize(view) for view in X])])
+        self.labels_, self.embedding_ = spectral_labels(
+            self.affinity_, self.n_clusters, random_state=self.random_state
+        )
+        return self

@@ -1,0 +1,251 @@
+"""One cell of the tables: a method on a data set in one order of its samples."""
+
+import hashlib
+import json
+import platform
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+import scipy.sparse
+import sklearn
+from sklearn.base import clone
+
+from .. import __version__
+from ..metrics import clustering_scores
+from ..spectral import assign
+from ..threads import limit_threads
+from ._data import save_arrays
+from ._settings import METHODS
+from ._store import append
+
+PICTURE = 240  # rows of the affinity kept for its picture
+
+
+class Cell(NamedTuple):
+    """What is computed, and what the result is known by."""
+
+    study: str
+    data: str
+    row: str
+    order: str
+    """ "file" or "shuffled"."""
+    seed: int
+    parameters: dict
+    """Of the estimator, or its repr where it was given."""
+    repeats: int
+    """Runs of k-means on one fit."""
+    method: str
+    """In `METHODS`, or the name of a given estimator."""
+    estimator: Any = None
+    """The given estimator."""
+
+    def key(self, digest):
+        """Name of the result: the same for the same work by the same version."""
+        work = [__version__, digest, self.data, self.row, self.order, self.seed, self.parameters,
+                self.repeats]  # fmt: skip
+        return hashlib.sha1(json.dumps(work, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def group(self):
+        """Cells of one group have the same input, which a process makes once."""
+        graph = self.parameters.get("graph")
+        return (self.data, self.order, self.seed, json.dumps(graph, sort_keys=True))
+
+
+def work(cell, source, output, pictures):
+    """Compute a cell and append its record, which is also returned, to the results.
+
+    A cell that fails leaves a record with the ``error``; it is computed again by the next run.
+    """
+    record = {
+        "key": cell.key(source.digest),
+        **cell._replace(estimator=None)._asdict(),
+        "n": source.n,
+        "n_clusters": source.n_clusters,
+        "versions": versions(),
+    }
+    del record["estimator"]
+    try:
+        with limit_threads(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found, arrays = _compute(cell, source, output)
+        texts = {" ".join(str(one.message).split()) for one in caught}
+        found["warnings"] = sorted(text for text in texts if "depend on their order" not in text)
+        record.update(found)
+    except Exception as error:  # whatever a method raises, the other cells go on
+        record["error"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    else:
+        if pictures and arrays:
+            save_arrays(arrays_path(output, record["key"]), arrays, np.savez_compressed)
+    record["finished"] = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    append(output, record)
+    return record
+
+
+def arrays_path(output, key):
+    """Where the arrays of a cell's pictures are."""
+    return Path(output) / "arrays" / f"{key}.npz"
+
+
+def versions():
+    """What results may depend on, beside parameters."""
+    return {
+        "mvsc_fast": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _compute(cell, source, output):
+    views, y = _keep(
+        "views",
+        (source.digest, cell.order, cell.seed if cell.order == "shuffled" else None),
+        lambda: _ordered(source.load(output), cell),
+    )
+    model, data, input_seconds = _model(cell, source, views)
+    resident = _memory("VmRSS")
+    measurable = _reset_peak()
+    start = time.perf_counter()
+    model.fit(data)
+    labellings = _labellings(cell, model, source.n_clusters)
+    seconds = time.perf_counter() - start
+    peak = max(0, _memory("VmHWM") - resident) / 1024 if measurable else None
+    record = {
+        "scores": _scores(y, labellings),
+        "seconds": seconds,
+        "input_seconds": input_seconds,
+        "peak_mib": peak,
+        "n_iter": _plain(getattr(model, "n_iter_", None)),
+        "converged": _plain(getattr(model, "converged_", None)),
+        "tol": _plain(getattr(model, "tol", None)),
+        "residual": _history(model),
+    }
+    return record, _arrays(model, y)
+
+
+def _ordered(loaded, cell):
+    views, y = loaded
+    if cell.order == "file":
+        return views, y
+    order = np.random.RandomState(cell.seed).permutation(len(y))
+    return [X[order] for X in views], y[order]
+
+
+def _model(cell, source, views):
+    """The estimator, what it is fitted on, and the seconds that making that took."""
+    if cell.estimator is not None:
+        model = clone(cell.estimator)
+        wanted = {"n_clusters": source.n_clusters, "random_state": cell.seed, "n_threads": 1}
+        known = model.get_params()
+        model.set_params(**{name: value for name, value in wanted.items() if name in known})
+        return model, views, 0.0
+    parameters = dict(cell.parameters)
+    method = METHODS[cell.method]
+    data, seconds = views, 0.0
+    if isinstance(parameters.get("graph"), dict):
+        data, seconds = _keep(
+            "input", (source.digest, *cell.group), lambda: _input(parameters["graph"], views)
+        )
+        parameters["graph"] = "precomputed"
+    model = method.make(source.n_clusters, random_state=cell.seed, **parameters)
+    if "n_threads" in model.get_params():
+        model.set_params(n_threads=1)
+    return model, data, seconds
+
+
+def _input(graph, views):
+    """The similarity tensor that a method makes, and the seconds it takes."""
+    parameters = dict(graph)
+    function = METHODS[parameters.pop("method")].make._function
+    start = time.perf_counter()
+    tensor = function(views, n_threads=1, **parameters).tensor
+    return tensor, time.perf_counter() - start
+
+
+def _labellings(cell, model, n_clusters):
+    """One labelling for each run of k-means, or the estimator's own."""
+    if cell.estimator is not None or not METHODS[cell.method].kmeans:
+        return [model.labels_]
+    degree = model.affinity_.sum(axis=1)
+    return [
+        assign(model.embedding_, n_clusters, order=degree, random_state=seed)
+        for seed in range(cell.repeats)
+    ]
+
+
+def _scores(y, labellings):
+    """Every score of every labelling; of several at once the best by ACC."""
+    best = [
+        max((clustering_scores(y, one) for one in np.atleast_2d(labels)), key=lambda s: s["acc"])
+        for labels in labellings
+    ]
+    return {name: [round(one[name], 6) for one in best] for name in best[0]}
+
+
+def _history(model):
+    residual = getattr(model, "history_", {}).get("residual", ())
+    return [float(f"{value:.4g}") if np.isfinite(value) else None for value in residual]
+
+
+def _plain(value):
+    """A number as JSON knows it."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _arrays(model, y):
+    """What pictures are drawn from: a thinned affinity by class, the embedding, the choice."""
+    arrays = {}
+    affinity = getattr(model, "affinity_", None)
+    if affinity is not None and affinity.shape[0] == len(y):
+        rows = np.argsort(y, kind="stable")[:: -(-len(y) // PICTURE)]
+        thinned = affinity[rows][:, rows]
+        thinned = thinned.toarray() if scipy.sparse.issparse(thinned) else thinned
+        top = thinned.max() or 1.0  # entries of half precision end at 65 504
+        arrays |= {"affinity": (thinned / top).astype(np.float16), "affinity_labels": y[rows]}
+    embedding = getattr(model, "embedding_", None)
+    if embedding is not None and len(embedding) == len(y):
+        arrays |= {"embedding": np.asarray(embedding, dtype=np.float32), "labels": y}
+    path = getattr(model, "path_", None)
+    if path is not None:
+        for name in ("n_neighbors", "embedding", "predictability", "best"):
+            arrays[f"path_{name}"] = np.asarray(getattr(path, name))
+    return arrays
+
+
+_kept = {}
+
+
+def _keep(kind, key, make):
+    """What ``make`` gives, or gave last time where the key is the same; one value of each kind."""
+    if _kept.get(kind, (None,))[0] != key:
+        _kept.pop(kind, None)  # before the next one needs its memory
+        _kept[kind] = key, make()
+    return _kept[kind][1]
+
+
+def _reset_peak():
+    """Whether the peak of this process's memory could be set back to what it has now."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def _memory(field):
+    """Kilobytes of this process, 0 where the system does not tell."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(field)), 0)

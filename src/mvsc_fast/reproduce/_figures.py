@@ -1,0 +1,149 @@
+"""Pictures of the report, as SVG that takes the colour of the text around it."""
+
+import io
+import re
+
+import numpy as np
+
+from ..neighbors import NeighborsPath
+from ..plots import (
+    COLORS,
+    new_figure,
+    plot_convergence,
+    plot_embedding,
+    plot_neighbors_path,
+    plot_sensitivity,
+    plot_similarity,
+)
+from ._cells import arrays_path
+from ._settings import HEAT_MAPS, METHODS, SENSITIVITY
+from ._tables import entries
+
+INK = "#010203"  # stands for the colour of the text, which the reader's theme decides
+EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
+STYLE = {
+    **dict.fromkeys(
+        ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK
+    ),
+    **dict.fromkeys(["axes.facecolor", "figure.facecolor", "savefig.facecolor"], "none"),
+    "axes.titlesize": "medium",
+    "legend.framealpha": 0.0,
+    "font.size": 9,
+}
+
+
+def figure(draw, name, caption):
+    """HTML of one picture: ``draw()`` returns its axes."""
+    import matplotlib
+
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+        ax = draw()
+        buffer = io.StringIO()
+        ax.figure.savefig(buffer, format="svg", dpi=160, metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # the same in every picture
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{caption}"', 1)
+    return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
+
+
+def of_set(output, data, records):
+    """Pictures of one data set, from its cells of the tables in file order, or else shuffled."""
+    cells = {}
+    for record in records:
+        if record["data"] == data and record["study"] == "tables" and record["seed"] == 0:
+            if record["order"] == "file" or record["row"] not in cells:
+                cells[record["row"]] = record
+    times = {row: entry.seconds for (where, row, order), entry in entries(records).items()
+             if where == data and row in cells and order == cells[row]["order"]}  # fmt: skip
+    pictures = [figure(lambda: _bars(times), f"{data}-times",
+                       f"{data}: seconds of one fit on one core, with its input")]  # fmt: skip
+    curves = {row: one["residual"] for row, one in cells.items() if len(one["residual"]) > 1}
+    if curves:
+        pictures.append(figure(lambda: _convergence(curves), f"{data}-convergence",
+                               f"{data}: residual of each solver, by its own rule"))  # fmt: skip
+    for row, record in cells.items():
+        path = arrays_path(output, record["key"])
+        if path.exists():
+            with np.load(path, allow_pickle=False) as file:
+                pictures += _of_arrays(data, row, dict(file))
+    return pictures
+
+
+def _of_arrays(data, row, arrays):
+    def similarity():
+        return plot_similarity(arrays["affinity"].astype(float), arrays["affinity_labels"],
+                               ax=new_figure(3.7, 3.2), title=row, groups="true")  # fmt: skip
+
+    if "affinity" in arrays:
+        caption = f"{data}: similarities that {row} learned, classes side by side"
+        yield figure(similarity, f"{data}-{row}-similarity", caption)
+    if "embedding" in arrays and (row in EMBEDDED or row not in METHODS):
+        yield figure(
+            lambda: plot_embedding(arrays["embedding"], arrays["labels"], title=row),
+            f"{data}-{row}-embedding",
+            f"{data}: spectral embedding of {row}, two of its directions",
+        )
+    if "path_best" in arrays:
+        path = NeighborsPath(
+            tau=None, labels=None, best=int(arrays["path_best"]),
+            **{name: arrays[f"path_{name}"]
+               for name in ("n_neighbors", "embedding", "predictability")},
+        )  # fmt: skip
+        caption = f"{data}: how {row} chooses its number of neighbors, without labels"
+        yield figure(lambda: plot_neighbors_path(path), f"{data}-{row}-path", caption)
+
+
+def _bars(seconds):
+    rows = sorted(seconds, key=seconds.get, reverse=True)
+    values = [max(seconds[row], 1e-3) for row in rows]
+    ax = new_figure(4.4, 0.9 + 0.22 * len(rows))
+    ax.barh(np.arange(len(rows)), values, color=COLORS[0])
+    ax.set_yticks(np.arange(len(rows)), rows)
+    ax.set_xscale("log")
+    ax.set(xlabel="seconds", xlim=(min(values) / 2, max(values) * 4))
+    for place, value in enumerate(values):
+        ax.text(value * 1.1, place, f"{value:.2g}", va="center", fontsize="small")
+    return ax
+
+
+def _convergence(curves):
+    ax = plot_convergence(curves, ax=new_figure(4.4, 4.2))
+    ax.get_legend().remove()
+    ax.figure.legend(loc="outside lower center", ncols=3, fontsize="small")
+    return ax
+
+
+def sensitivity(data, records):
+    """Curves and heat maps of ACC against the parameters of TLRR."""
+    points, table = {}, METHODS["TLRR exact"].parameters_on(data)
+    for record in records:
+        if record["data"] == data and record["study"] == "sensitivity" and "scores" in record:
+            key = tuple(float(record["parameters"][name]) for name in SENSITIVITY)
+            points[key] = float(np.mean(record["scores"]["acc"]))
+    if not points:
+        return []
+
+    def score(**change):
+        return points.get(tuple({**table, **change}[name] for name in SENSITIVITY), np.nan)
+
+    pictures = []
+    for name, values in SENSITIVITY.items():
+        scores = [score(**{name: value}) for value in values]
+        pictures.append(figure(
+            lambda s=scores, v=values, n=name: plot_sensitivity(s, v, names=(n, ""),
+                                                                chosen=table[n]),
+            f"{data}-{name}", f"{data}: ACC of TLRR against {name}, the others as in the table",
+        ))  # fmt: skip
+    for across, up in HEAT_MAPS:
+        scores = [[score(**{across: a, up: b}) for a in SENSITIVITY[across]]
+                  for b in SENSITIVITY[up]]  # fmt: skip
+        pictures.append(figure(
+            lambda s=scores, a=across, u=up: plot_sensitivity(
+                s, SENSITIVITY[a], SENSITIVITY[u], names=(a, u), chosen=(table[a], table[u])
+            ),
+            f"{data}-{across}-{up}", f"{data}: ACC of TLRR against {across} and {up}; a frame is "
+            "around the table's choice",
+        ))  # fmt: skip
+    return pictures

@@ -1,0 +1,176 @@
+"""Which cells there are, how long they take, and what is left out."""
+
+from statistics import median
+
+from ._cells import Cell
+from ._settings import (
+    ABLATION,
+    ABLATION_SET,
+    HEAT_MAPS,
+    INITIAL,
+    METHODS,
+    NEIGHBORS,
+    SENSITIVITY,
+    SENSITIVITY_SETS,
+    Method,
+)
+
+ORDERS = ("file", "shuffled")
+STUDIES = ("tables", "ablation", "initial", "sensitivity")
+SHORT = 60.0  # seconds of a cell; longer ones have one seed
+FEW = 5  # runs of k-means where many parameters are compared
+KMEANS = 0.002  # seconds of a labelling for each cluster
+GIVEN = Method(object, {}, "Given by the caller.", power=2.0, order_free=False, kmeans=False)
+
+
+def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest):
+    """All cells that are asked for.
+
+    Parameters
+    ----------
+    sources : list of Source
+    methods : sequence of str
+        Of `METHODS`.
+    estimators : dict of str to estimator
+    orders : sequence of str
+    seeds : int
+    repeats : int
+    studies : sequence of str
+    longest : float
+        Minutes; cells that take longer by the rough times of `METHODS` are left out, so that what
+        is planned does not depend on the machine.
+
+    Returns
+    -------
+    cells : list of Cell
+        By set and input, each once.
+    left_out : list of str
+        What was left out, and why.
+    """
+    cells, left_out = [], []
+    for source in sources:
+        if "tables" in studies:
+            for row in [*methods, *estimators]:
+                estimator = estimators.get(row)
+                method = _given(estimator) if row in estimators else METHODS[row]
+                parameters = (
+                    {"estimator": repr(estimator)}
+                    if row in estimators
+                    else method.parameters_on(source.name)
+                )
+                cost = seconds_of(method, parameters, source.n)
+                for order in orders:
+                    chosen, reason = _seeds(method, order, seeds, cost, longest)
+                    if reason:
+                        left_out.append(f"{source.name}, {row}, {_words(order)}: {reason}")
+                    cells += [
+                        Cell("tables", source.name, row, order, seed, parameters,
+                             repeats if method.kmeans else 1, row, estimator)
+                        for seed in chosen
+                    ]  # fmt: skip
+        if "TLRR" in methods:
+            for cell in _studies(source, studies, repeats):
+                cost = seconds_of(METHODS[cell.method], cell.parameters, source.n)
+                if cost > 60 * longest:
+                    left_out.append(f"{source.name}, {cell.row}: {_too_long(cost)}")
+                else:
+                    cells.append(cell)
+    unique = {(cell.data, cell.row, cell.order, cell.seed): cell for cell in cells}
+    return sorted(unique.values(), key=lambda cell: cell.group[:3]), left_out
+
+
+def seconds_of(method, parameters, n):
+    """Rough seconds of a fit and its input on one idle core."""
+    seconds = method.seconds * (n / 640) ** method.power
+    graph = parameters.get("graph")
+    if isinstance(graph, dict):
+        seconds += seconds_of(METHODS[graph["method"]], {}, n)
+    return seconds
+
+
+def estimated(cells, sources, records):
+    """Seconds of every cell: measured where the same row is finished, otherwise rough ones.
+
+    Rough ones are scaled by what the finished cells took, against their own rough times.
+    """
+    size = {source.name: source.n for source in sources}
+    clusters = {source.name: source.n_clusters for source in sources}
+    done, ratios = {}, []
+    for record in records.values():
+        if "seconds" in record and record["data"] in size:
+            took = record["seconds"] + record["input_seconds"]
+            done.setdefault((record["data"], record["row"]), []).append(took)
+            if record["method"] in METHODS:
+                rough = seconds_of(METHODS[record["method"]], record["parameters"], record["n"])
+                ratios.append(took / (rough + _kmeans(record["repeats"], record["n_clusters"])))
+    scale = median(ratios) if ratios else 1.0
+    times, group = [], None
+    for cell in cells:
+        method = METHODS.get(cell.method, GIVEN)
+        parameters = cell.parameters
+        if cell.group == group:  # its input is there
+            parameters = {}
+        rough = seconds_of(method, parameters, size[cell.data])
+        known = done.get((cell.data, cell.row))
+        rough += _kmeans(cell.repeats, clusters[cell.data])
+        times.append(median(known) if known else scale * rough)
+        group = cell.group
+    return times
+
+
+def _kmeans(repeats, n_clusters):
+    return KMEANS * repeats * n_clusters
+
+
+def _given(estimator):
+    """A given estimator that has no seed is fitted once for every order."""
+    return GIVEN._replace(random="random_state" in estimator.get_params())
+
+
+def _seeds(method, order, seeds, cost, longest):
+    """Seeds of the cells of a row, and why there are fewer than asked for."""
+    if cost > 60 * longest:
+        return [], _too_long(cost)
+    different = method.random if order == "file" else method.random or not method.order_free
+    if not different and order == "shuffled" and cost > SHORT:
+        return [], f"does not depend on the order, and takes about {cost:.0f} s"
+    wanted = seeds if different else 1
+    if wanted > 1 and cost > SHORT:
+        return [0], f"1 of {wanted} seeds, as one takes about {cost:.0f} s"
+    return range(wanted), None
+
+
+def _too_long(cost):
+    return f"takes about {cost / 60:.0f} minutes, more than a cell may (longest)"
+
+
+def _words(order):
+    return {"file": "file order", "shuffled": "shuffled"}[order]
+
+
+def _studies(source, studies, repeats):
+    """Cells beside the tables, all of TLRR in file order."""
+    name = source.name
+    base = METHODS["TLRR"].parameters_on(name)
+    if "ablation" in studies and name == ABLATION_SET:
+        for row, change in ABLATION.items():
+            yield Cell("ablation", name, row, "file", 0, {**base, **change}, repeats, "TLRR")
+    if "initial" in studies and name in NEIGHBORS:
+        for method in INITIAL:
+            graph = {"method": method, **METHODS[method].parameters_on(name)}
+            parameters = {
+                "omega1": base["omega1"], "alpha": base["alpha"],
+                "n_neighbors": NEIGHBORS[name], "graph": graph, "size": "dense",
+            }  # fmt: skip
+            yield Cell("initial", name, f"TLRR after {method}", "file", 0, parameters, repeats,
+                       "TLRR exact")  # fmt: skip
+    if "sensitivity" in studies and name in SENSITIVITY_SETS:
+        exact = METHODS["TLRR exact"].parameters_on(name)
+        for pair in HEAT_MAPS:
+            for first in SENSITIVITY[pair[0]]:
+                for second in SENSITIVITY[pair[1]]:
+                    parameters = {**exact, pair[0]: first, pair[1]: second}
+                    row = "TLRR at " + ", ".join(f"{key} {parameters[key]:g}"
+                                                 for key in SENSITIVITY)  # fmt: skip
+                    yield Cell("sensitivity", name, row, "file", 0, parameters,
+                               min(FEW, repeats), "TLRR exact")  # fmt: skip

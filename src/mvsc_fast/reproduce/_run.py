@@ -1,0 +1,272 @@
+"""Run the cells that are not finished, in parallel, and write the report."""
+
+import contextlib
+import sys
+import time
+from pathlib import Path
+
+from ..threads import resolve_threads
+from ..validation import check_integer, check_number
+from ._cells import work
+from ._data import find_sources
+from ._plan import ORDERS, STUDIES, estimated, plan
+from ._settings import METHODS
+from ._store import mend, read
+
+EXTRA = "reproducing needs {}: pip install mvsc_fast[reproduce]"
+
+
+def run(
+    data=None,
+    output="reproduced",
+    *,
+    methods=None,
+    sets=None,
+    orders=ORDERS,
+    seeds=3,
+    repeats=20,
+    studies=STUDIES,
+    estimators=None,
+    views=None,
+    jobs=None,
+    longest=20.0,
+    dry_run=False,
+):
+    """Compute what is not finished of the paper's tables, and write the report.
+
+    Parameters
+    ----------
+    data : str or Path, optional
+        Folder of data sets, see `mvsc_fast.reproduce`. Never written to.
+    output : str or Path, default="reproduced"
+        Folder of ``results.jsonl``, to which every finished cell is appended at once,
+        ``report.html``, ``tables/*.csv``, and what is kept between runs.
+    methods : sequence of str, optional
+        Rows of the tables; case and punctuation do not matter. None: the paper's twelve, the two
+        recommended estimators of this package, and baselines.
+    sets : sequence of str, optional
+        None: the paper's five as far as the folder has them, and all of ``views``.
+    orders : sequence of {"file", "shuffled"}
+        Both by default.
+    seeds : int, default=3
+        Shuffles, and starts of methods that depend on one. Methods that depend on neither have
+        one, and cells of more than a minute too.
+    repeats : int, default=20
+        Runs of k-means, each the best of 20 starts, on every fit; the paper's means are over 20.
+    studies : sequence of {"tables", "ablation", "initial", "sensitivity"}
+        All by default. Those beside the tables are of TLRR in file order: its terms left out,
+        its input from other methods, and its parameters.
+    estimators : dict of str to estimator, optional
+        More rows. An estimator has ``fit(views)`` and ``labels_``; a copy of it is given the
+        number of clusters, the seed and one thread where it has such parameters.
+    views : dict of str to (views, y), optional
+        More data sets.
+    jobs : int, optional
+        Cells at a time, each with one thread. None: as many as CPUs are allowed.
+    longest : float, default=20.0
+        Minutes; cells that take longer by rough documented times are left out, and the report says
+        so.
+    dry_run : bool, default=False
+        Only say what would be computed, how long that takes, and what is left out.
+
+    Returns
+    -------
+    list of dict
+        The records of all cells that were asked for and are finished: what they are, ``scores`` of
+        every run, seconds, memory, versions, warnings, or the ``error``.
+
+    Raises
+    ------
+    ValueError
+        If a name or number is wrong, or data cannot be read; the message says what.
+    ImportError
+        If a library is missing; the message names the extra.
+
+    Examples
+    --------
+    One's own method and data, beside two rows of the paper::
+
+        from mvsc_fast import TLRR, datasets, reproduce
+        blobs = datasets.make_multiview_subspaces(300, 5, random_state=0)
+        reproduce.run(views={"subspaces": blobs}, estimators={"d = 8": TLRR(n_neighbors=8)},
+                      methods=["TLRR", "t-SVD-MSC"], output="mine")
+    """
+    estimators, views = dict(estimators or {}), dict(views or {})
+    methods = _known(methods, METHODS, "method")
+    orders = _known(orders, ORDERS, "order")
+    studies = _known(studies, STUDIES, "study")
+    seeds = check_integer(seeds, "seeds", 1)
+    repeats = check_integer(repeats, "repeats", 1)
+    jobs = resolve_threads(None) if jobs is None else check_integer(jobs, "jobs", 1)
+    longest = check_number(longest, "longest", 0.0)
+    for name in set(estimators) & set(METHODS):
+        raise ValueError(f"estimators: {name!r} is a row of the paper, choose another name")
+    sources, absent = find_sources(data, sets, views)
+    cells, left_out = plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
+    left_out += [f"{name}: not in the data folder" for name in absent]
+    by_name = {source.name: source for source in sources}
+    keys = [cell.key(by_name[cell.data].digest) for cell in cells]
+    records = read(output)
+    unfinished = [
+        cell for cell, key in zip(cells, keys, strict=True) if "scores" not in records.get(key, {})
+    ]
+    seconds = estimated(unfinished, sources, records)
+    print(_forecast(len(cells), unfinished, seconds, left_out, jobs), flush=True)
+    if not dry_run:
+        Path(output).mkdir(parents=True, exist_ok=True)
+        mend(output)
+        new = _compute(unfinished, seconds, by_name, output, jobs)
+        records |= {record["key"]: record for record in new}
+    asked = [records[key] for key in keys if key in records]
+    if not dry_run:
+        print(f"wrote {write_report(output, asked, left_out)}")
+    return asked
+
+
+def write_report(output, records=None, left_out=()):
+    """Write the report and the tables of a results folder.
+
+    Parameters
+    ----------
+    output : str or Path
+        As for `run`.
+    records : list of dict, optional
+        As `run` returns them. None: all in the folder.
+    left_out : sequence of str, optional
+        What was not computed, and why.
+
+    Returns
+    -------
+    pathlib.Path
+        ``report.html``, which needs no other file and no network.
+
+    Raises
+    ------
+    ValueError
+        If there is no result yet.
+    """
+    from ._report import report
+    from ._tables import write_csv
+
+    records = list(read(output).values()) if records is None else records
+    if not any("scores" in record for record in records):
+        errors = [f", the first cell failed: {record['error']}" for record in records]
+        raise ValueError(f"{output} has no finished cell to report{''.join(errors[:1])}")
+    write_csv(output, records)
+    return report(Path(output), records, left_out)
+
+
+def _known(names, known, kind):
+    """Names as they are written in ``known``, whatever their case and punctuation."""
+    if names is None:
+        return list(known)
+    if isinstance(names, str):
+        raise ValueError(f"{kind}s must be a sequence of names, got {names!r}")
+    plain = {_letters(name): name for name in known}
+    for name in names:
+        if _letters(name) not in plain:
+            raise ValueError(f"unknown {kind} {name!r}: known are {', '.join(known)}")
+    return [plain[_letters(name)] for name in names]
+
+
+def _letters(name):
+    return "".join(letter for letter in str(name).lower() if letter.isalnum())
+
+
+def _forecast(count, unfinished, seconds, left_out, jobs):
+    """What is to be done and how long it takes, in words."""
+    lines = [f"{count} cells, {count - len(unfinished)} of them finished"]
+    by_set = {}
+    for cell, took in zip(unfinished, seconds, strict=True):
+        by_set.setdefault(cell.data, []).append(took)
+    for name, times in by_set.items():
+        lines.append(f"  {name}: {len(times)} cells to do, {_minutes(sum(times))} of one core")
+    if unfinished:
+        # The last cell may run alone.
+        total = max(sum(seconds) / jobs, max(seconds))
+        lines.append(f"about {_minutes(total)} with {jobs} at a time")
+    return "\n".join(lines + [f"left out: {text}" for text in left_out])
+
+
+def _minutes(seconds):
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _compute(cells, seconds, sources, output, jobs):
+    """Records of the cells, computed in worker processes, with a bar of the time that is left."""
+    if not cells:
+        return []
+    # Inputs of one group are made once by each process, so groups stay together; long ones first.
+    weight = {}
+    for cell, took in zip(cells, seconds, strict=True):
+        weight[cell.group] = weight.get(cell.group, 0.0) + took
+    tasks = sorted(
+        zip(cells, seconds, strict=True), key=lambda task: (-weight[task[0].group], task[0].group)
+    )
+    records = []
+    with _progress(len(cells), sum(seconds)) as advance:
+        for record, took in _in_parallel(tasks, sources, output, jobs):
+            records.append(record)
+            advance(record, took)
+    return records
+
+
+def _in_parallel(tasks, sources, output, jobs):
+    """(record, estimated seconds) of every task, as they finish."""
+    try:
+        from joblib import Parallel, delayed, parallel_config
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+    except ImportError as error:
+        raise ImportError(EXTRA.format("joblib 1.4 or later")) from error
+    try:
+        # Nothing waits in a worker: should this process be killed, workers end what they run.
+        queue = {"pre_dispatch": "n_jobs", "batch_size": 1}
+        with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+            yield from Parallel(return_as="generator_unordered", **queue)(
+                delayed(_task)(cell, sources[cell.data], output, took) for cell, took in tasks
+            )
+    except TerminatedWorkerError as error:
+        raise MemoryError(
+            "a worker process was killed, as a rule for lack of memory; finished cells are kept: "
+            "run again with fewer jobs, or with methods and sets that fit"
+        ) from error
+
+
+def _task(cell, source, output, took):
+    return work(cell, source, output, pictures=cell.study == "tables" and cell.seed == 0), took
+
+
+@contextlib.contextmanager
+def _progress(count, total):
+    """``advance(record, seconds)`` for every finished cell: a bar, or lines without tqdm."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        start, done = time.perf_counter(), []
+
+        def advance(record, took):
+            done.append(took)
+            left = (time.perf_counter() - start) * (total / sum(done) - 1)
+            print(f"{len(done)}/{count} {_told(record)}, {_minutes(left)} left", file=sys.stderr)
+
+        yield advance
+        return
+    pattern = "{percentage:3.0f}% |{bar}| {postfix} [{elapsed}, {remaining} left]"
+    interval = 0.5 if sys.stderr.isatty() else 60.0
+    with tqdm(total=total, bar_format=pattern, mininterval=interval) as bar:
+        done = []
+
+        def advance(record, took):
+            done.append(took)
+            bar.set_postfix_str(f"{len(done)}/{count} {_told(record)}", refresh=False)
+            bar.update(min(took, bar.total - bar.n))  # sums round
+
+        yield advance
+
+
+def _told(record):
+    name = f"{record['data']}, {record['row']}"
+    if "error" in record:
+        return f"{name}: {record['error']}"
+    acc = record["scores"]["acc"]
+    return f"{name}: ACC {sum(acc) / len(acc):.3f}"

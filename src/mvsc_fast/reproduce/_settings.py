@@ -1,0 +1,286 @@
+"""What is reproduced: data sets, methods with their parameters and reasons, the paper's numbers.
+
+The paper is Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
+representation, IEEE TCSVT 31(12), 2021.
+"""
+
+from typing import NamedTuple
+
+from ..methods import (
+    AWP,
+    ETLMSC,
+    LMSC,
+    LTMSC,
+    MCLES,
+    SCMV3DT,
+    SNN,
+    TLRR,
+    TRPCA,
+    TSVDMSC,
+    ConsensusTLRR,
+    DiMSC,
+    UtSVDMSC,
+)
+from ._baselines import BestSingleView, ConcatenatedViews
+
+# ------------------------------------------------------------------------------------ data sets
+
+# Name in the paper: name of the .npz file, and arguments of `features.image_views` for images.
+SETS = {
+    "ORL": ("orl_images", {}),
+    "Yale": ("yale_images", {}),
+    "Coil20": ("coil20_images", {"intensity_size": (32, 32)}),
+    "YaleB": ("yaleb10", None),
+    "UCI": ("uci_digit", None),
+}
+
+# -------------------------------------------------------------------------------------- methods
+
+
+class Method(NamedTuple):
+    """A row of the tables."""
+
+    make: type
+    """Estimator, called with the number of clusters and the parameters."""
+    parameters: dict
+    """For every data set. ``graph`` may say which method makes the input tensor: its name as
+    ``method``, and its parameters."""
+    reason: str
+    """Where the parameters come from."""
+    by_set: dict = {}
+    """Parameters that a set of the paper has instead."""
+    seconds: float = 1.0
+    """Rough time of a fit at 640 samples, on one idle core."""
+    power: float = 3.0
+    """Of n, with which the time grows."""
+    order_free: bool = True
+    """Whether permuting the samples only permutes the result."""
+    random: bool = False
+    """Whether a fit depends on the seed, so that every seed is a fit."""
+    kmeans: bool = True
+    """Whether labels are k-means of ``embedding_``, which is then repeated on one fit."""
+
+    def parameters_on(self, data):
+        """The parameters on a data set, with those of the method that makes its input."""
+        return {**self.parameters, **self.by_set.get(data, {})}
+
+
+DFT = {"sample_transform": "dft"}  # as published: along the samples, so their order matters
+
+
+def _tsvd(lam, update="joint"):
+    return {"method": "t-SVD-MSC", "lam": lam, "update": update, **DFT}
+
+
+INPUT = {
+    "ORL": _tsvd(0.1),
+    "Yale": _tsvd(0.1),
+    "Coil20": _tsvd(0.05),
+    "YaleB": _tsvd(0.5),
+    "UCI": _tsvd(0.03, "sequential"),
+}
+OTHER_INPUT = _tsvd(0.1)
+INPUT_BY_SET = {data: {"graph": graph} for data, graph in INPUT.items()}
+PRINTED = {"omega1": 0.5, "alpha": 5.0, "lam": 15.0}  # ORL, Yale and Coil20
+YALEB = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
+# The paper prints lam = 40; its accuracy is reached with 80, that is, with W twice as large.
+UCI = {"omega1": 0.4, "alpha": 4.0, "lam": 80.0}
+TLRR_BY_SET = {data: {"graph": graph} for data, graph in INPUT.items()}
+TLRR_BY_SET["YaleB"] |= YALEB
+TLRR_BY_SET["UCI"] |= UCI
+
+INPUT_REASON = (
+    "Input: t-SVD-MSC, whose lam and order of updates the paper does not print; here those with "
+    "which TLRR reaches the paper's accuracy in file order."
+)
+# Mean number of tubes per sample above TLRR's threshold, about that of its published input.
+NEIGHBORS = {"ORL": 8, "Yale": 12, "Coil20": 8, "YaleB": 5, "UCI": 130}
+
+METHODS = {
+    "TLRR": Method(
+        TLRR,
+        {**PRINTED, "graph": OTHER_INPUT, "solver": "ialm", "tail": 0.0, "size": "dense"},
+        "Published iteration, omega1, alpha and lam as printed in the paper (UCI: lam 80, the "
+        "printed 40 with W doubled). " + INPUT_REASON,
+        by_set=TLRR_BY_SET,
+        seconds=12.0,
+        power=2.5,
+        order_free=False,
+    ),
+    "TLRR exact": Method(
+        TLRR,
+        {**PRINTED, "graph": OTHER_INPUT, "solver": "dual", "size": "dense"},
+        "The same problem solved to its certified minimum, with this package's tail of 0.01.",
+        by_set=TLRR_BY_SET,
+        seconds=0.5,
+        order_free=False,
+    ),
+    "t-SVD-MSC": Method(
+        TSVDMSC,
+        {"lam": 0.05, **DFT},
+        "lam that comes nearest to the paper's row, of .01 to 1. On Yale with these features no "
+        "lam from .1 to 1.1, with either order of updates, has more than .89.",
+        by_set={
+            "ORL": {"lam": 0.5},
+            "Yale": {"lam": 0.5, "update": "sequential"},
+            "Coil20": {"lam": 0.01},
+            "UCI": {"lam": 0.5},
+        },
+        seconds=1.5,
+        order_free=False,
+    ),
+    "Ut-SVD-MSC": Method(
+        UtSVDMSC,
+        {"lam": 0.5},
+        "No values are published: the default here, best over shuffled sets. The released code "
+        "shrinks one pair of slices twice, which these updates do not.",
+        seconds=4.0,
+    ),
+    "LT-MSC": Method(
+        LTMSC,
+        {"lam": 2.0},
+        "The consistent algorithm with its default here; the released code, at lam .1, enters only "
+        "one of three copies into Z, and has .468 on YaleB.",
+        seconds=4.0,
+    ),
+    "ETLMSC": Method(
+        ETLMSC,
+        {"lam": None, **DFT},
+        "Released scripts: lam .0055 along the columns (UCI), .004 (Coil20); elsewhere 11 / n, the "
+        "published .0055 at n = 2000. The paper's values for the faces are not known.",
+        by_set={"UCI": {"lam": 0.0055, "axis": 1}, "Coil20": {"lam": 0.004}},
+        seconds=0.5,
+        order_free=False,
+    ),
+    "SCMV-3DT": Method(
+        SCMV3DT,
+        {"lam": 10.0, "alpha": 0.1, "beta": 0.001},
+        "No code and no values are published: derived iteration, defaults here.",
+        seconds=15.0,
+    ),
+    "TRPCA": Method(
+        TRPCA,
+        {"graph": OTHER_INPUT},
+        "lam = 1 / sqrt(n v), as theory says; the paper tuned it per set without printing it. On "
+        "the input of TLRR.",
+        by_set=INPUT_BY_SET,
+        seconds=16.0,
+        order_free=False,
+    ),
+    "SNN": Method(
+        SNN,
+        {"graph": OTHER_INPUT},
+        "Weights sqrt(n) / 3 for all unfoldings; the paper's are not printed. On the input of "
+        "TLRR.",
+        by_set=INPUT_BY_SET,
+        seconds=9.0,
+        order_free=False,
+    ),
+    "L-MSC": Method(
+        LMSC,
+        {"lam": 0.1},
+        "lam of the released demo, K = 100 as published; the right sign in the step to H.",
+        seconds=4.0,
+        power=2.0,
+        random=True,
+    ),
+    "DiMSC": Method(
+        DiMSC,
+        {"lam_s": 0.01, "lam_d": 20.0},
+        "Best of the documented settings on samples of unit length; those of the released demo "
+        "(1, 100) have .25 or less on YaleB. The paper's are not printed: hence the gap.",
+        seconds=1.0,
+    ),
+    "MCLES": Method(
+        MCLES,
+        {},
+        "Released demo (MSRC-v1), the only published values, not tuned to these sets: hence the "
+        "gap.",
+        seconds=5.0,
+        random=True,
+    ),
+    "AWP": Method(
+        AWP,
+        {"n_neighbors": 10, "init": "axes"},
+        "Released wrapper: 10 neighbors, rotations from the identity. No k-means.",
+        seconds=0.2,
+        kmeans=False,
+    ),
+    "TLRR default": Method(
+        TLRR,
+        {},
+        "This package's TLRR(n_clusters), nothing tuned, free of the order of the samples.",
+        seconds=0.6,
+        power=2.0,
+        random=True,
+        kmeans=False,
+    ),
+    "ConsensusTLRR default": Method(
+        ConsensusTLRR,
+        {},
+        "This package's ConsensusTLRR(n_clusters), nothing tuned, free of the order of the "
+        "samples.",
+        seconds=0.6,
+        power=1.5,
+        random=True,
+        kmeans=False,
+    ),
+    "best single view": Method(
+        BestSingleView,
+        {},
+        "Spectral clustering of the self-tuning 15-neighbor graph of every view; the best by ACC, "
+        "chosen with the labels, which no user has.",
+        seconds=0.4,
+        random=True,
+        kmeans=False,
+    ),
+    "concatenated": Method(
+        ConcatenatedViews,
+        {},
+        "Spectral clustering of the self-tuning 15-neighbor graph of all features side by side.",
+        seconds=0.2,
+        random=True,
+        kmeans=False,
+    ),
+}
+
+# ------------------------------------------------------------------------- studies beside tables
+
+ABLATION = {"alpha = 0": {"alpha": 0.0}, "omega1 = 0": {"omega1": 0.0},
+            "omega2 = 0": {"omega1": 1.0}}  # fmt: skip
+ABLATION_SET = "YaleB"
+INITIAL = ("LT-MSC", "ETLMSC")
+SENSITIVITY_SETS = ("ORL", "YaleB")
+SENSITIVITY = {
+    "omega1": (0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9),
+    "alpha": (1.0, 2.0, 3.0, 5.0, 7.0, 9.0, 12.0),
+    "lam": (5.0, 10.0, 15.0, 20.0, 30.0, 44.0),
+}
+HEAT_MAPS = (("omega1", "alpha"), ("lam", "alpha"))
+
+# --------------------------------------------------------------------------- the paper's numbers
+
+# (ACC, NMI, ARI) in its tables of results, as far as they are at hand; None is not.
+PAPER = {
+    ("ORL", "TLRR"): (1.000, 1.000, 1.000),
+    ("Yale", "TLRR"): (0.988, 0.988, 0.975),
+    ("Coil20", "TLRR"): (1.000, 1.000, 1.000),
+    ("YaleB", "TLRR"): (0.954, 0.908, 0.900),
+    ("UCI", "TLRR"): (0.998, 0.993, 0.994),
+    ("ORL", "t-SVD-MSC"): (0.964, 0.992, 0.965),
+    ("Yale", "t-SVD-MSC"): (0.955, 0.954, 0.913),
+    ("Coil20", "t-SVD-MSC"): (0.836, 0.924, 0.799),
+    ("YaleB", "t-SVD-MSC"): (0.668, 0.696, 0.513),
+    ("UCI", "t-SVD-MSC"): (0.966, 0.934, 0.928),
+    ("UCI", "ETLMSC"): (0.941, 0.970, 0.933),
+    ("YaleB", "Ut-SVD-MSC"): (0.502, 0.506, None),
+    ("YaleB", "LT-MSC"): (0.617, 0.623, None),
+    ("YaleB", "TRPCA"): (0.682, 0.699, None),
+    ("YaleB", "SNN"): (0.687, 0.708, None),
+    ("YaleB", "L-MSC"): (0.472, 0.438, None),
+    ("YaleB", "DiMSC"): (0.520, 0.496, None),
+    ("YaleB", "AWP"): (0.514, 0.567, None),
+}
+# ACC of its best method that does not depend on the order of the samples.
+PAPER_ORDER_FREE = {"ORL": 0.871, "Yale": 0.780, "Coil20": 0.896, "YaleB": 0.831, "UCI": 0.941}
+PAPER_ABLATION = {"alpha = 0": 0.605, "omega1 = 0": 0.138, "omega2 = 0": 0.609}
