@@ -106,7 +106,8 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
         axis.set_ticks(borders, [""] * len(borders))
         if len(names) <= NAMED_GROUPS:
             axis.set_ticks(first + (sizes - 1) / 2, [str(name) for name in names], minor=True)
-            axis.set_tick_params(which="minor", length=0)
+            size = "medium" if len(names) <= 10 else "x-small"
+            axis.set_tick_params(which="minor", length=0, labelsize=size)
     text = f"samples by {groups} group"
     ax.set(title=title, xlabel=text, ylabel=text)
     ax.figure.colorbar(shown, ax=ax, shrink=0.85, extend="max")
@@ -214,8 +215,7 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="true"):
     embedding : ndarray of shape (n, k)
         As ``embedding_`` of an estimator.
     labels : array-like of shape (n,)
-        Groups, each with a colour and a marker, its name at the median of its samples where
-        there are at most 15.
+        Groups, each with a colour and a marker; a legend names them where there are at most 15.
     ax : matplotlib.axes.Axes, optional
     title : str, optional
     groups : str, default="true"
@@ -234,15 +234,15 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="true"):
     points[:, : min(2, len(s))] = (U * s)[:, :2]
     names = np.unique(labels)
     for i, name in enumerate(names):
+        look = {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[(i + i // len(COLORS)) % len(MARKERS)],
+        }
         own = points[labels == name]
-        ax.scatter(*own.T, s=9, alpha=0.6, linewidths=0, color=COLORS[i % len(COLORS)],
-                   marker=MARKERS[(i + i // len(COLORS)) % len(MARKERS)])  # fmt: skip
+        ax.scatter(*own.T, s=14, alpha=0.7, linewidths=0, label=str(name), **look)
     if len(names) <= NAMED_GROUPS:
-        for name in names:
-            x, y = np.median(points[labels == name], axis=0)
-            box = {"boxstyle": "circle,pad=.15", "facecolor": "white", "alpha": 0.85, "lw": 0.5}
-            ax.text(x, y, str(name), ha="center", va="center", fontsize="small", color="black",
-                    bbox=box)  # fmt: skip
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", markerscale=1.6,
+                  handletextpad=0.2)  # fmt: skip
     ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
     return ax
 

@@ -58,7 +58,7 @@ def of_set(output, data, records):
     times = {row: entry.seconds for (where, row, order), entry in entries(records).items()
              if where == data and row in cells and order == cells[row]["order"]}  # fmt: skip
     pictures = [figure(lambda: _bars(times), f"{data}-times",
-                       f"{data}: seconds of one fit on one core, with its input")]  # fmt: skip
+                       f"{data}: CPU seconds of one fit, with those of its input")]  # fmt: skip
     curves = {row: one["residual"] for row, one in cells.items() if len(one["residual"]) > 1}
     if curves:
         pictures.append(figure(lambda: _convergence(curves), f"{data}-convergence",
@@ -102,7 +102,7 @@ def _bars(seconds):
     ax.barh(np.arange(len(rows)), values, color=COLORS[0])
     ax.set_yticks(np.arange(len(rows)), rows)
     ax.set_xscale("log")
-    ax.set(xlabel="seconds", xlim=(min(values) / 2, max(values) * 4))
+    ax.set(xlabel="CPU seconds", xlim=(min(values) / 2, max(values) * 4))
     for place, value in enumerate(values):
         ax.text(value * 1.1, place, f"{value:.2g}", va="center", fontsize="small")
     return ax

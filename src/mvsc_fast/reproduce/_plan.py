@@ -102,7 +102,7 @@ def estimated(cells, sources, records):
             done.setdefault((record["data"], record["row"]), []).append(took)
             if record["method"] in METHODS:
                 rough = seconds_of(METHODS[record["method"]], record["parameters"], record["n"])
-                ratios.append(took / (rough + _kmeans(record["repeats"], record["n_clusters"])))
+                ratios.append(took / rough)
     scale = median(ratios) if ratios else 1.0
     times, group = [], None
     for cell in cells:
@@ -112,14 +112,10 @@ def estimated(cells, sources, records):
             parameters = {}
         rough = seconds_of(method, parameters, size[cell.data])
         known = done.get((cell.data, cell.row))
-        rough += _kmeans(cell.repeats, clusters[cell.data])
-        times.append(median(known) if known else scale * rough)
+        fit = median(known) if known else scale * rough
+        times.append(fit + scale * KMEANS * cell.repeats * clusters[cell.data])
         group = cell.group
     return times
-
-
-def _kmeans(repeats, n_clusters):
-    return KMEANS * repeats * n_clusters
 
 
 def _given(estimator):

@@ -53,12 +53,12 @@ def _head(records):
     versions = ordered(
         ", ".join(f"{name} {value}" for name, value in one["versions"].items()) for one in done
     )
-    hours = sum(record["seconds"] + record["input_seconds"] for record in done) / 60
+    minutes = sum(record["seconds"] + record["input_seconds"] for record in done) / 60
     return (
         "<h1>Multi-view spectral clustering: the paper's tables</h1>"
         "<p>Jia, Liu, Hou, Kwong, Zhang: <cite>Multi-view spectral clustering tailored tensor "
         "low-rank representation</cite>, IEEE TCSVT 31(12), 2021, computed again by mvsc_fast; "
-        f"{time.strftime('%d %B %Y')}. {len(done)} cells, {hours:.0f} minutes of one core. "
+        f"{time.strftime('%d %B %Y')}. {len(done)} cells, {minutes:.0f} CPU minutes. "
         f"{escape('; '.join(versions))}.</p>"
         "<p><b>File order</b> is how such files come, sorted by class, and how the paper was "
         "computed: methods with a Fourier transform along the samples profit from it. "
@@ -131,7 +131,7 @@ def _set(output, data, rows, table, records):
     head = [("", 1), *((f"{score.upper()}, file order", 3) for score in SHOWN),
             ("shuffled", len(SHOWN)), ("cost", 2)]  # fmt: skip
     names = ["method", *(["here", "paper", "difference"] * len(SHOWN)),
-             *(score.upper() for score in SHOWN), "s", "MiB"]  # fmt: skip
+             *(score.upper() for score in SHOWN), "CPU s", "MiB"]  # fmt: skip
     sizes = next((one["n"], one["n_clusters"]) for one in records if one["data"] == data)
     pictures = _figures.of_set(output, data, records) if lines else []
     text = f"{sizes[0]} samples in {sizes[1]} classes."
@@ -269,7 +269,7 @@ def _spread(entry, score):
 def _difference(entry, score, paper):
     if entry is None or paper is None:
         return "–"
-    value = entry.mean[score] - paper
+    value = round(entry.mean[score] - paper, 3) + 0.0  # no negative zero
     kind, sign = ("close", "≈") if abs(value) <= CLOSE else (
         ("above", "▲") if value > 0 else ("below", "▼"))  # fmt: skip
     return f'<span class="{kind}">{sign}&nbsp;{value:+.3f}</span>'

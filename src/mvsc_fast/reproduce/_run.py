@@ -73,7 +73,7 @@ def run(
     -------
     list of dict
         The records of all cells that were asked for and are finished: what they are, ``scores`` of
-        every run, seconds, memory, versions, warnings, or the ``error``.
+        every run, CPU seconds, memory, versions, warnings, or the ``error``.
 
     Raises
     ------

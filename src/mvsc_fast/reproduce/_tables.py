@@ -22,7 +22,7 @@ class Entry(NamedTuple):
     """Standard deviation over runs of k-means and seeds."""
     runs: int
     seconds: float
-    """Median of a fit, with that of its input."""
+    """Of the CPU: median of a fit with its input."""
     peak_mib: float | None
     """Largest."""
 
