@@ -354,13 +354,18 @@ def test_tables_have_every_cell_and_every_row(done, tmp_path):
     assert one["paper acc"] == "0.954" and rows["mine", "TLRR", "file"]["paper acc"] == ""
 
 
-def test_a_report_can_be_written_again(done, tmp_path):
+def test_a_report_can_be_written_of_what_is_there(done, tmp_path):
+    with pytest.raises(ValueError, match="is no folder of results: it has no plan.json"):
+        reproduce.write_report(tmp_path)
+    plan = {"keys": [record["key"] for record in done[1]], "left_out": ["Mars: too far"]}
+    (tmp_path / _run.PLAN).write_text(json.dumps(plan))
     with pytest.raises(ValueError, match="has no finished cell"):
         reproduce.write_report(tmp_path)
-    for record in done[1][:2]:
+    for record in [*done[1][:2], {**done[1][0], "key": "of another run", "data": "elsewhere"}]:
         _store.append(tmp_path, record)
-    path = reproduce.write_report(tmp_path)
-    assert path == tmp_path / "report.html" and "YaleB" in path.read_text(encoding="utf-8")
+    page = reproduce.write_report(tmp_path).read_text(encoding="utf-8")
+    assert f"{len(done[1]) - 2} cells are not finished yet" in page and "Mars: too far" in page
+    assert "YaleB" in page and "elsewhere" not in page
 
 
 # -------------------------------------------------------------------------------- images, bad input

@@ -1,6 +1,7 @@
 """Run the cells that are not finished, in parallel, and write the report."""
 
 import contextlib
+import json
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,9 @@ from ._data import find_sources
 from ._plan import ORDERS, STUDIES, estimated, plan
 from ._settings import METHODS
 from ._store import mend, read
+from ._tables import write_csv
 
+PLAN = "plan.json"  # what the last run was asked for
 EXTRA = "reproducing needs {}: pip install mvsc_fast[reproduce]"
 
 
@@ -114,26 +117,22 @@ def run(
     print(_forecast(len(cells), unfinished, seconds, left_out, jobs), flush=True)
     if not dry_run:
         Path(output).mkdir(parents=True, exist_ok=True)
+        asked = {"keys": keys, "left_out": left_out}
+        (Path(output) / PLAN).write_text(json.dumps(asked), encoding="utf-8")
         mend(output)
         new = _compute(unfinished, seconds, by_name, output, jobs)
         records |= {record["key"]: record for record in new}
-    asked = [records[key] for key in keys if key in records]
-    if not dry_run:
-        print(f"wrote {write_report(output, asked, left_out)}")
-    return asked
+        print(f"wrote {write_report(output)}")
+    return [records[key] for key in keys if key in records]
 
 
-def write_report(output, records=None, left_out=()):
-    """Write the report and the tables of a results folder.
+def write_report(output):
+    """Write the report and the tables of a results folder as far as it is finished.
 
     Parameters
     ----------
     output : str or Path
-        As for `run`.
-    records : list of dict, optional
-        As `run` returns them. None: all in the folder.
-    left_out : sequence of str, optional
-        What was not computed, and why.
+        As for `run`, whose last call says what is reported; it may still be running.
 
     Returns
     -------
@@ -146,14 +145,20 @@ def write_report(output, records=None, left_out=()):
         If there is no result yet.
     """
     from ._report import report
-    from ._tables import write_csv
 
-    records = list(read(output).values()) if records is None else records
+    output = Path(output)
+    if not (output / PLAN).exists():
+        raise ValueError(f"{output} is no folder of results: it has no {PLAN}")
+    asked = json.loads((output / PLAN).read_text(encoding="utf-8"))
+    found = read(output)
+    records = [found[key] for key in asked["keys"] if key in found]
     if not any("scores" in record for record in records):
         errors = [f", the first cell failed: {record['error']}" for record in records]
         raise ValueError(f"{output} has no finished cell to report{''.join(errors[:1])}")
+    missing = len(asked["keys"]) - len(records)
+    unfinished = [f"{missing} cells are not finished yet"] if missing else []
     write_csv(output, records)
-    return report(Path(output), records, left_out)
+    return report(output, records, unfinished + asked["left_out"])
 
 
 def _known(names, known, kind):
