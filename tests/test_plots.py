@@ -67,6 +67,16 @@ def test_large_and_sparse_affinities_are_thinned():
     assert plot_similarity(A, labels).images[0].get_array().shape == (1667, 1667)
 
 
+def test_neither_traces_nor_a_few_large_entries_hide_the_structure():
+    y = np.repeat(np.arange(4), 10)
+    blocks = (y[:, None] == y).astype(float)
+    for S in (blocks, blocks + 1e-5, blocks + 100 * np.eye(40)[::-1] * (y[:, None] == 0)):
+        assert 0.9 < plot_similarity(S, y).images[0].get_clim()[1] < 1.1
+    few = np.roll(np.eye(40), 1, axis=1) * 0.3  # one neighbour each
+    assert plot_similarity(few, y).images[0].get_clim()[1] == pytest.approx(0.3)
+    assert plot_similarity(np.zeros((1, 1)), [0]).images[0].get_clim()[1] == 1.0
+
+
 def test_the_chosen_size_is_marked():
     assert "chosen: 6" in plot_neighbors_path(PATH).get_legend_handles_labels()[1]
 

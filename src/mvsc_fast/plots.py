@@ -92,10 +92,7 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
     order = order[:: -(-len(order) // MAX_SAMPLES)]
     image = S[order][:, order]
     image = image.toarray() if scipy.sparse.issparse(image) else image
-    off_diagonal = image[~np.eye(len(image), dtype=bool)]
-    # A few large entries would leave the rest black.
-    positive = off_diagonal[off_diagonal > 0]
-    top = np.quantile(positive, 0.98) if positive.size else 1.0
+    top = _typical_large(image)
     shown = ax.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
     names, first, sizes = np.unique(labels[order], return_index=True, return_counts=True)
     borders = first[1:] - 0.5
@@ -189,7 +186,7 @@ def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter"
     shown = ax.imshow(scores, cmap="viridis", vmin=0, vmax=1, origin="lower", aspect="auto")
     for (row, column), value in np.ndenumerate(scores):
         if np.isfinite(value):
-            color = "white" if value < 0.6 else "black"
+            color = "white" if value < 0.45 else "black"
             text = f"{value:.2f}".removeprefix("0")
             ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
     if chosen is not None:
@@ -275,6 +272,22 @@ def plot_neighbors_path(path, *, ax=None, title="choice of the neighborhood size
     ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
     ax.legend(fontsize="small")
     return ax
+
+
+def _typical_large(image):
+    """Upper end of the colours: most rows reach it a few times, however many traces there are.
+
+    A few large entries would leave the rest black, and a dense background of traces would hide
+    the structure if all positive entries counted.
+    """
+    rank = min(5, len(image) - 1)
+    off_diagonal = image.astype(float)
+    np.fill_diagonal(off_diagonal, 0.0)
+    top = np.median(np.sort(off_diagonal, axis=1)[:, -rank]) if rank else 0.0
+    positive = off_diagonal[off_diagonal > 0]
+    if top <= 0 and positive.size:  # fewer neighbours
+        top = np.quantile(positive, 0.98)
+    return top if top > 0 else 1.0
 
 
 def _styles():

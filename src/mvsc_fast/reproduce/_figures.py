@@ -102,7 +102,11 @@ def _bars(seconds):
     ax.barh(np.arange(len(rows)), values, color=COLORS[0])
     ax.set_yticks(np.arange(len(rows)), rows)
     ax.set_xscale("log")
-    ax.set(xlabel="CPU seconds", xlim=(min(values) / 2, max(values) * 4))
+    ends = 10.0 ** np.array(
+        [np.floor(np.log10(min(values) / 2)), np.ceil(np.log10(max(values) * 2))]
+    )
+    ax.minorticks_off()
+    ax.set(xlabel="CPU seconds", xlim=ends)
     for place, value in enumerate(values):
         ax.text(value * 1.1, place, f"{value:.2g}", va="center", fontsize="small")
     return ax
