@@ -371,6 +371,19 @@ def test_a_report_can_be_written_of_what_is_there(done, tmp_path):
 # -------------------------------------------------------------------------------- images, bad input
 
 
+def test_pictures_keep_the_few_neighbours_of_every_sample():
+    y = np.repeat([0, 1], 300)
+    affinity = np.zeros((600, 600))
+    affinity[np.arange(599), np.arange(1, 600)] = 70_000.0  # more than half precision holds
+    order = np.random.RandomState(0).permutation(600)
+    model = FirstView()
+    model.affinity_ = affinity[order][:, order]
+    kept = _cells._arrays(model, y[order])
+    assert kept["affinity"].shape == (200, 200) and len(kept["affinity_labels"]) == 200
+    np.testing.assert_array_equal(kept["affinity_labels"], np.repeat([0, 1], 100))
+    assert kept["affinity"].max() == 1.0 and (kept["affinity"].sum(axis=1) > 0).mean() > 0.9
+
+
 def test_features_of_images_are_made_once(tmp_path, monkeypatch):
     images = np.random.default_rng(0).integers(0, 256, (12, 24), dtype=np.uint8)
     meta = json.dumps({"image_shape": [6, 4]})

@@ -24,6 +24,7 @@ from ._settings import METHODS
 from ._store import append
 
 PICTURE = 240  # rows of the affinity kept for its picture
+LARGEST = 10 * PICTURE  # rows of which they are made
 
 
 class Cell(NamedTuple):
@@ -202,15 +203,22 @@ def _plain(value):
 
 
 def _arrays(model, y):
-    """What pictures are drawn from: a thinned affinity by class, the embedding, the choice."""
+    """What pictures are drawn from: the affinity by class, the embedding, the choice of d."""
     arrays = {}
     affinity = getattr(model, "affinity_", None)
     if affinity is not None and affinity.shape[0] == len(y):
-        rows = np.argsort(y, kind="stable")[:: -(-len(y) // PICTURE)]
-        thinned = affinity[rows][:, rows]
-        thinned = thinned.toarray() if scipy.sparse.issparse(thinned) else thinned
-        top = thinned.max() or 1.0  # entries of half precision end at 65 504
-        arrays |= {"affinity": (thinned / top).astype(np.float16), "affinity_labels": y[rows]}
+        rows = np.argsort(y, kind="stable")
+        rows = rows[:: -(-len(y) // LARGEST)]
+        affinity = affinity[rows][:, rows]
+        affinity = affinity.toarray() if scipy.sparse.issparse(affinity) else affinity
+        starts = np.arange(0, len(rows), -(-len(rows) // PICTURE))
+        for axis in (0, 1):  # every k-th entry alone would lose the few neighbours of a sample
+            affinity = np.maximum.reduceat(affinity, starts, axis=axis)
+        top = affinity.max() or 1.0  # entries of half precision end at 65 504
+        arrays |= {
+            "affinity": (affinity / top).astype(np.float16),
+            "affinity_labels": y[rows[starts]],
+        }
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and len(embedding) == len(y):
         arrays |= {"embedding": np.asarray(embedding, dtype=np.float32), "labels": y}

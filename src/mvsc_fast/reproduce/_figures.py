@@ -108,7 +108,7 @@ def _bars(seconds):
     ax.minorticks_off()
     ax.set(xlabel="CPU seconds", xlim=ends)
     for place, value in enumerate(values):
-        ax.text(value * 1.1, place, f"{value:.2g}", va="center", fontsize="small")
+        ax.text(value * 1.1, place, f"{value:.3g}", va="center", fontsize="small")
     return ax
 
 

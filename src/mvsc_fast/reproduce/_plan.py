@@ -5,6 +5,7 @@ from statistics import median
 from ._cells import Cell
 from ._settings import (
     ABLATION,
+    ABLATION_INPUT,
     ABLATION_SET,
     HEAT_MAPS,
     INITIAL,
@@ -150,7 +151,8 @@ def _studies(source, studies, repeats):
     base = METHODS["TLRR"].parameters_on(name)
     if "ablation" in studies and name == ABLATION_SET:
         for row, change in ABLATION.items():
-            yield Cell("ablation", name, row, "file", 0, {**base, **change}, repeats, "TLRR")
+            parameters = {**base, **change, "graph": ABLATION_INPUT}
+            yield Cell("ablation", name, row, "file", 0, parameters, repeats, "TLRR")
     if "initial" in studies and name in NEIGHBORS:
         for method in INITIAL:
             graph = {"method": method, **METHODS[method].parameters_on(name)}
