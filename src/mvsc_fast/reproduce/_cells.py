@@ -1,5 +1,7 @@
 """One cell of the tables: a method on a data set in one order of its samples."""
 
+import ctypes
+import gc
 import hashlib
 import json
 import platform
@@ -112,6 +114,7 @@ def _compute(cell, source, output):
         lambda: _ordered(source.load(output), cell),
     )
     model, data, input_seconds = _model(cell, source, views)
+    _return_memory()
     resident = _memory("VmRSS")
     measurable = _reset_peak()
     start, wall = time.process_time(), time.perf_counter()
@@ -238,6 +241,15 @@ def _keep(kind, key, make):
         _kept.pop(kind, None)  # before the next one needs its memory
         _kept[kind] = key, make()
     return _kept[kind][1]
+
+
+def _return_memory():
+    """Give what earlier cells freed back to the system, where the C library can (glibc)."""
+    gc.collect()
+    if sys.platform.startswith("linux"):
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _reset_peak():

@@ -126,7 +126,7 @@ METHODS = {
             "Coil20": {"lam": 0.01},
             "UCI": {"lam": 0.5},
         },
-        seconds=1.5,
+        seconds=2.0,
         order_free=False,
     ),
     "Ut-SVD-MSC": Method(
