@@ -1,7 +1,6 @@
 """One cell of the tables: a method on a data set in one order of its samples."""
 
 import ctypes
-import gc
 import hashlib
 import json
 import platform
@@ -245,7 +244,6 @@ def _keep(kind, key, make):
 
 def _return_memory():
     """Give what earlier cells freed back to the system, where the C library can (glibc)."""
-    gc.collect()
     if sys.platform.startswith("linux"):
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
