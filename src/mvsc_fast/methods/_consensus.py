@@ -307,18 +307,9 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
         if searched_approximately(n):
             self._log("neighbors by pynndescent, which may miss some")
-        for kind, scales in SCALES.items():
+        for kind in SCALES:
             self._progress.stage("graph")
-            given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
-            if present is not None:
-                tensor = kind_tensor(rows, present, kind, scales, n_threads=n_threads)
-            else:
-                given = given or [np.ones((n, 1))]  # all samples alike
-                factors = view_factors(given, scales)
-                candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
-                tensor = sparse_tensor(
-                    factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
-                )
+            tensor = row_tensor(rows, kind, n_threads, present)
             self._log(f"{kind} graph of {len(tensor.values)} slices, {tensor.indptr[-1]} pairs")
             for d in self._progress.each("labellings", grid):
                 tau = tube_threshold(tensor.lengths, n, d)
@@ -400,6 +391,27 @@ def _mapped(features, coefficients, used, views):
             predicted = imputed_features(features, block) @ coefficients
         labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
     return np.concatenate(labels)
+
+
+def row_tensor(rows, kind, n_threads, present=None):
+    """The `SparseTensor` of the "unit" or "centred" rows of some views.
+
+    Parameters
+    ----------
+    rows : list of ViewRows
+        Where samples lack views, of those that have each.
+    kind : {"unit", "centred"}
+    n_threads : int
+    present : ndarray of shape (v, n) of bool, optional
+        Which samples have each view; None where all have all.
+    """
+    if present is not None:
+        return kind_tensor(rows, present, kind, SCALES[kind], n_threads=n_threads)
+    given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
+    given = given or [np.ones((len(rows[0].unit), 1))]  # all samples alike
+    factors = view_factors(given, SCALES[kind])
+    candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
+    return sparse_tensor(factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads)
 
 
 def _row_stochastic(A):
