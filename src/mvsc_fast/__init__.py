@@ -31,6 +31,7 @@ from .methods import (
     tsvd_msc,
     ut_svd_msc,
 )
+from .n_clusters import suggest_n_clusters
 from .native import get_include
 from .predictability import label_predictability
 from .threads import show_config
@@ -65,6 +66,7 @@ __all__ = [
     "show_config",
     "snn",
     "spectral",
+    "suggest_n_clusters",
     "tlrr",
     "trpca",
     "tsvd_msc",

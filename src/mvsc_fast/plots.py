@@ -15,6 +15,7 @@ __all__ = [
     "new_figure",
     "plot_convergence",
     "plot_embedding",
+    "plot_n_clusters",
     "plot_neighbors_path",
     "plot_sensitivity",
     "plot_similarity",
@@ -307,3 +308,29 @@ def _one_label_each(labels, n_samples):
     if labels.shape != (n_samples,):
         raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
     return labels
+
+
+def plot_n_clusters(found, *, ax=None, title=None):
+    """Criterion against the number of clusters, the candidates marked.
+
+    Parameters
+    ----------
+    found : ClusterCounts
+        Of `suggest_n_clusters`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    for name, style in zip(("criterion", "silhouette", "modularity"), _styles(), strict=False):
+        ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
+    place = np.searchsorted(found.counts, found.candidates)
+    ax.plot(found.counts[place], found.criterion[place], "o", ms=11, mfc="none", color=COLORS[3],
+            label=f"candidates {', '.join(map(str, found.candidates))}")  # fmt: skip
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="number of clusters", ylabel="mean over the graphs", title=title)
+    ax.legend(fontsize="small")
+    return ax

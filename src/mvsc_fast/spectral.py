@@ -18,6 +18,7 @@ __all__ = [
     "assign",
     "fuse",
     "leading_eigenvectors",
+    "simplified_silhouette",
     "spectral_embedding",
     "spectral_labels",
 ]
@@ -163,3 +164,37 @@ def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
         embedding, n_clusters, order=S.sum(axis=1), n_init=n_init, random_state=random_state
     )
     return labels, embedding
+
+
+def simplified_silhouette(embedding, labels):
+    """How much nearer each sample is to the mean of its own cluster than to that of any other.
+
+    ``(b - a) / max(a, b)`` with a the distance to the mean of the own cluster and b that to the
+    nearest other one: the silhouette with clusters as their means, at a cost linear in n
+    (Hruschka, de Castro & Campello 2004).
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+    labels : ndarray of shape (n,) of int
+        From 0, of two clusters or more.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In [-1, 1], 0 where both distances are 0.
+    """
+    n, c = len(labels), int(labels.max()) + 1
+    ones = np.ones(n, dtype=embedding.dtype)
+    member = scipy.sparse.csr_array((ones, labels, np.arange(n + 1)), shape=(n, c))
+    sizes = np.bincount(labels, minlength=c)
+    means = (member.T @ embedding) / np.maximum(sizes, 1)[:, None].astype(embedding.dtype)
+    squares = embedding @ means.T
+    squares *= -2
+    squares += np.einsum("ij,ij->i", embedding, embedding)[:, None]
+    squares += np.where(sizes > 0, np.einsum("ij,ij->i", means, means), np.inf)
+    a = squares[np.arange(n), labels]
+    squares[np.arange(n), labels] = np.inf
+    a, b = (np.sqrt(np.maximum(x, 0)) for x in (a, squares.min(axis=1)))
+    largest = np.maximum(a, b)
+    return np.where(largest > 0, (b - a) / np.where(largest > 0, largest, 1), 0)

@@ -1,0 +1,97 @@
+"""How often the number of clusters is found: whole sets, and random subsets of their classes.
+
+Usage: python bench/n_clusters.py [--sets yaleb10,ngs] [--max-samples 1000] [--draw 0]
+
+Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
+classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
+of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
+whole set.
+"""
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from consensus import SETS, load
+from timing import limit_threads, print_table
+
+from mvsc_fast import ConsensusTLRR, suggest_n_clusters
+
+SUBSETS = 4
+
+
+def problems(views, y, draw):
+    """Name, views and labels; the random state is the number of the problem."""
+    n, classes = len(y), np.unique(y)
+    rng = np.random.RandomState(draw)
+    for _ in range(2):
+        order = rng.permutation(n)
+        yield "all", [X[order] for X in views], y[order]
+    for _ in range(SUBSETS):
+        chosen = rng.choice(classes, rng.randint(3, len(classes)), replace=False)
+        kept = rng.permutation(np.flatnonzero(np.isin(y, chosen)))
+        yield f"{len(chosen)} of {len(classes)}", [X[kept] for X in views], y[kept]
+
+
+def near(count, truth):
+    return abs(count - truth) <= max(1, 0.1 * truth)
+
+
+def cpu_seconds(function):
+    start = time.process_time()
+    return function(), time.process_time() - start
+
+
+def main(names, max_samples, draw):
+    details, table, sure = [], [], []
+    for number, name in enumerate(names):
+        views, y = load(name)
+        right = []
+        for seed, (what, some, labels) in enumerate(problems(views, y, 100 * draw + number)):
+            truth = len(np.unique(labels))
+            found, seconds = cpu_seconds(
+                lambda: suggest_n_clusters(
+                    some, max_samples=max_samples, random_state=seed, n_threads=1
+                )
+            )
+            count = found.n_clusters
+            marks = (count == truth, near(count, truth),
+                     any(near(one, truth) for one in found.candidates))  # fmt: skip
+            right.append(marks)
+            sure.append((found.confidence, *marks))
+            details.append([name, what, len(labels), truth,
+                            " ".join(map(str, found.candidates)), f"{found.criterion.max():.3f}",
+                            found.confidence, f"{seconds:.2f}",
+                            "" if marks[1] else "missed"])  # fmt: skip
+            if seed == 0:
+                whole = seconds
+        model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
+        fit = cpu_seconds(lambda: model.fit(views))[1]
+        table.append([name, *np.sum(right, axis=0), f"{whole:.2f}", f"{fit:.2f}",
+                      f"{whole / fit:.2f}"])  # fmt: skip
+        print(table[-1], flush=True)
+    total = np.sum([row[1:4] for row in table], axis=0)
+    print()
+    print_table(["set", "classes", "n", "true", "candidates", "criterion", "confidence", "seconds",
+                 ""], details)  # fmt: skip
+    print()
+    print_table(["set", "right", "near", "any", "seconds", "ConsensusTLRR", "ratio"],
+                [*table, [f"of {len(sure)}", *total, "", "", ""]])  # fmt: skip
+    print()
+    levels = []
+    for level in ("high", "low"):
+        marks = [one[1:] for one in sure if one[0] == level]
+        levels.append([level, len(marks), *(np.sum(marks, axis=0) if marks else (0, 0, 0))])
+    print_table(["confidence", "problems", "right", "near", "any"], levels)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--max-samples", type=int, default=1000)
+    parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
+    with limit_threads(1):
+        main(arguments.sets.split(","), arguments.max_samples, arguments.draw)

@@ -1,0 +1,241 @@
+"""How many clusters the views hold: a criterion that needs no labels, over all counts at once."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.utils import check_random_state
+
+from ._relevance import ViewGraphs
+from ._repr import ShortRepr
+from ._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from ._view_rows import ViewRows, canonical_order, constant_views
+from .methods._consensus import SCALES, TAIL, row_tensor
+from .methods._method import check_seed, either
+from .spectral import simplified_silhouette
+from .threads import use_threads
+from .validation import check_integer
+from .views import check_views
+
+__all__ = ["ClusterCounts", "suggest_n_clusters"]
+
+NEIGHBORS = (8, 15, 30)
+LARGEST = 50  # count that "auto" looks at
+PER_CLUSTER = 3  # samples at least
+ROUNDS = 6  # of k-means, from seeds that are spread already
+
+APART = 0.1  # candidates differ by more than this share, and by more than 1
+# Criterion at the pick above which it was near the truth in 28 of 30 problems, below in 21 of 30:
+# bench/n_clusters.py.
+SURE = 1.49
+
+
+@dataclass(repr=False)
+class ClusterCounts(ShortRepr):
+    """Numbers of clusters, and what speaks for each.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The suggestion: the count of the largest criterion.
+    candidates : tuple of int
+        The three best counts, apart by more than 10 % and more than 1, the suggestion first.
+    confidence : {"high", "low"}
+        "high" where the criterion is 1.49 or more at the suggestion. On sixty problems of known
+        answer, 28 of 30 suggestions were then within 10 %, and 21 of the 30 others.
+    counts : ndarray of shape (k,)
+        Every count that was tried.
+    criterion : ndarray of shape (k,)
+        Sum of the next two, at most 2.
+    silhouette : ndarray of shape (k,)
+        Mean simplified silhouette in the embedding.
+    modularity : ndarray of shape (k,)
+        Share of similarity within clusters, less the share that clusters of their size would have
+        by chance.
+    n_samples : int
+        Samples that were looked at.
+    """
+
+    n_clusters: int
+    candidates: tuple
+    confidence: str
+    counts: np.ndarray
+    criterion: np.ndarray
+    silhouette: np.ndarray
+    modularity: np.ndarray
+    n_samples: int
+
+    def plot(self):
+        """The `plots.plot_n_clusters` of this."""
+        from .plots import plot_n_clusters
+
+        return plot_n_clusters(self)
+
+
+def suggest_n_clusters(
+    views, *, max_clusters="auto", max_samples=1000, random_state=None, n_threads=None
+):
+    """The number of clusters that the views show, with two alternatives.
+
+    For every count c the c leading eigenvectors of six graphs (the two kinds of graphs of
+    `ConsensusTLRR`, each at 8, 15 and 30 neighbors) are cut by k-means, and ::
+
+        criterion(c) = mean of (1 - a_i / b_i)  +  sum_k [ within_k / total - (degree_k / total)^2 ]
+
+    is averaged over the graphs: the simplified silhouette of the embedding, a_i and b_i the
+    distances of sample i to the nearest and to the second mean, and Newman's modularity of the
+    clusters in the graph. One eigenproblem for each graph serves all counts. The seeds of k-means
+    are the columns that QR with pivoting picks (Damle, Minden & Ying 2019): spread, and the same
+    at every run.
+
+    A count is a suggestion. Where classes have visible kinds, or are kinds of something, these
+    are found instead; the alternatives and the curve say so.
+
+    Parameters
+    ----------
+    views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
+        As for the estimators; one matrix is one view. As in `ConsensusTLRR`, constant views and
+        those in which nothing repeats are set aside, with a warning.
+    max_clusters : int or "auto", default="auto"
+        Largest count to try; "auto" is 50, or a third of the samples.
+    max_samples : int, default=1000
+        Of more samples, so many are drawn, uniformly: the cost does not grow further.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible counts.
+    n_threads : int, optional
+        None follows OMP_NUM_THREADS and the CPUs allowed. The counts do not depend on it.
+
+    Returns
+    -------
+    ClusterCounts
+        Independent of the order of the samples.
+
+    Raises
+    ------
+    ValueError
+        If a view or a parameter is invalid, or there are fewer than 6 samples.
+
+    Examples
+    --------
+    >>> from mvsc_fast import datasets, suggest_n_clusters
+    >>> views, _ = datasets.make_multiview_subspaces(120, 4, random_state=0)
+    >>> suggest_n_clusters(views, random_state=0).n_clusters
+    4
+    """
+    max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
+    max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
+    seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    views = check_views(views)
+    n = views[0].shape[0]
+    if n < 2 * PER_CLUSTER:
+        raise ValueError(f"{n} samples: at least {2 * PER_CLUSTER} are needed to count clusters")
+    order = canonical_order(views)
+    if n > max_samples:
+        drawn = np.random.RandomState(seed).choice(n, max_samples, replace=False)
+        order = order[np.sort(drawn)]
+    views = [X[order] for X in views]
+    largest = len(order) // PER_CLUSTER
+    if max_clusters == "auto":
+        largest = min(largest, LARGEST)
+    elif max_clusters > largest:
+        raise ValueError(
+            f"max_clusters={max_clusters} of {len(order)} samples: at most {largest} clusters, of "
+            f"{PER_CLUSTER} samples each, can be told apart"
+        )
+    else:
+        largest = max_clusters
+    with use_threads(n_threads, len(order)) as n_threads:
+        rows = _helpful_rows(views)
+        counts = _counts(largest)
+        curves = [_curve(*graph, counts) for graph in _graphs(rows, largest, seed, n_threads)]
+    return _chosen(counts, *np.mean(curves, axis=0), len(order))
+
+
+def _counts(largest):
+    """Every count up to 22, then steps of a fifteenth."""
+    counts = [2]
+    while counts[-1] < largest:
+        counts.append(min(largest, counts[-1] + max(1, round(counts[-1] / 15))))
+    return np.array(counts)
+
+
+def _helpful_rows(views):
+    """Rows of the views that ConsensusTLRR would use."""
+    constant = constant_views(views, "ignored", stacklevel=4)
+    varied = [i for i in range(len(views)) if i not in constant]
+    rows = [ViewRows(X) for X in views]
+    used = ViewGraphs(views, [view.unit for view in rows]).helpful(varied, stacklevel=4)
+    return [rows[i] for i in used or [0]]
+
+
+def _graphs(rows, largest, seed, n_threads):
+    """(affinity, leading eigenvectors) of every kind of graph at every size."""
+    n = len(rows[0].unit)
+    start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
+    for kind in SCALES:
+        tensor = row_tensor(rows, kind, n_threads)
+        for d in [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]:
+            A = thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d), TAIL)
+            vectors = leading_eigenvectors(A, largest, start)[1]
+            start = vectors.sum(axis=1)
+            yield A, vectors.astype(np.float32)
+
+
+def _curve(A, vectors, counts):
+    """Silhouette and modularity of each count, shape (2, k)."""
+    degree = np.asarray(A.sum(axis=1)).ravel()
+    total = degree.sum() or 1.0
+    pairs = scipy.sparse.triu(A, format="coo")  # no diagonal
+    squares = np.cumsum(vectors**2, axis=1)
+    found = np.empty((2, len(counts)))
+    for t, c in enumerate(counts):
+        lengths = np.sqrt(squares[:, c - 1, None])
+        embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
+        labels = _cut(embedding)
+        within = 2 * pairs.data @ (labels[pairs.row] == labels[pairs.col])
+        volume = np.bincount(labels, weights=degree, minlength=c)
+        found[:, t] = (
+            simplified_silhouette(embedding, labels).mean(),
+            within / total - ((volume / total) ** 2).sum(),
+        )
+    return found
+
+
+def _cut(embedding):
+    """Labels by k-means of as many clusters as columns, seeded by QR with pivoting."""
+    n, c = embedding.shape
+    pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
+    means, labels = embedding[pivots[:c]], np.full(n, -1)
+    for _ in range(ROUNDS):
+        before, labels = labels, _nearest(embedding, means)
+        if (labels == before).all():
+            break
+        member = np.zeros((c, n), dtype=embedding.dtype)
+        member[labels, np.arange(n)] = 1
+        sizes = member.sum(axis=1)[:, None]
+        means = np.where(sizes > 0, member @ embedding / np.maximum(sizes, 1), means)
+    return labels
+
+
+def _nearest(rows, means):
+    return (rows @ means.T - np.einsum("ij,ij->i", means, means) / 2).argmax(axis=1)
+
+
+def _chosen(counts, silhouette, modularity, n_samples):
+    criterion = silhouette + modularity
+    candidates = []
+    for t in np.argsort(-criterion, kind="stable"):
+        if all(abs(counts[t] - one) > max(1, APART * one) for one in candidates):
+            candidates.append(int(counts[t]))
+    return ClusterCounts(
+        n_clusters=candidates[0],
+        candidates=tuple(candidates[:3]),
+        confidence="high" if criterion.max() >= SURE else "low",
+        counts=counts,
+        criterion=criterion,
+        silhouette=silhouette,
+        modularity=modularity,
+        n_samples=n_samples,
+    )

@@ -1,0 +1,142 @@
+"""The number of clusters: found where it is clear, in any order, and drawn."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from mvsc_fast import datasets, suggest_n_clusters
+from mvsc_fast.n_clusters import ClusterCounts, _chosen, _counts
+from mvsc_fast.plots import plot_n_clusters
+from mvsc_fast.spectral import simplified_silhouette
+
+
+def blobs(c, n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % c)
+    return [4 * rng.standard_normal((c, d))[y] + rng.standard_normal((n, d)) for d in (8, 20)]
+
+
+@pytest.fixture(scope="module")
+def five():
+    return suggest_n_clusters(blobs(5), random_state=0)
+
+
+@pytest.mark.parametrize("c", [2, 9])
+def test_clear_clusters_are_counted(c):
+    assert suggest_n_clusters(blobs(c), max_clusters=14, random_state=0).n_clusters == c
+
+
+def test_a_suggestion_has_its_reasons(five):
+    assert five.n_clusters == 5 and five.candidates[0] == 5 and len(five.candidates) == 3
+    assert five.confidence == "high" and five.n_samples == 120
+    np.testing.assert_allclose(five.criterion, five.silhouette + five.modularity)
+    assert five.counts[five.criterion.argmax()] == 5
+    assert repr(five).startswith("ClusterCounts(n_clusters=5, candidates=(5, ")
+
+
+def test_independent_of_the_order_of_the_samples_and_of_threads(five):
+    order = np.random.default_rng(1).permutation(120)
+    views = [X[order] for X in blobs(5)]
+    again = suggest_n_clusters(views, random_state=0, n_threads=2)
+    np.testing.assert_array_equal(again.criterion, five.criterion)
+
+
+def test_the_clusters_of_many_samples_are_those_of_a_sample():
+    views = blobs(4, n=400)
+    found = suggest_n_clusters(views, max_samples=100, max_clusters=10, random_state=0)
+    assert found.n_samples == 100 and found.n_clusters == 4
+
+
+def test_noise_is_set_aside():
+    views = blobs(4, n=220)
+    noise = np.random.default_rng(0).standard_normal((220, 30))
+    with pytest.warns(UserWarning, match="set aside as noise") as caught:
+        found = suggest_n_clusters([*views, noise], max_clusters=8, random_state=0)
+    assert caught[0].filename == __file__
+    assert found.n_clusters == 4
+    with pytest.warns(UserWarning, match="view 2: all samples are equal, ignored"):
+        same = suggest_n_clusters([*views, np.ones((220, 3))], max_clusters=8, random_state=0)
+    np.testing.assert_array_equal(
+        same.criterion, suggest_n_clusters(views, max_clusters=8, random_state=0).criterion
+    )
+
+
+def test_views_are_not_changed_and_may_repeat_samples():
+    views = blobs(3, n=30)
+    views = [np.concatenate([X, X[:3]]) for X in views]
+    before = [X.copy() for X in views]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        suggest_n_clusters(views, random_state=0)
+    for X, same in zip(views, before, strict=True):
+        np.testing.assert_array_equal(X, same)
+
+
+def test_alike_samples_have_no_clusters():
+    with pytest.warns(UserWarning, match="all samples are equal"):
+        found = suggest_n_clusters([np.ones((12, 3))], random_state=0)
+    assert found.confidence == "low" and np.isfinite(found.criterion).all()
+
+
+def test_candidates_are_apart():
+    counts = np.arange(2, 41)
+    criterion = -np.abs(counts - 30.0)
+    found = _chosen(counts, criterion, 0 * criterion, 200)
+    assert found.candidates == (30, 26, 34)
+
+
+def test_counts_are_dense_where_they_are_few():
+    counts = _counts(300)
+    np.testing.assert_array_equal(counts[:21], np.arange(2, 23))
+    assert (np.diff(counts) <= np.maximum(1, counts[:-1] / 10)).all() and counts[-1] == 300
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"max_clusters": 1}, "max_clusters == 1, must be >= 2"),
+        ({"max_clusters": 41}, "max_clusters=41 of 120 samples: at most 40 clusters"),
+        ({"max_samples": 5}, "max_samples == 5, must be >= 6"),
+        ({"random_state": "x"}, "random_state"),
+    ],
+)
+def test_parameters_are_checked(given, message):
+    with pytest.raises(ValueError, match=message):
+        suggest_n_clusters(blobs(5), **given)
+
+
+def test_too_few_samples_are_refused():
+    with pytest.raises(ValueError, match="5 samples: at least 6 are needed"):
+        suggest_n_clusters([np.eye(5)])
+
+
+def test_the_candidates_are_marked_in_the_picture(tmp_path):
+    counts = np.array([2, 3, 4, 5, 6, 8])
+    criterion = np.array([0.5, 0.9, 0.6, 0.8, 0.4, 0.3])
+    found = ClusterCounts(3, (3, 5, 8), "low", counts, criterion, criterion, 0 * criterion, 50)
+    ax = plot_n_clusters(found, title="counts")
+    assert "candidates 3, 5, 8" in ax.get_legend_handles_labels()[1]
+    np.testing.assert_array_equal(ax.lines[-1].get_xdata(), [3, 5, 8])
+    assert found.plot().get_xlabel() == "number of clusters"
+    ax.figure.savefig(tmp_path / "counts.png")
+
+
+def test_simplified_silhouette_is_its_definition():
+    rng = np.random.default_rng(0)
+    E, labels = rng.standard_normal((30, 3)), np.arange(30) % 4
+    means = np.array([E[labels == k].mean(axis=0) for k in range(4)])
+    D = np.linalg.norm(E[:, None] - means, axis=2)
+    a = D[np.arange(30), labels]
+    D[np.arange(30), labels] = np.inf
+    b = D.min(axis=1)
+    expected = (b - a) / np.maximum(a, b)
+    np.testing.assert_allclose(simplified_silhouette(E, labels), expected)
+    assert (simplified_silhouette(np.ones((4, 2)), np.array([0, 0, 1, 1])) == 0).all()
+
+
+def test_digits_of_the_package_are_ten():
+    views, y = datasets.load_handwritten()
+    kept = np.arange(0, len(y), 5)
+    found = suggest_n_clusters([X[kept] for X in views], max_clusters=20, random_state=0)
+    assert abs(found.n_clusters - 10) <= 1
