@@ -28,6 +28,7 @@ PUBLIC = {
         "datasets",
         "dimsc",
         "etlmsc",
+        "explain",
         "get_include",
         "graphs",
         "lmsc",
@@ -47,6 +48,7 @@ PUBLIC = {
     ],
     "mvsc_fast.cli": ["main"],
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
+    "mvsc_fast.explanation": ["Explanation", "explain"],
     "mvsc_fast.features": [
         "gabor_magnitudes",
         "image_views",
@@ -106,6 +108,7 @@ PUBLIC = {
         "new_figure",
         "plot_convergence",
         "plot_embedding",
+        "plot_explanation",
         "plot_n_clusters",
         "plot_neighbors_path",
         "plot_sensitivity",

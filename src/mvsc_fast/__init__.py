@@ -3,6 +3,7 @@
 __version__ = "0.1.0"
 
 from . import datasets, graphs, metrics, spectral
+from .explanation import explain
 from .methods import (
     AWP,
     ETLMSC,
@@ -55,6 +56,7 @@ __all__ = [
     "datasets",
     "dimsc",
     "etlmsc",
+    "explain",
     "get_include",
     "graphs",
     "label_predictability",

@@ -34,6 +34,8 @@ class Judge:
         The third map, which also maps new samples.
     ridge : LeaveOneOutRidge
         Of the third map.
+    ridges : list of LeaveOneOutRidge
+        Of all three.
     """
 
     def __init__(self, rows):
@@ -44,7 +46,7 @@ class Judge:
         landmarks = spread(len(plain), N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))
-        self._ridges = [LeaveOneOutRidge(plain), LeaveOneOutRidge(centre), self.ridge]
+        self.ridges = [LeaveOneOutRidge(plain), LeaveOneOutRidge(centre), self.ridge]
 
     def __call__(self, labellings, n_clusters):
         """J of every labelling of shape (n,), integers below ``n_clusters``."""
@@ -55,7 +57,7 @@ class Judge:
                     labellings, ridge.predicted(labellings, n_clusters), strict=True
                 )
             ]
-            for ridge in self._ridges
+            for ridge in self.ridges
         ]
         return np.mean(scores, axis=0)
 

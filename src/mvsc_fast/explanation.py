@@ -1,0 +1,391 @@
+"""Why a fitted model's labels are what they are: clusters, samples between them, views, choices."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ._explained_text import explained_text
+from ._judge import Judge, mutual_information, one_hot
+from ._relevance import MIN_Z, ViewGraphs
+from ._view_rows import ViewRows, canonical_order, is_constant
+from .spectral import simplified_silhouette
+from .threads import blas_threads
+from .views import check_views
+
+__all__ = ["Explanation", "explain"]
+
+TOLD_GAP = 0.1  # a bound above says nothing
+# A margin below which a sample sits between two clusters. Of such samples of the labels that
+# ConsensusTLRR finds, two thirds are of another class on handwritten, bbc4view and scene15.
+CLOSE = 0.1
+
+
+@dataclass(repr=False)
+class Explanation:
+    """What `explain` finds; printing it shows the text.
+
+    Attributes
+    ----------
+    method : str
+        Name of the estimator.
+    n_samples : int
+    labels : ndarray of shape (m,)
+        Of the samples that were clustered, from 0.
+    samples : ndarray of shape (m,)
+        Their numbers: all, unless the fit took a sample of them.
+    clusters : ndarray of shape (c,)
+        The label that each cluster has in ``labels_``.
+    sizes : ndarray of shape (c,)
+        Of the clusters, all samples counted.
+    predictability : ndarray of shape (c,) or None
+        Share of each cluster that all other samples predict to be in it.
+    overall_predictability : float or None
+        `label_predictability` of the labels; of precomputed similarities, of the neighbors' votes.
+    silhouette : ndarray of shape (c,) or None
+        Mean simplified silhouette in the embedding, see `spectral.simplified_silhouette`.
+    margin : ndarray of shape (m,) or None
+        1 where all that is known of a sample speaks for its own cluster, 0 where it is halfway to
+        another, negative where it is nearer to that.
+    other : ndarray of shape (m,) or None
+        The nearest other cluster of each sample, as a label from 0.
+    between : ndarray of int
+        Samples with a margin below .1, the least first.
+    view_names : list
+        Their numbers where they have no names.
+    view_support : ndarray of shape (n_views,) or None
+        See `view_support_` of the estimators.
+    set_aside : dict
+        Views that the fit did not use, and why, by name.
+    path : NeighborsPath or None
+        What TLRR chose the number of neighbors from.
+    candidates : list of Candidate or None
+        What ConsensusTLRR chose its labels from.
+    agreement : ndarray or None
+        Normalised mutual information of each candidate, or labelling of the path, with the labels.
+    choices : list of str
+        How the labels came about, in sentences.
+    unknown : list of str
+        What cannot be told, and why.
+    """
+
+    method: str
+    n_samples: int
+    labels: np.ndarray
+    samples: np.ndarray
+    clusters: np.ndarray
+    sizes: np.ndarray
+    view_names: list
+    view_support: np.ndarray | None = None
+    set_aside: dict = field(default_factory=dict)
+    predictability: np.ndarray | None = None
+    overall_predictability: float | None = None
+    silhouette: np.ndarray | None = None
+    margin: np.ndarray | None = None
+    other: np.ndarray | None = None
+    between: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    path: object = None
+    candidates: list | None = None
+    agreement: np.ndarray | None = None
+    choices: list = field(default_factory=list)
+    unknown: list = field(default_factory=list)
+
+    def __str__(self):
+        return explained_text(self)
+
+    __repr__ = __str__
+
+    def plot(self):
+        """The `plots.plot_explanation` of this."""
+        from .plots import plot_explanation
+
+        return plot_explanation(self)
+
+
+def explain(model, views=None):
+    """Why a fitted model's labels are what they are, as a text, figures and a picture.
+
+    Parameters
+    ----------
+    model : estimator
+        `TLRR` or `ConsensusTLRR`, about which most can be told, any other clusterer with
+        ``labels_``, or a pipeline that ends in one. It must be fitted.
+    views : list or dict of array-like of shape (n_samples, n_features_i), optional
+        What the model, or the pipeline, was fitted on. Without them neighbors alone say how
+        predictable labels are and which samples sit between two clusters, and nothing tells why
+        views were set aside. Not used where the model was fitted on precomputed similarities.
+
+    Returns
+    -------
+    Explanation
+        Its representation is the text; ``.plot()`` draws the picture.
+
+    Raises
+    ------
+    NotFittedError
+        If the model is not fitted.
+    ValueError
+        If it has no ``labels_``, or the views are not those of `fit`.
+
+    Notes
+    -----
+    What speaks for sample i to be in cluster k is ``s_ik``, the leave-one-out ridge prediction of
+    one-hot(labels) / sqrt(cluster size) from the third map of `label_predictability`, by which
+    `ConsensusTLRR` labels new samples; without views, the mean of the same over the neighbors of i
+    in ``affinity_``. The margin of sample i in cluster a, with b the best of all other clusters, is
+    ``(s_ia - s_ib) / max(s_ia, s_ib)``, negative scores taken for 0.
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, datasets, explain
+    >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    >>> found = explain(ConsensusTLRR(3, random_state=0).fit(views), views)
+    >>> print(str(found).splitlines()[0])
+    ConsensusTLRR: 90 samples in 3 clusters, 3 views
+    >>> found.predictability.shape
+    (3,)
+    """
+    if isinstance(model, Pipeline):
+        check_is_fitted(model)
+        views = views if views is None or len(model) == 1 else model[:-1].transform(views)
+        model = model[-1]
+    check_is_fitted(model)
+    if not hasattr(model, "labels_"):
+        raise ValueError(f"{type(model).__name__} has no labels_: nothing to explain")
+    clusters, labels = np.unique(model.labels_, return_inverse=True)
+    precomputed = isinstance(getattr(model, "graph", None), str) and model.graph == "precomputed"
+    names = _view_names(model, views)
+    views = None if views is None or precomputed else _views_of_fit(views, model, len(labels))
+    samples = getattr(model, "samples_", np.arange(len(labels)))
+    found = Explanation(
+        method=type(model).__name__,
+        n_samples=len(labels),
+        labels=labels[samples],
+        samples=samples,
+        clusters=clusters,
+        sizes=np.bincount(labels),
+        view_names=names,
+        view_support=getattr(model, "view_support_", None),
+    )
+    with blas_threads(1):
+        _tell_clusters(found, model, views, precomputed)
+        _tell_views(found, model, views, labels)
+    _tell_choice(found, model)
+    return found
+
+
+def _view_names(model, views):
+    names = getattr(model, "view_names_in_", None)
+    if names is None and isinstance(views, dict):
+        names = views
+    if names is None:
+        count = len(views) if isinstance(views, (list, tuple)) else 0
+        count = len(getattr(model, "view_support_", [])) or count
+        names = range(count)
+    return list(names)
+
+
+def _views_of_fit(views, model, n_samples):
+    """Validated views, which must be of as many samples and columns as those of fit."""
+    views = check_views(list(views.values()) if isinstance(views, dict) else views)
+    if views[0].shape[0] != n_samples:
+        raise ValueError(
+            f"the views have {views[0].shape[0]} samples, the model was fitted on {n_samples}: "
+            "pass the views of fit, in the same order"
+        )
+    n_features = [X.shape[1] for X in views]
+    expected = np.ravel(getattr(model, "n_features_in_", n_features)).tolist()
+    if n_features != expected:
+        raise ValueError(
+            f"the views have {n_features} features, those of fit had {expected}: pass the views "
+            "of fit"
+        )
+    return views
+
+
+def _tell_clusters(found, model, views, precomputed):
+    """Quality of the clusters, and the samples between them."""
+    embedding = getattr(model, "embedding_", None)
+    c, labels = len(found.clusters), found.labels
+    if c < 2:
+        found.unknown.append("There is one cluster: nothing to compare it with.")
+        return
+    if embedding is None:
+        found.unknown.append(f"{found.method} has no embedding_: no silhouette.")
+    else:
+        s = simplified_silhouette(embedding, labels)
+        found.silhouette = _by_cluster(s, labels, c)
+    Y = one_hot(labels, c)
+    if views is None:
+        votes = _neighbor_votes(getattr(model, "affinity_", None))
+        if votes is None:
+            found.unknown.append(
+                f"{found.method} has no affinity_: how predictable the labels are, and which "
+                "samples sit between two clusters, is told by explain(model, views)."
+            )
+            return
+        scores = votes(Y)
+        predicted = scores.argmax(axis=1)[None]
+        found.overall_predictability = mutual_information(labels, predicted[0], c)
+        if not precomputed:
+            found.unknown.append(
+                "Predictability and margins are those by neighbors in the affinity alone: "
+                "explain(model, views) takes the features too."
+            )
+    else:
+        used = getattr(model, "views_used_", range(len(views)))
+        fitted = [views[i][found.samples] for i in used]
+        order = canonical_order(fitted)
+        judge = Judge([ViewRows(X[order]) for X in fitted])
+        sorted_labels = labels[order].astype(np.int64)
+        found.overall_predictability = float(judge([sorted_labels], c)[0])
+        scores = np.empty_like(Y)
+        predicted = np.empty((len(judge.ridges), len(labels)), dtype=np.int64)
+        scores[order] = judge.ridge.predict(Y[order])
+        for out, ridge in zip(predicted, judge.ridges, strict=True):
+            out[order] = ridge.predicted([sorted_labels], c)[0]
+    found.predictability = _by_cluster((predicted == labels).mean(axis=0), labels, c)
+    found.margin, found.other = _margins(scores, labels)
+    close = np.flatnonzero(found.margin < CLOSE)
+    found.between = found.samples[close[np.argsort(found.margin[close], kind="stable")]]
+
+
+def _by_cluster(values, labels, n_clusters):
+    """Mean of the values of each cluster's samples; nan where it has none."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    sums = np.bincount(labels, weights=values, minlength=n_clusters)
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def _neighbor_votes(affinity):
+    """The function Y -> D^-1 A Y of an affinity A without its diagonal."""
+    if affinity is None:
+        return None
+    own = affinity.diagonal()
+    degree = np.asarray(affinity.sum(axis=1)).ravel() - own
+    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
+    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
+    return lambda Y: ((A @ Y - own[:, None] * Y) * weight).astype(np.float32)
+
+
+def _margins(scores, labels):
+    """Margin of each sample in its cluster, and the best of the other clusters."""
+    scores = np.maximum(scores, 0)
+    rows = np.arange(len(labels))
+    own = scores[rows, labels]
+    scores[rows, labels] = -1
+    other = scores.argmax(axis=1)
+    best = scores[rows, other]
+    return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
+
+
+def _tell_views(found, model, views, labels):
+    """Support of every view, and why some were set aside."""
+    if found.view_support is None and views is not None and len(found.clusters) > 1:
+        found.view_support = ViewGraphs(views).support(labels)
+    if found.view_support is None:
+        found.unknown.append(
+            f"{found.method} has no view_support_: explain(model, views) tells how far each "
+            "view carries the clusters."
+        )
+    used = getattr(model, "views_used_", None)
+    aside = [] if used is None else [i for i in range(len(found.view_names)) if i not in used]
+    if not aside:
+        return
+    if views is None:
+        reasons = {i: "constant, or noise in which nothing repeats" for i in aside}
+        found.unknown.append(
+            "Why views were set aside is told more precisely by explain(model, views)."
+        )
+    else:
+        fitted = [X[found.samples] for X in views]
+        varied = [i for i, X in enumerate(fitted) if not is_constant(X)]
+        graphs = ViewGraphs(fitted)
+        across = dict(zip(varied, graphs.across(varied), strict=True))
+        reasons = {}
+        for i in aside:
+            reasons[i] = "all samples are equal"
+            if i in across:
+                reasons[i] = (
+                    f"noise: z of its graph is {across[i]:.1f} with other views and "
+                    f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
+                )
+    found.set_aside = {found.view_names[i]: reason for i, reason in reasons.items()}
+
+
+def _tell_choice(found, model):
+    """How the labels came about."""
+    m, n, say = len(found.samples), found.n_samples, found.choices.append
+    if m < n:
+        say(f"{m} of {n} samples were clustered, and labelled the others.")
+    found.candidates = getattr(model, "candidates_", None)
+    if found.candidates is not None:
+        _tell_candidates(found, model)
+        return
+    if not hasattr(model, "path_"):
+        if hasattr(model, "n_iter_"):
+            end = "" if getattr(model, "converged_", True) else ", not converged"
+            say(f"{model.n_iter_} iterations{end}.")
+        found.unknown.append(f"{found.method} makes no choice by itself that could be shown.")
+        return
+    found.path = model.path_
+    if found.path is None:
+        say(f"{model.n_neighbors_:g} neighbors per sample, as n_neighbors or lam demand.")
+    else:
+        found.agreement = _agreement(found, found.path.labels)
+        say(
+            f"{model.n_neighbors_} neighbors per sample, whose labels were the most predictable "
+            f"of {len(np.unique(found.path.n_neighbors))} sizes."
+        )
+        kept = {
+            "tensor": "The labels are the cut of the low-rank tensor.",
+            "path": "The labels are the cut of the tube-shrunken similarities that the choice was "
+            "made on: those of the low-rank tensor were less predictable.",
+        }
+        say(kept[model.labels_from_])
+    if model.size_ == "dense":
+        end = "converged" if model.converged_ else "not converged"
+        say(f"All pairs of samples were solved for, in {model.n_iter_} iterations, {end}.")
+    else:
+        say(
+            "The longest tubes of each sample were kept; "
+            + (
+                "none above the threshold can be missing."
+                if model.complete_
+                else "others above the threshold may be missing."
+            )
+        )
+    if model.gap_bound_ is not None and model.gap_bound_ < TOLD_GAP:
+        say(f"Relative distance of the objective from its minimum: {model.gap_bound_:.2g} at most.")
+
+
+def _tell_candidates(found, model):
+    found.agreement = _agreement(found, [one.labels for one in found.candidates])
+    chosen = found.candidates[model.chosen_]
+    found.choices.append(
+        "The labels are TLRR's consensus of the best six labellings, refined."
+        if chosen.graph == "tlrr"
+        else f"The labels are those of the graph of {chosen.graph} rows at {chosen.n_neighbors} "
+        f"neighbors, {chosen.embedding} eigenvectors, refined."
+    )
+    if found.agreement is None:
+        return
+    others = found.agreement[1:]
+    found.choices.append(
+        f"{len(others)} labellings agree with them by a normalised mutual information of "
+        f"{others.mean():.2f} on average, {others.min():.2f} at least."
+    )
+
+
+def _agreement(found, labellings):
+    """Normalised mutual information of labellings of the fitted samples with the labels.
+
+    None where the model has not kept them.
+    """
+    if labellings is None or any(one is None for one in labellings):
+        return None
+    c = int(max(np.max(labellings), found.labels.max())) + 1
+    ours = found.labels.astype(np.int64)
+    return np.array([mutual_information(one.astype(np.int64), ours, c) for one in labellings])

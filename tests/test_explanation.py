@@ -1,0 +1,207 @@
+"""Explanations name what is weak: samples between clusters, noise, choices and what is unknown."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from mvsc_fast import LMSC, TLRR, ConsensusTLRR, explain, graphs, label_predictability
+from mvsc_fast.explanation import _margins
+from mvsc_fast.preprocessing import PerView, ViewSplitter
+
+HALFWAY = 7
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three clusters in two views, one sample halfway between the first two, and a noise view."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(210) % 3)
+    views = []
+    for d in (10, 25):
+        centres = 3 * rng.standard_normal((3, d))
+        X = centres[y] + rng.standard_normal((210, d))
+        X[HALFWAY] = (centres[0] + centres[1]) / 2
+        views.append(X)
+    return [*views, rng.standard_normal((210, 30))], y
+
+
+@pytest.fixture(scope="module")
+def consensus(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ConsensusTLRR(3, random_state=0).fit(data[0])
+
+
+@pytest.fixture(scope="module")
+def found(consensus, data):
+    return explain(consensus, data[0])
+
+
+@pytest.fixture(scope="module")
+def tlrr(data):
+    return TLRR(3, random_state=0).fit(data[0][:2])
+
+
+def test_clusters_have_their_sizes_and_quality(found, consensus, data):
+    np.testing.assert_array_equal(found.sizes, np.bincount(consensus.labels_))
+    assert (found.predictability > 0.9).all() and (found.silhouette > 0.5).all()
+    expected = label_predictability(data[0][:2], consensus.labels_)
+    assert found.overall_predictability == pytest.approx(expected)
+
+
+def test_a_sample_halfway_is_found(found, data):
+    assert found.margin.argmin() == HALFWAY
+    pair = {found.labels[HALFWAY], found.other[HALFWAY]}
+    y, labels = data[1], found.labels
+    assert pair == {np.bincount(labels[y == k]).argmax() for k in (0, 1)}
+    assert found.margin[HALFWAY] < 0.3 < 0.8 < np.median(found.margin)
+
+
+def test_margins_say_how_near_the_other_cluster_is():
+    scores = np.array([[1.0, 0.5, -1], [0.5, 1.0, 0], [0.3, 0, 0.3], [-1, -2, -1]])
+    margin, other = _margins(scores, np.array([0, 0, 2, 1]))
+    np.testing.assert_allclose(margin, [0.5, -0.5, 0, 0])
+    assert other.tolist()[:3] == [1, 1, 0]
+
+
+def test_wrong_labels_sit_nearer_to_another_cluster(data):
+    views, y = data
+    model = KMeans(3, n_init=1, random_state=0).fit(views[0])
+    moved = np.delete(np.arange(0, 210, 30), 0)
+    model.labels_ = y.copy()
+    model.labels_[moved] = (y[moved] + 1) % 3
+    wrong = explain(model, [views[0]])
+    assert (wrong.margin[moved] < 0).all()
+    assert set(moved) <= set(wrong.between.tolist())
+    np.testing.assert_array_equal(wrong.other[moved], y[moved])
+    assert f"Samples between two clusters: {len(wrong.between)} (" in str(wrong)
+
+
+def test_noise_is_named_with_its_reason(found):
+    assert list(found.set_aside) == [2]
+    assert "noise: z of its graph is" in found.set_aside[2]
+    assert found.view_support[2] < 0.1 < found.view_support[:2].min()
+
+
+def test_the_text_fits_a_terminal(found, consensus, tlrr):
+    for one in (found, explain(consensus), explain(tlrr)):
+        lines = str(one).splitlines()
+        assert max(map(len, lines)) < 80 and repr(one) == str(one)
+        assert not any(line != line.rstrip() for line in lines)
+    assert str(found).startswith("ConsensusTLRR: 210 samples in 3 clusters, 3 views\n")
+    assert "View 2 was set aside" in str(found).replace("\n  ", " ")
+
+
+def test_without_views_neighbors_tell(consensus):
+    alone = explain(consensus)
+    assert alone.predictability.min() > 0.9 and alone.margin.shape == (210,)
+    assert any("explain(model, views)" in line for line in alone.unknown)
+    assert "constant, or noise" in alone.set_aside[2]
+
+
+def test_the_choice_of_the_consensus_is_told(found, consensus):
+    assert found.candidates is consensus.candidates_
+    assert found.agreement[consensus.chosen_] == pytest.approx(1)
+    assert any("labellings agree" in line for line in found.choices)
+    assert "The first 6 of 17 candidates" in str(found)
+
+
+def test_the_path_of_tlrr_is_told(tlrr, data):
+    told = explain(tlrr, data[0][:2])
+    assert told.path is tlrr.path_ and told.unknown == []
+    assert f"{tlrr.n_neighbors_} neighbors per sample" in told.choices[0]
+    assert "Predictability by neighbors" in str(told)
+    given = explain(TLRR(3, n_neighbors=10, random_state=0).fit(data[0][:2]))
+    assert given.path is None and "as n_neighbors or lam demand" in given.choices[0]
+
+
+def test_fitted_samples_are_told_apart(data):
+    views = data[0][:2]
+    model = TLRR(3, size="sample", max_samples=100, random_state=0).fit(views)
+    told = explain(model, views)
+    assert told.sizes.sum() == 210 and told.margin.shape == told.samples.shape == (100,)
+    assert set(told.between) <= set(model.samples_)
+    assert told.choices[0] == "100 of 210 samples were clustered, and labelled the others."
+
+
+def test_similarities_are_explained_by_neighbors(data):
+    W = graphs.knn(data[0][:2])
+    told = explain(TLRR(3, graph="precomputed", random_state=0).fit(W), W)
+    assert told.overall_predictability > 0.9 and told.unknown == []
+
+
+def test_other_estimators_say_what_they_cannot(data):
+    views = [X[:60] for X in data[0][:2]]
+    told = explain(LMSC(3, random_state=0).fit(views))
+    assert told.silhouette is not None and "iterations" in told.choices[0]
+    assert "LMSC makes no choice by itself that could be shown." in told.unknown
+    bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
+    assert bare.margin is None and bare.view_support is None and len(bare.unknown) == 4
+    assert explain(KMeans(3, n_init=1).fit(views[0]), [views[0]]).view_support.shape == (1,)
+
+
+def test_a_model_that_kept_only_labels_is_explained_by_views(consensus, data):
+    bare = ConsensusTLRR(3)
+    vars(bare).update(vars(consensus))
+    del bare.affinity_, bare.embedding_
+    told = explain(bare, data[0])
+    assert told.silhouette is None and told.predictability.min() > 0.9
+    assert explain(bare).predictability is None
+
+
+def test_names_of_views_and_of_clusters_are_used(data):
+    views = dict(zip(("shape", "colour"), data[0], strict=False))
+    model = KMeans(3, n_init=1, random_state=0).fit(views["shape"])
+    model.labels_, model.n_features_in_ = model.labels_ * 10, [10, 25]
+    told = explain(model, views)
+    assert told.view_names == ["shape", "colour"] and told.clusters.tolist() == [0, 10, 20]
+    assert "  colour" in str(told) and told.labels.max() == 2
+
+
+def test_a_pipeline_is_explained_by_its_last_step(data):
+    table = np.hstack(data[0][:2])
+    columns = ViewSplitter([slice(10), slice(10, None)])
+    model = make_pipeline(columns, PerView(StandardScaler()), ConsensusTLRR(3, random_state=0))
+    told = explain(model.fit(table), table)
+    assert told.method == "ConsensusTLRR" and told.predictability.min() > 0.9
+
+
+def test_one_cluster_and_many_are_shown(data):
+    views = [X[:60] for X in data[0][:2]]
+    model = KMeans(1).fit(views[0])
+    assert "There is one cluster" in explain(model, [views[0]]).unknown[0]
+    model.labels_ = np.arange(60) // 4
+    assert "Clusters (12 of 15, the weakest first)" in str(explain(model, [views[0]]))
+
+
+def test_what_cannot_be_explained_is_refused(consensus, data):
+    with pytest.raises(NotFittedError):
+        explain(ConsensusTLRR(3), data[0])
+    with pytest.raises(ValueError, match="the views have 209 samples, the model was fitted on 210"):
+        explain(consensus, [X[1:] for X in data[0]])
+    with pytest.raises(ValueError, match=r"\[10, 25\] features, those of fit had \[10, 25, 30\]"):
+        explain(consensus, data[0][:2])
+    with pytest.raises(ValueError, match="has no labels_"):
+        explain(FunctionTransformer().fit(data[0][0]))
+
+
+def test_every_known_part_is_drawn(found, tmp_path):
+    all_axes = found.plot()
+    assert [ax.get_title() for ax in all_axes] == [
+        "sizes",
+        "quality",
+        f"{len(found.between)} samples between two clusters",
+        "support of the views",
+    ]
+    assert all_axes[3].get_yticklabels()[2].get_text() == "2 (set aside)"
+    all_axes[0].figure.savefig(tmp_path / "explanation.png")
+
+
+def test_unknown_parts_are_not_drawn(data):
+    bare = explain(KMeans(3, n_init=1, random_state=0).fit(data[0][0]))
+    assert [ax.get_title() for ax in bare.plot()] == ["sizes"]
