@@ -102,6 +102,14 @@ def test_support_is_near_zero_for_noise(subspaces):
     np.testing.assert_allclose(view_support(sparse, y[graphs.samples]), support)
 
 
+def test_a_constant_view_supports_nothing(subspaces):
+    views, y = subspaces
+    halves = np.arange(len(y)) % 2  # in a graph of equal entries each would vote for the other
+    graphs = ViewGraphs([*views, np.full((len(y), 3), 2.0)])
+    assert graphs.support(halves)[-1] == 0
+    assert graphs.across([0, len(views)])[1] == 0
+
+
 def test_graphs_of_many_samples_are_those_of_a_thousand():
     rng = np.random.default_rng(0)
     graphs = ViewGraphs([rng.standard_normal((1500, 4))])

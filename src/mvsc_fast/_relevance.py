@@ -7,7 +7,7 @@ import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from ._judge import one_hot
-from ._view_rows import canonical_order, spread, unit_rows
+from ._view_rows import canonical_order, is_constant, spread, unit_rows
 from .graphs import self_representation
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
@@ -107,6 +107,8 @@ class ViewGraphs:
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = self_representation(rows, ridge=RIDGE)
+        # In a graph of equal entries the sizes of the clusters alone vote.
+        self.graphs[[is_constant(X) for X in rows]] = 0
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
