@@ -163,6 +163,14 @@ def test_names_of_views_and_of_clusters_are_used(data):
     assert "  colour" in str(told) and told.labels.max() == 2
 
 
+def test_samples_that_lack_views_are_explained(data):
+    views = {"shape": data[0][0].copy(), "colour": data[0][1].copy()}
+    views["shape"][:10], views["colour"][20:40] = np.nan, np.nan
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    told = explain(model, {"colour": views["colour"], "shape": views["shape"]})
+    assert told.view_names == ["shape", "colour"] and told.predictability.min() > 0.9
+
+
 def test_a_pipeline_is_explained_by_its_last_step(data):
     table = np.hstack(data[0][:2])
     columns = ViewSplitter([slice(10), slice(10, None)])

@@ -62,6 +62,13 @@ def test_noise_is_set_aside():
     )
 
 
+def test_samples_may_lack_views():
+    views = blobs(4, n=160)
+    views[0][:20], views[1][40:70] = np.nan, np.nan
+    named = dict(zip("ab", views, strict=True))
+    assert suggest_n_clusters(named, max_clusters=10, random_state=0).n_clusters == 4
+
+
 def test_views_are_not_changed_and_may_repeat_samples():
     views = blobs(3, n=30)
     views = [np.concatenate([X, X[:3]]) for X in views]

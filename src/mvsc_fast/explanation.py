@@ -7,13 +7,15 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ._columns import in_order
 from ._explained_text import explained_text
 from ._judge import Judge, mutual_information, one_hot
+from ._missing import IncompleteGraphs, imputed
 from ._relevance import MIN_Z, ViewGraphs
-from ._view_rows import ViewRows, canonical_order, is_constant
+from ._view_rows import ViewRows, canonical_order, is_constant, observed, presence
 from .spectral import simplified_silhouette
 from .threads import blas_threads
-from .views import check_views
+from .views import named_views
 
 __all__ = ["Explanation", "explain"]
 
@@ -113,9 +115,10 @@ def explain(model, views=None):
         `TLRR` or `ConsensusTLRR`, about which most can be told, any other clusterer with
         ``labels_``, or a pipeline that ends in one. It must be fitted.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        What the model, or the pipeline, was fitted on. Without them neighbors alone say how
-        predictable labels are and which samples sit between two clusters, and nothing tells why
-        views were set aside. Not used where the model was fitted on precomputed similarities.
+        What the model, or the pipeline, was fitted on; samples may lack views. Without them
+        neighbors alone say how predictable labels are and which samples sit between two clusters,
+        and nothing tells why views were set aside. Not used where the model was fitted on
+        precomputed similarities.
 
     Returns
     -------
@@ -156,8 +159,11 @@ def explain(model, views=None):
         raise ValueError(f"{type(model).__name__} has no labels_: nothing to explain")
     clusters, labels = np.unique(model.labels_, return_inverse=True)
     precomputed = isinstance(getattr(model, "graph", None), str) and model.graph == "precomputed"
-    names = _view_names(model, views)
-    views = None if views is None or precomputed else _views_of_fit(views, model, len(labels))
+    names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
+    if views is None or precomputed:
+        views = None
+    else:
+        views, names = _views_of_fit(views, model, len(labels))
     samples = getattr(model, "samples_", np.arange(len(labels)))
     found = Explanation(
         method=type(model).__name__,
@@ -166,7 +172,7 @@ def explain(model, views=None):
         samples=samples,
         clusters=clusters,
         sizes=np.bincount(labels),
-        view_names=names,
+        view_names=list(names),
         view_support=getattr(model, "view_support_", None),
     )
     with blas_threads(1):
@@ -176,20 +182,12 @@ def explain(model, views=None):
     return found
 
 
-def _view_names(model, views):
-    names = getattr(model, "view_names_in_", None)
-    if names is None and isinstance(views, dict):
-        names = views
-    if names is None:
-        count = len(views) if isinstance(views, (list, tuple)) else 0
-        count = len(getattr(model, "view_support_", [])) or count
-        names = range(count)
-    return list(names)
-
-
 def _views_of_fit(views, model, n_samples):
-    """Validated views, which must be of as many samples and columns as those of fit."""
-    views = check_views(list(views.values()) if isinstance(views, dict) else views)
+    """Validated views, of as many samples and columns as those of fit, and their names."""
+    if hasattr(model, "view_names_in_"):
+        views = in_order(views, model.view_names_in_)
+    views, names = named_views(views, missing=True)[:2]
+    names = getattr(model, "view_names_in_", names)
     if views[0].shape[0] != n_samples:
         raise ValueError(
             f"the views have {views[0].shape[0]} samples, the model was fitted on {n_samples}: "
@@ -202,7 +200,7 @@ def _views_of_fit(views, model, n_samples):
             f"the views have {n_features} features, those of fit had {expected}: pass the views "
             "of fit"
         )
-    return views
+    return views, names
 
 
 def _tell_clusters(found, model, views, precomputed):
@@ -236,7 +234,7 @@ def _tell_clusters(found, model, views, precomputed):
             )
     else:
         used = getattr(model, "views_used_", range(len(views)))
-        fitted = [views[i][found.samples] for i in used]
+        fitted = imputed([views[i][found.samples] for i in used])
         order = canonical_order(fitted)
         judge = Judge([ViewRows(X[order]) for X in fitted])
         sorted_labels = labels[order].astype(np.int64)
@@ -284,7 +282,7 @@ def _margins(scores, labels):
 def _tell_views(found, model, views, labels):
     """Support of every view, and why some were set aside."""
     if found.view_support is None and views is not None and len(found.clusters) > 1:
-        found.view_support = ViewGraphs(views).support(labels)
+        found.view_support = _graphs(views).support(labels)
     if found.view_support is None:
         found.unknown.append(
             f"{found.method} has no view_support_: explain(model, views) tells how far each "
@@ -301,8 +299,8 @@ def _tell_views(found, model, views, labels):
         )
     else:
         fitted = [X[found.samples] for X in views]
-        varied = [i for i, X in enumerate(fitted) if not is_constant(X)]
-        graphs = ViewGraphs(fitted)
+        varied = [i for i, X in enumerate(observed(fitted)) if not is_constant(X)]
+        graphs = _graphs(fitted)
         across = dict(zip(varied, graphs.across(varied), strict=True))
         reasons = {}
         for i in aside:
@@ -313,6 +311,10 @@ def _tell_views(found, model, views, labels):
                     f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
                 )
     found.set_aside = {found.view_names[i]: reason for i, reason in reasons.items()}
+
+
+def _graphs(views):
+    return ViewGraphs(views) if presence(views) is None else IncompleteGraphs(views)
 
 
 def _tell_choice(found, model):

@@ -8,16 +8,17 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
+from ._missing import IncompleteGraphs
 from ._relevance import ViewGraphs
 from ._repr import ShortRepr
 from ._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
-from ._view_rows import ViewRows, canonical_order, constant_views
+from ._view_rows import ViewRows, canonical_order, constant_views, observed, presence
 from .methods._consensus import SCALES, TAIL, row_tensor
 from .methods._method import check_seed, either
 from .spectral import simplified_silhouette
 from .threads import use_threads
 from .validation import check_integer
-from .views import check_views
+from .views import named_views
 
 __all__ = ["ClusterCounts", "suggest_n_clusters"]
 
@@ -95,9 +96,9 @@ def suggest_n_clusters(
 
     Parameters
     ----------
-    views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-        As for the estimators; one matrix is one view. As in `ConsensusTLRR`, constant views and
-        those in which nothing repeats are set aside, with a warning.
+    views : list, tuple, dict or generator of array-like, sparse matrix or data frame
+        As for `ConsensusTLRR`, of shape (n_samples, n_features_i); samples may lack views.
+        Constant views and those in which nothing repeats are set aside, with a warning.
     max_clusters : int or "auto", default="auto"
         Largest count to try; "auto" is 50, or a third of the samples.
     max_samples : int, default=1000
@@ -127,7 +128,7 @@ def suggest_n_clusters(
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
-    views = check_views(views)
+    views, names = named_views(views, missing=True)[:2]
     n = views[0].shape[0]
     if n < 2 * PER_CLUSTER:
         raise ValueError(f"{n} samples: at least {2 * PER_CLUSTER} are needed to count clusters")
@@ -147,9 +148,9 @@ def suggest_n_clusters(
     else:
         largest = max_clusters
     with use_threads(n_threads, len(order)) as n_threads:
-        rows = _helpful_rows(views)
+        views = _helpful(views, names)
         counts = _counts(largest)
-        curves = [_curve(*graph, counts) for graph in _graphs(rows, largest, seed, n_threads)]
+        curves = [_curve(*graph, counts) for graph in _graphs(views, largest, seed, n_threads)]
     return _chosen(counts, *np.mean(curves, axis=0), len(order))
 
 
@@ -161,21 +162,21 @@ def _counts(largest):
     return np.array(counts)
 
 
-def _helpful_rows(views):
-    """Rows of the views that ConsensusTLRR would use."""
-    constant = constant_views(views, "ignored", stacklevel=4)
+def _helpful(views, names):
+    """The views that ConsensusTLRR would use."""
+    constant = constant_views(observed(views), "ignored", stacklevel=4, names=names)
     varied = [i for i in range(len(views)) if i not in constant]
-    rows = [ViewRows(X) for X in views]
-    used = ViewGraphs(views, [view.unit for view in rows]).helpful(varied, stacklevel=4)
-    return [rows[i] for i in used or [0]]
+    graphs = ViewGraphs(views) if presence(views) is None else IncompleteGraphs(views)
+    return [views[i] for i in graphs.helpful(varied, stacklevel=4, names=names) or [0]]
 
 
-def _graphs(rows, largest, seed, n_threads):
+def _graphs(views, largest, seed, n_threads):
     """(affinity, leading eigenvectors) of every kind of graph at every size."""
-    n = len(rows[0].unit)
+    n, present = views[0].shape[0], presence(views)
+    rows = [ViewRows(X) for X in observed(views)]
     start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
     for kind in SCALES:
-        tensor = row_tensor(rows, kind, n_threads)
+        tensor = row_tensor(rows, kind, n_threads, present)
         for d in [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]:
             A = thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d), TAIL)
             vectors = leading_eigenvectors(A, largest, start)[1]
