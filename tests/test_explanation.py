@@ -184,7 +184,12 @@ def test_one_cluster_and_many_are_shown(data):
     model = KMeans(1).fit(views[0])
     assert "There is one cluster" in explain(model, [views[0]]).unknown[0]
     model.labels_ = np.arange(60) // 4
-    assert "Clusters (12 of 15, the weakest first)" in str(explain(model, [views[0]]))
+    told = explain(model, [views[0]])
+    text = " ".join(str(told).split())
+    assert "Clusters (12 of 15, the weakest first)" in text
+    (weak,) = np.nonzero(told.predictability < 0.7)
+    assert f"Hard to tell from the others: {weak[0]}, " in text
+    assert len(weak) > 12 and f" and {len(weak) - 12} more. predictable:" in text
 
 
 def test_what_cannot_be_explained_is_refused(consensus, data):

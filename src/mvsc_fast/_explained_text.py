@@ -50,8 +50,9 @@ def _clusters(found):
     if found.predictability is not None:
         weak = [str(found.clusters[k]) for k in np.flatnonzero(found.predictability < WEAK_CLUSTER)]
         if weak:
-            weak = weak[:ROWS] + ["..."] * (len(weak) > ROWS)
-            lines.append(_wrapped(f"Hard to tell from the others: {', '.join(weak)}."))
+            more = f" and {len(weak) - ROWS} more" if len(weak) > ROWS else ""
+            told = ", ".join(weak[:ROWS])
+            lines.append(_wrapped(f"Hard to tell from the others: {told}{more}."))
         lines.append(
             _wrapped(
                 "predictable: share of the cluster that the other samples predict to be in it; "
