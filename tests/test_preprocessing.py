@@ -182,6 +182,18 @@ def test_a_table_is_clustered_in_a_pipeline(wine):
     np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
 
 
+def test_a_frame_is_clustered_by_named_views():
+    pytest.importorskip("pandas")
+    frame = load_wine(as_frame=True).data
+    names = list(frame)
+    views = {"first": names[:6], "second": names[6:]}
+    scalers = {"first": StandardScaler(), "second": StandardScaler()}
+    model = make_pipeline(ViewSplitter(views), PerView(scalers), ConsensusTLRR(3, random_state=0))
+    labels = model.fit(frame)[-1].labels_
+    assert model[-1].view_names_in_ == ["first", "second"]
+    assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95
+
+
 def test_parameters_are_searched_by_the_silhouette(wine):
     X, _ = wine
     standard = StandardScaler().fit_transform(X)
