@@ -68,9 +68,9 @@ def main(names, max_samples, draw):
                 whole = seconds
         model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
         fit = cpu_seconds(lambda: model.fit(views))[1]
-        table.append([name, *np.sum(right, axis=0), f"{whole:.2f}", f"{fit:.2f}",
+        table.append([name, *np.sum(right, axis=0).tolist(), f"{whole:.2f}", f"{fit:.2f}",
                       f"{whole / fit:.2f}"])  # fmt: skip
-        print(table[-1], flush=True)
+        print(*table[-1], flush=True)
     total = np.sum([row[1:4] for row in table], axis=0)
     print()
     print_table(["set", "classes", "n", "true", "candidates", "criterion", "confidence", "seconds",
