@@ -351,57 +351,10 @@ def plot_explanation(found):
         One for each panel that is known, of a new figure: sizes of the clusters, their quality,
         margins of their samples, support of the views.
     """
-    panels = [_draw_sizes]
-    if found.predictability is not None or found.silhouette is not None:
-        panels.append(_draw_quality)
-    if found.margin is not None:
-        panels.append(_draw_margins)
-    if found.view_support is not None:
-        panels.append(_draw_support)
+    from ._explanation_panels import panels_of
+
+    panels = panels_of(found)
     all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))
     for ax, draw in zip(all_axes, panels, strict=True):
         draw(ax, found)
     return all_axes
-
-
-def _name_clusters(ax, found):
-    ax.set_xlabel("cluster")
-    if len(found.clusters) <= NAMED_GROUPS:
-        ax.set_xticks(np.arange(len(found.clusters)), [str(name) for name in found.clusters])
-
-
-def _draw_sizes(ax, found):
-    ax.bar(np.arange(len(found.sizes)), found.sizes, color=COLORS[0])
-    ax.set(title="sizes", ylabel="samples")
-    _name_clusters(ax, found)
-
-
-def _draw_quality(ax, found):
-    for name, style in zip(("predictability", "silhouette"), _styles(), strict=False):
-        values = getattr(found, name)
-        if values is not None:
-            ax.plot(values, label=name, **{**style, "linestyle": ""})
-    bottom = min(0, ax.get_ylim()[0])
-    ax.set(title="quality", ylabel="1 is best", ylim=(bottom, 1.05))
-    _name_clusters(ax, found)
-    ax.legend(fontsize="small")
-
-
-def _draw_margins(ax, found):
-    spread = np.random.RandomState(0).uniform(-0.3, 0.3, len(found.margin))
-    near = np.isin(found.samples, found.between)
-    for shown, color in ((~near, COLORS[0]), (near, COLORS[3])):
-        ax.plot((found.labels + spread)[shown], found.margin[shown], ".", ms=3, color=color)
-    ax.set(title=f"{near.sum()} samples between two clusters", ylabel="margin of each sample")
-    _name_clusters(ax, found)
-
-
-def _draw_support(ax, found):
-    aside = [name in found.set_aside for name in found.view_names]
-    names = [f"{name} (set aside)" if out else str(name)
-             for name, out in zip(found.view_names, aside, strict=True)]  # fmt: skip
-    place = np.arange(len(names))
-    ax.barh(place, found.view_support, color=[COLORS[-1] if out else COLORS[0] for out in aside])
-    ax.set_yticks(place, names)
-    ax.invert_yaxis()
-    ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
