@@ -1,6 +1,6 @@
-"""Regenerate the tables of README.md: each between <!-- NAME --> and <!-- end NAME -->.
+"""Regenerate the tables of docs/benchmarks.md: each between <!-- NAME --> and <!-- end NAME -->.
 
-Usage: python bench/update_readme.py [NAME ...]
+Usage: python bench/update_tables.py [NAME ...]
 """
 
 import argparse
@@ -19,23 +19,24 @@ SCRIPTS = {
     "family": ["family.py"],
     "scaling": ["scaling.py"],
     "native": ["native.py"],
+    "peers": ["peers.py"],
 }
 
 
 def main(names):
-    readme = ROOT / "README.md"
+    page = ROOT / "docs" / "benchmarks.md"
     for name in names or SCRIPTS:
         script, *arguments = SCRIPTS[name]
         command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         block = f"<!-- {name} -->\n{run.stdout}<!-- end {name} -->"
         text, found = re.subn(
-            rf"<!-- {name} -->\n.*?<!-- end {name} -->", lambda _: block, readme.read_text(),
+            rf"<!-- {name} -->\n.*?<!-- end {name} -->", lambda _: block, page.read_text(),
             flags=re.S,
         )  # fmt: skip
         if not found:
-            raise SystemExit(f"README.md has no block {name}")
-        readme.write_text(text)
+            raise SystemExit(f"{page} has no block {name}")
+        page.write_text(text)
 
 
 if __name__ == "__main__":

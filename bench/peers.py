@@ -1,0 +1,172 @@
+"""The packages that one would else install, on shuffled samples: ACC, NMI, seconds.
+
+Usage: python bench/peers.py [--shuffles 1] [--limit 900] [DATA ...]
+
+mvlearn, snfpy and scikit-learn run in .venv-peers, which is made where it is missing. Every fit is
+a process of its own with one thread; seconds are those of the processor, in the fit alone. All get
+samples of unit length in every view and the defaults of their package, mvlearn both of its
+affinities; snfpy's network, which it leaves to others to cut, and averaged graphs are cut by
+scikit-learn's SpectralClustering. NMI and seconds are means over the sets.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+ENVIRONMENT = Path(__file__).resolve().parent.parent / ".venv-peers"
+INSTALLS = [
+    # snfpy 0.2.2 passes force_all_finite, which scikit-learn 1.8 has no more.
+    ["numpy", "scipy", "scikit-learn<1.8", "joblib", "snfpy==0.2.2", "matplotlib", "seaborn"],
+    # mvlearn 0.5.0 asks for matplotlib <= 3.3.4, which does not build for Python >= 3.10.
+    ["--no-deps", "mvlearn==0.5.0"],
+]
+NOTE = (
+    "mvlearn 0.5.0 is installed without its dependencies, as it asks for matplotlib <= 3.3.4, "
+    "which does not build for this Python; snfpy 0.2.2 needs scikit-learn < 1.8."
+)
+SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
+OWN = ["ConsensusTLRR", "TLRR"]
+PEERS = ["mvlearn spectral, rbf", "mvlearn spectral, neighbors", "mvlearn co-regularised, rbf",
+         "mvlearn co-regularised, neighbors", "snfpy", "scikit-learn, averaged graphs",
+         "scikit-learn, concatenated views"]  # fmt: skip
+
+
+def labels_of(method, views, k, seed):
+    """Labels by one method, imported and fitted here."""
+    if method in OWN:
+        import mvsc_fast
+
+        model = getattr(mvsc_fast, method)(k, random_state=seed, n_threads=1)
+        return lambda: model.fit_predict(views)
+    from sklearn.cluster import SpectralClustering
+    from sklearn.neighbors import kneighbors_graph
+
+    def cut(affinity):
+        model = SpectralClustering(k, affinity="precomputed", random_state=seed)
+        return model.fit_predict(affinity)
+
+    if method.startswith("mvlearn"):
+        import mvlearn.cluster
+
+        affinity = "rbf" if method.endswith("rbf") else "nearest_neighbors"
+        name = "CoRegSpectral" if "co-regularised" in method else "Spectral"
+        model = getattr(mvlearn.cluster, f"Multiview{name}Clustering")(
+            k, affinity=affinity, random_state=seed
+        )
+        return lambda: model.fit_predict(views)
+    if method == "snfpy":
+        import snf
+
+        return lambda: cut(snf.snf(snf.make_affinity(views)))
+    if method.endswith("concatenated views"):
+        model = SpectralClustering(k, affinity="nearest_neighbors", random_state=seed)
+        return lambda: model.fit_predict(np.hstack(views))
+    return lambda: cut(sum(_symmetric(kneighbors_graph(X, 10, include_self=True)) for X in views))
+
+
+def _symmetric(A):
+    return 0.5 * (A + A.T)
+
+
+def fit_one(method, path, k, seed):
+    """Fit in this process; labels and seconds as JSON."""
+    warnings.simplefilter("ignore")
+    with np.load(path) as file:
+        views = [file[name] for name in sorted(file.files)]
+    fit = labels_of(method, views, k, seed)
+    start = time.process_time()
+    labels = fit()
+    seconds = time.process_time() - start
+    print(json.dumps({"labels": np.asarray(labels).tolist(), "seconds": seconds}))
+
+
+def make_environment():
+    """The Python in which the peers are installed."""
+    python = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
+    done = ENVIRONMENT / "installed"
+    if not done.exists():
+        print(f"installing the peers in {ENVIRONMENT}", file=sys.stderr)
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        for packages in INSTALLS:
+            subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        done.touch()
+    return python
+
+
+def run(method, views, k, seed, limit, python):
+    """ACC and NMI need y; here labels and seconds, or what went wrong."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "views.npz"
+        np.savez(path, **{f"view_{i:02}": X for i, X in enumerate(views)})
+        command = [python, __file__, "--one", method, str(path), str(k), str(seed)]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                env={**os.environ, **threads},
+            )
+        except subprocess.TimeoutExpired:
+            return None, f"more than {limit} s"
+    if done.returncode:
+        return None, done.stderr.strip().splitlines()[-1]
+    return json.loads(done.stdout.splitlines()[-1]), ""
+
+
+def main(names, shuffles, limit):
+    from sklearn.preprocessing import normalize
+    from timing import load_shared, print_table
+
+    from mvsc_fast.metrics import clustering_scores
+
+    python, table, failures = make_environment(), [], []
+    data = {}
+    for name in names:
+        for seed in range(shuffles):
+            views, y = load_shared(name, seed)
+            data[name, seed] = [normalize(X.astype(np.float64)) for X in views], y
+    for method in OWN + PEERS:
+        acc, nmi, seconds = {name: [] for name in names}, {name: [] for name in names}, []
+        for (name, seed), (views, y) in data.items():
+            found, problem = run(method, views, len(np.unique(y)), seed, limit,
+                                 sys.executable if method in OWN else python)  # fmt: skip
+            if found is None:
+                failures.append(f"{method} on {name}: {problem}")
+                continue
+            scores = clustering_scores(y, found["labels"])
+            acc[name].append(scores["acc"])
+            nmi[name].append(scores["nmi"])
+            seconds.append(found["seconds"])
+        cells = [f"{np.mean(acc[name]):.3f}" if acc[name] else "-" for name in names]
+        complete = all(acc.values())
+        means = [f"{np.mean([np.mean(v) for v in s.values()]):.3f}" if complete else "-"
+                 for s in (acc, nmi)]  # fmt: skip
+        table.append([method, *cells, *means, f"{np.mean(seconds):.1f}" if complete else "-"])
+        print(f"{method}: {cells}", file=sys.stderr)
+    print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
+    print("", *failures, NOTE, sep="\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
+    parser.add_argument("--shuffles", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=900, help="wall seconds of one fit")
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        method, path, k, seed = arguments.one
+        fit_one(method, path, int(k), int(seed))
+    else:
+        main(arguments.names, arguments.shuffles, arguments.limit)
