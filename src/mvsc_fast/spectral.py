@@ -25,7 +25,7 @@ __all__ = [
 
 
 def fuse(tensor, *, keep_diagonal=False):
-    """Affinity matrix S = sum_i |T_i| of a tensor, symmetrised.
+    """Affinity matrix ``S = sum_i |T_i|`` of a tensor, symmetrised.
 
     Parameters
     ----------

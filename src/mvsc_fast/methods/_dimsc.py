@@ -60,7 +60,7 @@ def dimsc(
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` |Z| + |Z|^T, both (v, n, n). Its ``history`` has the
+        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n). Its ``history`` has the
         ``objective`` too.
 
     References

@@ -66,7 +66,7 @@ def etlmsc(
     Returns
     -------
     RepresentationResult
-        ``representation`` Z, signed, and ``tensor`` |Z| + |Z|^T, both (v, n, n).
+        ``representation`` Z, signed, and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n).
 
     References
     ----------

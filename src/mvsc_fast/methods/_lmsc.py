@@ -62,7 +62,7 @@ def lmsc(
     Returns
     -------
     LatentResult
-        ``representation`` Z and ``tensor`` |Z| + |Z|^T, both (1, n, n), and ``latent``, the
+        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both (1, n, n), and ``latent``, the
         transpose of H, (n, K).
 
     References
@@ -172,7 +172,7 @@ class LMSC(RepresentationClusterer):
     Attributes
     ----------
     tensor_ : ndarray of shape (1, n_samples, n_samples)
-        |Z| + |Z|^T; the views share one Z.
+        ``|Z| + |Z|^T``; the views share one Z.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.
     latent_ : ndarray of shape (n_samples, n_components)

@@ -125,7 +125,7 @@ class SplittingClusterer(RecoveryClusterer):
     Attributes
     ----------
     affinity_ : ndarray of shape (n_samples, n_samples)
-        Sum of |L_i|, diagonal cleared.
+        Sum of ``|L_i|``, diagonal cleared.
     """
 
     def _affinity(self, views, seed, n_threads):

@@ -9,14 +9,14 @@ from ._base import MultiViewClusterer, as_array, fit_nested
 
 
 class RepresentationClusterer(MultiViewClusterer):
-    """Base of the methods whose tensor is |Z| + |Z|^T of relations Z they learn from the features.
+    """Base of methods whose tensor is ``|Z| + |Z|^T`` of relations Z learned from the features.
 
     Their function returns a `RepresentationResult`.
 
     Attributes
     ----------
     tensor_ : ndarray of shape (v, n_samples, n_samples)
-        |Z| + |Z|^T.
+        ``|Z| + |Z|^T``.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
         The same array: the method learns its similarities itself.
     representation_ : ndarray of shape (v, n_samples, n_samples)

@@ -68,7 +68,7 @@ def scmv_3dt(
     Returns
     -------
     RepresentationResult
-        ``representation`` Z, its sparse copy, and ``tensor`` |Z| + |Z|^T, both (v, n, n).
+        ``representation`` Z, its sparse copy, and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n).
 
     References
     ----------

@@ -107,7 +107,7 @@ class TLRR(VotingClusterer):
     Attributes
     ----------
     affinity_ : ndarray or csr_array of shape (m, m)
-        What was cut: sum of |L_i| with the tail. m is the number of fitted samples, all of them
+        What was cut: sum of ``|L_i|`` with the tail. m is the number of fitted samples, all of them
         unless ``size`` is "sample".
     similarity_ : ndarray of shape (v, m, m) or list of csr_array
         The input tensor W; where its tubes are longest unless "dense".

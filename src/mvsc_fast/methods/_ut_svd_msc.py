@@ -56,7 +56,7 @@ def ut_svd_msc(
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = |Z| + |Z|^T, both (v, n, n).
+        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, both (v, n, n).
 
     References
     ----------

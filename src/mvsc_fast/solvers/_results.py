@@ -51,7 +51,7 @@ class RepresentationResult(ShortRepr):
 
     @property
     def tensor(self):
-        """W = |Z| + |Z|^T of every view, shape (v, n, n): the input of the recovery methods."""
+        """W = ``|Z| + |Z|^T`` of every view, shape (v, n, n): the input of the recovery methods."""
         W = np.abs(self.representation)
         for A in W:
             A += A.T.copy()
