@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo bench lint wheel sanitize clean
+.PHONY: test stress demo bench docs lint wheel sanitize clean
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -19,6 +19,14 @@ demo: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python bench/solvers.py
 	$(BIN)/python bench/kernels.py
+
+# docs/_build/html: every example is executed, and every warning an error
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
+
+$(VENV)/docs: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet "mvsc-fast[docs]"
+	touch $@
 
 # In an environment of its own: checking needs no compiler
 LINT := .venv-lint
@@ -37,7 +45,7 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/
 		core/*.pyx core/*.pxd core/*.h solvers/*.pyx include/*.h))
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	@echo "Installing mvsc-fast in $(VENV); compiling takes a minute or two."
+	@echo "Installing mvsc-fast in $(VENV); compiling takes two to five minutes."
 	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"
 	touch $@
 
@@ -60,5 +68,6 @@ sanitize: $(VENV)/installed
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:
-	rm -rf $(VENV) $(LINT) build dist demo src/*.egg-info src/mvsc_fast/core/blas_int.pxi
+	rm -rf $(VENV) $(LINT) .venv-peers build dist demo docs/_build docs/gallery docs/api/generated \
+		src/*.egg-info src/mvsc_fast/core/blas_int.pxi
 	find src \( -name "*.so" -o -name "*.c" \) -delete

@@ -4,9 +4,9 @@ Usage: python bench/peers.py [--shuffles 1] [--limit 900] [DATA ...]
 
 mvlearn, snfpy and scikit-learn run in .venv-peers, which is made where it is missing. Every fit is
 a process of its own with one thread; seconds are those of the processor, in the fit alone. All get
-samples of unit length in every view and the defaults of their package, mvlearn both of its
-affinities; snfpy's network, which it leaves to others to cut, and averaged graphs are cut by
-scikit-learn's SpectralClustering. NMI and seconds are means over the sets.
+samples of unit length in every view and the defaults of their package; snfpy's network, which it
+leaves to others to cut, and averaged graphs are cut by scikit-learn's SpectralClustering. NMI and
+seconds are means over the sets.
 """
 
 import argparse
@@ -35,9 +35,8 @@ NOTE = (
 )
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
 OWN = ["ConsensusTLRR", "TLRR"]
-PEERS = ["mvlearn spectral, rbf", "mvlearn spectral, neighbors", "mvlearn co-regularised, rbf",
-         "mvlearn co-regularised, neighbors", "snfpy", "scikit-learn, averaged graphs",
-         "scikit-learn, concatenated views"]  # fmt: skip
+PEERS = ["scikit-learn, averaged graphs", "scikit-learn, concatenated views", "snfpy",
+         "mvlearn, spectral", "mvlearn, co-regularised"]  # fmt: skip
 
 
 def labels_of(method, views, k, seed):
@@ -57,11 +56,8 @@ def labels_of(method, views, k, seed):
     if method.startswith("mvlearn"):
         import mvlearn.cluster
 
-        affinity = "rbf" if method.endswith("rbf") else "nearest_neighbors"
         name = "CoRegSpectral" if "co-regularised" in method else "Spectral"
-        model = getattr(mvlearn.cluster, f"Multiview{name}Clustering")(
-            k, affinity=affinity, random_state=seed
-        )
+        model = getattr(mvlearn.cluster, f"Multiview{name}Clustering")(k, random_state=seed)
         return lambda: model.fit_predict(views)
     if method == "snfpy":
         import snf

@@ -1,6 +1,7 @@
 """Documentation of mvsc_fast: `make docs`. Nothing is fetched from the network."""
 
 import os
+import pkgutil
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -31,7 +32,13 @@ nitpick_ignore_regex = [("py:.*", r"(?!mvsc_fast\.).*")]
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
-autosummary_imported_members = False
+autosummary_context = {
+    "public_modules": [
+        module.name.removeprefix("mvsc_fast.")
+        for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")
+        if "._" not in module.name and ".core" not in module.name
+    ]
+}
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -48,7 +55,6 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "reset_modules": ("matplotlib",),
 }
-suppress_warnings = ["config.cache"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "mvsc_fast"
@@ -57,9 +63,8 @@ html_css_files = ["narrow.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 5,
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "benchmarks": []},  # wide tables
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "show_prev_next": True,
