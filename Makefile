@@ -5,11 +5,11 @@ BIN := $(VENV)/bin
 
 .PHONY: test stress demo bench docs lint wheel sanitize clean
 
-test: $(VENV)/installed
+test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
-stress: $(VENV)/installed
+stress: $(VENV)/test
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
 		tests/native
 
@@ -24,8 +24,8 @@ bench: $(VENV)/installed
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
 
-$(VENV)/docs: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet "mvsc-fast[docs]"
+$(VENV)/test $(VENV)/docs: $(VENV)/%: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet "mvsc-fast[$*]"
 	touch $@
 
 # In an environment of its own: checking needs no compiler
@@ -46,7 +46,7 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing mvsc-fast in $(VENV); compiling takes two to five minutes."
-	$(BIN)/python -m pip install --quiet --editable ".[test,plot]"
+	$(BIN)/python -m pip install --quiet --editable ".[plot,progress]"
 	touch $@
 
 # sdist and portable wheel in dist/, tested in an environment without a compiler
@@ -55,7 +55,7 @@ wheel:
 
 # The compiled core with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer
 SANITIZED := build/sanitized
-sanitize: $(VENV)/installed
+sanitize: $(VENV)/test
 	rm -rf $(SANITIZED)
 	$(BIN)/python -m pip install --quiet "setuptools>=77" "cython>=3.1"
 	MVSC_DEBUG=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation \
