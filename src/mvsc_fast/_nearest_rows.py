@@ -1,12 +1,12 @@
 """The nearest rows of every row: candidates for the longest tubes of a sample."""
 
-import warnings
 from importlib.util import find_spec
 
 import numpy as np
 from sklearn.preprocessing import normalize
 
 from . import _factored
+from ._warnings import warn_user
 from .threads import blas_threads
 
 # Samples up to which all pairs are looked at: ten seconds of one core for 256 features, by 0.44
@@ -83,12 +83,10 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
         return [approximate_nearest_rows(u, n_candidates) for u, _ in listed]
     if n > EXACT_LIMIT:
         products = n**2 / 2 * sum(u.shape[1] for u, _ in listed)
-        warnings.warn(
+        warn_user(
             f"the exact search for neighbors among {n} samples takes {products:.1g} "
             "multiplications, more with the square of the samples: pynndescent "
             "(pip install mvsc_fast[large]) finds nearly all in less, and fewer max_samples vote "
-            "for the others",
-            UserWarning,
-            stacklevel=6,  # the user's call of fit
+            "for the others"
         )
     return [nearest_rows(u, n_candidates, n_threads) for u, _ in listed]

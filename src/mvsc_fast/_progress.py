@@ -1,12 +1,10 @@
-"""What a fit tells: lines or a bar on standard error, a callback, and warnings."""
+"""What a fit tells: lines or a bar on standard error, and a callback."""
 
 import sys
 import time
-import warnings
 
 from .solvers._results import IterationState
 
-PACKAGE = __name__.partition(".")[0]
 EVERY = 3.0  # seconds between two lines of one stage
 
 
@@ -105,11 +103,3 @@ def _bars():
     except ImportError:
         return None
     return tqdm
-
-
-def warn_user(message, category=UserWarning):
-    """Warn at the line outside of the package that led here, however deep that is."""
-    frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == PACKAGE:
-        frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, category, stacklevel=depth)

@@ -1,13 +1,12 @@
 """Views that do not help: found before fusing, and measured after clustering."""
 
-import warnings
-
 import numpy as np
 import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from ._judge import one_hot
 from ._view_rows import canonical_order, is_constant, spread, unit_rows
+from ._warnings import warn_user
 from .graphs import self_representation
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
@@ -130,7 +129,7 @@ class ViewGraphs:
         X = unit_rows(self._views[i][self.samples])
         return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=RIDGE))
 
-    def helpful(self, views, stacklevel=2, names=None):
+    def helpful(self, views, names=None):
         """Those of some views that are worth fusing.
 
         A view is set aside if neither another view's graph agrees with its own (z < 5) nor the
@@ -140,10 +139,8 @@ class ViewGraphs:
         Parameters
         ----------
         views : list of int
-        stacklevel : int
-            Of the warnings that name the views set aside, and those only suspected.
         names : list, optional
-            What the warnings call all views; by number where None.
+            What warnings call all views; by number where None.
 
         Returns
         -------
@@ -158,11 +155,9 @@ class ViewGraphs:
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
         if len(noise) == len(views):
-            warnings.warn(
+            warn_user(
                 "no view's graph agrees with another view's or with itself: labels of these "
                 "views may mean nothing",
-                UserWarning,
-                stacklevel=stacklevel,
             )
             return views
         if noise:
@@ -170,17 +165,13 @@ class ViewGraphs:
                 f"view {names[i]!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
                 for i in noise
             )
-            warnings.warn(
+            warn_user(
                 f'set aside as noise, both z below {MIN_Z:g}: {told}. views="all" keeps every view',
-                UserWarning,
-                stacklevel=stacklevel,
             )
         if suspected and len(views) - len(noise) > 1:
             told = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
-            warnings.warn(
+            warn_user(
                 f"the graphs of other views do not agree with those of {told}: kept, but check "
                 "that they describe the same samples in the same order",
-                UserWarning,
-                stacklevel=stacklevel,
             )
         return [i for i in views if i not in noise]

@@ -1,7 +1,5 @@
 """Views as rows of unit length: in canonical order, in few columns, centred, and new rows alike."""
 
-import warnings
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -10,6 +8,8 @@ from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
+
+from ._warnings import warn_user
 
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
@@ -85,29 +85,26 @@ def equal_samples(views):
     return np.cumsum(differs)
 
 
-def warn_of_few(equal, n_clusters, stacklevel):
+def warn_of_few(equal, n_clusters):
     """Whether there are fewer distinct samples than clusters, which a ConvergenceWarning says."""
     distinct = equal[-1] + 1
     if distinct < n_clusters:
-        warnings.warn(
+        warn_user(
             f"the samples have {distinct} distinct values, fewer than n_clusters={n_clusters}: "
             "clusters stay empty, or equal samples are told apart",
             ConvergenceWarning,
-            stacklevel=stacklevel,
         )
     return distinct < n_clusters
 
 
-def constant_views(views, consequence, stacklevel, names=None):
+def constant_views(views, consequence, names=None):
     """Numbers of the views in which all samples are equal, named in a UserWarning."""
     constant = [i for i, X in enumerate(views) if is_constant(X)]
     if constant:
         names = range(len(views)) if names is None else names
-        warnings.warn(
+        warn_user(
             f"view {', '.join(repr(names[i]) for i in constant)}: all samples are equal, "
-            f"{consequence}",
-            UserWarning,
-            stacklevel=stacklevel,
+            f"{consequence}"
         )
     return constant
 

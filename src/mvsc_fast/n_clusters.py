@@ -164,10 +164,10 @@ def _counts(largest):
 
 def _helpful(views, names):
     """The views that ConsensusTLRR would use."""
-    constant = constant_views(observed(views), "ignored", stacklevel=4, names=names)
+    constant = constant_views(observed(views), "ignored", names)
     varied = [i for i in range(len(views)) if i not in constant]
     graphs = ViewGraphs(views) if presence(views) is None else IncompleteGraphs(views)
-    return [views[i] for i in graphs.helpful(varied, stacklevel=4, names=names) or [0]]
+    return [views[i] for i in graphs.helpful(varied, names) or [0]]
 
 
 def _graphs(views, largest, seed, n_threads):

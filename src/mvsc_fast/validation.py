@@ -1,6 +1,5 @@
 """Checks of single parameters and of similarity tensors, with messages that say what to do."""
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
@@ -8,6 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array, check_scalar
 
 from ._kernels import LARGEST_SLICE
+from ._warnings import warn_user
 
 __all__ = [
     "available_memory",
@@ -307,11 +307,9 @@ def _symmetric(tensor, borrowed, name):
 
 
 def _warn_asymmetry(name, i, share):
-    warnings.warn(
+    warn_user(
         f"{name}: slice {i} is not symmetric (largest difference {share:.2g} of the largest "
-        "entry): slices are averaged with their transposes",
-        UserWarning,
-        stacklevel=4,
+        "entry): slices are averaged with their transposes"
     )
 
 

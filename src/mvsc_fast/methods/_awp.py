@@ -210,4 +210,4 @@ class AWP(MultiViewClusterer):
 
     def _cluster(self, views, seed, n_threads):
         result = self._solve(views, n_threads=n_threads, random_state=seed)
-        self._keep(result, self.tol, stacklevel=4)
+        self._keep(result, self.tol)

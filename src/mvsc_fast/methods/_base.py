@@ -2,7 +2,6 @@
 
 import contextlib
 import inspect
-import warnings
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +14,7 @@ from .._columns import check_columns, in_order, keep_columns, warn_of_columns
 from .._documentation import completed
 from .._progress import Progress
 from .._relevance import MAX_SAMPLES, ViewGraphs
+from .._warnings import warn_user
 from ..spectral import spectral_labels
 from ..threads import use_threads
 from ..validation import available_memory, check_clusters
@@ -248,19 +248,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         self._progress.stage("solve", given["max_iter"])
         return self._function.solve(data, **given)
 
-    def _keep(self, result, tol, *, expected=False, stacklevel=5):
-        """Learn from a solver's result, and warn of an end that nobody ``expected`` or asked for.
-
-        ``stacklevel`` is that of the user's call of fit.
-        """
+    def _keep(self, result, tol, *, expected=False):
+        """Learn from a solver's result; warn of an end that nobody ``expected`` or asked for."""
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
         if not (result.converged or expected or self._progress.stopped):
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a residual of "
                 f"{reached} (tol={tol:g}): raise max_iter, or accept a larger tol",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
         self._log(f"{result.n_iter} iterations, residual {reached}")
         for name in (*self._learned, "n_iter", "converged", "history"):

@@ -256,7 +256,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         present, given = presence(views), views
         views = imputed(given)  # for the judge and the map
         equal = equal_samples(views)
-        warn_of_few(equal, c, stacklevel=6)
+        warn_of_few(equal, c)
         rows = [ViewRows(*one) for one in zip(views, nonnegative, strict=True)]
         if present is None:
             by_itself = ViewGraphs(views, [view.unit for view in rows])
@@ -290,10 +290,10 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
 
     def _usable(self, views, by_itself):
         """Numbers of the views that are fused."""
-        constant = constant_views(views, "ignored", stacklevel=6, names=self.view_names_in_)
+        constant = constant_views(views, "ignored", self.view_names_in_)
         varied = [i for i in range(len(views)) if i not in constant]
         if self.views == "auto":
-            varied = by_itself.helpful(varied, stacklevel=6, names=self.view_names_in_)
+            varied = by_itself.helpful(varied, self.view_names_in_)
         return varied or [0]
 
     def _labellings(self, rows, c, seed, n_threads, present=None):

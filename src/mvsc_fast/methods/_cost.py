@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from .._progress import warn_user
+from .._warnings import warn_user
 from ..threads import blas_threads
 from ..validation import available_memory
 

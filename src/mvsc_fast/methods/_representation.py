@@ -1,7 +1,6 @@
 """Bases of the estimators that learn relations between samples."""
 
-import warnings
-
+from .._warnings import warn_user
 from ..graphs import graph_basis
 from ..spectral import fuse
 from ..transforms import Basis, check_sample_transform
@@ -69,12 +68,10 @@ class SampleTransformClusterer(RepresentationClusterer):
     def _context(self, views, seed, n_threads):
         transform = self.sample_transform
         if isinstance(transform, str) and transform == "dft":
-            warnings.warn(
+            warn_user(
                 'sample_transform="dft" runs along the samples, so the labels depend on their '
                 'order, and files sorted by class flatter it: use "graph" unless you reproduce a '
-                "published table",
-                UserWarning,
-                stacklevel=5,  # the user's call of fit; Python shows it once for each
+                "published table"
             )
         elif hasattr(transform, "fit"):
             fitted = fit_nested(transform, "affinity_", views, seed, n_threads)

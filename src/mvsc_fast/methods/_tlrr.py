@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
-from .._progress import warn_user
+from .._warnings import warn_user
 from ..solvers import solve_dual, solve_ialm
 from ..validation import (
     check_number,

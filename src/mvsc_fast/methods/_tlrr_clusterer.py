@@ -11,7 +11,6 @@ from .._completed import IncompleteSamples
 from .._judge import JudgeByViews, judge_by_graph
 from .._missing import imputed, view_graphs
 from .._nearest_rows import searched_approximately
-from .._progress import warn_user
 from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse_spectral import (
     embedded,
@@ -30,6 +29,7 @@ from .._view_rows import (
     presence,
     warn_of_few,
 )
+from .._warnings import warn_user
 from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from ..solvers._tubes import count_alone, solve_tubes, warn_of_gap
 from ..spectral import add_tail, assign, fuse
@@ -220,12 +220,11 @@ class TLRR(VotingClusterer):
         else:
             order = canonical_order(views)  # so that no rounding depends on the order given
             views = [X[order] for X in views]
-        few = warn_of_few(equal_samples(views), self.n_clusters, stacklevel=4)
+        few = warn_of_few(equal_samples(views), self.n_clusters)
         constant_views(
             observed(views),
             "which tells nothing about clusters: leave it out",
-            stacklevel=4,
-            names=self.view_names_in_,
+            self.view_names_in_,
         )
         with warnings.catch_warnings():
             if few:  # as k-means would say again
@@ -295,7 +294,7 @@ class TLRR(VotingClusterer):
         tol = tol if self.tol is None else self.tol
         max_iter = max_iter if self.max_iter is None else self.max_iter
         result = self._solve(W, lam=self.lam_, tol=tol, max_iter=max_iter, n_threads=n_threads)
-        self._keep(result, tol, expected=max_iter == 0, stacklevel=6)
+        self._keep(result, tol, expected=max_iter == 0)
         self.gap_bound_, self.complete_ = result.gap, True
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._progress import warn_user
+from .._warnings import warn_user
 from ..threads import blas_threads
 from ._tlrr import row_terms
 
