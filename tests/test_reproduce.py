@@ -124,6 +124,23 @@ def test_own_estimators_and_data_are_rows_and_sets(tmp_path):
     assert "first view" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_estimators_are_known_by_all_of_their_parameters():
+    long = np.zeros(3000)
+    other = long.copy()
+    other[1500] = 1  # where the text has dots
+    told = [_plan._told("mine", FirstView(column)) for column in (long, long.copy(), other)]
+    assert told[0] == told[1] and told[0] != told[2]
+    assert told[0]["estimator"] == told[2]["estimator"]
+
+
+def test_names_that_are_no_html_do_not_break_the_page(tmp_path):
+    reproduce.run(output=tmp_path, methods=[], estimators={"<i>": FirstView()},
+                  views={"a < b": blobs(3)}, orders=["file"], seeds=1, jobs=1)  # fmt: skip
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "a &lt; b" in page and "&lt;i&gt;" in page
+    assert "a < b" not in page and "<i>" not in page
+
+
 def test_best_single_view_has_the_scores_of_the_best(tmp_path):
     views, y = blobs(4)
     views[0] = np.random.default_rng(0).standard_normal(views[0].shape)
@@ -254,6 +271,14 @@ def test_times_are_those_measured_where_there_are_some():
     ratio = 42.0 / _settings.METHODS["AWP"].seconds  # this machine is so much slower
     assert known[place] == pytest.approx(42.0 + ratio * _plan.KMEANS * 10)
     assert known[1 - place] == pytest.approx(ratio * rough[1 - place])
+
+
+def test_features_of_images_are_part_of_the_forecast():
+    made = _data.Source("ORL", 400, 40, "x", features={})
+    cells, _ = _plan.plan([made], ["AWP"], {}, _plan.ORDERS, 1, 1, ["tables"], 20.0)
+    with_features = _plan.estimated(cells, [made], {})
+    without = _plan.estimated(cells, [made._replace(features=None)], {})
+    assert np.subtract(with_features, without).tolist() == pytest.approx([400 * _plan.IMAGE, 0])
 
 
 def test_long_cells_are_fewer_or_left_out_with_the_reason():
@@ -418,7 +443,13 @@ def test_features_of_images_are_made_once(tmp_path, monkeypatch):
         ({"seeds": 0}, "seeds == 0, must be >= 1"),
         ({"jobs": 0}, "jobs == 0"),
         ({"estimators": {"TLRR": FirstView()}}, "is a row of the paper, choose another name"),
+        ({"estimators": {"mine": FirstView}}, "'mine' must be an estimator of scikit-learn"),
+        ({"estimators": {"mine": object()}}, "'mine' must be an estimator of scikit-learn"),
+        ({"estimators": {"mine": FirstView(lambda: 0)}}, "'mine' cannot be pickled"),
         ({"views": {"b": ([np.eye(4)], [0, 1])}}, "b: 2 labels for 4 samples"),
+        ({"views": {"b": [np.eye(4)] * 3}}, "'b' must be a pair"),
+        ({"views": {"ORL": ([np.eye(4)], [0, 1, 0, 1])}}, "'ORL' is a set of the paper"),
+        ({"data": None}, "no data: give a folder"),
     ],
 )
 def test_bad_input_is_named_before_any_work(folder, tmp_path, given, message):

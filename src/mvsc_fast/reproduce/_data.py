@@ -74,8 +74,13 @@ def find_sources(folder, names, given):
         Sets of the paper that were not asked for by name and are not there.
     """
     folder = None if folder is None else Path(folder)
+    if folder is None and not given and names is None:
+        raise ValueError("no data: give a folder of data sets, or views={name: (views, y)}")
     if folder is not None and not folder.is_dir():
         raise ValueError(f"{folder} is not a folder of data sets")
+    for name in given:
+        if name in SETS:
+            raise ValueError(f"views: {name!r} is a set of the paper, choose another name")
     sources, absent = [], []
     if names is None:
         wanted = [*(SETS if folder is not None else ()), *given]
@@ -84,7 +89,7 @@ def find_sources(folder, names, given):
         wanted = [name if name in given else paper.get(name.lower(), name) for name in names]
     for name in wanted:
         if name in given:
-            sources.append(_given(name, *given[name]))
+            sources.append(_given(name, given[name]))
             continue
         stem, features = SETS.get(name, (name, None))
         path = None if folder is None else folder / f"{stem}.npz"
@@ -104,8 +109,10 @@ def _files():
     return ", ".join(f"{stem}.npz" for stem, _ in SETS.values())
 
 
-def _given(name, views, y):
-    views, y = check_views(views), np.asarray(y)
+def _given(name, pair):
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ValueError(f"views: {name!r} must be a pair (views, y)")
+    views, y = check_views(pair[0]), np.asarray(pair[1])
     if len(y) != views[0].shape[0]:
         raise ValueError(f"{name}: {len(y)} labels for {views[0].shape[0]} samples")
     digest = hashlib.sha1(y.astype(str).tobytes())

@@ -2,6 +2,7 @@
 
 import io
 import re
+from html import escape
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def figure(draw, name, caption):
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # the same in every picture
+    caption = escape(caption)  # names of data and rows are the caller's
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{caption}"', 1)
     return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 

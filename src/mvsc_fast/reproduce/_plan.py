@@ -1,6 +1,10 @@
 """Which cells there are, how long they take, and what is left out."""
 
+import pickle
 from statistics import median
+
+import joblib
+from sklearn.base import clone
 
 from ._cells import Cell
 from ._settings import (
@@ -21,6 +25,7 @@ STUDIES = ("tables", "ablation", "initial", "sensitivity")
 SHORT = 60.0  # seconds of a cell; longer ones have one seed
 FEW = 5  # runs of k-means where many parameters are compared
 KMEANS = 0.002  # seconds of a labelling for each cluster
+IMAGE = 0.0065  # seconds of the features of one
 GIVEN = Method(object, {}, "Given by the caller.", power=2.0, order_free=False, kmeans=False)
 
 
@@ -55,7 +60,7 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
                 estimator = estimators.get(row)
                 method = _given(estimator) if row in estimators else METHODS[row]
                 parameters = (
-                    {"estimator": repr(estimator)}
+                    _told(row, estimator)
                     if row in estimators
                     else method.parameters_on(source.name)
                 )
@@ -105,6 +110,10 @@ def estimated(cells, sources, records):
                 rough = seconds_of(METHODS[record["method"]], record["parameters"], record["n"])
                 ratios.append(took / rough)
     scale = median(ratios) if ratios else 1.0
+    # Features of images are made before the first cell of their set.
+    images = {source.name: IMAGE * source.n for source in sources
+              if source.features is not None
+              and not any(data == source.name for data, _ in done)}  # fmt: skip
     times, group = [], None
     for cell in cells:
         method = METHODS.get(cell.method, GIVEN)
@@ -114,7 +123,8 @@ def estimated(cells, sources, records):
         rough = seconds_of(method, parameters, size[cell.data])
         known = done.get((cell.data, cell.row))
         fit = median(known) if known else scale * rough
-        times.append(fit + scale * KMEANS * cell.repeats * clusters[cell.data])
+        labelling = KMEANS * cell.repeats * clusters[cell.data]
+        times.append(fit + scale * (labelling + images.pop(cell.data, 0.0)))
         group = cell.group
     return times
 
@@ -122,6 +132,18 @@ def estimated(cells, sources, records):
 def _given(estimator):
     """A given estimator that has no seed is fitted once for every order."""
     return GIVEN._replace(random="random_state" in estimator.get_params())
+
+
+def _told(row, estimator):
+    """What a given estimator is known by: its text leaves out the middle of long parameters."""
+    try:
+        digest = joblib.hash(clone(estimator).get_params())
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"estimators: {row!r} cannot be pickled, by which its results are known ({error}): "
+            "take functions that have a name in a module"
+        ) from error
+    return {"estimator": repr(estimator), "digest": digest}
 
 
 def _seeds(method, order, seeds, cost, longest):

@@ -39,8 +39,8 @@ def report(output, records, left_out=()):
     pictures = [one for data in sets for one in _figures.sensitivity(data, finished)]
     if pictures:
         text = (
-            "In file order; solved exactly, as the published iteration has the same accuracies at "
-            "20 times the cost or more."
+            "In file order; solved exactly. The published iteration takes 20 times as long or "
+            "more; the tables above compare the two, at the values of the table alone."
         )
         parts.append(_section("Sensitivity of TLRR", text, _gallery(pictures)))
     parts += [_parameters(sets, rows), _notes(records, left_out)]
@@ -83,7 +83,7 @@ def _aims(sets, table):
     for data in sets:
         paper = paper_value(data, "TLRR", "acc")
         own = table.get((data, "TLRR", "file"))
-        cells = [data, _number(paper), _mean(own, "acc"), _difference(own, "acc", paper)]
+        cells = [escape(data), _number(paper), _mean(own, "acc"), _difference(own, "acc", paper)]
         best = PAPER_ORDER_FREE.get(data)
         cells.append(_number(best))
         for row in DEFAULTS:

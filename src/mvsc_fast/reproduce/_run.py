@@ -61,9 +61,10 @@ def run(
         its input from other methods, and its parameters.
     estimators : dict of str to estimator, optional
         More rows. An estimator has ``fit(views)`` and ``labels_``; a copy of it is given the
-        number of clusters, the seed and one thread where it has such parameters.
+        number of clusters, the seed and one thread where it has such parameters. Its results are
+        known by its class and parameters: a class that you change needs another name.
     views : dict of str to (views, y), optional
-        More data sets.
+        More data sets, under names that the paper's do not have.
     jobs : int, optional
         Cells at a time, each with one thread. None: as many as CPUs are allowed.
     longest : float, default=20.0
@@ -102,8 +103,14 @@ def run(
     repeats = check_integer(repeats, "repeats", 1)
     jobs = resolve_threads(None) if jobs is None else check_integer(jobs, "jobs", 1)
     longest = check_number(longest, "longest", 0.0)
-    for name in set(estimators) & set(METHODS):
-        raise ValueError(f"estimators: {name!r} is a row of the paper, choose another name")
+    for name, estimator in estimators.items():
+        if name in METHODS:
+            raise ValueError(f"estimators: {name!r} is a row of the paper, choose another name")
+        if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+            raise ValueError(
+                f"estimators: {name!r} must be an estimator of scikit-learn, which derives from "
+                f"sklearn.base.BaseEstimator, got {estimator!r}"
+            )
     sources, absent = find_sources(data, sets, views)
     cells, left_out = plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
     left_out += [f"{name}: not in the data folder" for name in absent]
