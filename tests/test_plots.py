@@ -56,6 +56,19 @@ def test_ticks_stand_where_a_group_ends():
         assert axis.get_label_text() == "samples by true group"
 
 
+def test_long_names_of_groups_stand_upright():
+    labels = np.repeat(["a rather long name", "another long name", "c"], 2)
+    ax = plot_similarity(np.eye(6).tolist(), labels)
+    assert {t.get_rotation() for t in ax.xaxis.get_ticklabels(minor=True)} == {90.0}
+    assert {t.get_rotation() for t in ax.yaxis.get_ticklabels(minor=True)} == {0.0}
+
+
+def test_labels_are_called_found_unless_they_are_said_to_be_true():
+    assert "found" in plot_similarity(np.eye(2), [0, 1]).get_xlabel()
+    assert "found" in plot_embedding(np.eye(2), [0, 1]).get_xlabel()
+    assert "true" in plot_embedding(np.eye(2), [0, 1], groups="true").get_xlabel()
+
+
 def test_many_groups_have_no_names():
     ax = plot_similarity(np.eye(40), np.arange(40))
     assert len(ax.get_xticks()) == 39 and len(ax.get_xticks(minor=True)) == 0
@@ -110,6 +123,15 @@ def test_an_embedding_is_drawn_in_its_widest_directions():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"labels have shape \(3,\), there are 4 samples"):
         plot_similarity(np.eye(4), [0, 1, 2])
+    with pytest.raises(ValueError, match=r"S has shape \(4, 3\): similarities of all pairs"):
+        plot_similarity(np.ones((4, 3)), [0, 1, 1, 2])
+    for given in ([1.0, 0.1], {}):
+        with pytest.raises(ValueError, match="residuals need names"):
+            plot_convergence(given)
+    with pytest.raises(ValueError, match="there is no path"):
+        plot_neighbors_path(None)
+    with pytest.raises(ValueError, match="embedding contains NaN"):
+        plot_embedding([[0.0], [np.nan]], [0, 1])
     with pytest.raises(ValueError, match=r"scores have shape \(2,\), the values ask for \(2, 3\)"):
         plot_sensitivity([0.1, 0.2], [1, 2, 3], [4, 5])
     with pytest.raises(ValueError, match="pictures are saved as"):

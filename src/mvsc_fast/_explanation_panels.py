@@ -45,7 +45,9 @@ def _margins(ax, found):
     near = np.isin(found.samples, found.between)
     for shown, color in ((~near, COLORS[0]), (near, COLORS[3])):
         ax.plot((found.labels + spread)[shown], found.margin[shown], ".", ms=3, color=color)
-    ax.set(title=f"{near.sum()} samples between two clusters", ylabel="margin of each sample")
+    bottom = min(0, ax.get_ylim()[0])
+    ax.set(title=f"samples between two clusters: {near.sum()}", ylabel="margin of each sample",
+           ylim=(bottom, 1.05))  # fmt: skip
     _name_clusters(ax, found)
 
 

@@ -5,10 +5,12 @@ Every function draws on the axes it is given, or on those of a new figure, and r
 readers tell apart, and curves differ by their markers too.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import check_array
 
 __all__ = [
     "check_picture",
@@ -24,6 +26,7 @@ __all__ = [
 
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
+LONG_NAMES = 30  # letters side by side, beyond which names stand upright
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vPX*<>"
 
@@ -75,7 +78,7 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
 
     Parameters
     ----------
-    S : ndarray or sparse array of shape (n, n)
+    S : array-like or sparse array of shape (n, n)
     labels : array-like of shape (n,)
         Groups, in ascending order along both axes; ticks and lines mark where one ends. Of more
         than 2000 samples every k-th in this order is drawn.
@@ -87,8 +90,16 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not as said, or there is not one label for each sample.
     """
     ax = new_figure(4.8, 4.2) if ax is None else ax
+    S = scipy.sparse.csr_array(S) if scipy.sparse.issparse(S) else np.asarray(S)
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"S has shape {S.shape}: similarities of all pairs of samples are needed")
     labels = _one_label_each(labels, S.shape[0])
     order = np.argsort(labels, kind="stable")
     order = order[:: -(-len(order) // MAX_SAMPLES)]
@@ -97,14 +108,16 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
     top = _typical_large(image)
     shown = ax.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
     names, first, sizes = np.unique(labels[order], return_index=True, return_counts=True)
-    borders = first[1:] - 0.5
+    borders, names = first[1:] - 0.5, [str(name) for name in names]
+    upright = len(names) * max(map(len, names)) > LONG_NAMES
     for border in borders:
         ax.axhline(border, color="white", linewidth=0.4, alpha=0.6)
         ax.axvline(border, color="white", linewidth=0.4, alpha=0.6)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(borders, [""] * len(borders))
         if len(names) <= NAMED_GROUPS:
-            axis.set_ticks(first + (sizes - 1) / 2, [str(name) for name in names], minor=True)
+            turned = {"rotation": 90} if upright and axis is ax.xaxis else {}
+            axis.set_ticks(first + (sizes - 1) / 2, names, minor=True, **turned)
             size = "medium" if len(names) <= 10 else "x-small"
             axis.set_tick_params(which="minor", length=0, labelsize=size)
     text = f"samples by {groups} group"
@@ -120,7 +133,7 @@ def plot_convergence(histories, *, ax=None, tol=None, title=None):
     ----------
     histories : dict of str to array-like
         Residuals after every iteration, by the name of the curve; a ``history`` of a result or an
-        estimator has them as ``history["residual"]``. Zeros cannot be drawn and are left out.
+        estimator has them as ``history_["residual"]``. Zeros cannot be drawn and are left out.
     ax : matplotlib.axes.Axes, optional
     tol : float, optional
         Draws a line where the solvers stop.
@@ -130,6 +143,8 @@ def plot_convergence(histories, *, ax=None, tol=None, title=None):
     -------
     matplotlib.axes.Axes
     """
+    if not isinstance(histories, Mapping) or not histories:
+        raise ValueError('residuals need names: pass {"name": model.history_["residual"]}')
     ax = new_figure() if ax is None else ax
     for (name, residual), style in zip(histories.items(), _styles(), strict=False):
         residual = np.asarray(residual, dtype=float)
@@ -206,7 +221,7 @@ def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter"
     return ax
 
 
-def plot_embedding(embedding, labels, *, ax=None, title=None, groups="true"):
+def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
     """Samples in the two directions in which their embedding spreads most.
 
     Parameters
@@ -217,15 +232,20 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="true"):
         Groups, each with a colour and a marker; a legend names them where there are at most 15.
     ax : matplotlib.axes.Axes, optional
     title : str, optional
-    groups : str, default="true"
-        What the labels are, "true" or "found".
+    groups : str, default="found"
+        What the labels are, "true" or "found", for the names of the axes.
 
     Returns
     -------
     matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not as said, or there is not one label for each sample.
     """
     ax = new_figure() if ax is None else ax
-    embedding = np.asarray(embedding, dtype=float)
+    embedding = check_array(embedding, input_name="embedding")
     labels = _one_label_each(labels, len(embedding))
     centred = embedding - embedding.mean(axis=0)
     U, s, _ = np.linalg.svd(centred, full_matrices=False)
@@ -260,6 +280,10 @@ def plot_neighbors_path(path, *, ax=None, title="choice of the neighborhood size
     -------
     matplotlib.axes.Axes
     """
+    if path is None:
+        raise ValueError(
+            "there is no path: the model had n_neighbors or lam given, and chose from nothing"
+        )
     ax = new_figure() if ax is None else ax
     for kind, style in zip(("c", "2c"), _styles(), strict=False):
         shown = path.embedding == kind
@@ -274,41 +298,6 @@ def plot_neighbors_path(path, *, ax=None, title="choice of the neighborhood size
     ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
     ax.legend(fontsize="small")
     return ax
-
-
-def _typical_large(image):
-    """Upper end of the colours: most rows reach it a few times, however many traces there are.
-
-    A few large entries would leave the rest black, and a dense background of traces would hide
-    the structure if all positive entries counted.
-    """
-    rank = min(5, len(image) - 1)
-    off_diagonal = image.astype(float)
-    np.fill_diagonal(off_diagonal, 0.0)
-    top = np.median(np.sort(off_diagonal, axis=1)[:, -rank]) if rank else 0.0
-    positive = off_diagonal[off_diagonal > 0]
-    if top <= 0 and positive.size:  # fewer neighbours
-        top = np.quantile(positive, 0.98)
-    return top if top > 0 else 1.0
-
-
-def _styles():
-    """Keyword arguments of one curve after another, all different."""
-    for i in range(len(COLORS) * len(MARKERS)):
-        yield {
-            "color": COLORS[i % len(COLORS)],
-            "marker": MARKERS[i % len(MARKERS)],
-            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
-            "markersize": 4,
-            "linewidth": 1.3,
-        }
-
-
-def _one_label_each(labels, n_samples):
-    labels = np.asarray(labels)
-    if labels.shape != (n_samples,):
-        raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
-    return labels
 
 
 def plot_n_clusters(found, *, ax=None, title=None):
@@ -358,3 +347,38 @@ def plot_explanation(found):
     for ax, draw in zip(all_axes, panels, strict=True):
         draw(ax, found)
     return all_axes
+
+
+def _typical_large(image):
+    """Upper end of the colours: most rows reach it a few times, however many traces there are.
+
+    A few large entries would leave the rest black, and a dense background of traces would hide
+    the structure if all positive entries counted.
+    """
+    rank = min(5, len(image) - 1)
+    off_diagonal = image.astype(float)
+    np.fill_diagonal(off_diagonal, 0.0)
+    top = np.median(np.sort(off_diagonal, axis=1)[:, -rank]) if rank else 0.0
+    positive = off_diagonal[off_diagonal > 0]
+    if top <= 0 and positive.size:  # fewer neighbours
+        top = np.quantile(positive, 0.98)
+    return top if top > 0 else 1.0
+
+
+def _styles():
+    """Keyword arguments of one curve after another, all different."""
+    for i in range(len(COLORS) * len(MARKERS)):
+        yield {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
+            "markersize": 4,
+            "linewidth": 1.3,
+        }
+
+
+def _one_label_each(labels, n_samples):
+    labels = np.asarray(labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
+    return labels

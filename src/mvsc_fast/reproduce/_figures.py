@@ -83,7 +83,7 @@ def _of_arrays(data, row, arrays):
         yield figure(similarity, f"{data}-{row}-similarity", caption)
     if "embedding" in arrays and (row in EMBEDDED or row not in METHODS):
         yield figure(
-            lambda: plot_embedding(arrays["embedding"], arrays["labels"], title=row),
+            lambda: plot_embedding(arrays["embedding"], arrays["labels"], title=row, groups="true"),
             f"{data}-{row}-embedding",
             f"{data}: spectral embedding of {row}, two of its directions",
         )
