@@ -28,7 +28,7 @@ myst_heading_anchors = 3
 default_role = "py:obj"
 nitpicky = True
 # Docstrings put names of parameters, attributes and methods of other classes in single backquotes.
-nitpick_ignore_regex = [("py:.*", r"(?!mvsc_fast\.).*")]
+nitpick_ignore_regex = [("py:.*", r"(?!mvsc_fast\.(?!h$)).*")]
 
 autosummary_generate = True
 autosummary_ignore_module_all = False
