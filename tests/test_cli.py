@@ -4,7 +4,9 @@ import sys
 import numpy as np
 import pytest
 
-from mvsc_fast import cli, datasets
+from mvsc_fast import _cli_cluster, cli, datasets, metrics
+from mvsc_fast._row_source import RowSource
+from mvsc_fast._scaled_rows import ScaledRows
 from mvsc_fast.cli import main
 from mvsc_fast.methods import ESTIMATORS, _tlrr_size
 
@@ -23,8 +25,9 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
                  "--labels", str(data / "labels.csv"), "--plot", str(data / "plot.png"),
                  "--scores"]  # fmt: skip
     assert main(arguments) == 0
-    labels = np.loadtxt(data / "labels.csv", dtype=int)
-    assert set(labels) == {0, 1, 2} and len(labels) == 90
+    table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
+    np.testing.assert_array_equal(table[:, 0], np.arange(90))
+    assert set(table[:, 1]) == {0, 1, 2}
     assert (data / "plot.png").read_bytes().startswith(b"\x89PNG")
     out, err = capsys.readouterr()
     assert "acc" in out and method in out
@@ -42,7 +45,8 @@ def test_similarities_kept_sparse_are_drawn(data, monkeypatch):
 
 def test_labels_go_to_the_output_by_default(data, capsys):
     main(["cluster", str(data / "plain.npz"), "--clusters", "3"])
-    assert len(capsys.readouterr().out.split()) == 90
+    lines = capsys.readouterr().out.split()
+    assert lines[0] == "sample,cluster" and lines[1][:2] == "0," and len(lines) == 91
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,33 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
         (["{plain}", "--clusters", "3", "--method", "tlrr", "--neighbors", "few"], "a number"),
         (["{plain}", "--clusters", "3", "--neighbors", "8"], "consensus-tlrr has no such"),
+        (["{plain}", "--clusters", "3", "--graph", "knn"], "--graph would be ignored"),
+        (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
+        (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
+        (
+            ["{plain}", "--clusters", "auto", "--method", "tlrr", "--graph", "precomputed"],
+            "--clusters auto is for features",
+        ),
+        (
+            [
+                "{plain}",
+                "--clusters",
+                "3",
+                "--method",
+                "tlrr",
+                "--graph",
+                "precomputed",
+                "--scale",
+                "standard",
+            ],
+            "--scale is for features",
+        ),
+        (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
+        (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
+        (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches files by ids"),
+        (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is read: name another file"),
+        (["-", "-", "--clusters", "3"], "can be read once"),
+        (["{plain}", "--clusters", "3", "--labels", "a.csv", "--plot", "a.csv"], "twice"),
         (["{plain}", "--clusters", "3", "--threads", "0"], "n_threads"),
         (["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"], "no affinity"),
         (["{plain}", "--clusters", "3", "--labels", "."], "is a folder"),
@@ -69,11 +100,130 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
 
 
 def test_wrong_usage_exits_with_2(capsys):
-    for arguments in ([], ["cluster"], ["cluster", "a.npz"]):
+    wrong = ["--clusters", "few"], ["--clusters", "3", "--memory-limit", "much"], []
+    for arguments in ([], ["cluster"], *(["cluster", "a.npz", *one] for one in wrong)):
         with pytest.raises(SystemExit) as caught:
             main(arguments)
         assert caught.value.code == 2
-        assert "usage" in capsys.readouterr().err
+        err = capsys.readouterr().err
+        assert "--help" in err and err.count("\n") == 1
+
+
+def test_help_has_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "--help"])
+    out = capsys.readouterr().out
+    assert "examples:" in out and "--id-column" in out and max(map(len, out.split("\n"))) <= 100
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two views of 60 samples with ids, the second in another order; the ids and the classes."""
+    views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    ids = [f"s{i:02d}" for i in range(60)]
+    order = np.random.RandomState(0).permutation(60)
+    for name, X, rows in (("a", views[0], range(60)), ("b", views[1], order)):
+        lines = [",".join([ids[i], *map(repr, X[i].tolist())]) for i in rows]
+        header = ",".join(["id", *(f"f{j}" for j in range(X.shape[1]))])
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+    return tmp_path, ids, y
+
+
+def cluster(folder, *arguments, labels="out/deep/labels.csv"):
+    """Ids and labels of what the command writes to a folder that is not there yet."""
+    path = folder / labels
+    assert main(["cluster", *map(str, arguments), "--labels", str(path)]) == 0
+    table = np.loadtxt(path, delimiter=",", dtype=str)
+    assert table[0, 1] == "cluster"
+    return table[1:, 0].tolist(), table[1:, 1].astype(int)
+
+
+def accuracy(y, labels):
+    return metrics.clustering_scores(y, labels)["acc"]
+
+
+def test_rows_of_tables_are_matched_by_ids_in_folders_that_are_made(tables, capsys):
+    folder, ids, y = tables
+    found, labels = cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3)
+    assert found == ids and accuracy(y, labels) > 0.9
+    err = capsys.readouterr().err
+    assert "column 1 ('id') is taken as ids" in err and "matched by id" in err
+
+
+def test_counts_in_front_are_no_feature(tables, capsys):
+    """Samples sorted by class, so that their numbers would outweigh all features."""
+    folder, ids, y = tables
+    lines = (folder / "a.csv").read_text().split("\n")[1:-1]
+    counted = [f"{1000 * k + 1},{line.partition(',')[2]}" for k, line in enumerate(lines)]
+    header = "," + ",".join(f"f{j}" for j in range(lines[0].count(",")))
+    (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
+    found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
+    assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.9
+    assert "taken as ids" in capsys.readouterr().err
+
+
+def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
+    folder, ids, y = tables
+    lines = (folder / "b.csv").read_text().split("\n")
+    (folder / "b.csv").write_text("\n".join(line for line in lines if line[:3] != "s07"))
+    files = ["cluster", str(folder / "a.csv"), str(folder / "b.csv"), "--clusters", "3"]
+    assert main(files) == 2
+    assert "other ids (1 only in" in (err := capsys.readouterr().err) and "--join inner" in err
+    for join, n in (("inner", 59), ("outer", 60)):
+        found, labels = cluster(folder, *files[1:], "--join", join)
+        assert len(found) == n and ("s07" in found) == (join == "outer")
+        assert accuracy(y[[ids.index(one) for one in found]], labels) > 0.9
+        assert f"--join {join}: {n} samples" in capsys.readouterr().err
+
+
+def test_scale_clusters_auto_and_explain(tables, capsys):
+    folder, ids, y = tables
+    lines = (folder / "a.csv").read_text().split("\n")
+    for k in range(1, 61):  # one column in another unit
+        first, value, *rest = lines[k].split(",")
+        lines[k] = ",".join([first, repr(1e6 + 1e5 * float(value)), *rest])
+    (folder / "a.csv").write_text("\n".join(lines))
+    files = [folder / "a.csv", folder / "b.csv", "--columns", "f*"]
+    _, labels = cluster(folder, *files, "--clusters", "auto", "--scale", "standard", "--explain")
+    assert accuracy(y, labels) > 0.9
+    out, err = capsys.readouterr()
+    assert "--clusters auto: 3 clusters are suggested" in err and "others that stand out" in err
+    assert "ConsensusTLRR: 60 samples in 3 clusters" in out
+
+
+def test_precomputed_similarities(tables):
+    folder, ids, y = tables
+    S = 0.01 + (y[:, None] == y)
+    np.save(folder / "S.npy", S)
+    _, labels = cluster(folder, folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--graph",
+                        "precomputed")  # fmt: skip
+    assert accuracy(y, labels) == 1.0
+
+
+def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, capsys):
+    with np.load(data / "data.npz") as file:
+        views, y = [file["view_0"], file["view_1"]], file["y"]
+    for i, X in enumerate(views):
+        np.save(data / f"{i}.npy", 3 * X + 1)
+    arguments = [data / "0.npy", data / "1.npy", "--clusters", 3, "--max-samples", 60]
+    _, whole = cluster(data, *arguments)
+    seen = []
+    read = RowSource.map
+
+    def watched(self, *args):
+        seen.append(self)
+        return read(self, *args)
+
+    monkeypatch.setattr(RowSource, "map", watched)
+    limit = ["--memory-limit", "200MiB"]
+    _, labels = cluster(data, *arguments, *limit)
+    np.testing.assert_array_equal(labels, whole)
+    assert any(isinstance(one[0], np.memmap) for one in seen)
+    monkeypatch.setattr(_cli_cluster, "COUNTED", 80)
+    _, labels = cluster(data, data / "0.npy", data / "1.npy", "--clusters", "auto", *limit,
+                        "--scale", "standard", "--max-samples", 60)  # fmt: skip
+    assert accuracy(y, labels) > 0.9
+    assert any(isinstance(one[0], ScaledRows) for one in seen)
 
 
 @pytest.mark.filterwarnings("ignore:the tensor at")
@@ -85,6 +235,7 @@ def test_demo(tmp_path, capsys):
     table = np.loadtxt(tmp_path / "out" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(np.bincount(table[:, 2]), [12] * 10)
     assert len(set(table[:, 0])) == 120
+    assert "1 of 3: ConsensusTLRR" in out and "3 of 3" in out
     assert (tmp_path / "out" / "similarity.png").stat().st_size > 10_000
 
 

@@ -98,11 +98,10 @@ def id_column_of(raw, wanted, chosen, notes):
         k = columns_named(str(wanted), raw.names, len(raw.columns), raw.name)[0]
         column = raw.columns[k]
         if not _distinct(column):
-            seen = set()
-            twice = next(row for row, one in enumerate(column.tolist())
-                         if one in seen or seen.add(one))  # fmt: skip
+            cells, seen = column.tolist(), set()
+            twice = next(row for row, one in enumerate(cells) if one in seen or seen.add(one))
             raise ValueError(
-                f"{raw.name}: the id {column.tolist()[twice]!r} occurs again in {raw.where(twice, k)}"
+                f"{raw.name}: the id {cells[twice]!r} occurs again in {raw.where(twice, k)}"
             )
         return k
     candidates = [k for k in range(len(raw.columns)) if chosen is None or k not in chosen]

@@ -143,7 +143,7 @@ class RowSource(Sequence):
         for rows in self._blocks():
             blocks = [self._read(X, rows) for X in self.views]
             yield function(self.first + rows.start, blocks, *args)
-            self._release()
+            self.release()
 
     def sum(self, function, *args):
         """Sum of what `map` gives, in order."""
@@ -166,7 +166,7 @@ class RowSource(Sequence):
             if low < high:
                 chosen = ascending[low:high] - rows.start
                 parts.append([self._read(X, rows, chosen) for X in self.views])
-                self._release()
+                self.release()
         back = np.argsort(order)
         return [_stacked(part)[back] for part in zip(*parts, strict=True)]
 
@@ -208,7 +208,7 @@ class RowSource(Sequence):
         part = X[rows] if isinstance(X, np.ndarray) else np.asarray(X[rows])
         return np.ascontiguousarray(part[chosen], dtype=self.dtype)
 
-    def _release(self):
+    def release(self):
         """Give the pages of memory maps back; else they count as this process's until the end."""
         for X in self.views:
             # Pages of a private map ("c") may hold what no file does.

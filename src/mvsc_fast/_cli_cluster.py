@@ -1,0 +1,267 @@
+"""``mvsc-fast cluster``: from files to labels, a picture and a report."""
+
+import csv
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
+
+from ._row_source import row_source
+from ._scaled_rows import ScaledRows
+from .methods import ESTIMATORS
+from .metrics import clustering_scores
+from .plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
+from .readers import STDIN, load_data
+from .spectral import fuse
+from .validation import available_memory
+
+BLOCK = 65536  # labels written at once
+COUNTED = 1000  # samples that the number of clusters is suggested from
+NO_AFFINITY = "awp"
+# Options that set a parameter of some methods.
+OPTIONS = {
+    "neighbors": "n_neighbors",
+    "graph": "graph",
+    "memory_limit": "memory_limit",
+    "max_samples": "max_samples",
+}
+
+
+def run(args):
+    """Cluster the files of ``args`` and write what it asks for."""
+    parameters = {
+        "random_state": args.seed,
+        "n_threads": args.threads,
+        "verbose": int(sys.stderr.isatty()),
+        **_method_parameters(args),
+    }
+    precomputed = args.graph == "precomputed"
+    _check_combinations(args, precomputed)
+    _check_outputs(args)
+    with _collected() as said:
+        data = load_data(args.files, id_column=args.id_column or "auto", columns=args.columns,
+                         join=args.join, lazy=_lazy(args))  # fmt: skip
+        for note in data.notes:
+            _tell(note)
+        if args.scores and data.y is None:
+            raise ValueError(f"--scores: {args.files[0]} holds no labels")
+        views = data.views
+        if args.scale == "standard":
+            views = {name: _scaled(name, X) for name, X in views.items()}
+        if precomputed:
+            views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
+        counts = _suggested(views, args) if args.clusters == "auto" else None
+        n_clusters = args.clusters if counts is None else counts.n_clusters
+        model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
+    labels = model.labels_
+    if args.scores and len(data.y) != len(labels):
+        raise ValueError(f"--scores: {len(data.y)} labels for {len(labels)} samples")
+    if args.labels:
+        with open(args.labels, "w", encoding="utf-8", newline="") as stream:
+            write_labels(stream, labels, data.ids, data.id_name)
+    else:
+        write_labels(sys.stdout, labels, data.ids, data.id_name)
+    # Labels on the standard output must stay machine-readable.
+    out = sys.stdout if args.labels else sys.stderr
+    explained = _explanation(model, views) if args.explain or args.report else None
+    if args.explain:
+        print(explained, file=out)
+    if args.plot:
+        picture(model).savefig(args.plot, dpi=120)
+    if args.report:
+        from .report import write_report
+
+        write_report(args.report, model, views, explanation=explained, counts=counts,
+                     notes=[*data.notes, *said], files=args.files)  # fmt: skip
+    if args.scores:
+        print(score_table({args.method: clustering_scores(data.y, labels)}), file=out)
+
+
+# ------------------------------------------------------------------------------- before the work
+
+
+def _method_parameters(args):
+    """Parameters of the method from the options that set one; ValueError where it has none."""
+    parameters = {}
+    for option, name in OPTIONS.items():
+        value = getattr(args, option)
+        if value is None:
+            continue
+        having = [key for key, one in ESTIMATORS.items() if name in one().get_params(deep=False)]
+        if args.method not in having:
+            raise ValueError(
+                f"--{option.replace('_', '-')} would be ignored: {args.method} has no such "
+                f"parameter, --method {' or '.join(having)} has"
+            )
+        if option == "neighbors":
+            if value != "auto" and not value.isdecimal():
+                raise ValueError(f'--neighbors must be a number or "auto", got {value!r}')
+            value = value if value == "auto" else int(value)
+        parameters[name] = value
+    if args.method == "awp" and isinstance(parameters.get("n_neighbors"), str):
+        raise ValueError("--neighbors auto is for --method tlrr: awp takes a number")
+    return parameters
+
+
+def _check_combinations(args, precomputed):
+    """ValueError where an option would be ignored, or two do not go together."""
+    if args.plot and args.method == NO_AFFINITY:
+        raise ValueError(f"--plot: {NO_AFFINITY} learns no affinity that could be drawn")
+    if precomputed:
+        for given, name in ((args.scale == "standard", "--scale"),
+                            (args.clusters == "auto", "--clusters auto"),
+                            (args.memory_limit, "--memory-limit")):  # fmt: skip
+            if given:
+                raise ValueError(f"{name} is for features, --graph precomputed takes similarities")
+    if args.files.count(STDIN) > 1:
+        raise ValueError(f"{STDIN} is the standard input, which can be read once")
+
+
+def _check_outputs(args):
+    """Make the folders of what will be written, and refuse what cannot be, before any work."""
+    names = [name for name in (args.labels, args.plot, args.report) if name is not None]
+    inputs = {Path(name).resolve() for name in args.files if name != STDIN}
+    for name in names:
+        check_output(name)
+        if Path(name).resolve() in inputs:
+            raise ValueError(f"{name} is read: name another file to write")
+        if names.count(name) > 1:
+            raise ValueError(f"{name} would be written twice")
+    if args.plot is not None:
+        check_picture(args.plot)
+    if args.report is not None:
+        check_picture("report.svg")
+
+
+def check_output(name):
+    """Make the folder of a file that will be written; OSError or ValueError where it cannot be."""
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder: name a file to write")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{name} cannot be written: no permission")
+
+
+# -------------------------------------------------------------------------------------- the work
+
+
+@contextmanager
+def _collected():
+    """Texts of the warnings, which are shown as before."""
+    said = []
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def collect(message, *rest):
+            said.append(str(message))
+            show(message, *rest)
+
+        warnings.showwarning = collect
+        yield said
+
+
+def _tell(note):
+    print(f"mvsc-fast: {note}", file=sys.stderr)
+
+
+def _lazy(args):
+    """Whether arrays are left on the disk: if a limit is given, or memory is too small."""
+    if args.memory_limit is not None:
+        return True
+    sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
+    return 2 * sum(sizes) > available_memory()
+
+
+def _scaled(name, X):
+    """A view whose columns have mean 0 and standard deviation 1."""
+    if scipy.sparse.issparse(X):
+        raise ValueError(f"--scale standard: {name} is sparse, and would not be afterwards")
+    if row_source(X) is not None:
+        return ScaledRows(X)
+    scaled = StandardScaler().fit_transform(np.asarray(X))
+    return X.__class__(scaled, index=X.index, columns=X.columns) if hasattr(X, "iloc") else scaled
+
+
+def _suggested(views, args):
+    """The suggested numbers of clusters, said."""
+    from .n_clusters import suggest_n_clusters
+
+    source = row_source(views)
+    if source is not None and source.n_samples > COUNTED:
+        rng = np.random.RandomState(args.seed)
+        rows = np.sort(rng.choice(source.n_samples, COUNTED, replace=False))
+        views = dict(zip(views, source.take(rows), strict=True))
+    counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
+    others = ", ".join(map(str, counts.candidates[1:])) or "none"
+    _tell(
+        f"--clusters auto: {counts.n_clusters} clusters are suggested with {counts.confidence} "
+        f"confidence; others that stand out: {others}"
+    )
+    return counts
+
+
+def _explanation(model, views):
+    from .explanation import explain
+
+    return explain(model, None if row_source(views) is not None else views)
+
+
+# ------------------------------------------------------------------------------------- the results
+
+
+def write_labels(stream, labels, ids=None, id_name="sample"):
+    """One line for each sample, its id or its number from 0 and its cluster, under a header."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([id_name, "cluster"])
+    for rows in gen_batches(len(labels), BLOCK):
+        names = range(rows.start, rows.stop) if ids is None else ids[rows].tolist()
+        writer.writerows(zip(names, labels[rows].tolist(), strict=True))
+
+
+def picture(model):
+    """A figure of what was cut, beside what it was made from."""
+    (before, after), labels, titles = similarities(model)
+    return pair(before, after, labels, titles)
+
+
+def similarities(model):
+    """What was cut and what it was made from, of at most 2000 samples: two matrices of shape (m, m)
+    in this order, the labels of the samples, and what the matrices are called."""
+    labels = model.labels_[getattr(model, "samples_", slice(None))]
+    if hasattr(model, "candidates_"):
+        found = np.stack([one.labels for one in model.candidates_])
+        rows = np.argsort(labels, kind="stable")
+        rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
+        joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
+        titles = ("similarities of the graphs", "share of labellings that join a pair")
+        both = (model.affinity_[rows][:, rows], joined / len(found))
+        return both, labels[rows], titles
+    titles = ("similarity W", f"affinity after {type(model).__name__}")
+    return (fuse(model.similarity_), model.affinity_), labels, titles
+
+
+def pair(before, after, labels, titles, groups="found"):
+    """Two affinity matrices side by side."""
+    both = new_figure(11, 5.2, columns=2)
+    for ax, S, title in zip(both, (before, after), titles, strict=True):
+        plot_similarity(S, labels, ax=ax, title=title, groups=groups)
+    return both[0].figure
+
+
+def score_table(rows):
+    """Scores by row and name, as lines of text."""
+    names = next(iter(rows.values()))
+    width = max(map(len, rows))
+    lines = [" " * width + "".join(f"{name:>11}" for name in names)]
+    lines += [
+        f"{row:<{width}}" + "".join(f"{value:11.3f}" for value in scores.values())
+        for row, scores in rows.items()
+    ]
+    return "\n".join(lines)
