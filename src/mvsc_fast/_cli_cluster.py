@@ -78,7 +78,7 @@ def run(args):
         from .report import write_report
 
         write_report(args.report, model, views, explanation=explained, counts=counts,
-                     notes=[*data.notes, *said], files=args.files)  # fmt: skip
+                     ids=data.ids, notes=[*data.notes, *said], files=args.files)  # fmt: skip
     if args.scores:
         print(score_table({args.method: clustering_scores(data.y, labels)}), file=out)
 

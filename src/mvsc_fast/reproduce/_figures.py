@@ -1,11 +1,8 @@
-"""Pictures of the report, as SVG that takes the colour of the text around it."""
-
-import io
-import re
-from html import escape
+"""Pictures of the report."""
 
 import numpy as np
 
+from .._page import figure
 from ..neighbors import NeighborsPath
 from ..plots import (
     COLORS,
@@ -20,34 +17,7 @@ from ._cells import arrays_path
 from ._settings import HEAT_MAPS, METHODS, SENSITIVITY
 from ._tables import entries
 
-INK = "#010203"  # stands for the colour of the text, which the reader's theme decides
 EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
-STYLE = {
-    **dict.fromkeys(
-        ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK
-    ),
-    **dict.fromkeys(["axes.facecolor", "figure.facecolor", "savefig.facecolor"], "none"),
-    "axes.titlesize": "medium",
-    "legend.framealpha": 0.0,
-    "font.size": 9,
-}
-
-
-def figure(draw, name, caption):
-    """HTML of one picture: ``draw()`` returns its axes."""
-    import matplotlib
-
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
-        ax = draw()
-        buffer = io.StringIO()
-        ax.figure.savefig(buffer, format="svg", dpi=160, metadata={"Date": None})
-    svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # the same in every picture
-    caption = escape(caption)  # names of data and rows are the caller's
-    svg = svg.replace("<svg", f'<svg role="img" aria-label="{caption}"', 1)
-    return f"<figure>{svg}<figcaption>{caption}</figcaption></figure>"
 
 
 def of_set(output, data, records):

@@ -2,10 +2,10 @@
 
 import time
 from html import escape
-from importlib.resources import files
 
 import numpy as np
 
+from .._page import details, gallery, html_table, page, section
 from . import _figures
 from ._settings import (
     ABLATION,
@@ -42,17 +42,10 @@ def report(output, records, left_out=()):
             "In file order; solved exactly. The published iteration takes 20 times as long or "
             "more; the tables above compare the two, at the values of the table alone."
         )
-        parts.append(_section("Sensitivity of TLRR", text, _gallery(pictures)))
+        parts.append(section("Sensitivity of TLRR", text, gallery(pictures)))
     parts += [_parameters(sets, rows), _notes(records, left_out)]
-    resources = files(__package__)
-    style = resources.joinpath("report.css").read_text(encoding="utf-8")
-    page = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>mvsc_fast: the paper '
-        'reproduced</title><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
-    )
     path = output / "report.html"
-    path.write_text(page, encoding="utf-8")
+    path.write_text(page("mvsc_fast: the paper reproduced", parts), encoding="utf-8")
     return path
 
 
@@ -94,7 +87,7 @@ def _aims(sets, table):
     names = ["", "paper", "here", "difference", "paper's best", *(
         part for row in DEFAULTS for part in (row.removesuffix(" default") + "()", "difference")
     )]  # fmt: skip
-    return _section("In short", "ACC.", _table(lines, [head, names]))
+    return section("In short", "ACC.", html_table(lines, [head, names]))
 
 
 def _overview(sets, rows, table):
@@ -108,8 +101,8 @@ def _overview(sets, rows, table):
         lines.append(line)
     head = [("ACC", 1), *((data, len(ORDERS)) for data in sets)]
     names = ["method", *(name for _ in sets for name in ORDERS.values())]
-    return _section("All methods", f"{SAME} is the value in file order, as the method does not "
-                    "depend on the order.", _table(lines, [head, names]))  # fmt: skip
+    return section("All methods", f"{SAME} is the value in file order, as the method does not "
+                    "depend on the order.", html_table(lines, [head, names]))  # fmt: skip
 
 
 def _found(table, data, row, order):
@@ -143,7 +136,7 @@ def _set(output, data, rows, table, records):
     sizes = next((one["n"], one["n_clusters"]) for one in records if one["data"] == data)
     pictures = _figures.of_set(output, data, records) if lines else []
     text = f"{sizes[0]} samples in {sizes[1]} classes."
-    return _section(data, text, _table(lines, [head, names]) + _gallery(pictures))
+    return section(data, text, html_table(lines, [head, names]) + gallery(pictures))
 
 
 def _ablation(other):
@@ -162,8 +155,8 @@ def _ablation(other):
         "table reproduces TLRR itself better."
     )
     names = ["TLRR with", "ACC", "paper", "difference", "NMI"]
-    return _section(f"Terms of TLRR left out, {ABLATION_SET}", escape(text),
-                    _table(lines, [names]))  # fmt: skip
+    return section(f"Terms of TLRR left out, {ABLATION_SET}", escape(text),
+                    html_table(lines, [names]))  # fmt: skip
 
 
 def _initial(sets, table, other):
@@ -185,7 +178,7 @@ def _initial(sets, table, other):
         "another. Tensors of LT-MSC and ETLMSC have scales of their own, so TLRR, solved exactly, "
         "gets the lam at which as many similarities survive as of its published input."
     )
-    return _section("TLRR after other methods", text, _table(lines, [head, names]))
+    return section("TLRR after other methods", text, html_table(lines, [head, names]))
 
 
 def _parameters(sets, rows):
@@ -202,7 +195,7 @@ def _parameters(sets, rows):
         lines.append([escape(row), text, escape(method.reason)])
     if not lines:
         return ""
-    return _section("Parameters", "", _table(lines, [["method", "parameters", "why"]], "wide"))
+    return section("Parameters", "", html_table(lines, [["method", "parameters", "why"]], "wide"))
 
 
 def _text(parameters):
@@ -225,39 +218,11 @@ def _notes(records, left_out):
     )
     parts = []
     for title, texts in (("Left out", left_out), ("Failed", failed), ("Warnings", said)):
-        items = "".join(f"<li>{escape(text)}</li>" for text in texts) or "<li>nothing</li>"
-        parts.append(f"<details{' open' if title != 'Warnings' else ''}><summary>{title} "
-                     f"({len(texts)})</summary><ul>{items}</ul></details>")  # fmt: skip
-    return _section("What is not in the tables", "", "".join(parts))
+        parts.append(details(title, texts, shown=title != "Warnings"))
+    return section("What is not in the tables", "", "".join(parts))
 
 
 # ---------------------------------------------------------------------------------------- pieces
-
-
-def _section(title, text, body):
-    return f"<section><h2>{escape(title)}</h2><p>{text}</p>{body}</section>"
-
-
-def _gallery(pictures):
-    return f'<div class="gallery">{"".join(pictures)}</div>'
-
-
-def _table(lines, heads, kind="numbers"):
-    """Lines of ready HTML under rows of headings, each a name or (name, columns)."""
-    if not lines:
-        return ""
-    top = ""
-    for head in heads:
-        names = (one if isinstance(one, tuple) else (one, 1) for one in head)
-        top += "<tr>" + "".join(f'<th colspan="{n}">{escape(t)}</th>' for t, n in names) + "</tr>"
-    body = "".join(
-        f'<tr><th scope="row">{line[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in line[1:])
-        + "</tr>" for line in lines
-    )  # fmt: skip
-    return (
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><thead>{top}</thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
 
 
 def _number(value):

@@ -1,0 +1,87 @@
+"""The page that shows a result: whole, without network, and with what the fit says."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from mvsc_fast import AWP, TLRR, ConsensusTLRR, datasets, suggest_n_clusters
+from mvsc_fast.cli import main
+from mvsc_fast.report import write_report
+
+VOID = {"meta", "br", "path", "use", "image", "rect"}
+
+
+class Page(HTMLParser):
+    """Whether tags are closed in their order, and the text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.words, self.tags = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def views():
+    found, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    return {"text": found[0], "image": found[1]}
+
+
+def read(path):
+    text = path.read_text(encoding="utf-8")
+    # A page that is sent to someone else loads nothing.
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert "prefers-color-scheme: dark" in text
+    page = Page(text)
+    return page, " ".join(page.words)
+
+
+def test_a_report_of_tlrr(views, tmp_path):
+    model = TLRR(3, random_state=0).fit(views)
+    page, words = read(write_report(tmp_path / "r.html", model, views, notes=["<b> & said"]))
+    assert page.tags.count("figure") == 8  # four panels, before and after, embedding, path
+    said = ["text", "image", "<b> & said", "n_neighbors", str(model.n_neighbors_), "NumPy"]
+    for word in (*said, "TLRR: 90 samples in 3 clusters, 2 views"):
+        assert word in words
+
+
+def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
+    ids = np.array([f"id{i}" for i in range(90)], dtype=object)
+    noisy = {name: X + 0.4 * np.random.RandomState(1).standard_normal(X.shape)
+             for name, X in views.items()}  # fmt: skip
+    model = ConsensusTLRR(3, random_state=0).fit(noisy)
+    counts = suggest_n_clusters(noisy, random_state=0)
+    path = write_report(tmp_path / "r.html", model, noisy, counts=counts, ids=ids)
+    page, words = read(path)
+    assert page.tags.count("figure") == 9
+    assert "Samples between two clusters" in words and re.search(r"\bid\d+\b", words)
+
+
+def test_a_report_of_what_has_no_affinity(views, tmp_path):
+    model = AWP(3, random_state=0).fit(views)
+    page, words = read(write_report(tmp_path / "r.html", model))
+    assert "AWP" in words and page.tags.count("figure") >= 2
+
+
+def test_a_report_from_the_command_line(views, tmp_path, capsys):
+    for name, X in views.items():
+        np.savetxt(tmp_path / f"{name}.csv", np.column_stack([np.arange(90), X]), delimiter=",")
+    report = tmp_path / "new" / "report.html"
+    arguments = [str(tmp_path / f"{name}.csv") for name in views]
+    assert main(["cluster", *arguments, "--clusters", "3", "--report", str(report)]) == 0
+    _, words = read(report)
+    assert "text.csv: column 1 is taken as ids" in words and "image.csv" in words
