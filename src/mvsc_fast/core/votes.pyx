@@ -150,6 +150,7 @@ cdef struct VoteMemory:
 
 
 cdef Py_ssize_t longest_list(const mvsc_voters *voters) noexcept nogil:
+    """How many of the largest entries of a row are looked for at most."""
     return max(min(voters.n_votes, voters.n - 1) + 1, min(voters.scale_neighbors, voters.n))
 
 
