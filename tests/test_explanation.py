@@ -208,7 +208,7 @@ def test_every_known_part_is_drawn(found, tmp_path):
     assert [ax.get_title() for ax in all_axes] == [
         "sizes",
         "quality",
-        f"{len(found.between)} samples between two clusters",
+        f"samples between two clusters: {len(found.between)}",
         "support of the views",
     ]
     assert all_axes[3].get_yticklabels()[2].get_text() == "2 (set aside)"
