@@ -13,6 +13,7 @@ from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
 from mvsc_fast._factors import view_factors
 from mvsc_fast._nearest_rows import nearest_rows
 from mvsc_fast._sparse_graphs import longest_tubes, sparse_tensor, unseen_tubes
+from mvsc_fast._view_rows import spread
 from mvsc_fast.methods import _cost, _tlrr_size, _voters
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._tubes import solve_tubes
@@ -258,6 +259,30 @@ def test_what_native_code_cannot_label_with_is_said(mixture):
     model = TLRR(4, graph="precomputed", random_state=0).fit(W)
     with pytest.raises(ValueError, match="precomputed similarities have no factors"):
         model.voters()
+
+
+def test_some_of_a_sample_vote_in_fit_in_predict_and_in_native_code(mixture, monkeypatch):
+    views, y = mixture
+    assert _tlrr_size.count_voters(20_000, 10) == 5000
+    assert _tlrr_size.count_voters(20_000, 60) == 15_000
+    assert _tlrr_size.count_voters(4000, 60) == 4000
+    monkeypatch.setattr(_tlrr_size, "VOTERS", 90)
+    monkeypatch.setattr(_tlrr_size, "VOTERS_PER_CLUSTER", 20)
+    model = TLRR(4, size="sample", max_samples=200, random_state=0).fit(views)
+    rest = np.delete(np.arange(300), model.samples_)
+    np.testing.assert_array_equal(model.predict(views)[rest], model.labels_[rest])
+    assert clustering_scores(y[rest], model.labels_[rest])["acc"] > 0.95
+    arrays = model.voters()
+    assert arrays["scales"].shape == (6, 90) and arrays["labels"].shape == (90,)
+    assert [u.shape for u in arrays["u"]] == 2 * [(90, 12), (90, 20), (90, 30)]
+    monkeypatch.setattr(_tlrr_size, "VOTERS", 200)
+    every = TLRR(4, size="sample", max_samples=200, random_state=0).fit(views)
+    where = spread(200, 90)
+    np.testing.assert_array_equal(arrays["labels"], every.voters()["labels"][where])
+    np.testing.assert_array_equal(arrays["u"][3], every.voters()["u"][3][where])
+    np.testing.assert_array_equal(arrays["scales"], every.voters()["scales"][:, where])
+    sparse = TLRR(4, size="sparse", random_state=0).fit(views)
+    assert sparse.voters()["labels"].shape == (300,)
 
 
 def test_what_does_not_fit_is_refused_before_any_work(mixture, monkeypatch):

@@ -10,6 +10,7 @@ from .._passes import LARGEST_GRAM, labels_of, summarised
 from .._row_source import COPIES, LEAST_ROWS, RowSource, block_rows, check_bytes, row_source
 from ..validation import check_integer
 from ._method import either
+from ._tlrr_size import count_voters
 
 
 class Drawn(NamedTuple):
@@ -150,7 +151,9 @@ class SampledClusterer:
         n, m, d = source.n_samples, min(self._limit(), source.n_samples), sum(source.n_features)
         grams = sum(8 * d * d for d in source.n_features if d <= LARGEST_GRAM)
         keys = 8 * n * (len(source) + 2)  # of each view, and their order
-        votes = 8 * m * d + 8 * min(m, 1024) * m  # factors in two scales, tubes of some rows
+        voters = count_voters(m, self.n_clusters)
+        # Factors in two scales, and tubes of some rows.
+        votes = 8 * m * d + 8 * min(voters, 1024) * voters
         return max(keys + 3 * grams * self._sums_products, 8 * n + 2 * grams + votes)
 
     def _check_memory(self, source):

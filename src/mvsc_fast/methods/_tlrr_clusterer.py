@@ -85,10 +85,10 @@ class TLRR(VotingClusterer):
         the first step of the solver on them and as many for the row terms as ``max_iter`` says, and
         bounds what is left (``gap_bound_``), at a cost and memory linear in the number of samples
         but for the search for neighbours. "sample" does so for ``max_samples`` samples, drawn
-        uniformly, which then vote for the labels of the others. "auto" is "dense" where the exact
-        solve takes about as long as all else (500 samples in four slices), up to 2500 samples where
-        ``max_iter`` is given, and always for "ialm"; "sample" beyond ``max_samples``, and "sparse"
-        between.
+        uniformly, many of which then vote for the labels of the others (see `predict`). "auto" is
+        "dense" where the exact solve takes about as long as all else (500 samples in four slices),
+        up to 2500 samples where ``max_iter`` is given, and always for "ialm"; "sample" beyond
+        ``max_samples``, and "sparse" between.
     max_samples : int or "auto"
         Samples that are fitted with ``size="sample"``; "auto" is the larger of 20 000 and 300 for
         each cluster. With the default graph the views may then be larger than memory, or on other
@@ -262,7 +262,8 @@ class TLRR(VotingClusterer):
             if presence(fitted) is None:
                 # Only the default W is a product of factors, to which all samples contribute.
                 of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
-                self._voters = FittedSamples(fitted, n_threads, *of_all)
+                n_voters = self._count_voters(len(self.samples_))
+                self._voters = FittedSamples(fitted, n_threads, n_voters, *of_all)
             else:
                 self._voters = IncompleteSamples(fitted, n_threads, self.size_ == "dense")
                 fitted = imputed(fitted)  # for the judge
