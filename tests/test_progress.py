@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 from conftest import random_similarities
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from mvsc_fast import (
     TLRR,
@@ -88,6 +89,25 @@ def test_an_exception_ends_the_fit_and_leaves_the_estimator_usable(views):
         model.fit(views)
     assert "_progress" not in vars(model)
     assert model.set_params(callback=None).fit(views).converged_
+
+
+@pytest.mark.parametrize("stage", ["choice", "cut", "refinement", "support"])
+def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
+    def interrupt(state):
+        if state.stage == stage:
+            raise KeyboardInterrupt
+
+    model = TLRR(3, size="sample", max_samples=40, random_state=0, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(views)
+    with pytest.raises(NotFittedError):
+        model.predict(views)
+    model.set_params(callback=None).fit(views)
+    labels = model.predict(views)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callback=interrupt).fit([X[::-1][:50] for X in views])
+    np.testing.assert_array_equal(model.predict(views), labels)
+    assert len(model.labels_) == 60
 
 
 def test_long_stages_say_how_long_they_may_take(monkeypatch, capsys):
@@ -169,3 +189,11 @@ def test_more_neighbors_than_samples_are_said(views):
     with pytest.warns(UserWarning, match=r"n_neighbors=100, but there are 59 other") as told:
         model = TLRR(3, n_neighbors=100, max_iter=0, random_state=0).fit(views)
     assert model.n_neighbors_ == 59 and told[0].filename == __file__
+
+
+def test_warnings_of_similarities_point_to_the_call_of_fit():
+    W = random_similarities(2, 30)
+    W[0, 1, 2] += 1
+    with pytest.warns(UserWarning, match="slice 0 is not symmetric") as told:
+        TLRR(3, graph="precomputed", n_neighbors=5, random_state=0).fit(W)
+    assert told[0].filename == __file__

@@ -122,6 +122,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def fit(self, X, y=None):
         """Learn from the views and cluster the samples.
 
+        A fit that fails, or is interrupted, leaves the estimator as it was.
+
         Parameters
         ----------
         X : list, tuple, dict or generator of array-like, sparse matrix or data frame
@@ -141,6 +143,17 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ValueError
             If a view or a parameter is invalid; the message says which.
         """
+        before = dict(vars(self))
+        try:
+            self._fit_views(X)
+        except BaseException:  # an interrupt leaves no half of a model either
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        return self
+
+    def _fit_views(self, X):
+        """`fit`, but for what a failure leaves."""
         self._check_parameters()
         views = self._validate(X)
         n_samples = views[0].shape[0]
@@ -153,7 +166,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.view_support_ = self._view_support(views)
         self._deliver(X)
         self._drop_what_is_not_kept()
-        return self
 
     def fit_predict(self, X, y=None):
         """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""

@@ -51,8 +51,7 @@ class SelfOrdered(MultiViewClusterer):
     def __init__(self, estimator, *, verbose=0, callback=None):
         self._keep_parameters(locals())
 
-    def fit(self, X, y=None):
-        """Fit the estimator until its labels stand still; parameters as everywhere."""
+    def _fit_views(self, X):
         self._check_parameters()
         by_dft = {name: Fourier() for name in self._transforms()}
         views = self._validate(X)
@@ -62,7 +61,6 @@ class SelfOrdered(MultiViewClusterer):
         learned = {key: value for key, value in vars(fitted).items() if key[-1] == "_"}
         vars(self).update(learned | given)
         self.estimator_, self.n_rounds_ = fitted, n_rounds
-        return self
 
     def _ordered(self, views, by_dft):
         """The last fit, in the order of the views, and the number of orderings."""
