@@ -187,13 +187,20 @@ def test_what_cannot_be_loaded_is_refused(views, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(5, 5), ("600MiB", 600 * 2**20), ("1.5 GB", 1.5e9), ("2kib", 2048), ("77", 77)],
+    [
+        (5, 5),
+        (2e9, 2 * 10**9),
+        ("600MiB", 600 * 2**20),
+        ("1.5 GB", 1.5e9),
+        ("2kib", 2048),
+        ("77", 77),
+    ],
 )
 def test_numbers_of_bytes(given, expected):
     assert check_bytes(given, "memory_limit") == expected
 
 
-@pytest.mark.parametrize("given", [0, -1, True, 1.5, "", "600 miles", "-3MB", "0MB", None])
+@pytest.mark.parametrize("given", [0, -1, True, 1.5, np.inf, "", "600 miles", "-3MB", "0MB", None])
 def test_what_is_no_number_of_bytes(given):
     with pytest.raises(ValueError, match=f"memory_limit must be.*{re.escape(repr(given))}"):
         check_bytes(given, "memory_limit")

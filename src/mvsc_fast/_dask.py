@@ -31,9 +31,9 @@ class DaskSource(RowSource):
         for X, name in zip(self.views, names, strict=True):
             if X.chunks[0] != chunks:
                 raise ValueError(
-                    f"{name} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, view 0 "
-                    f"has {len(chunks)}, first {chunks[0]}: they must be the same, as by "
-                    "view.rechunk({0: views[0].chunks[0]})"
+                    f"{name} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, "
+                    f"{names[0]} has {len(chunks)}, first {chunks[0]}: they must be the same, as "
+                    "by view.rechunk({0: first.chunks[0]})"
                 )
 
     def _checked(self, X, name):

@@ -5,7 +5,7 @@ import mmap
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Real
 
 import numpy as np
 import scipy.sparse
@@ -22,8 +22,9 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def check_bytes(value, name):
-    """A number of bytes from an integer or a string such as "600MiB"."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
+    """A number of bytes from a number such as 2e9 or a string such as "600MiB"."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and value > 0 and float(value).is_integer():
         return int(value)
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
@@ -110,7 +111,7 @@ class RowSource(Sequence):
         for X, name in zip(self.views, self.names, strict=True):
             if X.shape[0] != self.n_samples:
                 raise ValueError(
-                    f"{name} has {X.shape[0]} samples, view 0 has {self.n_samples}: "
+                    f"{name} has {X.shape[0]} samples, {self.names[0]} has {self.n_samples}: "
                     "every view must describe the same samples"
                 )
         self.n_features = [int(X.shape[1]) for X in self.views]

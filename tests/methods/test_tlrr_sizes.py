@@ -205,6 +205,31 @@ def test_precomputed_similarities(mixture, size, sparse):
     assert clustering_scores(y, together)["acc"] >= 0.98
     with pytest.raises(ValueError, match="slice 0 has 219 columns, fit had 220 samples"):
         model.predict([A[:, 1:] for A in new])
+    with pytest.raises(ValueError, match=f"X has 1 slices, the similarities of fit had {len(W)}"):
+        model.predict(new[:1])
+    with pytest.raises(ValueError, match="X: slice 0 has entries up to 1.*e.25, whose squares"):
+        model.predict([1e25 * A for A in new])
+    with pytest.raises(ValueError, match="X: slice 1 contains"):
+        model.predict([new[0], np.nan * new[1], *new[2:]])
+    with pytest.raises(ValueError, match="X: slice 1 has 5 rows, slice 0 has"):
+        model.predict([new[0], new[1][:5], *new[2:]])
+
+
+def test_slices_of_new_similarities_are_not_scaled_each_by_itself(mixture):
+    W = graphs.sparse_self_representation(mixture[0])
+    W = [W[0], *[2.0**-20 * A for A in W[1:]]]
+    model = TLRR(4, graph="precomputed", n_neighbors=8, size="sample", max_samples=90)
+    model.set_params(random_state=0).fit(W)
+    rest = np.delete(np.arange(W[0].shape[0]), model.samples_)
+    np.testing.assert_array_equal(model.predict([A[rest] for A in W]), model.labels_[rest])
+
+
+def test_one_sparse_matrix_is_one_slice(mixture):
+    W = graphs.sparse_self_representation(mixture[0][:1], scales=[0.5])[0]
+    given = {"n_clusters": 4, "graph": "precomputed", "n_neighbors": 8, "random_state": 0}
+    model = TLRR(**given).fit(W)
+    np.testing.assert_array_equal(model.labels_, TLRR(**given).fit([W]).labels_)
+    np.testing.assert_array_equal(model.predict(W[:9]), model.predict([W[:9]]))
 
 
 def test_sparse_similarities_must_not_be_negative():

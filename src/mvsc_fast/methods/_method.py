@@ -39,7 +39,10 @@ def either(word, check):
     def check_either(value, name):
         if value is word or (isinstance(value, str) and value == word):
             return value
-        return check(value, name)
+        try:
+            return check(value, name)
+        except TypeError as error:
+            raise TypeError(f"{error} Or {name}={word!r}.") from None
 
     return check_either
 

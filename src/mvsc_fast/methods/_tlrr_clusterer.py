@@ -198,6 +198,7 @@ class TLRR(VotingClusterer):
             )
 
     def _validate(self, X, reset=True):
+        X = [X] if scipy.sparse.issparse(X) else X
         sparse = isinstance(X, (list, tuple)) and any(scipy.sparse.issparse(A) for A in X)
         if not (self._is_precomputed() and sparse):
             return super()._validate(X, reset)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import gen_batches
+from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._completed import NewRows
@@ -17,10 +17,12 @@ from .._view_rows import BLOCK, presence, spread, tiled, unit_rows
 from .._votes import precomputed_votes, vote_scores
 from ..neighbors import GRID
 from ..threads import use_threads
-from ..views import check_views
+from ..validation import check_finite
 from ._recovery import RecoveryClusterer
 from ._sampled import SampledClusterer
 from ._tlrr_size import chosen_size, count_slices, count_voters, sparse_cost
+
+LARGEST_SIMILARITY = 1e18  # of which tubes are made in float32
 
 
 class FittedSamples:
@@ -141,15 +143,31 @@ class FittedSimilarities:
         self._W = None
 
 
-def check_new_rows(X, n_samples):
+def check_new_rows(X, n_slices, n_samples):
     """Similarities of new samples to the ``n_samples`` of a fit, one matrix for each slice."""
-    X = X if isinstance(X, (list, tuple)) else np.asarray(X)
-    rows = check_views(list(X[None] if np.ndim(X) == 2 else X), ensure_min_samples=1)
+    if scipy.sparse.issparse(X) or (not isinstance(X, (list, tuple)) and np.ndim(X) == 2):
+        X = [X]
+    if len(X) != n_slices:
+        raise ValueError(f"X has {len(X)} slices, the similarities of fit had {n_slices}")
+    # As they are: views would be brought into a range where squares can be summed, each by itself.
+    given = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "ensure_all_finite": False}
+    rows = [check_array(A, input_name="X", **given) for A in X]
     for i, A in enumerate(rows):
+        if A.shape[0] != rows[0].shape[0]:
+            raise ValueError(
+                f"X: slice {i} has {A.shape[0]} rows, slice 0 has {rows[0].shape[0]}: every slice "
+                "must describe the same samples"
+            )
         if A.shape[1] != n_samples:
             raise ValueError(f"X: slice {i} has {A.shape[1]} columns, fit had {n_samples} samples")
+        check_finite(A, f"X: slice {i}")
         if A.min() < 0:
             raise ValueError(f"X: slice {i} has negative entries")
+        if A.max() > LARGEST_SIMILARITY:
+            raise ValueError(
+                f"X: slice {i} has entries up to {A.max():.3g}, whose squares leave the range of "
+                "float32: rescale the similarities"
+            )
     return rows
 
 
@@ -270,7 +288,7 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         """
         check_is_fitted(self)
         if self._is_precomputed():
-            views = check_new_rows(X, self.n_features_in_)
+            views = check_new_rows(X, len(self.view_names_in_), self.n_features_in_)
         else:
             views = self._validate(X, reset=False)
         with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
