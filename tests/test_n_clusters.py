@@ -48,6 +48,16 @@ def test_the_clusters_of_many_samples_are_those_of_a_sample():
     assert found.n_samples == 100 and found.n_clusters == 4
 
 
+def test_columns_that_need_scaling_are_named():
+    pd = pytest.importorskip("pandas")
+    X = blobs(3, n=60)[1]
+    X[:, 2] *= 1e4
+    view = pd.DataFrame(X).add_prefix("column ")
+    with pytest.warns(UserWarning, match="'column 2' of view 'one' .* scale columns") as caught:
+        suggest_n_clusters({"one": view}, max_clusters=5, random_state=0)
+    assert caught[0].filename == __file__
+
+
 def test_noise_is_set_aside():
     views = blobs(4, n=220)
     noise = np.random.default_rng(0).standard_normal((220, 30))

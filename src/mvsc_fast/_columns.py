@@ -70,8 +70,8 @@ def warn_of_columns(views, names, columns=None):
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Rows may be NaN.
     names : list
-    columns : list, optional
-        ``feature_names_in_``.
+    columns : array-like of str, or list of (array-like of str or None), optional
+        ``feature_names_in_`` of one view or of several.
     """
     views = observed(views)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
@@ -86,7 +86,7 @@ def warn_of_columns(views, names, columns=None):
         columns = columns if isinstance(columns, list) else [columns] * len(views)
         told = []
         for i, (which, share) in largest.items():
-            which = which if columns[i] is None else columns[i][which]
+            which = which if columns[i] is None else [columns[i][j] for j in which]
             told.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
             f"few columns carry nearly all of the squared length of rows: {', '.join(told)}. "

@@ -8,6 +8,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
+from ._columns import warn_of_columns
 from ._missing import IncompleteGraphs
 from ._relevance import ViewGraphs
 from ._repr import ShortRepr
@@ -98,7 +99,8 @@ def suggest_n_clusters(
     ----------
     views : list, tuple, dict or generator of array-like, sparse matrix or data frame
         As for `ConsensusTLRR`, of shape (n_samples, n_features_i); samples may lack views.
-        Constant views and those in which nothing repeats are set aside, with a warning.
+        Constant views and those in which nothing repeats are set aside, with a warning, and there
+        is one of columns that need scaling, as in `fit`.
     max_clusters : int or "auto", default="auto"
         Largest count to try; "auto" is 50, or a third of the samples.
     max_samples : int, default=1000
@@ -128,10 +130,11 @@ def suggest_n_clusters(
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
-    views, names = named_views(views, missing=True)[:2]
+    views, names, columns, _ = named_views(views, missing=True)
     n = views[0].shape[0]
     if n < 2 * PER_CLUSTER:
         raise ValueError(f"{n} samples: at least {2 * PER_CLUSTER} are needed to count clusters")
+    warn_of_columns(views, names, columns)
     order = canonical_order(views)
     if n > max_samples:
         drawn = np.random.RandomState(seed).choice(n, max_samples, replace=False)
