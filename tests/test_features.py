@@ -171,6 +171,7 @@ def test_yale_in_file_order_as_published(load_shared):
     "images, message",
     [
         ([], "no images were given"),
+        (iter(IMAGES), "images must be an array or a sequence"),
         (IMAGES[0], "image 0 has shape (30,): a matrix (height, width)"),
         (IMAGES[..., None], "image 0 has shape (21, 30, 1)"),
         ([IMAGES[0], np.ones((0, 3))], "image 1 has shape (0, 3)"),
@@ -219,10 +220,10 @@ def test_without_scikit_image(monkeypatch, tmp_path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)  # imports without it
     for extract in (module.intensity, module.lbp_cells, module.gabor_magnitudes):
-        with pytest.raises(ImportError, match=re.escape("pip install mvsc-fast[features]")):
+        with pytest.raises(ImportError, match=re.escape("pip install mvsc_fast[features]")):
             extract(IMAGES)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=re.escape("pip install mvsc-fast[features]")):
+    with pytest.raises(ImportError, match=re.escape("pip install mvsc_fast[features]")):
         module.load_images(tmp_path)
 
 

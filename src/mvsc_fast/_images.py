@@ -61,7 +61,7 @@ def read_grey(path):
         from PIL import Image, ImageOps
     except ImportError as error:
         raise ImportError(
-            "images need Pillow, which comes with pip install mvsc-fast[features]"
+            "images need Pillow, which comes with pip install mvsc_fast[features]"
         ) from error
     try:
         with Image.open(path, formats=FORMATS) as opened:

@@ -1,4 +1,4 @@
-"""Images to views: intensities, local binary patterns, Gabor magnitudes (``mvsc-fast[features]``).
+"""Images to views: intensities, local binary patterns, Gabor magnitudes (``mvsc_fast[features]``).
 
 The features that the papers of this field take from faces and objects, in their usual dimensions:
 
@@ -276,7 +276,7 @@ def _scikit_image():
         import skimage.transform
     except ImportError as error:
         raise ImportError(
-            "features of images need scikit-image: pip install mvsc-fast[features]"
+            "features of images need scikit-image: pip install mvsc_fast[features]"
         ) from error
     return skimage
 
@@ -293,6 +293,10 @@ def _check_size(size, name):
 def _rows(images, count, dtype, describe):
     """One row ``describe(image)`` of ``count`` numbers for each image."""
     _scikit_image()
+    if not hasattr(images, "__len__"):
+        raise ValueError(
+            f"images must be an array or a sequence, got {type(images).__name__}: pass list(images)"
+        )
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype}: float32 or float64 is needed")
