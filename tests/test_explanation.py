@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from mvsc_fast import LMSC, TLRR, ConsensusTLRR, explain, graphs, label_predictability
-from mvsc_fast.explanation import _margins
+from mvsc_fast.explanation._explain import _margins
+from mvsc_fast.explanation._text import counted
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
 HALFWAY = 7
@@ -218,3 +219,7 @@ def test_every_known_part_is_drawn(found, tmp_path):
 def test_unknown_parts_are_not_drawn(data):
     bare = explain(KMeans(3, n_init=1, random_state=0).fit(data[0][0]))
     assert [ax.get_title() for ax in bare.plot()] == ["sizes"]
+
+
+def test_one_of_anything_is_singular():
+    assert (counted(1, "iteration"), counted(2, "iteration")) == ("1 iteration", "2 iterations")

@@ -340,7 +340,7 @@ def plot_explanation(found):
         One for each panel that is known, of a new figure: sizes of the clusters, their quality,
         margins of their samples, support of the views.
     """
-    from ._explanation_panels import panels_of
+    from .explanation._panels import panels_of
 
     panels = panels_of(found)
     all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))

@@ -12,9 +12,9 @@ WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
 
 def explained_text(found):
     """The text of an `Explanation`."""
-    views = f", {_count(len(found.view_names), 'view')}" if found.view_names else ""
-    clusters = _count(len(found.clusters), "cluster")
-    parts = [f"{found.method}: {_count(found.n_samples, 'sample')} in {clusters}{views}"]
+    views = f", {counted(len(found.view_names), 'view')}" if found.view_names else ""
+    clusters = counted(len(found.clusters), "cluster")
+    parts = [f"{found.method}: {counted(found.n_samples, 'sample')} in {clusters}{views}"]
     parts.append(_clusters(found))
     if found.margin is not None:
         parts.append(_between(found))
@@ -151,7 +151,7 @@ def _choice(found):
     return "\n".join(["How the labels came about", *lines]) if lines else ""
 
 
-def _count(number, noun):
+def counted(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

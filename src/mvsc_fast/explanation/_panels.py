@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .plots import COLORS, MARKERS, NAMED_GROUPS
+from ..plots import COLORS, MARKERS, NAMED_GROUPS
 
 
 def panels_of(found):

@@ -1,4 +1,4 @@
-"""Why a fitted model's labels are what they are: clusters, samples between them, views, choices."""
+"""What is found out about a fitted model, and the object that tells it."""
 
 from dataclasses import dataclass, field
 
@@ -7,17 +7,15 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ._columns import in_order
-from ._explained_text import explained_text
-from ._judge import Judge, mutual_information, one_hot
-from ._missing import IncompleteGraphs, imputed
-from ._relevance import MIN_Z, ViewGraphs
-from ._view_rows import ViewRows, canonical_order, is_constant, observed, presence
-from .spectral import simplified_silhouette
-from .threads import blas_threads
-from .views import named_views
-
-__all__ = ["Explanation", "explain"]
+from .._columns import in_order
+from .._judge import Judge, mutual_information, one_hot
+from .._missing import IncompleteGraphs, imputed
+from .._relevance import MIN_Z, ViewGraphs
+from .._view_rows import ViewRows, canonical_order, is_constant, observed, presence
+from ..spectral import simplified_silhouette
+from ..threads import blas_threads
+from ..views import named_views
+from ._text import counted, explained_text
 
 TOLD_GAP = 0.1  # a bound above says nothing
 # A margin below which a sample sits between two clusters. Of such samples of the labels that
@@ -101,7 +99,7 @@ class Explanation:
 
     def plot(self):
         """The `plots.plot_explanation` of this."""
-        from .plots import plot_explanation
+        from ..plots import plot_explanation
 
         return plot_explanation(self)
 
@@ -329,7 +327,7 @@ def _tell_choice(found, model):
     if not hasattr(model, "path_"):
         if hasattr(model, "n_iter_"):
             end = "" if getattr(model, "converged_", True) else ", not converged"
-            say(f"{model.n_iter_} iterations{end}.")
+            say(f"{counted(model.n_iter_, 'iteration')}{end}.")
         found.unknown.append(f"{found.method} makes no choice by itself that could be shown.")
         return
     found.path = model.path_
@@ -349,7 +347,10 @@ def _tell_choice(found, model):
         say(kept[model.labels_from_])
     if model.size_ == "dense":
         end = "converged" if model.converged_ else "not converged"
-        say(f"All pairs of samples were solved for, in {model.n_iter_} iterations, {end}.")
+        say(
+            "All pairs of samples were solved for, in "
+            f"{counted(model.n_iter_, 'iteration')}, {end}."
+        )
     else:
         say(
             "The longest tubes of each sample were kept; "
