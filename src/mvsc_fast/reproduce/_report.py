@@ -54,12 +54,12 @@ def _head(records):
     versions = ordered(
         ", ".join(f"{name} {value}" for name, value in one["versions"].items()) for one in done
     )
-    minutes = sum(record["seconds"] + record["input_seconds"] for record in done) / 60
+    seconds = sum(record["seconds"] + record["input_seconds"] for record in done)
     return (
         "<h1>Multi-view spectral clustering: the paper's tables</h1>"
         "<p>Jia, Liu, Hou, Kwong, Zhang: <cite>Multi-view spectral clustering tailored tensor "
         "low-rank representation</cite>, IEEE TCSVT 31(12), 2021, computed again by mvsc_fast; "
-        f"{time.strftime('%d %B %Y')}. {len(done)} cells, {minutes:.0f} CPU minutes. "
+        f"{time.strftime('%d %B %Y')}. {len(done)} cells, {seconds / 60:.1f} CPU minutes. "
         f"{escape('; '.join(versions))}.</p>"
         "<p><b>File order</b> is how such files come, sorted by class, and how the paper was "
         "computed: methods with a Fourier transform along the samples profit from it. "
