@@ -50,6 +50,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 0,
     "reset_modules_order": "both",

@@ -43,12 +43,14 @@ accuracy = [metrics.clustering_scores(y, labels)["acc"] for labels in labellings
 for name, J, acc in zip(labellings, judged, accuracy, strict=True):
     print(f"{name:15} predictability {J:.3f}   ACC {acc:.3f}")
 
-figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-ax.scatter(judged, accuracy, color="#0072b2", zorder=3)
-for name, J, acc in zip(labellings, judged, accuracy, strict=True):
-    ax.annotate(name, (J, acc), xytext=(-6, 4), textcoords="offset points", ha="right")
-ax.grid(alpha=0.3)
-ax.set(xlim=(-0.25, 1.02), ylim=(0, 1.05), xlabel="predictability (without truth)", ylabel="ACC")
+figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
+place = np.arange(len(labellings))
+ax.barh(place, judged, height=0.36, color="#0072b2", label="predictability, without truth")
+ax.barh(place + 0.38, accuracy, height=0.36, color="#e69f00", label="ACC")
+ax.set_yticks(place + 0.19, list(labellings))
+ax.set(xlim=(0, 1))
+ax.invert_yaxis()
+figure.legend(loc="outside upper center", ncols=2)
 
 # %%
 # It compares labellings of the same samples and the same number of clusters. Differences below .02

@@ -50,4 +50,4 @@ for shift, (order, color) in enumerate((("sorted by class", "#e69f00"), ("shuffl
 ax.set_yticks(place + 0.19, list(accuracy))
 ax.set(xlim=(0, 1), xlabel="ACC")
 ax.invert_yaxis()
-ax.legend(loc="lower left")
+figure.legend(loc="outside upper center", ncols=2)
