@@ -13,6 +13,7 @@ stress: $(VENV)/test
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
 		tests/native
 
+# Ends in half a minute once mvsc-fast is compiled
 demo: $(VENV)/installed
 	$(BIN)/mvsc-fast demo
 
@@ -45,7 +46,7 @@ $(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/
 		core/*.pyx core/*.pxd core/*.h solvers/*.pyx include/*.h))
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	@echo "Installing mvsc-fast in $(VENV); compiling takes two to five minutes."
+	@echo "Installing mvsc-fast in $(VENV). Compiling takes two to five minutes, the first time only."
 	$(BIN)/python -m pip install --quiet --editable ".[plot,progress]"
 	touch $@
 

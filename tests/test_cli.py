@@ -252,6 +252,14 @@ def test_config_and_module_entry():
         assert word in run.stdout
 
 
+def test_a_reader_that_has_seen_enough_is_no_error(data):
+    command = [sys.executable, "-m", "mvsc_fast", "cluster", data / "plain.npz", "--clusters", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == 141
+
+
 def test_interrupt_is_exit_code_130(monkeypatch, capsys, data):
     def interrupted(args):
         raise KeyboardInterrupt

@@ -95,6 +95,32 @@ def test_errors_point_to_the_line_of_an_editor(tmp_path, text, message):
         load_data([path])
 
 
+def test_comments_above_a_table(tmp_path):
+    path = tmp_path / "a.csv"
+    np.savetxt(path, X, delimiter=",", header='measured in "Rome\nheight,width,depth')
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a.csv"].columns) == NAMES and data.notes == []
+    path.write_text("# of 2024\n\n1,2\n3,x\n")
+    with pytest.raises(ValueError, match="line 4, column 2 is 'x'"):
+        load_data([path])
+
+
+def test_labels_among_the_features_are_said(tmp_path):
+    path = written(tmp_path / "a.csv", columns=["height", "width", "class"])
+    assert "column 3 ('class') is taken as a feature" in read(path)[1].notes[0]
+    assert read(path, columns="height,width")[1].notes == []
+
+
+def test_old_ends_of_lines_and_ids_alone(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\r1,2.5\r2,3\r")
+    np.testing.assert_array_equal(read(path)[0], [[1, 2.5], [2, 3]])
+    path.write_text("id\n1\n2\n")
+    with pytest.raises(ValueError, match="no numbers found beside the ids"):
+        load_data([path])
+
+
 def test_excel_errors_point_to_the_row_and_sheets_are_said(tmp_path):
     path = tmp_path / "a.xlsx"
     with pd.ExcelWriter(path) as book:

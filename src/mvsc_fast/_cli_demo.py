@@ -15,6 +15,7 @@ from .methods import TLRR, ConsensusTLRR
 from .metrics import clustering_scores
 from .plots import check_picture
 from .spectral import fuse, spectral_labels
+from .threads import use_threads
 
 ESTIMATORS = (
     (ConsensusTLRR, "labels that many graphs agree on"),
@@ -39,19 +40,20 @@ def run(args):
     rows, models = {}, []
     for number, (estimator, what) in enumerate(ESTIMATORS, start=1):
         name = estimator.__name__
-        print(f"{number} of 3: {name}, {what} ...", end="", flush=True)
+        print(f"{number} of 3: {name}, {what}", flush=True)
         begin = time.perf_counter()
         model = estimator(10, random_state=args.seed, n_threads=args.threads,
                           verbose=int(sys.stderr.isatty())).fit(views)  # fmt: skip
         models.append(model)
-        print(f" {time.perf_counter() - begin:.1f} s", flush=True)
+        print(f"        {time.perf_counter() - begin:.1f} s", flush=True)
         rows[name] = clustering_scores(y, model.labels_)
-    print("3 of 3: nearest-neighbour graphs of each view, averaged and concatenated ...", end="",
-          flush=True)  # fmt: skip
+    print("3 of 3: graphs of nearest neighbours, for comparison", flush=True)
     begin = time.perf_counter()
-    for name, labels in _baselines(views, 10, args.seed):
-        rows[name] = clustering_scores(y, labels)
-    print(f" {time.perf_counter() - begin:.1f} s")
+    with use_threads(args.threads, len(y)):
+        for name, labels in _baselines(views, 10, args.seed):
+            print(f"        {name}", flush=True)
+            rows[name] = clustering_scores(y, labels)
+    print(f"        {time.perf_counter() - begin:.1f} s")
     print("Agreement with the digits, 1 is perfect:")
     print(score_table(rows))
     consensus, tlrr = models

@@ -106,7 +106,7 @@ def id_column_of(raw, wanted, chosen, notes):
         return k
     candidates = [k for k in range(len(raw.columns)) if chosen is None or k not in chosen]
     k, reason = ids_among(raw, candidates)
-    if k is not None and len(raw.columns) > 1:
+    if k is not None:
         notes.append(
             f"{raw.name}: {raw.title(k)} is taken as ids, not as a feature ({reason}); "
             "--id-column none denies it"

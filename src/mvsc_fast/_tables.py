@@ -17,6 +17,7 @@ from ._text_tables import (
     locate,
 )
 
+LABEL_NAMES = ("class", "cluster", "gt", "label", "labels", "target", "truth", "y")
 NEEDS_PANDAS = "{} needs pandas: pip install mvsc_fast[files]"
 
 
@@ -115,6 +116,11 @@ def read_table(path, kind, *, content=None, id_column="auto", columns=None):
             ids, id_name = ids_of(raw, k), raw.names[k] if raw.names and raw.names[k] else "id"
         if chosen is None:
             chosen = [j for j in range(d) if j != k]
+            notes += [
+                f"{raw.name}: {raw.title(j)} is taken as a feature; --columns leaves it out"
+                for j in chosen
+                if raw.names and raw.names[j].lower() in LABEL_NAMES
+            ]
         elif k in chosen:
             raise ValueError(f"{raw.name}: {raw.title(k)} has ids and is among --columns")
     if chosen is None:

@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import re
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,8 +51,12 @@ class TextFile:
     def text(self, encoding, errors="strict", first=0):
         """Its text after some lines as a stream, with the ends of lines as they are."""
         stream = io.TextIOWrapper(self.open(), encoding=encoding, errors=errors, newline="")
-        for _ in range(first):
-            stream.readline()
+        try:
+            for _ in range(first):
+                stream.readline()
+        except UnicodeDecodeError:
+            stream.close()
+            raise
         return stream
 
 
@@ -100,19 +104,34 @@ def layout_of(file):
     text = head.decode(encoding, errors="replace")
     if len(head) == HEAD:
         text = text[: text.rfind("\n") + 1]
-    separator, records = _separated(text)
+    lines = list(io.StringIO(text, newline=""))
+    comments = list(takewhile(lambda line: line.startswith("#"), lines))
+    separator, records = _separated("".join(lines[len(comments) :]))
     if not records:
         raise ValueError(f"{file.path}: no numbers found")
     cells = [field for _, fields in records for field in fields]
     decimal = "."
     if separator != "," and any(map(DECIMAL_COMMA.fullmatch, cells)):
         decimal = "." if any(re.fullmatch(r"[+-]?\d+\.\d+", cell) for cell in cells) else ","
-    layout = Layout(encoding, separator, decimal, None, 0)
-    header = header_of([fields for _, fields in records], layout.number, str(file.path))
+    layout = Layout(encoding, separator, decimal, None, len(comments))
+    rows = [fields for _, fields in records]
+    header = _commented(comments, layout, len(rows[0]))
+    if header is not None:
+        return layout._replace(header=header)
+    header = header_of(rows, layout.number, str(file.path))
     if header is None:
         return layout
-    first = records[1][0] - 1 if len(records) > 1 else text.count("\n") + 1
-    return layout._replace(header=header, first=first)
+    after = records[1][0] - 1 if len(records) > 1 else len(lines)
+    return layout._replace(header=header, first=len(comments) + after)
+
+
+def _commented(comments, layout, width):
+    """Names of the columns in the last comment above a table, as NumPy writes them, or None."""
+    if not comments:
+        return None
+    found = list(records_of([comments[-1].lstrip("# ")], layout.separator))
+    names = found[0][1] if found else []
+    return names if len(names) == width > 1 and not any(map(layout.number, names)) else None
 
 
 def _encoding(file, head):
@@ -131,7 +150,7 @@ def _separated(text):
     """The separator and the first records, as (line, fields)."""
     best = None
     for separator in (*SEPARATORS, None):
-        records = list(islice(records_of(io.StringIO(text), separator), RECORDS))
+        records = list(islice(records_of(io.StringIO(text, newline=""), separator), RECORDS))
         widths = [len(fields) for _, fields in records]
         if records and min(widths) > 1:
             if len(set(widths[1:] or widths)) == 1:
@@ -205,10 +224,8 @@ def _is_missing(field):
 
 
 def locate(file, layout, row):
-    """The line, from 1, and the fields of the sample number ``row``, from 0."""
-    with file.text(layout.encoding, "replace") as stream:
-        found = (one for one in records_of(stream, layout.separator) if one[0] > layout.first)
-        return next(islice(found, row, None), None)
+    """The line, from 1, and the fields of the sample number ``row``, from 0; None where it ends."""
+    return next(islice(_samples(file, layout), row, None), None)
 
 
 def first_fault(file, layout, width, allowed=()):
@@ -222,16 +239,20 @@ def first_fault(file, layout, width, allowed=()):
         Columns that may hold anything.
     """
     allowed = set(allowed)
-    with file.text(layout.encoding, "replace") as stream:
-        for line, fields in records_of(stream, layout.separator):
-            if line <= layout.first:
-                continue
-            if len(fields) != width:
-                return f"line {line} has {len(fields)} cells, the first sample has {width}"
-            for k, field in enumerate(fields):
-                if k not in allowed and not layout.number(field) and not _is_missing(field):
-                    return f"line {line}, {column_title(k, layout.header)} is {field!r}, no number"
+    for line, fields in _samples(file, layout):
+        if len(fields) != width:
+            return f"line {line} has {len(fields)} cells, the first sample has {width}"
+        for k, field in enumerate(fields):
+            if k not in allowed and not layout.number(field) and not _is_missing(field):
+                return f"line {line}, {column_title(k, layout.header)} is {field!r}, no number"
     return None
+
+
+def _samples(file, layout):
+    """(line, fields) of every sample."""
+    with file.text(layout.encoding, "replace", layout.first) as stream:
+        for line, fields in records_of(stream, layout.separator):
+            yield layout.first + line, fields
 
 
 def column_title(k, names):

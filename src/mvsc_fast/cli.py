@@ -1,6 +1,7 @@
 """Command line: ``mvsc-fast cluster``, ``mvsc-fast reproduce`` and ``mvsc-fast demo``."""
 
 import argparse
+import os
 import sys
 import warnings
 
@@ -45,6 +46,10 @@ def main(argv=None):
                 f"mvsc-fast: warning: {message}", file=sys.stderr
             )
             args.run(args)
+            sys.stdout.flush()
+    except BrokenPipeError:  # who reads the labels has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except (ValueError, OSError, ImportError, MemoryError) as error:
         print(f"mvsc-fast: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
