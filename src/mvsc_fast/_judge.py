@@ -42,7 +42,7 @@ class Judge:
         plain = _side_by_side(view.unit for view in rows)
         centre = _side_by_side(centred(view.unit) for view in rows)
         for view in rows:
-            view.unit = view.centred = None
+            view.unit = None
         landmarks = spread(len(plain), N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))
@@ -64,8 +64,8 @@ class Judge:
 
 def _side_by_side(parts):
     """Rows of several matrices next to each other, over the root of their number, float32."""
-    parts = [part.astype(np.float32) for part in parts]
-    out = np.hstack(parts)
+    parts = list(parts)
+    out = np.hstack(parts, dtype=np.float32)
     out *= np.float32(1 / np.sqrt(len(parts)))
     return out
 
@@ -80,7 +80,9 @@ class JudgeByViews:
 
     def __init__(self, views):
         self._order = canonical_order(views)
-        rows = [ViewRows(X[self._order]) for X in views]
+        if np.any(self._order[1:] < self._order[:-1]):  # else they need not be copied
+            views = [X[self._order] for X in views]
+        rows = [ViewRows(X) for X in views]
         self._judge = Judge(rows)
         for view in rows:
             view.forget()

@@ -128,7 +128,11 @@ def unit_rows(X):
 
 def centred(X):
     """Unit rows of X less its mean row."""
-    return normalize(X - X.mean(axis=0))
+    return normalize(X - _mean_row(X), copy=False)
+
+
+def _mean_row(X):
+    return X.mean(axis=0, dtype=np.float64).astype(X.dtype)
 
 
 def tiled(X):
@@ -154,45 +158,57 @@ class ViewRows:
 
     Attributes
     ----------
-    unit : ndarray of shape (n, r), r <= min(n, d)
+    unit : ndarray of shape (n, r), r <= min(n, d), float32
         U, the unit rows of X.
-    roots : ndarray of shape (n, r)
+    roots : ndarray of shape (n, r), float32
         Z, the unit rows of sqrt(X) where X >= 0, which makes counts alike, else U.
-    centred : ndarray of shape (n, r)
-        C, the unit rows of Z - mean(Z).
     """
 
     def __init__(self, X, nonnegative=None):
         self._nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        self._given = self._unit_roots(X)
-        self._factor = _gram_factor(self._given)
-        self.roots = dense(self._given) if self._factor is None else self._factor
-        self.mean = self.roots.mean(axis=0)
-        self.centred = normalize(self.roots - self.mean)
+        # Gram matrices of repeated rows are definite in float64 alone.
+        self._dtype = np.float32 if X.shape[1] <= X.shape[0] else np.float64
+        given = self._rows(X, self._nonnegative)
+        self._factor = _gram_factor(given)
+        self._given = None if self._factor is None else given
+        self.roots = _single(given if self._factor is None else self._factor)
+        self.mean = _mean_row(self.roots)
         self.unit = self.roots
         if self._nonnegative:
-            given = unit_rows(X)
+            given = self._rows(X, False)
             factor = _gram_factor(given)
-            self.unit = dense(given) if factor is None else factor
-        if self._factor is None:
-            self._given = None
+            self.unit = _single(given if factor is None else factor)
 
-    def _unit_roots(self, X):
-        if not self._nonnegative:
-            return unit_rows(X)
-        return unit_rows(np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0)))
+    @property
+    def centred(self):
+        """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
+        return centred(self.roots)
+
+    def _rows(self, X, rooted):
+        """Unit rows of X, or of its roots; of an array in few of its rows at a time."""
+        if scipy.sparse.issparse(X):
+            return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
+        out = np.empty(X.shape, dtype=self._dtype)
+        for rows in gen_batches(len(X), BLOCK // 8):
+            out[rows] = unit_rows(np.sqrt(np.maximum(X[rows], 0)) if rooted else X[rows])
+        return out
 
     def forget(self):
         """Drop what only the fitted samples need."""
-        del self.unit, self.roots, self.centred
+        del self.unit, self.roots
 
     def transform(self, X):
         """Rows Z of new samples, of shape (m, r)."""
-        Z = self._unit_roots(X)
+        Z = self._rows(X, self._nonnegative)
         if self._factor is None:
-            return dense(Z)
+            return _single(Z)
         inner = safe_sparse_dot(self._given, Z.T, dense_output=True)
-        return scipy.linalg.solve_triangular(self._factor, inner, lower=True).T
+        return _single(scipy.linalg.solve_triangular(self._factor, inner, lower=True).T)
+
+
+def _single(X):
+    """A float32 array of X, which may be sparse."""
+    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float32)
 
 
 def _gram_factor(U):
@@ -221,7 +237,8 @@ class LandmarkFeatures:
 
     def __init__(self, rows, landmarks):
         self.rows = rows
-        self.landmarks = [view.roots[landmarks] for view in rows]
+        # Differences of products need float64, all else, most of the time, does not.
+        self.landmarks = [view.roots[landmarks].astype(np.float64) for view in rows]
         self._scales = []
         kernel = 0.0
         for L in self.landmarks:
@@ -274,8 +291,7 @@ class LandmarkFeatures:
         kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
         parts = []
         for view, Z, L, scale in zip(self.rows, rows, self.landmarks, self._scales, strict=True):
-            parts.append(normalize(Z - view.mean) / np.sqrt(len(rows)))
-            # Differences of products need float64; the rest, most of the time, does not.
+            parts.append(normalize(Z - view.mean) / np.float32(np.sqrt(len(rows))))
             squares = euclidean_distances(Z, L, squared=True).astype(np.float32)
             squares[found, own[found]] = 0.0
             t = _ranked_distance(squares, SCALE_RANK - 1)
