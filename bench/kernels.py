@@ -9,8 +9,8 @@ import numpy as np
 from timing import ROOT, limit_threads, median_seconds, print_table
 
 from mvsc_fast import _kernels
-from mvsc_fast._factors import Factors
-from mvsc_fast._votes import vote_scores
+from mvsc_fast._sparse._factors import Factors
+from mvsc_fast._sparse._votes import vote_scores
 
 
 def random_symmetric(v, n):

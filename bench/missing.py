@@ -14,8 +14,8 @@ import numpy as np
 from timing import load_shared, print_table, stopwatch
 
 from mvsc_fast import TLRR, ConsensusTLRR
-from mvsc_fast._missing import imputed
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.views._missing import imputed
 
 SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten", "uci_digit"]
 METHODS = ["ConsensusTLRR", "TLRR", "ridge", "mean"]

@@ -4,11 +4,12 @@ import sys
 import numpy as np
 import pytest
 
-from mvsc_fast import _cli_cluster, cli, datasets, metrics
-from mvsc_fast._row_source import RowSource
-from mvsc_fast._scaled_rows import ScaledRows
+from mvsc_fast import cli, datasets, metrics
+from mvsc_fast._sources._row_source import RowSource
+from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import main
 from mvsc_fast.methods import ESTIMATORS, _tlrr_size
+from mvsc_fast.views._scaled_rows import ScaledRows
 
 
 @pytest.fixture

@@ -216,8 +216,11 @@ def test_memory_is_asked_for_before_the_work(extract, monkeypatch):
 def test_without_scikit_image(monkeypatch, tmp_path):
     save(tmp_path / "a.png", IMAGES[0])
     monkeypatch.setitem(sys.modules, "skimage", None)
-    spec = importlib.util.spec_from_file_location("mvsc_fast._another", features.__file__)
+    spec = importlib.util.spec_from_file_location(
+        "mvsc_fast._another", features.__file__, submodule_search_locations=features.__path__
+    )
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "mvsc_fast._another", module)
     spec.loader.exec_module(module)  # imports without it
     for extract in (module.intensity, module.lbp_cells, module.gabor_magnitudes):
         with pytest.raises(ImportError, match=re.escape("pip install mvsc_fast[features]")):

@@ -4,7 +4,7 @@ import scipy.sparse
 from conftest import random_similarities
 
 from mvsc_fast._judge import judge_by_graph
-from mvsc_fast._sparse_graphs import longest_tubes
+from mvsc_fast._sparse._graphs import longest_tubes
 from mvsc_fast.neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from mvsc_fast.spectral import fuse
 

@@ -10,7 +10,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import datasets, label_predictability
 from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
-from mvsc_fast._view_rows import LandmarkFeatures, ViewRows, canonical_order
+from mvsc_fast.views._rows import LandmarkFeatures, ViewRows, canonical_order
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 import scipy.sparse
 import zarr
 
-from mvsc_fast import _row_source
-from mvsc_fast._passes import labels_of, summarised
-from mvsc_fast._row_source import RowSource, block_rows, check_bytes, row_source
-from mvsc_fast._view_rows import canonical_order, unit_rows
+from mvsc_fast._sources import _row_source
+from mvsc_fast._sources._passes import labels_of, summarised
+from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, row_source
+from mvsc_fast.views._rows import canonical_order, unit_rows
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_sparse_views_sum_as_dense_ones_do(dtype):
 
 
 def test_products_of_very_many_columns_are_not_summed(monkeypatch, views):
-    monkeypatch.setattr("mvsc_fast._passes.LARGEST_GRAM", 10)
+    monkeypatch.setattr("mvsc_fast._sources._passes.LARGEST_GRAM", 10)
     narrow, wide = summarised(RowSource(views), grams=True).grams
     assert narrow.shape == (7, 7) and wide is None
     assert summarised(RowSource(views), grams=False).grams == [None, None]

@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 from conftest import random_similarities
 
-from mvsc_fast import _sparse_spectral as sparse_spectral
-from mvsc_fast._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from mvsc_fast._sparse import _spectral as sparse_spectral
+from mvsc_fast._sparse._spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
 from mvsc_fast.neighbors import tube_lengths, tube_thresholds
 from mvsc_fast.spectral import add_tail, fuse
 

@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
-from mvsc_fast._columns import warn_of_columns
 from mvsc_fast.views import align, check_views, named_views
+from mvsc_fast.views._columns import warn_of_columns
 
 X = np.arange(12.0).reshape(6, 2)
 

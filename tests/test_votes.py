@@ -6,9 +6,9 @@ import scipy.sparse
 from reference import sparse_graphs as twin
 
 from mvsc_fast import _factored, datasets
-from mvsc_fast._factors import Factors, ridge_maps, view_maps
-from mvsc_fast._sparse_graphs import sparse_tensor
-from mvsc_fast._votes import precomputed_votes, vote_scores
+from mvsc_fast._sparse._factors import Factors, ridge_maps, view_maps
+from mvsc_fast._sparse._graphs import sparse_tensor
+from mvsc_fast._sparse._votes import precomputed_votes, vote_scores
 from mvsc_fast.threads import blas_threads
 
 

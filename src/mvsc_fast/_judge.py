@@ -4,8 +4,8 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import gen_batches
 
-from ._factors import spd_inverse
-from ._view_rows import (
+from ._sparse._factors import spd_inverse
+from .views._rows import (
     BLOCK,
     N_LANDMARKS,
     LandmarkFeatures,

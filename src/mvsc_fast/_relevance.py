@@ -5,9 +5,9 @@ import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from ._judge import one_hot
-from ._view_rows import canonical_order, is_constant, spread, unit_rows
 from ._warnings import warn_user
 from .graphs import self_representation
+from .views._rows import canonical_order, is_constant, spread, unit_rows
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
 MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less

@@ -6,14 +6,14 @@ from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ._factors import (
+from ._sparse._factors import (
     SCALES,
     check_scales,
     relative_ridge,
     spd_inverse,
     view_scales,
 )
-from ._sparse_graphs import (
+from ._sparse._graphs import (
     sparse_knn,
     sparse_self_representation,
 )

@@ -8,18 +8,18 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
-from ._columns import warn_of_columns
-from ._missing import IncompleteGraphs
 from ._relevance import ViewGraphs
 from ._repr import ShortRepr
-from ._sparse_spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
-from ._view_rows import ViewRows, canonical_order, constant_views, observed, presence
+from ._sparse._spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
 from .methods._consensus import SCALES, TAIL, row_tensor
 from .methods._method import check_seed, either
 from .spectral import simplified_silhouette
 from .threads import use_threads
 from .validation import check_integer
 from .views import named_views
+from .views._columns import warn_of_columns
+from .views._missing import IncompleteGraphs
+from .views._rows import ViewRows, canonical_order, constant_views, observed, presence
 
 __all__ = ["ClusterCounts", "suggest_n_clusters"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._repr import ShortRepr
-from ._sparse_spectral import (
+from ._sparse._spectral import (
     embedded,
     leading_eigenvectors,
     start_vector,

@@ -6,9 +6,9 @@ import scipy.sparse.linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ._sparse_spectral import LAPACK_LIMIT, dense_eigenpairs
-from ._view_rows import spread
+from ._sparse._spectral import LAPACK_LIMIT, dense_eigenpairs
 from .threads import limit_threads
+from .views._rows import spread
 
 KMEANS_ROWS = 20_000  # that starts of k-means are run on
 PASSES = 10  # of Lloyd's iteration over all rows from there

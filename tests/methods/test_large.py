@@ -12,7 +12,8 @@ import zarr
 from dask.distributed import Client, LocalCluster
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import TLRR, ConsensusTLRR, _passes, _row_source, datasets
+from mvsc_fast import TLRR, ConsensusTLRR, datasets
+from mvsc_fast._sources import _passes, _row_source
 from mvsc_fast.metrics import clustering_scores
 
 N, M = 300, 120

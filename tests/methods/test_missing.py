@@ -5,11 +5,11 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, graphs, methods
-from mvsc_fast._completed import CompletedTensor, spread_factors
-from mvsc_fast._factors import view_maps
-from mvsc_fast._missing import imputed
-from mvsc_fast._view_rows import presence
+from mvsc_fast._sparse._completed import CompletedTensor, spread_factors
+from mvsc_fast._sparse._factors import view_maps
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.views._missing import imputed
+from mvsc_fast.views._rows import presence
 
 
 def lacking(views, share, seed=0):

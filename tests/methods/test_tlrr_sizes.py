@@ -10,13 +10,13 @@ from reference import dual as dual_twin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from mvsc_fast import SNN, TLRR, TSVDMSC, datasets, graphs, tlrr
-from mvsc_fast._factors import view_factors
-from mvsc_fast._nearest_rows import nearest_rows
-from mvsc_fast._sparse_graphs import longest_tubes, sparse_tensor, unseen_tubes
-from mvsc_fast._view_rows import spread
+from mvsc_fast._sparse._factors import view_factors
+from mvsc_fast._sparse._graphs import longest_tubes, sparse_tensor, unseen_tubes
+from mvsc_fast._sparse._nearest_rows import nearest_rows
 from mvsc_fast.methods import _cost, _tlrr_size, _voters
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._tubes import solve_tubes
+from mvsc_fast.views._rows import spread
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from native_calls import (
 from sklearn.preprocessing import normalize
 
 from mvsc_fast import TLRR, datasets
-from mvsc_fast._factors import Factors, ridge_maps
-from mvsc_fast._votes import vote_scores
+from mvsc_fast._sparse._factors import Factors, ridge_maps
+from mvsc_fast._sparse._votes import vote_scores
 from mvsc_fast.threads import blas_threads
 
 MEMBER, NEW = 1, 2

@@ -7,14 +7,14 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._columns import in_order
 from .._judge import Judge, mutual_information, one_hot
-from .._missing import IncompleteGraphs, imputed
 from .._relevance import MIN_Z, ViewGraphs
-from .._view_rows import ViewRows, canonical_order, is_constant, observed, presence
 from ..spectral import simplified_silhouette
 from ..threads import blas_threads
 from ..views import named_views
+from ..views._columns import in_order
+from ..views._missing import IncompleteGraphs, imputed
+from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
 from ._text import counted, explained_text
 
 TOLD_GAP = 0.1  # a bound above says nothing

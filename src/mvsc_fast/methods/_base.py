@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._columns import check_columns, in_order, keep_columns, warn_of_columns
 from .._documentation import completed
 from .._progress import Progress
 from .._relevance import MAX_SAMPLES, ViewGraphs
@@ -19,6 +18,7 @@ from ..spectral import spectral_labels
 from ..threads import use_threads
 from ..validation import available_memory, check_clusters
 from ..views import named_views
+from ..views._columns import check_columns, in_order, keep_columns, warn_of_columns
 from ._cost import Cost
 from ._method import CHECKS, check_seed, count, natural
 

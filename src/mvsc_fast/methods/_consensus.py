@@ -10,22 +10,24 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._completed import kind_tensor
-from .._factors import view_factors, view_scales
 from .._judge import Judge, one_hot, refined_labels
-from .._missing import IncompleteGraphs, imputed, imputed_features
-from .._nearest_rows import listed_rows, searched_approximately
 from .._relevance import ViewGraphs
 from .._repr import ShortRepr
-from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor
-from .._sparse_spectral import (
+from .._sparse._completed import kind_tensor
+from .._sparse._factors import view_factors, view_scales
+from .._sparse._graphs import CANDIDATES, LONGEST, sparse_tensor
+from .._sparse._nearest_rows import listed_rows, searched_approximately
+from .._sparse._spectral import (
     embedded,
     leading_eigenvectors,
     thresholded_affinity,
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import (
+from ..spectral import assign
+from ..threads import use_threads
+from ..views._missing import IncompleteGraphs, imputed, imputed_features
+from ..views._rows import (
     BLOCK,
     ViewRows,
     canonical_order,
@@ -36,8 +38,6 @@ from .._view_rows import (
     tiled,
     warn_of_few,
 )
-from ..spectral import assign
-from ..threads import use_threads
 from ._base import MultiViewClusterer
 from ._ensemble import generalised_median, tlrr_consensus
 from ._method import option

@@ -8,7 +8,7 @@ from sklearn.preprocessing import normalize
 
 from .._judge import mutual_information
 from .._repr import ShortRepr
-from .._sparse_spectral import dense_eigenpairs
+from .._sparse._spectral import dense_eigenpairs
 from ._tlrr import tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30

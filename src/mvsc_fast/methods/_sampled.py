@@ -5,10 +5,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._columns import in_order, keep_columns
-from .._passes import LARGEST_GRAM, labels_of, summarised
-from .._row_source import COPIES, LEAST_ROWS, RowSource, block_rows, check_bytes, row_source
+from .._sources._passes import LARGEST_GRAM, labels_of, summarised
+from .._sources._row_source import (
+    COPIES,
+    LEAST_ROWS,
+    RowSource,
+    block_rows,
+    check_bytes,
+    row_source,
+)
 from ..validation import check_integer
+from ..views._columns import in_order, keep_columns
 from ._method import either
 from ._tlrr_size import count_voters
 

@@ -7,12 +7,11 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from .._completed import IncompleteSamples
 from .._judge import JudgeByViews, judge_by_graph
-from .._missing import imputed, view_graphs
-from .._nearest_rows import searched_approximately
-from .._sparse_graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
-from .._sparse_spectral import (
+from .._sparse._completed import IncompleteSamples
+from .._sparse._graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
+from .._sparse._nearest_rows import searched_approximately
+from .._sparse._spectral import (
     embedded,
     leading_eigenvectors,
     solved_affinity,
@@ -21,7 +20,13 @@ from .._sparse_spectral import (
     tube_threshold,
     voting_affinity,
 )
-from .._view_rows import (
+from .._warnings import warn_user
+from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
+from ..solvers._tubes import count_alone, solve_tubes, warn_of_gap
+from ..spectral import add_tail, assign, fuse
+from ..validation import check_similarities, check_sparse_similarities
+from ..views._missing import imputed, view_graphs
+from ..views._rows import (
     canonical_order,
     constant_views,
     equal_samples,
@@ -29,11 +34,6 @@ from .._view_rows import (
     presence,
     warn_of_few,
 )
-from .._warnings import warn_user
-from ..neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
-from ..solvers._tubes import count_alone, solve_tubes, warn_of_gap
-from ..spectral import add_tail, assign, fuse
-from ..validation import check_similarities, check_sparse_similarities
 from ._method import check_flag, count, either, natural, nonnegative, option, positive
 from ._tlrr import tlrr
 from ._voters import FittedSamples, FittedSimilarities, VotingClusterer

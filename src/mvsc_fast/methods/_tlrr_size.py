@@ -1,9 +1,9 @@
 """How large a problem TLRR takes on, and what that needs."""
 
-from .._factors import SCALES, view_scales
 from .._relevance import MAX_SAMPLES
-from .._sparse_graphs import CANDIDATES, LONGEST, MEMORY
-from .._view_rows import N_LANDMARKS
+from .._sparse._factors import SCALES, view_scales
+from .._sparse._graphs import CANDIDATES, LONGEST, MEMORY
+from ..views._rows import N_LANDMARKS
 from ._cost import Cost
 
 # Slices times n^3 up to which "auto" solves exactly. For the default W 500 samples in four slices,

@@ -8,16 +8,16 @@ import scipy.sparse
 from sklearn.utils import check_array, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from .._completed import NewRows
-from .._factors import Factors, view_maps
-from .._missing import view_graphs
-from .._nearest_rows import listed_rows
-from .._sparse_graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
-from .._view_rows import BLOCK, presence, spread, tiled, unit_rows
-from .._votes import precomputed_votes, vote_scores
+from .._sparse._completed import NewRows
+from .._sparse._factors import Factors, view_maps
+from .._sparse._graphs import CANDIDATES, LONGEST, sparse_tensor, unseen_tubes
+from .._sparse._nearest_rows import listed_rows
+from .._sparse._votes import precomputed_votes, vote_scores
 from ..neighbors import GRID
 from ..threads import use_threads
 from ..validation import check_finite
+from ..views._missing import view_graphs
+from ..views._rows import BLOCK, presence, spread, tiled, unit_rows
 from ._recovery import RecoveryClusterer
 from ._sampled import SampledClusterer
 from ._tlrr_size import chosen_size, count_slices, count_voters, sparse_cost

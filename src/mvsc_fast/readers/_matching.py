@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ._frames import shown
+from ..views import align
+from ..views._frames import shown
 from ._tables import NEEDS_PANDAS
-from .views import align
 
 OTHER_ORDER = "{} has the ids of {} in another order: its rows are matched by id"
 

@@ -1,6 +1,7 @@
 """Samples that lack some views, rows of NaN: predicted from the views that they have.
 
-What needs features takes these rows; similarities are completed by themselves (_completed.py).
+What needs features takes these rows; similarities are completed by themselves, see
+_sparse/_completed.py.
 """
 
 import numpy as np
@@ -8,10 +9,10 @@ import scipy.linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from ._relevance import MAX_SAMPLES, MIN_SAMPLES, ViewGraphs, permutation_z, view_support
-from ._relevance import RIDGE as GRAPH_RIDGE
-from ._view_rows import BLOCK, canonical_order, dense, presence, spread, unit_rows
-from .graphs import self_representation
+from .._relevance import MAX_SAMPLES, MIN_SAMPLES, ViewGraphs, permutation_z, view_support
+from .._relevance import RIDGE as GRAPH_RIDGE
+from ..graphs import self_representation
+from ._rows import BLOCK, canonical_order, dense, presence, spread, unit_rows
 
 RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # samples that it learns from

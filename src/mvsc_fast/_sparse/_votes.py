@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse
 
-from . import _factored
-from .threads import blas_threads
+from .. import _factored
+from ..threads import blas_threads
 
 
 def vote_scores(

@@ -5,12 +5,12 @@ import os
 import sys
 import warnings
 
-from . import __version__
-from ._cli_cluster import run as _cluster
-from ._cli_demo import run as _demo
-from ._row_source import check_bytes
-from .methods import ESTIMATORS
-from .threads import show_config
+from .. import __version__
+from .._sources._row_source import check_bytes
+from ..methods import ESTIMATORS
+from ..threads import show_config
+from ._cluster_command import run as _cluster
+from ._demo_command import run as _demo
 
 __all__ = ["main"]
 
@@ -187,7 +187,7 @@ def _bytes(text):
 
 
 def _reproduce(args):
-    from . import reproduce
+    from .. import reproduce
 
     given = {key: value for key, value in vars(args).items()
              if key not in ("command", "run") and value is not None}  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ._view_rows import observed, row_keys, unit_rows
+from ..views._rows import observed, row_keys, unit_rows
 
 LARGEST_GRAM = 4096  # columns; the Gram matrix of more takes more memory than all else
 

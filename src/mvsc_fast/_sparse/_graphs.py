@@ -1,6 +1,6 @@
 """Similarity tensors kept where their tubes are longest, at a cost and memory linear in n.
 
-The slices are products of factors (see _factors.py) on a local scale,
+The slices are products of factors (see _sparse/_factors.py) on a local scale,
 ``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``: an entry is computed where it is wanted.
 """
 
@@ -11,12 +11,12 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from . import _factored
+from .. import _factored
+from ..threads import blas_threads, resolve_threads
+from ..validation import check_integer, check_number
+from ..views import check_views
 from ._factors import SCALES, check_scales, view_factors
 from ._nearest_rows import listed_rows, nearest_rows, searched_approximately
-from .threads import blas_threads, resolve_threads
-from .validation import check_integer, check_number
-from .views import check_views
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 TINY = np.finfo(np.float32).tiny

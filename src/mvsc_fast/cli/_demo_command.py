@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from . import datasets, graphs
-from ._cli_cluster import check_output, pair, score_table
-from .methods import TLRR, ConsensusTLRR
-from .metrics import clustering_scores
-from .plots import check_picture
-from .spectral import fuse, spectral_labels
-from .threads import use_threads
+from .. import datasets, graphs
+from ..methods import TLRR, ConsensusTLRR
+from ..metrics import clustering_scores
+from ..plots import check_picture
+from ..spectral import fuse, spectral_labels
+from ..threads import use_threads
+from ._cluster_command import check_output, pair, score_table
 
 ESTIMATORS = (
     (ConsensusTLRR, "labels that many graphs agree on"),

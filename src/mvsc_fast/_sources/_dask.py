@@ -7,8 +7,8 @@ import dask
 import dask.array as da
 import numpy as np
 
+from ..threads import limit_threads
 from ._row_source import RowSource
-from .threads import limit_threads
 
 
 class DaskSource(RowSource):

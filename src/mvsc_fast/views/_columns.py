@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
+from .._warnings import warn_user
 from ._frames import check_same_columns, shown, view_title
-from ._view_rows import is_constant, observed, spread
-from ._warnings import warn_user
+from ._rows import is_constant, observed, spread
 
 FEW_COLUMNS = 4
 # Share of the squared length of rows that the two largest columns carry. Of 40 views of the ten

@@ -5,9 +5,9 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from . import _factored
-from ._warnings import warn_user
-from .threads import blas_threads
+from .. import _factored
+from .._warnings import warn_user
+from ..threads import blas_threads
 
 # Samples up to which all pairs are looked at: ten seconds of one core for 256 features, by 0.44
 # measured for 10 000 samples.

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from . import _factored
+from .. import _factored
+from ..views._rows import observed, presence, unit_rows
 from ._factors import Factors, view_maps
-from ._sparse_graphs import CANDIDATES, LONGEST, SparseTensor, nearest_rows
-from ._view_rows import observed, presence, unit_rows
+from ._graphs import CANDIDATES, LONGEST, SparseTensor, nearest_rows
 from ._votes import precomputed_votes
 
 NEAREST = 5  # samples that stand for one without the view; 2 to 10 give the same within .03

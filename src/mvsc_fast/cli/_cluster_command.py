@@ -12,14 +12,14 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
-from ._row_source import row_source
-from ._scaled_rows import ScaledRows
-from .methods import ESTIMATORS
-from .metrics import clustering_scores
-from .plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
-from .readers import STDIN, load_data
-from .spectral import fuse
-from .validation import available_memory
+from .._sources._row_source import row_source
+from ..methods import ESTIMATORS
+from ..metrics import clustering_scores
+from ..plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
+from ..readers import STDIN, load_data
+from ..spectral import fuse
+from ..validation import available_memory
+from ..views._scaled_rows import ScaledRows
 
 BLOCK = 65536  # labels written at once
 COUNTED = 1000  # samples that the number of clusters is suggested from
@@ -75,7 +75,7 @@ def run(args):
     if args.plot:
         picture(model).savefig(args.plot, dpi=120)
     if args.report:
-        from .report import write_report
+        from ..report import write_report
 
         write_report(args.report, model, views, explanation=explained, counts=counts,
                      ids=data.ids, notes=[*data.notes, *said], files=args.files)  # fmt: skip
@@ -191,7 +191,7 @@ def _scaled(name, X):
 
 def _suggested(views, args):
     """The suggested numbers of clusters, said."""
-    from .n_clusters import suggest_n_clusters
+    from ..n_clusters import suggest_n_clusters
 
     source = row_source(views)
     if source is not None and source.n_samples > COUNTED:
@@ -208,7 +208,7 @@ def _suggested(views, args):
 
 
 def _explanation(model, views):
-    from .explanation import explain
+    from ..explanation import explain
 
     return explain(model, None if row_source(views) is not None else views)
 

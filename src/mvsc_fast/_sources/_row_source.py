@@ -10,8 +10,8 @@ from numbers import Real
 import numpy as np
 import scipy.sparse
 
-from ._frames import view_title
-from .validation import available_memory
+from ..validation import available_memory
+from ..views._frames import view_title
 
 BLOCK = 8192  # rows of a block at most
 BLOCK_BYTES = 2**25  # of a block in float64 at most, where no limit is known

@@ -16,8 +16,8 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from . import _factored
-from .validation import check_number
+from .. import _factored
+from ..validation import check_number
 
 SCALES = (0.5, 5.0)
 BLOCK = 4096  # rows that are float64 at a time

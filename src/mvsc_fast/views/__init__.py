@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
+from ..validation import check_finite, check_memory, check_option, in_range
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
-from .validation import check_finite, check_memory, check_option, in_range
 
 __all__ = ["NamedViews", "align", "check_views", "named_views"]
 

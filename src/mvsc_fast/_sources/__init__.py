@@ -1,0 +1,1 @@
+"""Views that are read in blocks: from memory, files and Dask arrays."""

@@ -1,0 +1,1 @@
+"""Similarities kept where their tubes are longest: factors, graphs, embeddings, votes."""
