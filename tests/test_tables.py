@@ -177,6 +177,8 @@ def test_ids_that_are_written_with_zeros_stay_so(tmp_path):
     path = tmp_path / "a.csv"
     frame(pd.Index([f"{i:03d}" for i in range(12)], name="id")).to_csv(path)
     assert read(path)[1].ids.tolist()[:2] == ["000", "001"]
+    np.savetxt(path, np.column_stack([np.arange(12), X]), delimiter=",")
+    assert read(path)[1].ids.tolist() == list(range(12))  # written as 0.000e+00
 
 
 def test_integer_features_are_no_ids(tmp_path):
@@ -288,6 +290,11 @@ def test_standard_input(tmp_path, monkeypatch):
     for content in (text, gzip.compress(text), array.getvalue()):
         monkeypatch.setattr(sys, "stdin", Stdin(content))
         np.testing.assert_allclose(read("-")[0], X)
+    monkeypatch.setattr(sys, "stdin", Stdin(text))
+    assert len(load_data(["-"], columns=["height", "width,depth"]).views) == 2
+    monkeypatch.setattr(sys, "stdin", Stdin(b"a,b\n1,x\n2,3\n4,5\n"))
+    with pytest.raises(ValueError, match="^standard input: line 2, column 2 .'b'. is 'x'"):
+        load_data(["-"])
 
 
 def test_arrays_on_the_disk_stay_there(tmp_path):

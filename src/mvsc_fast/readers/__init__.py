@@ -22,7 +22,7 @@ VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
 LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
 TABLES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
 KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
-STDIN = "-"
+STDIN, STDIN_NAME = "-", "standard input"
 
 
 class Data(NamedTuple):
@@ -86,7 +86,7 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, lazy=False):
         * tables, samples as rows: .csv, .tsv, .txt, .tab, .dat, each also .gz, .parquet, .xlsx (its
           first sheet). Separator, decimal comma, encoding and header are recognised. Without pandas
           only text files of plain numbers are read.
-        * "-" is the standard input: a table as text, .npy or .npz.
+        * "-" is the standard input: a table as text, or what is in a .npy file.
     id_column : str or None, default="auto"
         Name or number (from 1) of the column with the ids of the samples. "auto" recognises it by
         its name (id, index, sample_id, ..., or none where other columns have one), as texts that
@@ -142,8 +142,15 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, lazy=False):
         paths, kinds = paths * len(columns), kinds * len(columns)
     elif len(columns) != len(paths):
         raise ValueError(f"--columns is given {len(columns)} times for {len(paths)} files")
+    content = sys.stdin.buffer.read() if STDIN in paths else None
+
+    def one_view(path, kind, own):
+        if kind == STDIN:
+            return _from_bytes(content, id_column, own)
+        return _one_view(path, kind, lazy, id_column, own)
+
     read = [
-        _named(lambda path, kind=kind, own=own: _one_view(path, kind, lazy, id_column, own), path)
+        _named(lambda path, kind=kind, own=own: one_view(path, kind, own), path)
         for path, kind, own in zip(paths, kinds, columns, strict=True)
     ]
     views, ids, notes = matched(read, join)
@@ -175,13 +182,14 @@ def _distinct_names(paths, columns):
     raise ValueError(f"{', '.join(map(str, paths))}: a file is given more than once")
 
 
+def _from_bytes(content, id_column, columns):
+    """The table, or the matrix, that the standard input holds."""
+    if content.startswith(b"\x93NUMPY"):
+        return _array_table(STDIN_NAME, np.load(io.BytesIO(content), allow_pickle=False))
+    return read_table(STDIN_NAME, "text", content=content, id_column=id_column, columns=columns)
+
+
 def _one_view(path, kind, lazy, id_column, columns):
-    if kind == STDIN:
-        content = sys.stdin.buffer.read()
-        if content[:6] == b"\x93NUMPY":
-            return _array_table("standard input", np.load(io.BytesIO(content), allow_pickle=False))
-        return read_table("standard input", "text", content=content, id_column=id_column,
-                          columns=columns)  # fmt: skip
     if kind == ".npy":
         # A map leaves its file open where the file is refused.
         X = np.load(path, allow_pickle=False, mmap_mode="r" if lazy else None)
@@ -205,7 +213,8 @@ def _named(read, path):
         if isinstance(error, OSError) and error.filename is not None:
             raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
-        prefix = "" if message.startswith(str(path)) else f"{path}: "
+        name = STDIN_NAME if path == STDIN else str(path)
+        prefix = "" if message.startswith(name) else f"{name}: "
         raise ValueError(f"{prefix}{message}") from error
 
 

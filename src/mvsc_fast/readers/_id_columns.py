@@ -109,18 +109,17 @@ def id_column_of(raw, wanted, chosen, notes):
     if k is not None:
         notes.append(
             f"{raw.name}: {raw.title(k)} is taken as ids, not as a feature ({reason}); "
-            "--id-column none denies it"
+            "--id-column none makes it a feature"
         )
         return k
     return None
 
 
 def ids_of(raw, k):
-    """Ids as integers, or as texts where they are not written as integers are."""
-    text = raw.as_text(k)
-    numbers = raw.columns[k]
-    if numbers.dtype != object and _is_discrete(raw, k):
-        whole = numbers.astype(np.int64)
-        plain = all(a.strip() in (str(b), f"{b}.0") for a, b in zip(text, whole, strict=True))
-        return whole if plain else text
-    return text
+    """Ids as integers, or as texts where they are, or begin with zeros."""
+    text, numbers = raw.as_text(k), raw.columns[k]
+    if numbers.dtype == object or not _is_discrete(raw, k):
+        return text
+    if any(re.fullmatch(r"0\d+", one.strip()) for one in text):
+        return text
+    return numbers.astype(np.int64)

@@ -88,7 +88,7 @@ def _in_given_order(tables, with_ids, without):
              for table in without if with_ids]  # fmt: skip
     ids = with_ids[0].ids if with_ids else None
     views = [table.values for table in tables]
-    if with_ids and with_ids[0].id_name and without:
+    if with_ids and without:
         views = [X.reset_index(drop=True) if hasattr(X, "reset_index") else X for X in views]
     return views, ids, notes
 
