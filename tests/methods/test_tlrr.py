@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, TSVDMSC, datasets, graphs, tlrr
-from mvsc_fast.methods import _tlrr_clusterer
+from mvsc_fast.methods import _choice
 from mvsc_fast.metrics import clustering_scores
 
 
@@ -143,11 +143,11 @@ def test_the_better_judged_labels_are_kept(subspaces, monkeypatch):
     model = TLRR(4, random_state=0).fit(views)
     assert model.labels_from_ == "tensor"
 
-    class AgainstTheLast(_tlrr_clusterer.JudgeByViews):
+    class AgainstTheLast(_choice.JudgeByViews):
         def __call__(self, labellings, n_clusters):
             return [0.0] if len(labellings) == 1 else super().__call__(labellings, n_clusters)
 
-    monkeypatch.setattr(_tlrr_clusterer, "JudgeByViews", AgainstTheLast)
+    monkeypatch.setattr(_choice, "JudgeByViews", AgainstTheLast)
     with pytest.warns(UserWarning, match=r"labels of predictability 0\.000.*the latter are kept"):
         kept = TLRR(4, refine=False, random_state=0).fit(views)
     assert kept.labels_from_ == "path"
