@@ -1,7 +1,6 @@
 """ConsensusTLRR: many labellings, a judge that needs no truth, and TLRR of the best of them."""
 
 import warnings
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._judge import Judge, one_hot, refined_labels
 from .._relevance import ViewGraphs
-from .._repr import ShortRepr
 from .._sparse._completed import kind_tensor
 from .._sparse._factors import view_factors, view_scales
 from .._sparse._graphs import CANDIDATES, LONGEST, sparse_tensor
@@ -39,6 +37,7 @@ from ..views._rows import (
     warn_of_few,
 )
 from ._base import MultiViewClusterer
+from ._candidate import Candidate
 from ._ensemble import generalised_median, tlrr_consensus
 from ._method import option
 from ._sampled import SampledClusterer
@@ -50,34 +49,6 @@ SHARPNESS = 32  # exponent of J / J_max in the weights
 BEST = 6  # labellings that TLRR fuses
 # Ridges of the two slices of a view, times the mean eigenvalue of its Gram matrix.
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
-
-
-@dataclass(repr=False)
-class Candidate(ShortRepr):
-    """One of the labellings that the consensus chooses from.
-
-    Attributes
-    ----------
-    graph : {"unit", "centred", "tlrr"}
-        Rows that the graph was made from; "tlrr" is the consensus of the best six.
-    n_neighbors : int or None
-        Tubes that each sample keeps on average.
-    embedding : {"c", "2c", None}
-        The leading c eigenvectors, or 2c of them times their squared eigenvalues.
-    labels : ndarray of shape (m,)
-        After refinement, of the fitted samples.
-    predictability : float
-        J of the labelling before refinement, see `label_predictability`.
-    weight : float
-        Its say in the choice, (J / J_max)^32; 0 for "tlrr".
-    """
-
-    graph: str
-    n_neighbors: int | None
-    embedding: str | None
-    labels: np.ndarray
-    predictability: float = 0.0
-    weight: float = 0.0
 
 
 class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
@@ -415,7 +386,4 @@ def row_tensor(rows, kind, n_threads, present=None):
 
 
 def _row_stochastic(A):
-    degree = np.asarray(A.sum(axis=1)).ravel()
-    out = A.copy()
-    out.data /= np.repeat(np.where(degree > 0, degree, 1), np.diff(A.indptr)).astype(A.dtype)
-    return out
+    return normalize(A, norm="l1")
