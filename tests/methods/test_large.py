@@ -1,6 +1,7 @@
 """Fits beyond max_samples: one result from memory, files and Dask, in blocks of any size."""
 
 import os
+import warnings
 
 import dask
 import dask.array as da
@@ -58,7 +59,10 @@ def files(views, tmp_path_factory):
 def client():
     """Two worker processes."""
     options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(**options, dashboard_address=":0") as cluster, Client(cluster) as client:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Creating scratch directories")  # slow on busy machines
+        cluster = LocalCluster(**options, dashboard_address=":0")
+    with cluster, Client(cluster) as client:
         yield client
 
 
