@@ -203,12 +203,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             )
         return given.arrays
 
-    def _has_features(self):
-        """Whether the views are features, not similarities."""
-        return True
+    def _is_precomputed(self):
+        """Whether the views are similarities, not features."""
+        return False
 
     def _warn_of_columns(self, views):
-        if self._has_features():
+        if not self._is_precomputed():
             warn_of_columns(views, self.view_names_in_, getattr(self, "feature_names_in_", None))
 
     def _check_cost(self, views):

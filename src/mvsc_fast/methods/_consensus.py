@@ -93,8 +93,9 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Independent of the order of the samples.
+    labels_ : ndarray or dask array of shape (n_samples,)
+        Independent of the order of the samples. Lazy where the views were Dask arrays, and to be
+        computed while the client that was active in `fit` is open.
     candidates_ : list of Candidate
         The consensus of the best six first, then the labellings, best-judged first.
     chosen_ : int

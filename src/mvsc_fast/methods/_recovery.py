@@ -72,13 +72,10 @@ class RecoveryClusterer(MultiViewClusterer):
     def _cost(self, views):
         features = [] if self._is_precomputed() else views
         cost = self._cost_of_slices(views, count_slices(views, self.graph), features)
-        if isinstance(self.graph, str) and self.graph == "tsvd":
+        if self.graph == "tsvd":
             first = TSVDMSC()._cost(views)
             cost = Cost(max(cost.memory, first.memory), *np.add(cost[1:], first[1:]))
         return cost
-
-    def _has_features(self):
-        return not self._is_precomputed()
 
     def _view_support(self, views):
         if self._is_precomputed():
@@ -86,7 +83,7 @@ class RecoveryClusterer(MultiViewClusterer):
         return super()._view_support(views)
 
     def _is_precomputed(self):
-        return isinstance(self.graph, str) and self.graph == "precomputed"
+        return self.graph == "precomputed"
 
     def _similarities(self, views, seed, n_threads):
         """W, which also becomes ``similarity_``."""

@@ -62,6 +62,9 @@ class SampledClusterer:
 
     Attributes
     ----------
+    labels_ : ndarray or dask array of shape (n_samples,)
+        Lazy, in the chunks of the views, where these were Dask arrays: what the workers need was
+        sent to them through the client that was active in `fit`, and is there while it is open.
     samples_ : ndarray of shape (m,)
         Numbers of the samples that were clustered, ascending.
     """
@@ -89,7 +92,7 @@ class SampledClusterer:
     def _validate(self, X, reset=True):
         """Views in memory, or their source where they are not and are not to be loaded."""
         given = X if reset else in_order(X, self.view_names_in_)
-        source = row_source(given) if self._has_features() else None
+        source = None if self._is_precomputed() else row_source(given)
         if source is None:
             return super()._validate(X, reset)
         source.rows = self._block_rows(source)
@@ -108,7 +111,7 @@ class SampledClusterer:
         return source
 
     def _deliver(self, X):
-        source = row_source(X) if self._has_features() else None
+        source = None if self._is_precomputed() else row_source(X)
         if source is not None and isinstance(self.labels_, np.ndarray):
             self.labels_ = source.labels_like(self.labels_)
 

@@ -333,6 +333,6 @@ class TLRR(ChoosingClusterer):
         """The `SparseTensor` of a W that is not the default one."""
         if self._is_precomputed() and scipy.sparse.issparse(views[0]):
             return on_one_pattern(views)
-        if isinstance(self.graph, str) and self.graph == "knn":
+        if self.graph == "knn":
             return on_one_pattern(sparse_knn(views))
         return longest_tubes(np.asarray(self._graph_tensor(views, seed, n_threads)), LONGEST)

@@ -21,7 +21,7 @@ VOTERS, VOTERS_PER_CLUSTER = 5000, 250
 
 def count_slices(views, graph):
     """Slices of the similarity tensor of some views."""
-    if isinstance(graph, str) and graph == "selfrep":
+    if graph == "selfrep":
         return sum(len(view_scales(*X.shape, SCALES)) for X in views)
     return len(views)
 

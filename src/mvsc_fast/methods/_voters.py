@@ -186,7 +186,7 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     _sums_products = True  # the default W is a product of factors, to which all contribute
 
     def _is_default(self):
-        return isinstance(self.graph, str) and self.graph == "selfrep"
+        return self.graph == "selfrep"
 
     @property
     def _takes_missing(self):
@@ -234,7 +234,7 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         return self._is_default() and size == "sample" and m < views[0].shape[0]
 
     def _view_support(self, views):
-        if self._is_default() and self.size_ == "sample" and len(self.samples_) < len(self.labels_):
+        if self._draws_sample(views):
             return self.view_support_  # of the sample
         if self._is_precomputed():
             return super()._view_support(views)
