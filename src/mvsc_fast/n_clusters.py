@@ -8,7 +8,6 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
-from ._relevance import ViewGraphs
 from ._repr import ShortRepr
 from ._sparse._spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
 from .methods._consensus import SCALES, TAIL, row_tensor
@@ -18,7 +17,7 @@ from .threads import use_threads
 from .validation import check_integer
 from .views import named_views
 from .views._columns import warn_of_columns
-from .views._missing import IncompleteGraphs
+from .views._missing import view_graphs
 from .views._rows import ViewRows, canonical_order, constant_views, observed, presence
 
 __all__ = ["ClusterCounts", "suggest_n_clusters"]
@@ -169,8 +168,7 @@ def _helpful(views, names):
     """The views that ConsensusTLRR would use."""
     constant = constant_views(observed(views), "ignored", names)
     varied = [i for i in range(len(views)) if i not in constant]
-    graphs = ViewGraphs(views) if presence(views) is None else IncompleteGraphs(views)
-    return [views[i] for i in graphs.helpful(varied, names) or [0]]
+    return [views[i] for i in view_graphs(views).helpful(varied, names) or [0]]
 
 
 def _graphs(views, largest, seed, n_threads):

@@ -8,13 +8,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._judge import Judge, mutual_information, one_hot
-from .._relevance import MIN_Z, ViewGraphs
+from .._relevance import MIN_Z
 from ..spectral import simplified_silhouette
 from ..threads import blas_threads
 from ..views import named_views
 from ..views._columns import in_order
-from ..views._missing import IncompleteGraphs, imputed
-from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
+from ..views._missing import imputed, view_graphs
+from ..views._rows import ViewRows, canonical_order, is_constant, observed
 from ._text import counted, explained_text
 
 TOLD_GAP = 0.1  # a bound above says nothing
@@ -280,7 +280,7 @@ def _margins(scores, labels):
 def _tell_views(found, model, views, labels):
     """Support of every view, and why some were set aside."""
     if found.view_support is None and views is not None and len(found.clusters) > 1:
-        found.view_support = _graphs(views).support(labels)
+        found.view_support = view_graphs(views).support(labels)
     if found.view_support is None:
         found.unknown.append(
             f"{found.method} has no view_support_: explain(model, views) tells how far each "
@@ -298,7 +298,7 @@ def _tell_views(found, model, views, labels):
     else:
         fitted = [X[found.samples] for X in views]
         varied = [i for i, X in enumerate(observed(fitted)) if not is_constant(X)]
-        graphs = _graphs(fitted)
+        graphs = view_graphs(fitted)
         across = dict(zip(varied, graphs.across(varied), strict=True))
         reasons = {}
         for i in aside:
@@ -309,10 +309,6 @@ def _tell_views(found, model, views, labels):
                     f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
                 )
     found.set_aside = {found.view_names[i]: reason for i, reason in reasons.items()}
-
-
-def _graphs(views):
-    return ViewGraphs(views) if presence(views) is None else IncompleteGraphs(views)
 
 
 def _tell_choice(found, model):
