@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse
 from conftest import random_similarities
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from mvsc_fast import (
     TLRR,
@@ -25,6 +26,7 @@ from mvsc_fast import (
     tlrr,
 )
 from mvsc_fast._progress import Progress
+from mvsc_fast.preprocessing import PerView
 from mvsc_fast.solvers import IterationState
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
@@ -197,3 +199,15 @@ def test_warnings_of_similarities_point_to_the_call_of_fit():
     with pytest.warns(UserWarning, match="slice 0 is not symmetric") as told:
         TLRR(3, graph="precomputed", n_neighbors=5, random_state=0).fit(W)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("cluster", [TLRR, ConsensusTLRR])
+@pytest.mark.parametrize("call", ["fit", "fit_predict", "pipeline"])
+def test_warnings_are_about_the_users_line(views, cluster, call):
+    model, same = cluster(4, random_state=0), [X[np.arange(80) % 3] for X in views]
+    with pytest.warns(ConvergenceWarning, match="3 distinct values, fewer") as told:
+        if call == "pipeline":
+            make_pipeline(PerView("passthrough"), model).fit(same)
+        else:
+            getattr(model, call)(same)
+    assert {one.filename for one in told} == {__file__}
