@@ -52,7 +52,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
-    "min_reported_time": 0,
+    "write_computation_times": False,
     "reset_modules_order": "both",
     "reset_modules": ("matplotlib",),
 }
