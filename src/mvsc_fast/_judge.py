@@ -6,8 +6,8 @@ from sklearn.utils import gen_batches
 
 from ._sparse._factors import spd_inverse
 from .views._rows import (
-    BLOCK,
     N_LANDMARKS,
+    SMALL_BLOCK,
     LandmarkFeatures,
     ViewRows,
     canonical_order,
@@ -26,7 +26,7 @@ class Judge:
     Parameters
     ----------
     rows : list of ViewRows
-        Their unit and centred rows, which nothing needs after this, are dropped.
+        Rows of the samples, which nothing needs after this, are dropped.
 
     Attributes
     ----------
@@ -39,14 +39,17 @@ class Judge:
     """
 
     def __init__(self, rows):
+        landmarks = spread(len(rows[0].unit), N_LANDMARKS)
+        self.features = LandmarkFeatures(rows, landmarks)
+        local = self.features.of_fitted(landmarks)
+        for view in rows:
+            view.roots = None
         plain = _side_by_side(view.unit for view in rows)
         centre = _side_by_side(centred(view.unit) for view in rows)
         for view in rows:
             view.unit = None
-        landmarks = spread(len(plain), N_LANDMARKS)
-        self.features = LandmarkFeatures(rows, landmarks)
-        self.ridge = LeaveOneOutRidge(self.features.of_fitted(landmarks))
-        self.ridges = [LeaveOneOutRidge(plain), LeaveOneOutRidge(centre), self.ridge]
+        self.ridges = [LeaveOneOutRidge(F) for F in (plain, centre, local)]
+        self.ridge = self.ridges[-1]
 
     def __call__(self, labellings, n_clusters):
         """J of every labelling of shape (n,), integers below ``n_clusters``."""
@@ -153,7 +156,7 @@ class LeaveOneOutRidge:
         (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
         inverse, _ = trtri(self._factor, lower=1)
         squares = np.empty(len(self._F), dtype=np.float32)
-        for rows in gen_batches(len(squares), BLOCK):
+        for rows in gen_batches(len(squares), SMALL_BLOCK):
             U = trmm(np.float32(1), inverse, self._F[rows].T, lower=1)
             np.einsum("ij,ij->j", U, U, out=squares[rows])
         return squares

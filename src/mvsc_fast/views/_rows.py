@@ -15,6 +15,7 @@ N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 TILE = 64  # BLAS may treat the rows of a remainder in another way: there is none in multiples
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
+SMALL_BLOCK = 1024  # where many features are held besides
 
 
 def presence(views):
@@ -189,7 +190,7 @@ class ViewRows:
         if scipy.sparse.issparse(X):
             return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
         out = np.empty(X.shape, dtype=self._dtype)
-        for rows in gen_batches(len(X), BLOCK // 8):
+        for rows in gen_batches(len(X), SMALL_BLOCK):
             out[rows] = unit_rows(np.sqrt(np.maximum(X[rows], 0)) if rooted else X[rows])
         return out
 
@@ -256,12 +257,11 @@ class LandmarkFeatures:
         """Features of the samples that were given, of shape (n, D), float32."""
         own = np.full(len(self.rows[0].roots), -1)
         own[landmarks] = np.arange(len(landmarks))
-        return np.concatenate(
-            [
-                self._features([view.roots[block] for view in self.rows], own[block])
-                for block in gen_batches(len(own), BLOCK)
-            ]
-        )
+        width = sum(len(view.mean) for view in self.rows) + self._map.shape[1]
+        out = np.empty((len(own), width), dtype=np.float32)
+        for block in gen_batches(len(own), SMALL_BLOCK):
+            out[block] = self._features([view.roots[block] for view in self.rows], own[block])
+        return out
 
     def transform(self, views):
         """Features of new samples, of shape (m, D), float32."""
