@@ -285,6 +285,11 @@ def test_what_native_code_cannot_label_with_is_said(mixture):
     model = TLRR(4, graph="precomputed", random_state=0).fit(W)
     with pytest.raises(ValueError, match="precomputed similarities have no factors"):
         model.voters()
+    views, _ = datasets.make_multiview_subspaces(60, 4, n_features=(10, 12), random_state=0)
+    views[0][3] = np.nan
+    lacking = TLRR(4, size="sparse", n_neighbors=8, random_state=0).fit(views)
+    with pytest.raises(ValueError, match="samples that lack views have no factors"):
+        lacking.voters()
 
 
 def test_some_of_a_sample_vote_in_fit_in_predict_and_in_native_code(mixture, monkeypatch):

@@ -323,6 +323,8 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         check_is_fitted(self)
         if self._is_precomputed():
             raise ValueError("precomputed similarities have no factors: fit on views")
+        if not isinstance(self._voters, FittedSamples):
+            raise ValueError("samples that lack views have no factors: fit on those with all views")
         usual = inspect.signature(vote_scores).parameters
         return {
             **self._voters.arrays(),
