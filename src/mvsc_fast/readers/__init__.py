@@ -265,7 +265,7 @@ def _load_mat(path):
     path.stat()  # a missing file is not a damaged one
     with tempfile.TemporaryDirectory() as folder:
         converted = Path(folder) / "content.npz"
-        program = Path(__file__).with_name("readers/_matlab.py")
+        program = Path(__file__).with_name("_matlab.py")
         command = [sys.executable, str(program), str(path), str(converted)]
         run = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if run.returncode == 2 and run.stderr:
