@@ -1,7 +1,7 @@
 """A program that turns a MATLAB file into an .npz file without objects.
 
 It runs in a process of its own, because SciPy's reader can bring the interpreter down on a damaged
-file. Usage: python readers/_matlab.py FILE.mat OUT.npz; exit status 2 comes with a message.
+file. Usage: python _matlab.py FILE.mat OUT.npz; exit status 2 comes with a message.
 """
 
 import sys
