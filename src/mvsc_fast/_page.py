@@ -75,7 +75,7 @@ def figure(draw, name, caption):
             points = artist.get_offsets() if hasattr(artist, "get_offsets") else artist.get_xdata()
             artist.set_rasterized(len(points) > DRAWN_SINGLY)
         buffer = io.StringIO()
-        drawn.savefig(buffer, format="svg", dpi=160, metadata={"Date": None})
+        drawn.savefig(buffer, format="svg", dpi=100, metadata={"Date": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
