@@ -13,13 +13,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
 from .._sources._row_source import row_source
+from .._sources._scaled_rows import ScaledRows
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
 from ..readers import STDIN, load_data
 from ..spectral import fuse
 from ..validation import available_memory
-from ..views._scaled_rows import ScaledRows
 
 BLOCK = 65536  # labels written at once
 COUNTED = 1000  # samples that the number of clusters is suggested from

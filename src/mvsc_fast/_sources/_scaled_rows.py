@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from .._sources._row_source import RowSource
+from ._row_source import RowSource
 
 
 class ScaledRows:
