@@ -12,9 +12,8 @@ import sklearn
 from . import __version__
 from ._page import details, figure, gallery, html_table, page, section
 from ._sources._row_source import row_source
-from .cli._cluster_command import similarities
 from .explanation import explain
-from .explanation._panels import panels_of
+from .explanation._panels import panels_of, similarities
 from .plots import new_figure, plot_embedding, plot_n_clusters, plot_neighbors_path, plot_similarity
 
 __all__ = ["write_report"]

@@ -14,11 +14,11 @@ from sklearn.utils import gen_batches
 
 from .._sources._row_source import row_source
 from .._sources._scaled_rows import ScaledRows
+from ..explanation._panels import similarities
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..plots import MAX_SAMPLES, check_picture, new_figure, plot_similarity
+from ..plots import check_picture, new_figure, plot_similarity
 from ..readers import STDIN, load_data
-from ..spectral import fuse
 from ..validation import available_memory
 
 BLOCK = 65536  # labels written at once
@@ -229,22 +229,6 @@ def picture(model):
     """A figure of what was cut, beside what it was made from."""
     (before, after), labels, titles = similarities(model)
     return pair(before, after, labels, titles)
-
-
-def similarities(model):
-    """What was cut and what it was made from, of at most 2000 samples: two matrices of shape (m, m)
-    in this order, the labels of the samples, and what the matrices are called."""
-    labels = model.labels_[getattr(model, "samples_", slice(None))]
-    if hasattr(model, "candidates_"):
-        found = np.stack([one.labels for one in model.candidates_])
-        rows = np.argsort(labels, kind="stable")
-        rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
-        joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
-        titles = ("similarities of the graphs", "share of labellings that join a pair")
-        both = (model.affinity_[rows][:, rows], joined / len(found))
-        return both, labels[rows], titles
-    titles = ("similarity W", f"affinity after {type(model).__name__}")
-    return (fuse(model.similarity_), model.affinity_), labels, titles
 
 
 def pair(before, after, labels, titles, groups="found"):

@@ -1,8 +1,9 @@
-"""What `plots.plot_explanation` draws: a panel for each part of an explanation that is known."""
+"""What pictures of a result show: a panel for each part of an explanation, and similarities."""
 
 import numpy as np
 
-from ..plots import COLORS, MARKERS, NAMED_GROUPS
+from ..plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
+from ..spectral import fuse
 
 
 def panels_of(found):
@@ -60,3 +61,19 @@ def _support(ax, found):
     ax.set_yticks(place, names)
     ax.invert_yaxis()
     ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
+
+
+def similarities(model):
+    """What was cut and what it was made from, of at most 2000 samples: two matrices of shape (m, m)
+    in this order, the labels of the samples, and what the matrices are called."""
+    labels = model.labels_[getattr(model, "samples_", slice(None))]
+    if hasattr(model, "candidates_"):
+        found = np.stack([one.labels for one in model.candidates_])
+        rows = np.argsort(labels, kind="stable")
+        rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
+        joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
+        titles = ("similarities of the graphs", "share of labellings that join a pair")
+        both = (model.affinity_[rows][:, rows], joined / len(found))
+        return both, labels[rows], titles
+    titles = ("similarity W", f"affinity after {type(model).__name__}")
+    return (fuse(model.similarity_), model.affinity_), labels, titles
