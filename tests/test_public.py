@@ -170,6 +170,7 @@ PUBLIC = {
         "check_sparse_similarities",
         "check_squarable",
         "in_range",
+        "largest_squarable",
     ],
     "mvsc_fast.views": ["NamedViews", "align", "check_views", "named_views"],
 }

@@ -24,6 +24,7 @@ __all__ = [
     "check_sparse_similarities",
     "check_squarable",
     "in_range",
+    "largest_squarable",
 ]
 
 
@@ -116,7 +117,7 @@ def check_squarable(X, what):
     """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
     values = X.data if hasattr(X, "tocsr") else X
     largest = _largest(values)
-    if largest > _largest_squarable(values):
+    if largest > largest_squarable(values.dtype, values.size):
         raise ValueError(
             f"{what} has entries up to {largest:.3g}, too large to be squared in "
             f"{values.dtype}: rescale it"
@@ -131,7 +132,7 @@ def in_range(X):
     """
     values = X.data if hasattr(X, "tocsr") else X
     largest = _largest(values)
-    if largest == 0 or 2.0**-10 <= largest <= _largest_squarable(values):
+    if largest == 0 or 2.0**-10 <= largest <= largest_squarable(values.dtype, values.size):
         return X
     exponent = -int(np.frexp(largest)[1])
     if not hasattr(X, "tocsr"):
@@ -148,8 +149,9 @@ def _largest(values):
     return float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None), 0.0))
 
 
-def _largest_squarable(values):
-    return np.sqrt(np.finfo(values.dtype).max / max(values.size, 1)) / 4
+def largest_squarable(dtype, count):
+    """The largest entry whose squares can be summed over ``count`` entries."""
+    return float(np.sqrt(np.finfo(dtype).max / max(count, 1)) / 4)
 
 
 def check_slice_size(n, what):

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ..views._rows import observed, row_keys, unit_rows
+from ..validation import largest_squarable
+from ..views._rows import missing_rows, observed, row_keys, unit_rows
 
 LARGEST_GRAM = 4096  # columns; the Gram matrix of more takes more memory than all else
 
@@ -69,7 +70,7 @@ def summarised(source, *, grams):
     n = source.n_samples
     wanted = [grams and d <= LARGEST_GRAM for d in source.n_features]
     grid = 2.0 ** ((52 - n.bit_length()) // 2)
-    limits = [largest_entry(source.dtype, n * d) for d in source.n_features]
+    limits = [largest_squarable(source.dtype, n * d) for d in source.n_features]
     summary = source.sum(_summary, limits, wanted, grid)
     if summary.bad is not None:
         raise ValueError(_complaint(summary.bad, source.names))
@@ -116,7 +117,7 @@ def labels_of(source, labeller, samples, labels):
     -------
     ndarray, or dask array where the views are such, of shape (n,)
     """
-    limits = [largest_entry(source.dtype, source.n_samples * d) for d in source.n_features]
+    limits = [largest_squarable(source.dtype, source.n_samples * d) for d in source.n_features]
     given = (labeller, samples, labels, limits, source.names)
     return source.per_row(_labelled, labels.dtype, *given)
 
@@ -139,11 +140,6 @@ def _labelled(first, views, labeller, samples, labels, limits, names):
     return out
 
 
-def largest_entry(dtype, count):
-    """The largest entry whose squares can be summed over ``count`` entries."""
-    return float(np.sqrt(np.finfo(dtype).max / count) / 4)
-
-
 def _first_bad(first, views, limits):
     """(view, row, column, value) of the first entry that is not finite or above its limit.
 
@@ -152,7 +148,7 @@ def _first_bad(first, views, limits):
     lacking = np.ones(views[0].shape[0], dtype=bool)
     for i, (X, limit) in enumerate(zip(views, limits, strict=True)):
         sparse = scipy.sparse.issparse(X)
-        absent = np.zeros(X.shape[0], dtype=bool) if sparse else absent_rows(X)
+        absent = np.zeros(X.shape[0], dtype=bool) if sparse else missing_rows(X)
         lacking &= absent
         rows = np.flatnonzero(~absent)
         X = X[rows] if absent.any() else X
@@ -168,13 +164,6 @@ def _first_bad(first, views, limits):
     if lacking.any():
         return -1, first + int(np.argmax(lacking)), 0, np.nan
     return None
-
-
-def absent_rows(X):
-    """Which rows of an array are NaN throughout."""
-    absent = np.isnan(X[:, 0])
-    absent[absent] = np.isnan(X[absent]).all(axis=1)
-    return absent
 
 
 def _complaint(bad, names):

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from ..validation import check_finite, check_memory, check_option, in_range
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
+from ._rows import missing_rows
 
 __all__ = ["NamedViews", "align", "check_views", "named_views"]
 
@@ -206,7 +207,7 @@ def _finite(X, title, columns, missing):
     values = X.data if scipy.sparse.issparse(X) else X
     if np.isfinite(np.sum(values, dtype=np.float64)):
         return in_range(X)
-    rows = _missing_rows(X)
+    rows = missing_rows(X)
     if rows.any() and missing:
         if scipy.sparse.issparse(X):
             check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
@@ -224,19 +225,9 @@ def _finite(X, title, columns, missing):
     return in_range(X)
 
 
-def _missing_rows(X):
-    """Which rows of a view are NaN as a whole, of shape (n,)."""
-    if scipy.sparse.issparse(X):
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
-    rows = np.isnan(X[:, 0])
-    rows[rows] = np.isnan(X[rows]).all(axis=1)
-    return rows
-
-
 def _check_presence(arrays, titles, ensure_min_samples):
     """Raise if a sample is missing in all views, or a view has too few samples."""
-    rows = np.array([_missing_rows(X) for X in arrays])
+    rows = np.array([missing_rows(X) for X in arrays])
     if not rows.any():
         return
     lost = np.flatnonzero(rows.all(axis=0))

@@ -18,6 +18,16 @@ BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else
 SMALL_BLOCK = 1024  # where many features are held besides
 
 
+def missing_rows(X):
+    """Which rows of a view are NaN as a whole, of shape (n,)."""
+    if scipy.sparse.issparse(X):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
+    rows = np.isnan(X[:, 0])
+    rows[rows] = np.isnan(X[rows]).all(axis=1)
+    return rows
+
+
 def presence(views):
     """Which samples have each view, of shape (v, n); None where all have all.
 
