@@ -197,11 +197,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             keep_columns(self, given.columns)
             return given.arrays
         check_columns(self, given.columns)
+        self._check_n_features(n_features)
+        return given.arrays
+
+    def _check_n_features(self, n_features):
         if n_features != np.ravel(self.n_features_in_).tolist():
             raise ValueError(
                 f"the views have {n_features} features, those of fit had {self.n_features_in_}"
             )
-        return given.arrays
 
     def _is_precomputed(self):
         """Whether the views are similarities, not features."""

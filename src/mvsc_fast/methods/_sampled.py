@@ -97,11 +97,7 @@ class SampledClusterer:
             return super()._validate(X, reset)
         source.rows = self._block_rows(source)
         if not reset:
-            if source.n_features != np.ravel(self.n_features_in_).tolist():
-                raise ValueError(
-                    f"the views have {source.n_features} features, those of fit had "
-                    f"{self.n_features_in_}"
-                )
+            self._check_n_features(source.n_features)
             return source
         if not self._draws_sample(source):
             return super()._validate(source.like(source.load(self._bytes())))
