@@ -24,7 +24,9 @@ __all__ = [
     "tube_thresholds",
 ]
 
-GRID = (6, 8, 11, 15, 21, 30, 42, 60)
+# Twice as many, steps of sqrt(2) up to 60, had a mean ACC of .868 over three shuffles of ten sets,
+# these .869, and took twice as long.
+GRID = (6, 11, 21, 42)
 STARTS = 3  # of k-means for each labelling of the scan
 TIE = 1e-9
 

@@ -194,6 +194,7 @@ def test_labels_are_reproducible_and_leave_the_global_generator_alone(subspaces)
 
 @pytest.mark.parametrize("Estimator", [TLRR, TSVDMSC])
 @pytest.mark.filterwarnings("ignore:view 2. all samples are equal")
+@pytest.mark.filterwarnings("ignore:the tensor at 11 neighbors gives labels of predictability")
 def test_constant_views_duplicates_and_unusual_layouts(subspaces, Estimator):
     X, Y = subspaces[0][:2]
     X, Y = X[:60].copy(), np.asfortranarray(Y[:60])
