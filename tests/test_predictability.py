@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
-from mvsc_fast import datasets, label_predictability
+from mvsc_fast import _judge, datasets, label_predictability
 from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
 from mvsc_fast.views._rows import LandmarkFeatures, ViewRows, canonical_order
 
@@ -39,6 +39,32 @@ def test_leave_one_out_is_leaving_one_out(shape):
     np.testing.assert_allclose(ridge.predict(Y), twin.leave_one_out(K, g, Y), atol=2e-3)
     B = np.linalg.solve(F.T.astype(float) @ F + g * np.eye(shape[1]), F.T @ Y)
     np.testing.assert_allclose(ridge.coefficients(Y), B, atol=1e-4)
+
+
+@pytest.mark.parametrize("d", [8, 40])
+def test_fitted_samples_predict_the_others(d):
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, d)).astype(np.float32)
+    Y = rng.standard_normal((40, 5))
+    some = np.arange(0, 40, 2)
+    ridge, alone = LeaveOneOutRidge(F, some), LeaveOneOutRidge(F[some])
+    B = alone.coefficients(Y[some])
+    np.testing.assert_array_equal(ridge.coefficients(Y), B)
+    predicted = ridge.predict(Y)
+    np.testing.assert_allclose(predicted[some], alone.predict(Y[some]), atol=1e-5)
+    np.testing.assert_allclose(predicted[1::2], F[1::2] @ B, atol=1e-5)
+
+
+def test_some_of_many_samples_judge_as_all_do(subspaces, monkeypatch):
+    views, y = subspaces
+    rng = np.random.default_rng(0)
+    labellings = [np.where(rng.uniform(size=len(y)) < p, y, rng.integers(4, size=len(y)))
+                  for p in (1, 0.9, 0.5)]  # fmt: skip
+    expected = label_predictability(views, labellings)
+    monkeypatch.setattr(_judge, "REGRESSED", 80)
+    found = label_predictability(views, labellings)
+    assert (found != expected).all() and (np.diff(found) < 0).all()
+    np.testing.assert_allclose(found, expected, atol=0.15)
 
 
 @pytest.mark.parametrize("nonnegative", [False, True])

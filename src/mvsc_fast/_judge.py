@@ -16,6 +16,9 @@ from .views._rows import (
 )
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
+# Samples, spread evenly, that the regressions are fitted on where there are more: Gram matrices and
+# leverages of 10 000 took a fifth of a fit of TLRR.
+REGRESSED = 4096
 ROUNDS = 10
 COLUMNS = 1024  # of one-hot labels in one product
 
@@ -33,36 +36,46 @@ class Judge:
     features : LandmarkFeatures
         The third map, which also maps new samples.
     ridge : LeaveOneOutRidge
-        Of the third map.
-    ridges : list of LeaveOneOutRidge
-        Of all three.
+        Of the third map, for all samples.
     """
 
     def __init__(self, rows):
-        landmarks = spread(len(rows[0].unit), N_LANDMARKS)
+        n = len(rows[0].unit)
+        landmarks = spread(n, N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted(landmarks)
         for view in rows:
             view.roots = None
-        plain = _side_by_side(view.unit for view in rows)
-        centre = _side_by_side(centred(view.unit) for view in rows)
+        self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
+        units = [view.unit[self._some] for view in rows]
         for view in rows:
             view.unit = None
-        self.ridges = [LeaveOneOutRidge(F) for F in (plain, centre, local)]
-        self.ridge = self.ridges[-1]
+        self._ridges = [
+            LeaveOneOutRidge(_side_by_side(units)),
+            LeaveOneOutRidge(_side_by_side(centred(U) for U in units)),
+        ]
+        self.ridge = LeaveOneOutRidge(local, self._some)
 
     def __call__(self, labellings, n_clusters):
         """J of every labelling of shape (n,), integers below ``n_clusters``."""
         scores = [
             [
                 mutual_information(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
-                for labels, found in zip(
-                    labellings, ridge.predicted(labellings, n_clusters), strict=True
-                )
+                for labels, found in zip(given, predicted, strict=True)
             ]
-            for ridge in self.ridges
+            for given, predicted in self.predictions(labellings, n_clusters)
         ]
         return np.mean(scores, axis=0)
+
+    def predictions(self, labellings, n_clusters):
+        """Of each map some samples' labels, and what the others predict: two lists of labellings.
+
+        Of the third map, the last, of all samples.
+        """
+        given = [labels[self._some] for labels in labellings]
+        for ridge in self._ridges:
+            yield given, ridge.predicted(given, n_clusters)
+        yield labellings, self.ridge.predicted(labellings, n_clusters)
 
 
 def _side_by_side(parts):
@@ -132,51 +145,62 @@ class LeaveOneOutRidge:
     Parameters
     ----------
     F : ndarray of shape (n, D), float32
+    fitted : ndarray of int, optional
+        Samples that the regression is fitted on, all by default; these predict the others.
     """
 
-    def __init__(self, F):
+    def __init__(self, F, fitted=slice(None)):
+        self._F, self._fitted = F, fitted
+        F = F[fitted]
         n, d = F.shape
         g = np.float32(RIDGE * n / min(n, d))
         self._thin = d < n
         if not self._thin:
             kernel = F @ F.T
             kernel[np.diag_indices(n)] += g
-            self._F, self._P = F, spd_inverse(kernel)
+            self._P = spd_inverse(kernel)
             return
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
-        factor = scipy.linalg.cholesky(gram.T, lower=True, overwrite_a=True, check_finite=False)
-        self._F, self._factor = F, factor
-        self._leverage = np.minimum(self._squared_lengths(), np.float32(1 - 1e-5))[:, None]
+        self._factor = scipy.linalg.cholesky(
+            gram.T, lower=True, overwrite_a=True, check_finite=False
+        )
+        leverage = np.minimum(self._squared_lengths(F), np.float32(1 - 1e-5))
+        self._leverage = leverage[:, None]
 
-    def _squared_lengths(self):
+    def _squared_lengths(self, F):
         """Diagonal of F (F^T F + g I)^-1 F^T."""
         (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (self._factor,))
         (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
         inverse, _ = trtri(self._factor, lower=1)
-        squares = np.empty(len(self._F), dtype=np.float32)
+        squares = np.empty(len(F), dtype=np.float32)
         for rows in gen_batches(len(squares), SMALL_BLOCK):
-            U = trmm(np.float32(1), inverse, self._F[rows].T, lower=1)
+            U = trmm(np.float32(1), inverse, F[rows].T, lower=1)
             np.einsum("ij,ij->j", U, U, out=squares[rows])
         return squares
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of its shape (n, k)."""
+        given = Y[self._fitted]
         if not self._thin:
             # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
-            return Y - self._P @ Y / np.diagonal(self._P)[:, None]
+            own = given - self._P @ given / np.diagonal(self._P)[:, None]
+            if len(own) == len(Y):
+                return own
         out = self._F @ self.coefficients(Y)
-        out -= self._leverage * Y
-        out /= 1 - self._leverage
+        if self._thin:
+            own = (out[self._fitted] - self._leverage * given) / (1 - self._leverage)
+        out[self._fitted] = own
         return out
 
     def coefficients(self, Y):
         """B of shape (D, k): features of new samples times B predict Y."""
+        F, Y = self._F[self._fitted], Y[self._fitted]
         if not self._thin:
-            return self._F.T @ (self._P @ Y)
+            return F.T @ (self._P @ Y)
         return scipy.linalg.cho_solve(
-            (self._factor, True), self._F.T @ Y, overwrite_b=True, check_finite=False
+            (self._factor, True), F.T @ Y, overwrite_b=True, check_finite=False
         )
 
     def predicted(self, labellings, n_clusters, add=None):

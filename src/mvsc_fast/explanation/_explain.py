@@ -223,8 +223,8 @@ def _tell_clusters(found, model, views, precomputed):
             )
             return
         scores = votes(Y)
-        predicted = scores.argmax(axis=1)[None]
-        found.overall_predictability = mutual_information(labels, predicted[0], c)
+        given, predicted = labels, scores.argmax(axis=1)
+        found.overall_predictability = mutual_information(labels, predicted, c)
         if not precomputed:
             found.unknown.append(
                 "Predictability and margins are those by neighbors in the affinity alone: "
@@ -238,11 +238,13 @@ def _tell_clusters(found, model, views, precomputed):
         sorted_labels = labels[order].astype(np.int64)
         found.overall_predictability = float(judge([sorted_labels], c)[0])
         scores = np.empty_like(Y)
-        predicted = np.empty((len(judge.ridges), len(labels)), dtype=np.int64)
         scores[order] = judge.ridge.predict(Y[order])
-        for out, ridge in zip(predicted, judge.ridges, strict=True):
-            out[order] = ridge.predicted([sorted_labels], c)[0]
-    found.predictability = _by_cluster((predicted == labels).mean(axis=0), labels, c)
+        predictions = judge.predictions([sorted_labels], c)
+        given, predicted = (
+            np.concatenate([labellings[0] for labellings in parts])
+            for parts in zip(*predictions, strict=True)
+        )
+    found.predictability = _by_cluster(predicted == given, given, c)
     found.margin, found.other = _margins(scores, labels)
     close = np.flatnonzero(found.margin < CLOSE)
     found.between = found.samples[close[np.argsort(found.margin[close], kind="stable")]]
