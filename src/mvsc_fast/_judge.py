@@ -29,7 +29,7 @@ class Judge:
     Parameters
     ----------
     rows : list of ViewRows
-        Rows of the samples, which nothing needs after this, are dropped.
+        They forget the samples, which nothing needs after this.
 
     Attributes
     ----------
@@ -40,16 +40,14 @@ class Judge:
     """
 
     def __init__(self, rows):
-        n = len(rows[0].unit)
+        n = len(rows[0].roots)
         landmarks = spread(n, N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted(landmarks)
-        for view in rows:
-            view.roots = None
         self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
-        units = [view.unit[self._some] for view in rows]
+        units = [view.some_unit(self._some) for view in rows]
         for view in rows:
-            view.unit = None
+            view.forget()
         self._ridges = [
             LeaveOneOutRidge(_side_by_side(units)),
             LeaveOneOutRidge(_side_by_side(centred(U) for U in units)),
@@ -98,10 +96,7 @@ class JudgeByViews:
         self._order = canonical_order(views)
         if np.any(self._order[1:] < self._order[:-1]):  # else they need not be copied
             views = [X[self._order] for X in views]
-        rows = [ViewRows(X) for X in views]
-        self._judge = Judge(rows)
-        for view in rows:
-            view.forget()
+        self._judge = Judge([ViewRows(X) for X in views])
 
     def __call__(self, labellings, n_clusters):
         """J of every labelling of shape (n,), integers below ``n_clusters``."""

@@ -28,11 +28,11 @@ from ..views._missing import IncompleteGraphs, imputed, imputed_features
 from ..views._rows import (
     BLOCK,
     ViewRows,
-    canonical_order,
     constant_views,
     equal_samples,
     observed,
     presence,
+    sort_rows,
     tiled,
     warn_of_few,
 )
@@ -182,8 +182,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
             order, views = drawn.numbers, drawn.views
             nonnegative = drawn.summary.least >= 0
         else:
-            order = canonical_order(views)
-            views = [X[order] for X in views]
+            order = sort_rows(views)
             nonnegative = [X.min() >= 0 for X in observed(views)]
         labels = self._fit(views, nonnegative, self.n_clusters, seed, n_threads)
         self._bring_to_order(order)
@@ -253,8 +252,6 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         self.view_support_ = by_itself.support(labels)
         self._coefficients = judge.ridge.coefficients(one_hot(labels, c))
         self._features = judge.features
-        for view in rows:
-            view.forget()
         return labels
 
     def _view_support(self, views):
@@ -273,7 +270,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
 
         With ``present`` the rows are of the samples that have each view.
         """
-        n = len(rows[0].unit) if present is None else present.shape[1]
+        n = len(rows[0].roots) if present is None else present.shape[1]
         grid = [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]
         found, affinity = [], 0
         start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
@@ -380,7 +377,7 @@ def row_tensor(rows, kind, n_threads, present=None):
     if present is not None:
         return kind_tensor(rows, present, kind, SCALES[kind], n_threads=n_threads)
     given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
-    given = given or [np.ones((len(rows[0].unit), 1))]  # all samples alike
+    given = given or [np.ones((len(rows[0].roots), 1))]  # all samples alike
     factors = view_factors(given, SCALES[kind])
     candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
     return sparse_tensor(factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads)

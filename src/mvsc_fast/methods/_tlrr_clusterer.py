@@ -15,11 +15,11 @@ from ..spectral import add_tail, fuse
 from ..validation import check_similarities, check_sparse_similarities
 from ..views._missing import imputed, view_graphs
 from ..views._rows import (
-    canonical_order,
     constant_views,
     equal_samples,
     observed,
     presence,
+    sort_rows,
     warn_of_few,
 )
 from ._choice import ChoosingClusterer
@@ -197,7 +197,7 @@ class TLRR(ChoosingClusterer):
         return W
 
     def _cluster(self, views, seed, n_threads):
-        if self._is_precomputed() or not isinstance(self.graph, str):
+        if not self._is_sorted():
             self._cluster_in_order(views, seed, n_threads)
             return
         drawn = None
@@ -205,8 +205,7 @@ class TLRR(ChoosingClusterer):
             drawn = self._draw(views, seed)
             order, views = drawn.numbers, drawn.views
         else:
-            order = canonical_order(views)  # so that no rounding depends on the order given
-            views = [X[order] for X in views]
+            order = sort_rows(views)  # so that no rounding depends on the order given
         few = warn_of_few(equal_samples(views), self.n_clusters)
         constant_views(
             observed(views),
@@ -219,11 +218,13 @@ class TLRR(ChoosingClusterer):
             self._cluster_in_order(views, seed, n_threads, drawn)
         chosen = order[self.samples_]
         rank = np.argsort(chosen)
+        self.view_support_ = view_graphs(views).support(
+            self.labels_ if drawn is None else self._fitted_labels
+        )
         if drawn is None:
             labels = np.empty_like(self.labels_)
             labels[order] = self.labels_
         else:
-            self.view_support_ = view_graphs(views).support(self._fitted_labels)
             labels = self._labels_of(
                 drawn.source, n_threads, chosen[rank], self._fitted_labels[rank]
             )

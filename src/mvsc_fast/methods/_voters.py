@@ -188,6 +188,10 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     def _is_default(self):
         return self.graph == "selfrep"
 
+    def _is_sorted(self):
+        """Whether the fit begins with the samples in canonical order."""
+        return isinstance(self.graph, str) and not self._is_precomputed()
+
     @property
     def _takes_missing(self):
         return self._is_default()
@@ -234,8 +238,8 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         return self._is_default() and size == "sample" and m < views[0].shape[0]
 
     def _view_support(self, views):
-        if self._draws_sample(views):
-            return self.view_support_  # of the sample
+        if self._is_sorted():
+            return self.view_support_  # of the views in that order, or of a sample
         if self._is_precomputed():
             return super()._view_support(views)
         return view_graphs(views).support(self.labels_)

@@ -1,5 +1,7 @@
 """Views as rows of unit length: in canonical order, in few columns, centred, and new rows alike."""
 
+import functools
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -66,6 +68,17 @@ def canonical_order(views):
     ndarray of shape (n,) of int
     """
     return np.lexsort([row_keys(X) for X in views])
+
+
+def sort_rows(views):
+    """Bring the rows of a list's views into canonical order, and return that order.
+
+    In place, one view after the other, so that there is one copy of one view more at most.
+    """
+    order = canonical_order(views)
+    for i, X in enumerate(views):
+        views[i] = X[order]
+    return order
 
 
 def row_keys(X):
@@ -169,9 +182,7 @@ class ViewRows:
 
     Attributes
     ----------
-    unit : ndarray of shape (n, r), r <= min(n, d), float32
-        U, the unit rows of X.
-    roots : ndarray of shape (n, r), float32
+    roots : ndarray of shape (n, r), r <= min(n, d), float32
         Z, the unit rows of sqrt(X) where X >= 0, which makes counts alike, else U.
     """
 
@@ -184,11 +195,22 @@ class ViewRows:
         self._given = None if self._factor is None else given
         self.roots = _single(given if self._factor is None else self._factor)
         self.mean = _mean_row(self.roots)
-        self.unit = self.roots
-        if self._nonnegative:
-            given = self._rows(X, False)
-            factor = _gram_factor(given)
-            self.unit = _single(given if factor is None else factor)
+        self._X = X
+
+    @functools.cached_property
+    def unit(self):
+        """U, the unit rows of X, of shape (n, r), float32."""
+        if not self._nonnegative:
+            return self.roots
+        given = self._rows(self._X, False)
+        factor = _gram_factor(given)
+        return _single(given if factor is None else factor)
+
+    def some_unit(self, rows):
+        """Some rows of U, and only these if U is not at hand."""
+        if "unit" in vars(self) or self._factor is not None:
+            return self.unit[rows]
+        return self.roots[rows] if not self._nonnegative else self._rows(self._X[rows], False)
 
     @property
     def centred(self):
@@ -206,7 +228,8 @@ class ViewRows:
 
     def forget(self):
         """Drop what only the fitted samples need."""
-        del self.unit, self.roots
+        for name in ("roots", "unit", "_X"):
+            vars(self).pop(name, None)
 
     def transform(self, X):
         """Rows Z of new samples, of shape (m, r)."""
