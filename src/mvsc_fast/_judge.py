@@ -191,12 +191,13 @@ class LeaveOneOutRidge:
 
     def coefficients(self, Y):
         """B of shape (D, k): features of new samples times B predict Y."""
-        F, Y = self._F[self._fitted], Y[self._fitted]
+        given = Y[self._fitted]
+        weights = np.zeros_like(Y)  # F^T times them needs no copy of the fitted rows
+        weights[self._fitted] = given if self._thin else self._P @ given
+        B = self._F.T @ weights
         if not self._thin:
-            return F.T @ (self._P @ Y)
-        return scipy.linalg.cho_solve(
-            (self._factor, True), F.T @ Y, overwrite_b=True, check_finite=False
-        )
+            return B
+        return scipy.linalg.cho_solve((self._factor, True), B, overwrite_b=True, check_finite=False)
 
     def predicted(self, labellings, n_clusters, add=None):
         """Label of every sample that all others predict, for every labelling of shape (n,).

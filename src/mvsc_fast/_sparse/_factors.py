@@ -210,7 +210,9 @@ def view_maps(views, scales=SCALES, grams=None, n=None):
 
     Parameters
     ----------
-    views, scales
+    views : iterable of ndarray or csr_array of shape (n, d_i)
+        As in `view_factors`. One after the other: they need not all be there at once.
+    scales
         As in `view_factors`.
     grams : list of ndarray of shape (d_i, d_i), or None, optional
         X^T X of n samples, among them those of ``views``, for which alone there are factors; a
@@ -222,7 +224,8 @@ def view_maps(views, scales=SCALES, grams=None, n=None):
     list of ridge maps, in the order of the slices; their attribute ``view`` counts the views.
     """
     by_view = []
-    for i, (X, gram) in enumerate(zip(views, grams or [None] * len(views), strict=True)):
+    for i, X in enumerate(views):
+        gram = grams[i] if grams else None
         count, d = X.shape if gram is None else (n, X.shape[1])
         ridges = [relative_ridge(f, count, d) for f in view_scales(count, d, scales)]
         by_view.append(ridge_maps(X, ridges) if gram is None else gram_maps(X, gram, ridges))

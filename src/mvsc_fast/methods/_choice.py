@@ -34,10 +34,16 @@ class ChoosingClusterer(VotingClusterer):
     def _scans(self):
         return self.lam == "auto" and self.n_neighbors == "auto"
 
-    def _judge(self, views, longest):
-        return (
-            judge_by_graph(self._votes(longest)) if self._is_precomputed() else JudgeByViews(views)
-        )
+    def _judge_by_features(self, views):
+        """The judge of the choice, None where nothing is to be chosen."""
+        if not self._scans():
+            return None
+        self._progress.stage("judge")
+        return JudgeByViews(views)
+
+    def _judge_by_graph(self, longest):
+        """As `_judge_by_features` where there are no features."""
+        return judge_by_graph(self._votes(longest)) if self._scans() else None
 
     def _votes(self, longest):
         """The affinity by which samples vote, with rows of sum 1."""

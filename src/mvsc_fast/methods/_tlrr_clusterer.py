@@ -212,13 +212,14 @@ class TLRR(ChoosingClusterer):
             "which tells nothing about clusters: leave it out",
             self.view_names_in_,
         )
+        by_itself = view_graphs(views)
         with warnings.catch_warnings():
             if few:  # as k-means would say again
                 warnings.filterwarnings("ignore", "Number of distinct clusters")
             self._cluster_in_order(views, seed, n_threads, drawn)
         chosen = order[self.samples_]
         rank = np.argsort(chosen)
-        self.view_support_ = view_graphs(views).support(
+        self.view_support_ = by_itself.support(
             self.labels_ if drawn is None else self._fitted_labels
         )
         if drawn is None:
@@ -232,36 +233,44 @@ class TLRR(ChoosingClusterer):
         self.labels_, self.samples_ = labels, chosen[rank]
 
     def _cluster_in_order(self, views, seed, n_threads, drawn=None):
-        """``drawn`` are the views where these are a sample of more."""
+        """``drawn`` are the views where these are a sample of more.
+
+        The list of views is emptied as soon as only their similarities matter.
+        """
         n = views[0].shape[0]
         self.size_, m = ("sample", n) if drawn else self._size(views)
         self.samples_ = np.arange(n)
         if m < n:
             self.samples_ = np.sort(np.random.RandomState(seed).choice(n, m, replace=False))
         self._log(f"{self.size_}, {m} samples are fitted")
-        fitted, longest = views, None
+        longest = judge = None
         if self._is_precomputed():
             self._voters = FittedSimilarities(views, self.samples_)
-            if len(self.samples_) < n:
-                fitted = [A[self.samples_][:, self.samples_] for A in views]
+            complete = [A[self.samples_][:, self.samples_] for A in views] if m < n else views
         else:
-            fitted = [X[self.samples_] for X in views] if len(self.samples_) < n else views
+            fitted = [X[self.samples_] for X in views] if m < n else views
+            complete = imputed(fitted)
+            judge = self._judge_by_features(complete)
             self._progress.stage("neighbors")
             if presence(fitted) is None:
                 # Only the default W is a product of factors, to which all samples contribute.
                 of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
-                n_voters = self._count_voters(len(self.samples_))
+                n_voters = self._count_voters(m)
                 self._voters = FittedSamples(fitted, n_threads, n_voters, *of_all)
             else:
                 self._voters = IncompleteSamples(fitted, n_threads, self.size_ == "dense")
-                fitted = imputed(fitted)  # for the judge
             longest = self._voters.tensor if self._is_default() else None
         if self.size_ == "dense":
-            self._fit_dense(fitted, longest, seed, n_threads)
+            self._fit_dense(complete, longest, judge, seed, n_threads)
         else:
-            self._fit_sparse(fitted, longest, seed, n_threads)
+            if longest is None:
+                self._progress.stage("graph")
+                longest = self._sparse_similarities(complete, seed, n_threads)
+            elif m == n:
+                views.clear()  # features are not needed any more
+            self._fit_sparse(longest, judge, seed, n_threads)
         self._fitted_labels = self.labels_
-        if len(self.samples_) < n:
+        if m < n:
             self._progress.stage("votes")
             self._label_the_rest(views, n_threads)
         self._voters.forget()
@@ -271,13 +280,14 @@ class TLRR(ChoosingClusterer):
             return np.stack([A.toarray() for A in self._voters.tensor.slices()])
         return super()._graph_tensor(views, seed, n_threads)
 
-    def _fit_dense(self, views, longest, seed, n_threads):
+    def _fit_dense(self, views, longest, judge, seed, n_threads):
         if scipy.sparse.issparse(views[0]) and self._is_precomputed():
             views = check_similarities(np.stack([A.toarray() for A in views]), name="X")
         W = self._similarities(views, seed, n_threads)
         if longest is None or isinstance(self._voters, IncompleteSamples):
             longest = longest_tubes(W, LONGEST)
-        judge = self._judge(views, longest) if self._scans() else None
+        if self._is_precomputed():
+            judge = self._judge_by_graph(longest)
         self._choose_lam(longest, judge, seed, lengths=tube_lengths(W))
         tol, max_iter = LIMITS[self.solver]
         tol = tol if self.tol is None else self.tol
@@ -290,18 +300,16 @@ class TLRR(ChoosingClusterer):
         self._cut(add_tail(S, fuse(W), self.tail), longest, seed)
         self._finish(judge, alone, longest, seed)
 
-    def _fit_sparse(self, views, longest, seed, n_threads):
+    def _fit_sparse(self, longest, judge, seed, n_threads):
         """The first step of the solver on the longest tubes, and steps for the row terms."""
-        if longest is None:
-            self._progress.stage("graph")
-            longest = self._sparse_similarities(views, seed, n_threads)
         self.similarity_ = longest.slices()
         self._log(
             f"{len(longest.values)} slices, {longest.n} samples, {len(longest.indices)} pairs"
         )
         if self._is_default() and searched_approximately(longest.n):
             self._log("neighbors by pynndescent, which may miss some: complete_ is False")
-        judge = self._judge(views, longest) if self._scans() else None
+        if self._is_precomputed():
+            judge = self._judge_by_graph(longest)
         self._choose_lam(longest, judge, seed)
         tau = self._strength() / self.lam_
         self._progress.stage("solve")
@@ -327,6 +335,7 @@ class TLRR(ChoosingClusterer):
         else:
             affinity = solved_affinity(longest, values, self.tail)
             alone = count_alone(values, longest.indptr)
+        del values
         self._cut(affinity, longest, seed)
         self._finish(judge, alone, longest, seed)
 

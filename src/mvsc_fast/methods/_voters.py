@@ -50,7 +50,7 @@ class FittedSamples:
     """
 
     def __init__(self, views, n_threads, n_voters, grams=None, n=None):
-        self._maps = view_maps([unit_rows(X) for X in views], grams=grams, n=n)
+        self._maps = view_maps((unit_rows(X) for X in views), grams=grams, n=n)
         fitted = [one.factors for one in self._maps]
         candidates = listed_rows(fitted, len(views), CANDIDATES, n_threads)
         self.tensor = sparse_tensor(
