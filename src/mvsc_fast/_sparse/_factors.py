@@ -20,7 +20,7 @@ from .. import _factored
 from ..validation import check_number
 
 SCALES = (0.5, 5.0)
-BLOCK = 4096  # rows that are float64 at a time
+BLOCK = 1024  # rows that are float64 at a time
 
 
 class Factors(NamedTuple):
@@ -63,12 +63,12 @@ def ridge_maps(X, ridges):
         are not zero, and ``h`` (n,), float32.
     """
     used = _used_columns(X)
-    X = X[:, used]
-    n, d = X.shape
+    n, d = X.shape[0], np.count_nonzero(used)
     if d <= n:
-        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in _blocks(X))
+        blocks = (rows[:, used] for rows in _blocks(X))
+        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in blocks)
         return [_PrimalMap(X, used, gram, ridge) for ridge in ridges]
-    X = X.astype(np.float64)
+    X = X[:, used].astype(np.float64)
     gram = safe_sparse_dot(X, X.T, dense_output=True)
     return [_DualMap(X, used, gram, ridge) for ridge in ridges]
 
@@ -87,7 +87,7 @@ def gram_maps(X, gram, ridges):
     used = gram.diagonal() > 0
     used[0] |= not used.any()
     gram = gram[np.ix_(used, used)]
-    return [_PrimalMap(X[:, used], used, gram, ridge) for ridge in ridges]
+    return [_PrimalMap(X, used, gram, ridge) for ridge in ridges]
 
 
 def _used_columns(X):
@@ -103,14 +103,14 @@ def _used_columns(X):
 def _blocks(X):
     """Some rows at a time in float64."""
     for first in range(0, X.shape[0], BLOCK):
-        yield X[first : first + BLOCK].astype(np.float64)
+        yield X[first : first + BLOCK].astype(np.float64, copy=False)
 
 
 class _PrimalMap:
     """u = L^{-1} x with S + g I = L L^T."""
 
     def __init__(self, X, used, gram, ridge):
-        self.used, self.columns = used, np.flatnonzero(used)
+        self.columns = np.flatnonzero(used)
         lower = gram.copy()
         lower[np.diag_indices(len(lower))] += ridge
         lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
@@ -122,18 +122,18 @@ class _PrimalMap:
 
         With w = L^{-1} x and q = |w|^2 it has u = w / (1 + q) and h = 1 + q.
         """
-        return self._apply(X[:, self.used], new=True)
+        return self._apply(X, new=True)
 
     def _apply(self, X, new):
-        factors = Factors(np.empty(X.shape, np.float32), np.empty(X.shape[0], np.float32))
-        columns = np.arange(X.shape[1])
+        n = X.shape[0]
+        u, h = np.empty((n, len(self.columns)), np.float32), np.empty(n, np.float32)
         first = 0
         for rows in _blocks(X):
             rows = rows.toarray() if scipy.sparse.issparse(rows) else np.ascontiguousarray(rows)
             part = slice(first, first + len(rows))
-            _factored.factor_rows(self.lower, columns, rows, factors.u[part], factors.h[part], new)
+            _factored.factor_rows(self.lower, self.columns, rows, u[part], h[part], new)
             first = part.stop
-        return factors
+        return Factors(u, h)
 
 
 class _DualMap:

@@ -235,7 +235,7 @@ class TLRR(ChoosingClusterer):
     def _cluster_in_order(self, views, seed, n_threads, drawn=None):
         """``drawn`` are the views where these are a sample of more.
 
-        The list of views is emptied as soon as only their similarities matter.
+        The list of views is emptied where only their similarities matter after these are made.
         """
         n = views[0].shape[0]
         self.size_, m = ("sample", n) if drawn else self._size(views)
@@ -256,7 +256,9 @@ class TLRR(ChoosingClusterer):
                 # Only the default W is a product of factors, to which all samples contribute.
                 of_all = (drawn.summary.grams, drawn.source.n_samples) if drawn else ()
                 n_voters = self._count_voters(m)
-                self._voters = FittedSamples(fitted, n_threads, n_voters, *of_all)
+                features_end = self._is_default() and self.size_ != "dense"
+                given = _taken_from(fitted) if features_end else fitted
+                self._voters = FittedSamples(given, n_threads, n_voters, *of_all)
             else:
                 self._voters = IncompleteSamples(fitted, n_threads, self.size_ == "dense")
             longest = self._voters.tensor if self._is_default() else None
@@ -266,8 +268,6 @@ class TLRR(ChoosingClusterer):
             if longest is None:
                 self._progress.stage("graph")
                 longest = self._sparse_similarities(complete, seed, n_threads)
-            elif m == n:
-                views.clear()  # features are not needed any more
             self._fit_sparse(longest, judge, seed, n_threads)
         self._fitted_labels = self.labels_
         if m < n:
@@ -346,3 +346,9 @@ class TLRR(ChoosingClusterer):
         if self.graph == "knn":
             return on_one_pattern(sparse_knn(views))
         return longest_tubes(np.asarray(self._graph_tensor(views, seed, n_threads)), LONGEST)
+
+
+def _taken_from(views):
+    """The views of a list, which it loses one after the other."""
+    while views:
+        yield views.pop(0)

@@ -30,8 +30,8 @@ class FittedSamples:
 
     Parameters
     ----------
-    views : list of ndarray or csr_matrix of shape (m, d_i)
-        In canonical order.
+    views : iterable of ndarray or csr_matrix of shape (m, d_i)
+        In canonical order; looked at once, one after the other.
     n_threads : int
     n_voters : int
         Samples that vote, spread evenly over that order; all where there are no more.
@@ -52,7 +52,8 @@ class FittedSamples:
     def __init__(self, views, n_threads, n_voters, grams=None, n=None):
         self._maps = view_maps((unit_rows(X) for X in views), grams=grams, n=n)
         fitted = [one.factors for one in self._maps]
-        candidates = listed_rows(fitted, len(views), CANDIDATES, n_threads)
+        n_views = 1 + max(one.view for one in self._maps)
+        candidates = listed_rows(fitted, n_views, CANDIDATES, n_threads)
         self.tensor = sparse_tensor(
             fitted, n_longest=LONGEST, candidates=candidates, n_threads=n_threads
         )
