@@ -208,6 +208,6 @@ def test_what_is_no_number_of_bytes(given):
 
 def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([100, 100]) == 8192
-    assert block_rows([100_000]) == 64
-    assert block_rows([200], available=2**20) == 81
-    assert block_rows([200], available=0) == 64
+    assert block_rows([100_000]) == 128
+    assert block_rows([200], available=2**22) == 256
+    assert block_rows([200], available=0) == 128

@@ -16,7 +16,8 @@ from ..views._frames import view_title
 BLOCK = 8192  # rows of a block at most
 BLOCK_BYTES = 2**25  # of a block in float64 at most, where no limit is known
 COPIES = 8  # of a block in float64 that a pass holds at once
-LEAST_ROWS = 64  # of a block, fewer where there is no more memory are not worth the reading
+# Of a block: fewer are not worth the reading, and a row's votes depend on its place modulo so many.
+LEAST_ROWS = 128
 UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
@@ -224,7 +225,8 @@ class RowSource(Sequence):
 def block_rows(n_features, available=None):
     """Rows of a block in a pass that may hold ``available`` bytes at once."""
     size = BLOCK_BYTES if available is None else available // COPIES
-    return int(min(BLOCK, max(LEAST_ROWS, size // (8 * sum(n_features)))))
+    parts = size // (8 * sum(n_features) * LEAST_ROWS)
+    return int(min(BLOCK, max(1, parts) * LEAST_ROWS))
 
 
 def _check_matrix(X, name):

@@ -114,6 +114,9 @@ class _PrimalMap:
         lower = gram.copy()
         lower[np.diag_indices(len(lower))] += ridge
         lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
+        (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (lower,))
+        # Products with the inverse run at twice the speed of solves, and nothing is singular here.
+        lower, _ = trtri(lower, lower=1, overwrite_c=1)
         self.lower = np.ascontiguousarray(lower)
         self.factors = self._apply(X, new=False)
 

@@ -38,14 +38,14 @@ def vote_scores(
     scale_neighbors, cap
         As in `self_representation`.
     n_threads : int, default=1
-        Each needs memory for 128 rows of n float32 numbers, whatever m is.
+        Each needs memory for 256 rows of n float32 numbers, whatever m is.
 
     Returns
     -------
     ndarray of shape (m, n_clusters), float32
         A row of zeros for a sample that resembles no fitted one. A row's bits do not depend
-        on the number of threads nor on the other new rows, and on its place only modulo 64: new
-        rows in blocks of a multiple of 64 have those that all together have.
+        on the number of threads nor on the other new rows, and on its place only modulo 128: new
+        rows in blocks of a multiple of 128 have those that all together have.
 
     Raises
     ------

@@ -10,7 +10,7 @@ ctypedef fused ordered:
 
 
 cdef enum:
-    TILE = 256              # rows and columns of a block of inner products: half of a core's cache
+    TILE = 512              # rows and columns of a block of inner products: half of a core's cache
 
 cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
     """Orders positive values, and equal ones by index, the smaller first."""

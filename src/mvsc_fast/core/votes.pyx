@@ -29,7 +29,7 @@ cdef extern from "votes_loops.h" nogil:
     Py_ssize_t mvsc_next_from(const float *x, float low, Py_ssize_t k, Py_ssize_t n)
 
 cdef enum:
-    ROWS = 64               # new rows that are multiplied together, always
+    ROWS = 128              # new rows that are multiplied together, always
     WIDTH = 512             # fitted rows that they are multiplied with: a tile stays in cache
 
 # Of 1 - |w|^2, which a row of a large part in S takes to zero.
@@ -55,7 +55,7 @@ cdef void factor_block(
         for k in range(d):
             rows[j * d + k] = x[j * width + (k if map.columns == NULL else map.columns[k])]
     memset(rows + height * d, 0, (ROWS - height) * d * sizeof(double))
-    la.solve_lower(<blas_int> d, ROWS, map.lower, rows)
+    la.multiply_lower(<blas_int> d, ROWS, map.lower, rows)
     for j in range(height):
         square = 0.0
         for k in range(d):

@@ -175,11 +175,11 @@ typedef enum {
 } mvsc_row_kind;
 
 /* The factors of one slice: w = L^{-1} x for S + g I = L L^T, where S is the Gram matrix of the
- * columns of the unit rows that were fitted. */
+ * columns of the unit rows that were fitted. L is inverted once: products are faster than solves. */
 typedef struct {
     size_t size;                /* sizeof(mvsc_factor_map) */
     ptrdiff_t d;
-    const double *lower;        /* d x d, C-contiguous; its upper triangle is not read */
+    const double *lower;        /* L^{-1}, d x d, C-contiguous; its upper triangle is not read */
     const ptrdiff_t *columns;   /* d numbers of columns of x, or NULL: all */
 } mvsc_factor_map;
 
@@ -245,7 +245,7 @@ typedef struct {
     /* Factors of the rows of X, a tensor of one slice, which have unit length: `u` receives m x d
      * numbers, `h` m of them. `kind` is one of mvsc_row_kind. Results are those of Python, to the last
      * bit. Here and below a row's result depends on no other row, and on how many there are before
-     * it only modulo 64: with some processors BLAS has several orders of summation. */
+     * it only modulo 128: with some processors BLAS has several orders of summation. */
     int (*factor_rows)(const mvsc_factor_map *map, const mvsc_tensor *X, int kind, int n_threads,
                        void *workspace, size_t bytes, float *u, float *h);
 

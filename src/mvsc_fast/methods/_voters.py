@@ -312,10 +312,10 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
         dict
             Plain arrays, one for each of the v slices where it is a list: ``view`` (v,), the view
             that a slice is of; ``columns``, the d_i columns of that view which are used, int;
-            ``lower``, Cholesky factors (d_i, d_i), float64; ``u`` (m, d_i) and ``h`` (m,), factors
-            of the m fitted samples that vote, float32; ``scales`` (v, m), float32; ``labels``
-            (m,), intp. And the numbers ``n_clusters``, ``n_votes``, ``scale_neighbors`` and
-            ``cap``.
+            ``lower``, inverses of Cholesky factors (d_i, d_i), float64; ``u`` (m, d_i) and ``h``
+            (m,), factors of the m fitted samples that vote, float32; ``scales`` (v, m), float32;
+            ``labels`` (m,), intp. And the numbers ``n_clusters``, ``n_votes``, ``scale_neighbors``
+            and ``cap``.
 
         Raises
         ------
