@@ -53,6 +53,17 @@ class SparseTensor(NamedTuple):
         """Number of samples."""
         return len(self.indptr) - 1
 
+    def without_zero_tubes(self):
+        """The same tensor, for solutions whose pattern is much smaller than that of W."""
+        kept = self.values.any(axis=0)
+        values = self.values[:, kept]
+        return self._replace(
+            values=values,
+            indptr=np.concatenate([[0], np.cumsum(kept)])[self.indptr],
+            indices=self.indices[kept],
+            lengths=np.sqrt(np.einsum("ij,ij->j", values, values)),
+        )
+
     def slices(self):
         """The slices as csr_arrays that share the pattern."""
         return [

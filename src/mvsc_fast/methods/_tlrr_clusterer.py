@@ -10,7 +10,7 @@ from .._sparse._graphs import LONGEST, longest_tubes, on_one_pattern, sparse_knn
 from .._sparse._nearest_rows import searched_approximately
 from .._sparse._spectral import solved_affinity, thresholded_affinity
 from ..neighbors import tube_lengths
-from ..solvers._tubes import count_alone, solve_tubes, warn_of_gap
+from ..solvers._tubes import solve_tubes, warn_of_gap
 from ..spectral import add_tail, fuse
 from ..validation import check_similarities, check_sparse_similarities
 from ..views._missing import imputed, view_graphs
@@ -325,16 +325,15 @@ class TLRR(ChoosingClusterer):
         if self._is_default():
             missed = max(missed, self._voters.unseen.max())
         self.complete_ = bool(missed < tau)
-        self.tensor_ = [A.copy() for A in longest._replace(values=values).slices()]
-        for A in self.tensor_:
-            A.eliminate_zeros()
+        solved = longest._replace(values=values).without_zero_tubes()
+        self.tensor_ = solved.slices()
         self.history_ = {"residual": np.zeros(0), "seconds": np.zeros(0)}
         alone = 0
         if self.n_iter_ == 0:
             affinity = thresholded_affinity(longest, tau, self.tail)
         else:
             affinity = solved_affinity(longest, values, self.tail)
-            alone = count_alone(values, longest.indptr)
+            alone = int(np.count_nonzero(np.diff(solved.indptr) == 0))
         del values
         self._cut(affinity, longest, seed)
         self._finish(judge, alone, longest, seed)

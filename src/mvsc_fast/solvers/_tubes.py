@@ -66,9 +66,3 @@ def warn_of_gap(gap_bound, n_iter, tol):
         'size="dense" solves both, tol=None accepts the bound',
         ConvergenceWarning,
     )
-
-
-def count_alone(values, indptr):
-    """How many samples have no tube left."""
-    kept = np.concatenate([[0], np.cumsum(np.any(values, axis=0))])[indptr]
-    return int(np.count_nonzero(np.diff(kept) == 0))
