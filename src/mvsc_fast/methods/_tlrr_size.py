@@ -1,5 +1,6 @@
 """How large a problem TLRR takes on, and what that needs."""
 
+from .._judge import REGRESSED
 from .._relevance import MAX_SAMPLES
 from .._sparse._factors import SCALES, view_scales
 from .._sparse._graphs import CANDIDATES, LONGEST, MEMORY
@@ -64,17 +65,30 @@ def sparse_cost(n, views, n_fitted, n_clusters, slices, *, labellings, kinds=1):
     m = n_fitted
     ranks = [min(X.shape) for X in views]
     width = sum(ranks)
-    kept = 24 * m * min(m, 2 * LONGEST) * (slices + 3)  # the tensors on the pattern
-    swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * slices))  # entries, block by block
-    # Unit rows, factors, Gram matrices; of the others keys alone, as they are read in blocks.
-    rows = sum(8 * r * (4 * m + 3 * r) for r in ranks) + 8 * n * (len(views) + 2)
-    judge = 4 * m * (8 * width + 2 * N_LANDMARKS)
-    alone = 8 * len(views) * min(m, MAX_SAMPLES) ** 2  # the graph of each view by itself
+    columns = width + N_LANDMARKS
+    # Features of the judge and its Gram matrices; those of the views go before tensors are there.
+    judge = 4 * columns * (m + 3 * min(m, REGRESSED)) + 16 * columns**2
+    judge += sum(8 * r * r for r in ranks) * (slices // max(len(views), 1) + 1)
+    factors = 4 * m * slices * width // max(len(views), 1)
+    given = sum(8 * m * min(X.shape[1], 2 * m) for X in views) + 8 * m * max(ranks, default=0)
+    wide = sum(16 * m * X.shape[1] for X in views if X.shape[1] > m)  # kept, for new samples
+    pairs = m * min(m, 2 * LONGEST)
+    swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * max(len(views), 1)))
+    made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
+    solved = pairs * (16 * slices + 48)  # W, L, their dual, affinities and what they are made of
+    alone = 16 * len(views) * min(m, MAX_SAMPLES) ** 2  # the graph of each view by itself
     search = 2 * m * m * slices * kinds * width / max(len(views), 1)
     ridge = 8 * m * (width + N_LANDMARKS) ** 2
     rest = 2 * (n - m) * count_voters(m, n_clusters) * width
     return Cost(
-        memory=kept + swept + rows + judge + alone + 2**24,
+        # Of samples that are not fitted there are keys alone: they are read in blocks.
+        memory=judge
+        + wide
+        + factors
+        + max(given, made, solved)
+        + alone
+        + 8 * n * (len(views) + 2)
+        + 2**24,
         eigen=sum(r**3 for r in ranks) + N_LANDMARKS**3,
         products=search + ridge + rest,
         # Measured: Lanczos, k-means and one-hot labels; sorting and filling the patterns.
