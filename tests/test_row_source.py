@@ -1,6 +1,7 @@
 """Row sources: blocks, samples and sums wherever views are kept, and what they refuse."""
 
 import re
+import threading
 from pathlib import Path
 
 import dask.array as da
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 import zarr
+from dask.distributed import Client, LocalCluster
 
-from mvsc_fast._sources import _row_source
+from mvsc_fast._sources import _dask, _row_source
 from mvsc_fast._sources._passes import labels_of, summarised
 from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, row_source
 from mvsc_fast.views._rows import canonical_order, unit_rows
@@ -211,3 +213,17 @@ def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([100_000]) == 128
     assert block_rows([200], available=2**22) == 256
     assert block_rows([200], available=0) == 128
+
+
+def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
+    monkeypatch.setattr(_dask, "PATIENCE", 0.05)
+    options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
+    with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
+        source = row_source([da.from_array(X, chunks=(200, -1)) for X in views])
+        coming = threading.Timer(0.5, cluster.scale, [1])
+        with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
+            coming.start()
+            total = source.sum(lambda first, blocks: blocks[0].sum(axis=0))
+        coming.join()
+    assert len(told) == 1 and told[0].filename == __file__
+    np.testing.assert_allclose(total, views[0].sum(axis=0))

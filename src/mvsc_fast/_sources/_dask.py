@@ -7,8 +7,11 @@ import dask
 import dask.array as da
 import numpy as np
 
+from .._warnings import warn_user
 from ..threads import limit_threads
 from ._row_source import RowSource
+
+PATIENCE = 60  # seconds of waiting after which a cluster is asked for its workers
 
 
 class DaskSource(RowSource):
@@ -16,7 +19,8 @@ class DaskSource(RowSource):
 
     Every partition of rows is a task, and reads its rows in blocks of a bounded size. What tasks
     share is sent once. Tasks run where Dask computes: on the workers of the active client, or in
-    the default scheduler. `map` is for a partition alone.
+    the default scheduler. A warning says so where there have been no workers for a minute. `map`
+    is for a partition alone.
 
     Raises
     ------
@@ -66,7 +70,7 @@ class DaskSource(RowSource):
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
             parts = [*added, *parts[len(parts) - len(parts) % 2 :]]
-        return parts[0].compute()
+        return _computed(parts)[0]
 
     def per_row(self, function, dtype, *args):
         """One value for each row, a lazy Dask array in the chunks of the views."""
@@ -87,7 +91,7 @@ class DaskSource(RowSource):
     def take(self, indices):
         """Some rows of every view, in the order of their numbers given."""
         order = np.argsort(indices)
-        found = dask.compute(*[X[np.asarray(indices)[order]] for X in self.views])
+        found = _computed([X[np.asarray(indices)[order]] for X in self.views])
         back = np.argsort(order)
         return [X.astype(self.dtype, copy=False)[back] for X in found]
 
@@ -100,7 +104,7 @@ class DaskSource(RowSource):
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))
 
     def _all(self):
-        return list(dask.compute(*self.views))
+        return list(_computed(self.views))
 
     def _partitions(self):
         """(number of the first row, the delayed blocks of all views) of every partition."""
@@ -119,14 +123,46 @@ class _Call:
         return self.function(first, blocks, *self.args)
 
 
+def _client():
+    """The active client of a cluster, or None."""
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "submit") else None
+
+
+def _computed(collections):
+    """What Dask computes, in a list; a warning where no worker is left to do it.
+
+    A cluster that has lost its workers waits for others, unless it is told otherwise
+    (``distributed.scheduler.no-workers-timeout``): they may come, and the fit goes on.
+    """
+    client = _client()
+    if client is None:
+        return dask.compute(*collections)
+    import distributed
+
+    futures, told = client.compute(list(collections)), False
+    while True:
+        try:
+            distributed.wait(futures, timeout=None if told else PATIENCE)
+        except distributed.TimeoutError:
+            told = not client.nthreads()
+            if told:
+                warn_user(
+                    f"the Dask cluster at {client.scheduler.address} has no workers: the fit waits "
+                    "until there are some"
+                )
+        else:
+            return client.gather(futures)
+
+
 def _sent(call):
     """What tasks share, sent once and not with each of them.
 
     As the result of a task, not scattered: workers keep one copy of what is scattered, and if the
     one that has it dies nothing brings it back.
     """
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if hasattr(client, "submit"):
+    client = _client()
+    if client is not None:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             return client.submit(_itself, call, pure=False)
