@@ -8,7 +8,7 @@ from reference import sparse_graphs as twin
 from mvsc_fast import _factored, datasets
 from mvsc_fast._sparse._factors import Factors, ridge_maps, view_maps
 from mvsc_fast._sparse._graphs import sparse_tensor
-from mvsc_fast._sparse._votes import precomputed_votes, vote_scores
+from mvsc_fast._sparse._votes import N_VOTES, precomputed_votes, vote_scores
 from mvsc_fast.threads import blas_threads
 
 
@@ -54,12 +54,12 @@ def test_votes_equal_the_twin(problem, n_votes, scale_neighbors, cap):
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
-@pytest.mark.parametrize("n", [1, 2, 15, 30])
+@pytest.mark.parametrize("n", [1, 2, 15, 50])
 def test_fewer_fitted_samples_than_votes(problem, n):
     new, fitted, scales, labels = problem
     fitted, scales = rows_of(fitted, slice(n)), scales[:, :n]
     found = vote_scores(new, fitted, scales, labels[:n], 5)
-    n_votes = min(20, n - 1)
+    n_votes = min(N_VOTES, n - 1)
     expected = twin.vote_scores(entries(new, fitted), scales, labels[:n], 5, n_votes)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -121,8 +121,8 @@ def test_votes_of_similarities_equal_the_twin(layout):
     found = precomputed_votes([layout(A) for A in W], labels, 4, n_threads=2)
     lengths = np.sqrt((W**2).sum(axis=0))
     for row, length in zip(found, lengths, strict=True):
-        order = np.argsort(-length)[:21]
-        votes = length[order] - length[order[20]]
+        order = np.argsort(-length)[: N_VOTES + 1]
+        votes = length[order] - length[order[N_VOTES]]
         expected = [votes[labels[order] == k].sum() for k in range(4)]
         np.testing.assert_allclose(row, expected, rtol=1e-4, atol=1e-5)
 

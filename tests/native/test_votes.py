@@ -84,8 +84,8 @@ def test_a_native_pipeline_labels_new_rows_as_python_does(probe, fitted, n_threa
     np.testing.assert_array_equal(np.frombuffer(labels, np.intp), model.predict(views))
     expected = model._voters.scores(views, arrays["labels"], 4, 1)
     assert scores == expected.tobytes()
-    longest = -np.sort(-np.frombuffer(lengths, np.float32).reshape(70, 200), axis=1)[:, :21]
-    votes = (longest - longest[:, 20:]).sum(axis=1)
+    longest = -np.sort(-np.frombuffer(lengths, np.float32).reshape(70, 200), axis=1)[:, :41]
+    votes = (longest - longest[:, 40:]).sum(axis=1)
     np.testing.assert_allclose(expected.sum(axis=1), votes, rtol=1e-5)
 
 

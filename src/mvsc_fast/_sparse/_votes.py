@@ -6,6 +6,11 @@ import scipy.sparse
 from .. import _factored
 from ..threads import blas_threads
 
+# Fitted samples that vote for a new one. Accuracy of new samples by 20, 40 and 60 votes: 2000
+# fitted of hdigit .989, .991, .992; 6000 in 60 clusters .847, .864, .873; 250 of ngs .938, .966,
+# .972; 1000 of handwritten .963, .964, .962; 250 of ORL in 40 clusters .803, .797, .787.
+N_VOTES = 40
+
 
 def vote_scores(
     new,
@@ -14,7 +19,7 @@ def vote_scores(
     labels,
     n_clusters,
     *,
-    n_votes=20,
+    n_votes=N_VOTES,
     scale_neighbors=10,
     cap=1.5,
     n_threads=1,
@@ -34,7 +39,7 @@ def vote_scores(
         Local scales of the fitted samples (`SparseTensor.scales`).
     labels : ndarray of shape (n,), int
     n_clusters : int
-    n_votes : int, default=20
+    n_votes : int, default=40
     scale_neighbors, cap
         As in `self_representation`.
     n_threads : int, default=1
@@ -60,7 +65,7 @@ def vote_scores(
         )
 
 
-def precomputed_votes(W, labels, n_clusters, *, n_votes=20, n_threads=1):
+def precomputed_votes(W, labels, n_clusters, *, n_votes=N_VOTES, n_threads=1):
     """`vote_scores` from rows of similarities of new samples to fitted ones, (v, m, n)."""
     squares = np.zeros(W[0].shape, dtype=np.float32)
     for A in W:

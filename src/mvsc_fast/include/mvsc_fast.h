@@ -193,7 +193,7 @@ typedef struct {
     const float *const *h;      /* v arrays of n numbers */
     const float *scales;        /* v x n numbers r > 0 */
     const ptrdiff_t *labels;    /* n */
-    ptrdiff_t n_votes;          /* 20 in Python */
+    ptrdiff_t n_votes;          /* 40 in Python */
     ptrdiff_t scale_neighbors;  /* 10 */
     double cap;                 /* 1.5 */
 } mvsc_voters;

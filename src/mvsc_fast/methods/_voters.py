@@ -264,8 +264,8 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
     def predict(self, X):
         """Labels of new samples by the votes of the most similar fitted ones.
 
-        Each of the 20 fitted samples with the longest tubes to a new one votes with the length of
-        its tube beyond the 21st. Tubes are those of the default W, or of the similarities given.
+        Each of the 40 fitted samples with the longest tubes to a new one votes with the length of
+        its tube beyond the 41st. Tubes are those of the default W, or of the similarities given.
         Where ``size_`` is "sample" and the similarities are not given, 5000 of the fitted samples
         have a vote, or 250 for each cluster if that is more, spread evenly over all of them:
         accuracy with more was within .002.
