@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse
 from conftest import random_similarities
 
 from mvsc_fast._sparse import _spectral as sparse_spectral
@@ -61,3 +62,42 @@ def test_eigenvectors_by_lanczos_and_by_lapack(W, monkeypatch, dense_limit):
     np.testing.assert_allclose(values, scipy.linalg.eigvalsh(N)[:-5:-1], atol=1e-4)
     np.testing.assert_allclose(N @ vectors, vectors * values, atol=2e-3)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-4)
+
+
+def groups(sizes, link):
+    """A graph of rings of samples, the first sample of each linked to the next ring."""
+    rng, n = np.random.default_rng(0), sum(sizes)
+    A = np.zeros((n, n), dtype=np.float32)
+    for last, size in zip(np.cumsum(sizes), sizes, strict=True):
+        own = np.arange(last - size, last)
+        for step in range(1, 9):
+            A[own, np.roll(own, step)] = rng.uniform(0.5, 1.5, size)
+        A[last - size, last % n] = link
+    return scipy.sparse.csr_array(A + A.T)
+
+
+@pytest.mark.parametrize("count", [5, 10])
+@pytest.mark.parametrize("link", [0, 1e-5, 1e-3, 0.01])
+def test_no_eigenvector_of_groups_that_are_hardly_linked_is_lost(link, count):
+    A = groups([100, 120, 80, 90, 110], link)
+    root = 1 / np.sqrt(A.sum(axis=1))
+    N = A.toarray() * root[:, None] * root
+    expected = scipy.linalg.eigvalsh(N)[: -count - 1 : -1]
+    start = np.random.RandomState(0).uniform(0.5, 1.5, 500)
+    for _ in range(2):
+        values, vectors = leading_eigenvectors(A, count, start)
+        np.testing.assert_allclose(values, expected, atol=1e-3)
+        np.testing.assert_allclose(N @ vectors, vectors * values, atol=1e-3)
+        start = vectors.sum(axis=1)  # as the scan goes on to the next size
+
+
+def test_the_largest_of_many_components_are_taken():
+    A = groups([60, 150, 40, 90], 0)
+    A = scipy.sparse.block_diag([A, scipy.sparse.csr_array((20, 20))])  # isolated samples, and
+    rows, columns = np.append(A.row, [0, 100]), np.append(A.col, [100, 0])  # zeros, no links
+    A = scipy.sparse.csr_array((np.append(A.data, [0, 0]), (rows, columns)), shape=(360, 360))
+    values, vectors = leading_eigenvectors(A, 2, np.ones(360))
+    np.testing.assert_array_equal(values, 1)
+    first, second = np.abs(vectors.T) > 0
+    np.testing.assert_array_equal(np.flatnonzero(first), np.arange(60, 210))
+    np.testing.assert_array_equal(np.flatnonzero(second), np.arange(250, 340))

@@ -138,6 +138,14 @@ def test_separated_blobs_are_found(n_clusters):
     assert model.n_neighbors_ == model.path_.n_neighbors.max() == 42  # all are right: the largest
 
 
+def test_subspaces_with_hardly_a_link_between_them_are_found():
+    views, y = datasets.make_multiview_subspaces(
+        600, 4, n_features=(20, 30), subspace_dim=2, random_state=4
+    )
+    model = TLRR(4, size="sparse", random_state=4).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] == 1.0
+
+
 def test_the_better_judged_labels_are_kept(subspaces, monkeypatch):
     views, _ = subspaces
     model = TLRR(4, random_state=0).fit(views)

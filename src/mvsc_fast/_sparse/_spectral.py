@@ -4,6 +4,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
+from scipy.sparse.csgraph import connected_components
 from sklearn.preprocessing import normalize
 
 # Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
@@ -12,6 +13,8 @@ DENSE_LIMIT = 256
 # Of matrices that are dense anyway: above, a few eigenvectors are cheaper by Lanczos.
 LAPACK_LIMIT = 3000
 VOTING_NEIGHBORS = 30
+# Lanczos to a tolerance of 1e-3 may take eigenvalues that differ by a few of it for one.
+NEAR_ONE = 0.01
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
 
@@ -117,19 +120,67 @@ def leading_eigenvectors(A, count, start):
     if small or (isinstance(N, np.ndarray) and n <= LAPACK_LIMIT):
         N = N.toarray() if scipy.sparse.issparse(N) else N
         values, vectors = dense_eigenpairs(N.astype(np.float64), count)
+        values, vectors = values[::-1], vectors[:, ::-1]
     else:
-        values, vectors = scipy.sparse.linalg.eigsh(
-            N,
-            count,
-            which="LA",
-            tol=1e-3,
-            v0=np.asarray(start, dtype=N.dtype),
-            ncv=min(n - 1, max(2 * count + 1, 30)),
-        )
-        order = np.argsort(values)
-        values, vectors = values[order], vectors[:, order]
+        values, vectors = _lanczos(N, degree, count, start)
     # float64: scikit-learn's k-means converts float32 in every step of its seeding.
-    return values[::-1].astype(np.float64), vectors[:, ::-1].astype(np.float64)
+    return values.astype(np.float64), vectors.astype(np.float64)
+
+
+def _lanczos(N, degree, count, start):
+    """Eigenpairs of N = D^-1/2 A D^-1/2, as `leading_eigenvectors`.
+
+    From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
+    at all, which would merge clusters that are hardly linked. Therefore those of eigenvalue 1 are
+    taken from the connected components; and where others are near 1, further ones are looked for,
+    each from a start of its own, until none is missing.
+    """
+    n = len(degree)
+    rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
+    values, vectors = _component_eigenpairs(N, degree, count)
+    wanted = count - len(values)
+    while wanted:
+        more, found = _largest_beside(N, values, vectors, wanted, start)
+        if len(values) == count and more[0] <= values[-1]:
+            break
+        values, vectors = np.append(values, more), np.hstack([vectors, found])
+        order = np.argsort(-values, kind="stable")[:count]
+        values, vectors = values[order], vectors[:, order]
+        wanted, start = int(more[0] > 1 - NEAR_ONE), np.empty(n)
+        start[rank] = rng.uniform(-1, 1, n)
+    return values, vectors
+
+
+def _component_eigenpairs(N, degree, count):
+    """Eigenvalue 1 and D^1/2 1_C, of unit length, of the at most ``count`` largest components C."""
+    linked = N
+    if scipy.sparse.issparse(N) and not N.data.all():  # zeros that are stored are no links
+        linked = N.copy()
+        linked.eliminate_zeros()
+    _, member = connected_components(linked, directed=False)
+    volume = np.bincount(member, degree)  # 0 of isolated samples, whose eigenvalue is 0
+    largest = np.argsort(-volume, kind="stable")[: min(count, np.count_nonzero(volume))]
+    vectors = np.sqrt(degree)[:, None] * (member[:, None] == largest)
+    return np.ones(len(largest)), vectors / np.sqrt(volume[largest])
+
+
+def _largest_beside(N, values, vectors, count, start):
+    """The largest eigenpairs besides given ones, which N - V (I + diag(values)) V^T takes to -1."""
+    n = len(start)
+    V, weights = vectors.astype(N.dtype), (1 + values).astype(N.dtype)
+    rest = scipy.sparse.linalg.LinearOperator(
+        N.shape, lambda x: N @ x.ravel() - V @ (weights * (V.T @ x.ravel())), dtype=N.dtype
+    )
+    values, vectors = scipy.sparse.linalg.eigsh(
+        rest,
+        count,
+        which="LA",
+        tol=1e-3,
+        v0=(start - V @ (V.T @ start)).astype(N.dtype),
+        ncv=min(n - 1, max(2 * count + 1, 30)),
+    )
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]
 
 
 def start_vector(tensor, seed):
