@@ -12,7 +12,8 @@ the CSV.
 The synthetic data have three views of 40, 60 and 100 features and ten clusters, whatever n: in
 each view four clusters look like four others, 15 % of the samples are those of somebody else, and
 the rest is a noisy subspace, or a noisy mixture of two lobes, for each cluster. The samples of a
-smaller n are the first of a larger one. "unbalanced" has three clusters of 94, 5 and 1 %.
+smaller n are the first of a larger one. "sixty" has sixty subspaces, "unbalanced" three of 94, 5
+and 1 %.
 Failures to look for: "unbalanced"; scene15, where a sample loses to all samples; averaged
 neighbours, which are hard to beat on hdigit.
 """
@@ -35,7 +36,13 @@ from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
 SIZES = [10_000, 30_000, 100_000, 300_000, 1_000_000]
-SYNTHETIC = ["subspaces", "mixtures", "unbalanced"]
+SHARES = {  # of the clusters
+    "subspaces": [0.1] * 10,
+    "mixtures": [0.1] * 10,
+    "sixty": [1 / 60] * 60,
+    "unbalanced": [0.94, 0.05, 0.01],
+}
+SYNTHETIC = list(SHARES)
 FILES = ["uci_digit", "handwritten", "scene15", "hdigit"]
 COLUMNS = ["data", "n", "method", "threads", "seconds", "cpu_seconds", "peak_mib", "acc", "note"]
 BLOCK = 10_000  # samples that share a random generator
@@ -44,7 +51,7 @@ FEATURES = (40, 60, 100)
 
 def make(n, kind, seed=0):
     """Views (float32) and labels of synthetic data, see above."""
-    shares = [0.94, 0.05, 0.01] if kind == "unbalanced" else [0.1] * 10
+    shares = SHARES[kind]
     structure = np.random.default_rng([seed, 1])
     views = [Structure(structure, len(shares), d, kind) for d in FEATURES]
     found = [np.empty((n, d), dtype=np.float32) for d in FEATURES]
