@@ -145,6 +145,8 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state, each=iter):
                 )
             found.append((d, tau, kind, labels))
     sizes, thresholds, kinds, labels = (np.array(column) for column in zip(*found, strict=True))
+    # J alone: with a share of the mean NMI with the other labellings ten sets gain .004, but where
+    # most sizes agree on wrong labels .95 falls to .53 (similarities of YaleB by t-SVD-MSC).
     J = np.asarray(judge(list(labels.astype(np.int64)), n_clusters))
     largest = sizes[J >= J.max() - TIE].max()
     best = int(np.flatnonzero((J >= J.max() - TIE) & (sizes == largest))[0])
