@@ -298,46 +298,63 @@ class UnfoldingWorkspace:
     """Scratch memory of the unfolding kernels: three matrices of the data's type, two real ones.
 
     With complex slices, room for one more, and for all of them complex.
+
+    Parameters
+    ----------
+    n : int
+        Columns of the slices.
+    dtype : dtype
+    complex_slices : bool, default=False
+    rows : int, optional
+        Of the slices, when singular values are shrunk by rows only; None is n, and enough for
+        columns too.
     """
 
-    def __init__(self, n, dtype, complex_slices=False):
+    def __init__(self, n, dtype, complex_slices=False, rows=None):
         single = np.dtype(dtype) == np.float32
-        self.n = n
-        size = complex_bytes(n, single) if complex_slices else unfolding_bytes(n, single)
+        self.shape = n if rows is None else rows, n
+        if complex_slices:
+            size = complex_bytes(self.shape[0], n, single)
+        else:
+            size = unfolding_bytes(self.shape[0], n, ROWS, single)
         self.memory = np.empty(size, dtype=np.int8)
 
 
-cdef Buffer _workspace(work, Tensor T, bint complex_slices=False):
+cdef Buffer _workspace(work, Tensor T, Side side=ROWS, bint complex_slices=False):
     """The memory of a workspace, or of a new one."""
+    cdef size_t needed
+    if complex_slices:
+        needed = complex_bytes(T.m, T.n, T.single)
+    else:
+        needed = unfolding_bytes(T.m, T.n, side, T.single)
     if work is None:
-        work = UnfoldingWorkspace(T.n, T.dtype(), complex_slices)
-    needed = complex_bytes(T.n, T.single) if complex_slices else unfolding_bytes(T.n, T.single)
-    if work.n < T.n or work.memory.nbytes < needed:
-        raise ValueError(f"workspace for slices of size {work.n} is too small for {T.n}")
+        return Buffer(np.empty(needed, dtype=np.int8))
+    if work.memory.nbytes < needed:
+        raise ValueError(f"workspace for slices of {work.shape[0]} x {work.shape[1]} is too small "
+                         f"for {T.m} x {T.n}")
     return Buffer(work.memory)
 
 
 cdef _unfolding_map(Tensor T, Py_ssize_t group, double t, Side side, work):
     """Map groups of consecutive slices; the ranks of all groups."""
-    cdef Py_ssize_t groups = T.v // group if group else 0, size = group * T.n * T.n, i
-    _check_square(T)
+    cdef Py_ssize_t groups = T.v // group if group else 0, size = group * T.m * T.n, i
     ranks = np.zeros(groups, dtype=np.intp)
-    if T.v * T.n == 0:
+    if T.v * T.m * T.n == 0:
         return ranks
     status = np.zeros(groups, dtype=np.intc)
     cdef Buffer rank_memory = Buffer(ranks), status_memory = Buffer(status)
-    cdef Buffer scratch = _workspace(work, T)
+    cdef Buffer scratch = _workspace(work, T, side)
     cdef Py_ssize_t *rank = <Py_ssize_t *> address(rank_memory)
     cdef int *info = <int *> address(status_memory)
     cdef void *memory = address(scratch)
     with nogil:
         for i in range(groups):
             if T.single:
-                info[i] = unfolding_map(<float *> T.data + i * size, group, T.n, t, side, memory,
-                                        &rank[i])
+                info[i] = unfolding_map(<float *> T.data + i * size, group, T.m, T.n, t, side,
+                                        memory, &rank[i])
             else:
-                info[i] = unfolding_map(<double *> T.data + i * size, group, T.n, t, side, memory,
-                                        &rank[i])
+                info[i] = unfolding_map(<double *> T.data + i * size, group, T.m, T.n, t, side,
+                                        memory, &rank[i])
     check_status(status, "unfolding" if group > 1 else "frontal slice")
     return ranks
 
@@ -345,9 +362,9 @@ cdef _unfolding_map(Tensor T, Py_ssize_t group, double t, Side side, work):
 def mode_shrink(T, double t, int axis, work=None):
     """Shrink the singular values of an unfolding of T by t, in place.
 
-    The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the n x v n matrix ``[T[0], T[1], ...]``,
-    or axis 2, the v n x n matrix ``[T[0]; T[1]; ...]``; `slice_shrink` of T as one slice
-    v x 1 x n^2 does axis 0.
+    The proximal map of ``t * ||T_(axis)||_*`` for axis 1, the m x v n matrix ``[T[0], T[1], ...]``,
+    or axis 2, the v m x n matrix ``[T[0]; T[1]; ...]``; `slice_shrink` of T as one slice
+    v x 1 x m n does axis 0.
 
     Returns
     -------
@@ -357,13 +374,18 @@ def mode_shrink(T, double t, int axis, work=None):
     cdef Tensor x = Tensor(T)
     if axis not in (1, 2):
         raise ValueError(f"axis must be 1 or 2, got {axis}")
-    return _unfolding_map(x, x.v, t, ROWS if axis == 1 else COLUMNS, work)[0]
+    if axis == 2 and x.v * x.m <= x.n:      # the smaller Gram matrix is that of its rows
+        x.m, x.v = x.v * x.m, 1
+        axis = 1
+    ranks = _unfolding_map(x, x.v, t, ROWS if axis == 1 else COLUMNS, work)
+    return ranks[0] if len(ranks) else 0
 
 
 def frontal_shrink(T, double t, work=None):
     """Shrink the singular values of every frontal slice ``T[i]`` by t, in place.
 
-    The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric.
+    The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric. Slices with
+    fewer rows than columns cost less.
 
     Returns
     -------
@@ -384,17 +406,17 @@ def complex_shrink(real, imaginary, double t, work=None):
     cdef Tensor x = Tensor(real), y = Tensor(imaginary)
     cdef Py_ssize_t rank = 0
     cdef int info
-    if x.v != 1 or y.v != 1 or x.m != x.n or y.m != x.n or y.n != x.n or x.single != y.single:
-        raise ValueError("both parts must be square and of the same size and type")
-    if x.n == 0:
+    if x.v != 1 or y.v != 1 or x.m != y.m or x.n != y.n or x.single != y.single:
+        raise ValueError("both parts must be of the same size and type")
+    if x.m * x.n == 0:
         return 0
-    cdef Buffer scratch = _workspace(work, x, True)
+    cdef Buffer scratch = _workspace(work, x, ROWS, True)
     cdef void *memory = address(scratch)
     with nogil:
         if x.single:
-            info = complex_map(<float *> x.data, <float *> y.data, x.n, t, memory, &rank)
+            info = complex_map(<float *> x.data, <float *> y.data, x.m, x.n, t, memory, &rank)
         else:
-            info = complex_map(<double *> x.data, <double *> y.data, x.n, t, memory, &rank)
+            info = complex_map(<double *> x.data, <double *> y.data, x.m, x.n, t, memory, &rank)
     check_status([info], "complex slice")
     return rank
 

@@ -39,6 +39,30 @@ def test_real_shrinkage_equals_its_definition(dtype, v, n, t):
 
 
 @dtypes
+@pytest.mark.parametrize(("m", "n"), [(1, 9), (3, 9), (4, 9), (30, 40), (9, 4)])
+@pytest.mark.parametrize("t", THRESHOLDS)
+def test_slices_need_not_be_square(dtype, m, n, t):
+    """3 x 3 rows are as many as the columns, 4 x 3 more: the other Gram matrix of the unfolding."""
+    T = np.random.default_rng(0).standard_normal((3, m, n)).astype(dtype)
+    exact = T.astype(np.float64)
+    scale = TOLERANCE[dtype] * 10
+    out = T.copy()
+    kernels.frontal_shrink(out, t)
+    np.testing.assert_allclose(out, proximal.frontal_shrink(exact, t), atol=scale)
+    for axis in (1, 2):
+        out = T.copy()
+        rank = kernels.mode_shrink(out, t, axis)
+        np.testing.assert_allclose(out, proximal.mode_shrink(exact, t, axis), atol=scale)
+        unfolding = np.hstack(exact) if axis == 1 else np.vstack(exact)
+        if 1e-3 <= t:
+            assert rank == (np.linalg.svd(unfolding, compute_uv=False) > t).sum()
+    out = T.copy()
+    kernels.complex_shrink(out[0], out[1], t)
+    expected = proximal.svt(exact[0] + 1j * exact[1], t)
+    np.testing.assert_allclose(out[0] + 1j * out[1], expected, atol=scale)
+
+
+@dtypes
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 @pytest.mark.parametrize("t", THRESHOLDS)
 def test_complex_shrinkage_equals_its_definition(dtype, n, t):
@@ -90,19 +114,24 @@ def test_a_workspace_can_be_reused():
         kernels.frontal_shrink(first, 0.5, work)
         kernels.frontal_shrink(second, 0.5)
         np.testing.assert_array_equal(first, second)
-    with pytest.raises(ValueError, match="workspace for slices of size 20 is too small for 21"):
+    work = kernels.UnfoldingWorkspace(20, np.float64, rows=6)
+    T = np.random.default_rng(0).standard_normal((2, 6, 20))
+    first, second = T.copy(), T.copy()
+    kernels.frontal_shrink(first, 0.5, work)
+    kernels.frontal_shrink(second, 0.5)
+    np.testing.assert_array_equal(first, second)
+    with pytest.raises(ValueError, match="workspace for slices of 6 x 20 is too small for 21 x 21"):
         kernels.frontal_shrink(random_tensor(1, 21), 0.5, work)
 
 
 def test_bad_shapes():
-    with pytest.raises(ValueError, match="must be square, got 3 x 4"):
-        kernels.frontal_shrink(np.zeros((2, 3, 4)), 1.0)
     with pytest.raises(ValueError, match="axis must be 1 or 2, got 0"):
         kernels.mode_shrink(np.zeros((2, 3, 3)), 1.0, 0)
     with pytest.raises(ValueError, match="same size"):
         kernels.complex_shrink(np.zeros((3, 3)), np.zeros((2, 2)), 1.0)
     assert kernels.complex_shrink(np.zeros((0, 0)), np.zeros((0, 0)), 1.0) == 0
     assert kernels.frontal_shrink(np.zeros((2, 0, 0)), 1.0).tolist() == [0, 0]
+    assert kernels.mode_shrink(np.zeros((0, 3, 3)), 1.0, 1) == 0
 
 
 def test_thread_count_of_blas_does_not_matter_much():

@@ -28,7 +28,9 @@ from mvsc_fast.spectral import fuse, spectral_labels
 
 FUNCTIONS = [tsvd_msc, ut_svd_msc, lt_msc, etlmsc, scmv_3dt]
 shapes = pytest.mark.parametrize(
-    ("n", "dims"), [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8)), (6, (3,) * 5)]
+    ("n", "dims"),
+    [(9, (4,)), (10, (30, 5)), (21, (7, 40, 21)), (8, (9, 3, 5, 8)), (6, (3,) * 5)]
+    + [(30, (2, 3, 4)), (30, (5, 6, 7))],  # fewer features than samples: common coordinates
 )
 
 

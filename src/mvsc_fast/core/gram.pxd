@@ -9,10 +9,11 @@ cdef enum Side:
     COLUMNS     # of the unfolding [T_0; T_1; ...]: one right factor for all slices
 
 
-cdef size_t unfolding_bytes(Py_ssize_t n, bint single) noexcept nogil
+cdef size_t unfolding_bytes(Py_ssize_t m, Py_ssize_t n, Side side, bint single) noexcept nogil
 cdef int unfolding_map(
-    number *m,
+    number *x,
     Py_ssize_t v,
+    Py_ssize_t m,
     Py_ssize_t n,
     double t,
     Side side,
@@ -20,10 +21,11 @@ cdef int unfolding_map(
     Py_ssize_t *rank,
 ) noexcept nogil
 
-cdef size_t complex_bytes(Py_ssize_t n, bint single) noexcept nogil
+cdef size_t complex_bytes(Py_ssize_t m, Py_ssize_t n, bint single) noexcept nogil
 cdef int complex_map(
     floating *x,
     floating *y,
+    Py_ssize_t m,
     Py_ssize_t n,
     double t,
     void *workspace,

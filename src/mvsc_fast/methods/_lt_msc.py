@@ -8,6 +8,7 @@ from .._kernels import UnfoldingWorkspace, mode_shrink, slice_shrink
 from ..solvers._representation import (
     MU_MAX,
     ThinView,
+    common_coordinates,
     largest_row_sum,
     mean_row_norm,
     update_errors,
@@ -64,9 +65,11 @@ def lt_msc(
     """
     v, n, dtype = len(views), views[0].shape[0], views[0].dtype
     thin = [ThinView(X) for X in views]
-    work = UnfoldingWorkspace(n, dtype)
+    span = common_coordinates(thin)
+    rows = len(thin[0].basis)
+    work = UnfoldingWorkspace(n, dtype, rows=min(v * rows, n))
 
-    Z, total = (np.zeros((v, n, n), dtype=dtype) for _ in range(2))  # total: sum of G_m - w_m
+    Z, total = (np.zeros((v, rows, n), dtype=dtype) for _ in range(2))  # total: sum of G_m - w_m
     G = np.empty_like(Z)
     w = [np.zeros_like(Z) for _ in range(3)]  # multipliers of Z = G_m over mu
     run = Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX)
@@ -85,13 +88,17 @@ def lt_msc(
             w[mode] -= G
             total += G
             G -= Z
-            residual = run.largest(residual, mean_row_norm(G), partial(largest_row_sum, G))
+            residual = run.largest(
+                residual,
+                mean_row_norm(G),
+                lambda A=G: largest_row_sum(span.inverse(A, axis=1)),
+            )
             w[mode] /= run.growth
             total -= w[mode]
         run.record(residual, *(view.residual for view in thin))
         for view in thin:
             view.y /= run.growth
-    return RepresentationResult(Z, **run.outcome)
+    return RepresentationResult(span.inverse(Z, axis=1), **run.outcome)
 
 
 def _unfolding_shrink(G, t, mode, work):

@@ -1,9 +1,7 @@
 """Ut-SVD-MSC: t-SVD-MSC without the rotation of the tensor (Xie et al. 2018)."""
 
-import numpy as np
-
 from .._kernels import UnfoldingWorkspace
-from ..solvers._representation import MU_MAX, ThinView, solve_tsvd
+from ..solvers._representation import MU_MAX, ThinView, common_coordinates, solve_tsvd
 from ..solvers._run import Run
 from ..transforms import check_view_transform, resolve_view_transform
 from ..views import check_views
@@ -65,7 +63,9 @@ def ut_svd_msc(
     """
     n, dtype = views[0].shape[0], views[0].dtype
     transform = resolve_view_transform(view_transform, len(views), dtype)
-    work = UnfoldingWorkspace(n, dtype, complex_slices=True)
+    thin = [ThinView(X) for X in views]
+    span = common_coordinates(thin)
+    work = UnfoldingWorkspace(n, dtype, complex_slices=True, rows=len(thin[0].basis))
 
     def shrink(T, t):
         hat = transform.forward(T, axis=0)
@@ -73,9 +73,9 @@ def ut_svd_msc(
         T[...] = transform.inverse(hat, axis=0)
 
     return solve_tsvd(
-        [ThinView(X) for X in views],
+        thin,
         shrink,
-        restore=np.asarray,
+        restore=lambda T: span.inverse(T, axis=1),
         run=Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX),
         lam=lam,
         update=update,

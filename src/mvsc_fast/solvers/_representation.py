@@ -5,6 +5,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
+from ..transforms import Basis
 from ._results import RepresentationResult
 
 MU_MAX = 1e11
@@ -76,6 +77,31 @@ class ThinView:
         return np.abs(self.U @ (self.R - self.RZ - self.E)).sum(axis=1).max()
 
 
+def common_coordinates(thin):
+    """A basis Q of all columns of all bases V, into whose coordinates Q^T V these are brought.
+
+    Representations start at zero and change by ``Z_i <- B + V_i C`` and by shrinking singular
+    values of frontal slices or unfoldings, also after a transform along the views. Neither leaves
+    the columns' common span, so methods may iterate on Q^T Z, with as many rows as all views have
+    independent features.
+
+    Returns
+    -------
+    Basis
+        Of the matrix Q of shape (n, D), or of None, the identity, where D would not be below n.
+    """
+    n = len(thin[0].basis)
+    if sum(view.basis.shape[1] for view in thin) >= n:
+        return Basis()
+    Q, _ = scipy.linalg.qr(
+        np.hstack([view.basis for view in thin]), mode="economic", check_finite=False
+    )
+    span = Basis(np.ascontiguousarray(Q))
+    for view in thin:
+        view.basis = span.forward(view.basis, axis=0)
+    return span
+
+
 def update_errors(thin, t):
     """E <- the misfits with the length of every column, stacked over the views, shrunk by t.
 
@@ -102,8 +128,11 @@ def largest_row_sum(A):
 
 
 def mean_row_norm(A):
-    """A lower bound of `largest_row_sum`: root of the mean squared row length of all slices."""
-    return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[1])
+    """A lower bound of `largest_row_sum`: root of the mean squared row length of all slices.
+
+    A may be in the coordinates of fewer rows than the n that its columns are for.
+    """
+    return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[2])
 
 
 def solve_tsvd(thin, shrink, restore, run, *, lam, update):
@@ -130,7 +159,7 @@ def solve_tsvd(thin, shrink, restore, run, *, lam, update):
     RepresentationResult
     """
     v, n, dtype = len(thin), thin[0].R.shape[1], thin[0].R.dtype
-    G = np.zeros((v, n, n), dtype=dtype)
+    G = np.zeros((v, len(thin[0].basis), n), dtype=dtype)
     w = np.zeros_like(G)  # multiplier of Z = G over rho
     gap = np.zeros_like(G)  # Z - G
     VT = [np.zeros_like(view.R) for view in thin]  # V^T (Z + w)
