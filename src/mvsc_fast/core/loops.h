@@ -43,4 +43,25 @@ typedef struct {
 #undef REAL
 #undef NAME
 
+/* Upper triangle of gram += weight * rows rows^T for v rows of n entries, `stride` apart. */
+MVSC_CLONES static void mvsc_add_gram(
+    const double *MVSC_RESTRICT rows, ptrdiff_t v, ptrdiff_t stride, ptrdiff_t n, double weight,
+    double *MVSC_RESTRICT gram)
+{
+    for (ptrdiff_t p = 0; p < v; p++)
+        for (ptrdiff_t q = p; q < v; q++) {
+            const double *a = rows + p * stride, *b = rows + q * stride;
+            double sums[MVSC_LANES] = {0}, total = 0;
+            ptrdiff_t k = 0;
+            for (; k + MVSC_LANES <= n; k += MVSC_LANES)
+                for (int lane = 0; lane < MVSC_LANES; lane++)
+                    sums[lane] += a[k + lane] * b[k + lane];
+            for (; k < n; k++)
+                total += a[k] * b[k];
+            for (int lane = 0; lane < MVSC_LANES; lane++)
+                total += sums[lane];
+            gram[p * v + q] += weight * total;
+        }
+}
+
 #endif

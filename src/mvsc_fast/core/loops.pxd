@@ -58,6 +58,21 @@ cdef extern from "loops.h" nogil:
                              double lam, double mu, double mu_next, Py_ssize_t n, double *argument,
                              float *change)
 
+    void mvsc_misfit_d(const double *w, const double *e, const double *y, double inverse_mu,
+                       Py_ssize_t n, double *out)
+    void mvsc_misfit_f(const float *w, const float *e, const float *y, double inverse_mu,
+                       Py_ssize_t n, double *out)
+    void mvsc_snn_update_d(const double *w, double *e, double *l1, double *y1, double *x,
+                           double *lt, double *yt, double *xt, double *l3, double *y3,
+                           const double *new3, double mu, double mu_next, Py_ssize_t n,
+                           double *change)
+    void mvsc_snn_update_f(const float *w, float *e, float *l1, float *y1, float *x,
+                           float *lt, float *yt, float *xt, float *l3, float *y3,
+                           const double *new3, double mu, double mu_next, Py_ssize_t n,
+                           double *change)
+    void mvsc_add_gram(const double *rows, Py_ssize_t v, Py_ssize_t stride, Py_ssize_t n,
+                       double weight, double *gram)
+
 
 cdef inline void argument(const floating *w, const floating *l, const floating *e,
                           const floating *y, double inverse_mu, Py_ssize_t n,
@@ -146,3 +161,21 @@ cdef inline void trpca_update(const floating *w, floating *l, floating *s, float
         mvsc_trpca_update_d(w, l, s, y, x, lam, mu, mu_next, n, argument, change)
     else:
         mvsc_trpca_update_f(w, l, s, y, x, lam, mu, mu_next, n, argument, change)
+
+
+cdef inline void misfit(const floating *w, const floating *e, const floating *y, double inverse_mu,
+                        Py_ssize_t n, double *out) noexcept nogil:
+    if floating is double:
+        mvsc_misfit_d(w, e, y, inverse_mu, n, out)
+    else:
+        mvsc_misfit_f(w, e, y, inverse_mu, n, out)
+
+
+cdef inline void snn_update(const floating *w, floating *e, floating *l1, floating *y1,
+                            floating *x, floating *lt, floating *yt, floating *xt, floating *l3,
+                            floating *y3, const double *new3, double mu, double mu_next,
+                            Py_ssize_t n, double *change) noexcept nogil:
+    if floating is double:
+        mvsc_snn_update_d(w, e, l1, y1, x, lt, yt, xt, l3, y3, new3, mu, mu_next, n, change)
+    else:
+        mvsc_snn_update_f(w, e, l1, y1, x, lt, yt, xt, l3, y3, new3, mu, mu_next, n, change)

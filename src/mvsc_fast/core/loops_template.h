@@ -194,3 +194,50 @@ MVSC_CLONES static void NAME(mvsc_trpca_update)(
         argument[k] = w[k] - sparse - next * inverse_next;
     }
 }
+
+/* out[k] = w - e - y / mu, as double */
+MVSC_CLONES static void NAME(mvsc_misfit)(
+    const REAL *MVSC_RESTRICT w, const REAL *MVSC_RESTRICT e, const REAL *MVSC_RESTRICT y,
+    double inverse_mu, ptrdiff_t n, double *MVSC_RESTRICT out)
+{
+    for (ptrdiff_t k = 0; k < n; k++)
+        out[k] = (double)w[k] - e[k] - y[k] * inverse_mu;
+}
+
+/* Entries of one row of SNN's blocks, and of their mirror images xt, lt, yt of x, l1 and y1, given
+ * the new L3: everything of an iteration but its shrinkages, see snn_sweep. */
+MVSC_CLONES static void NAME(mvsc_snn_update)(
+    const REAL *MVSC_RESTRICT w, REAL *MVSC_RESTRICT e, REAL *MVSC_RESTRICT l1,
+    REAL *MVSC_RESTRICT y1, REAL *MVSC_RESTRICT x, REAL *MVSC_RESTRICT lt,
+    REAL *MVSC_RESTRICT yt, REAL *MVSC_RESTRICT xt, REAL *MVSC_RESTRICT l3,
+    REAL *MVSC_RESTRICT y3, const double *MVSC_RESTRICT new3, double mu, double mu_next,
+    ptrdiff_t n, double *MVSC_RESTRICT change)
+{
+    const double inverse = 1.0 / mu, inverse_next = 1.0 / mu_next;
+    const double third = 1.0 / 3.0, t = third / mu;
+    for (ptrdiff_t k = 0; k < n; k++) {
+        double a = w[k] - ((double)x[k] + xt[k] + new3[k]
+                           + ((double)y1[k] + yt[k] + y3[k]) * inverse) * third;
+        double error = a > t ? a - t : (a < -t ? a + t : 0.0);
+        double r1 = x[k] + error - w[k], r2 = xt[k] + error - w[k], r3 = new3[k] + error - w[k];
+        double c = change[k], d;
+        d = fabs(r1); c = d > c ? d : c;
+        d = fabs(r2); c = d > c ? d : c;
+        d = fabs(r3); c = d > c ? d : c;
+        d = fabs((double)x[k] - l1[k]); c = d > c ? d : c;
+        d = fabs((double)xt[k] - lt[k]); c = d > c ? d : c;
+        d = fabs(new3[k] - l3[k]); c = d > c ? d : c;
+        d = fabs(error - e[k]); c = d > c ? d : c;
+        change[k] = c;
+        REAL next1 = (REAL)(y1[k] + mu * r1), next2 = (REAL)(yt[k] + mu * r2);
+        l1[k] = x[k];
+        lt[k] = xt[k];
+        l3[k] = (REAL)new3[k];
+        e[k] = (REAL)error;
+        y1[k] = next1;
+        yt[k] = next2;
+        y3[k] = (REAL)(y3[k] + mu * r3);
+        x[k] = (REAL)(w[k] - error - next1 * inverse_next);
+        xt[k] = (REAL)(w[k] - error - next2 * inverse_next);
+    }
+}

@@ -28,7 +28,7 @@ cdef struct SNN:
     double mu_next
     const double *mapper    # v x v: L3 is mapper @ (W - E - Y3 / mu)
 
-cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, int n_threads) noexcept nogil
+cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, size_t itemsize, int n_threads) noexcept nogil
 cdef double snn_sweep(
     const floating *W,
     floating *E,

@@ -2,7 +2,7 @@
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport fabs, fmax
+from libc.math cimport fmax
 from libc.string cimport memset
 
 from . cimport loops
@@ -104,9 +104,13 @@ cdef double trpca_sweep(
 # ------------------------------------------------------------------ SNN
 
 cdef struct SNNMemory:
-    double *argument        # n_threads x v x TILE
-    double *grams           # one v x v matrix for each row of tiles
-    double *change          # one number for each row of tiles
+    # For each thread: a tile of TILE x TILE entries.
+    double *argument        # v x TILE, of one row
+    double *new3            # v tiles of the new L3
+    void *mirror            # three tiles: L1, Y1 and X of the mirror images
+    # For each row of tiles:
+    double *grams           # v x v
+    double *change          # TILE, running maxima
 
 
 cdef Py_ssize_t tiles_of(Py_ssize_t n) noexcept nogil:
@@ -114,100 +118,45 @@ cdef Py_ssize_t tiles_of(Py_ssize_t n) noexcept nogil:
     return (n + TILE - 1) // TILE
 
 
-cdef void lay_out_snn(Arena *arena, Py_ssize_t v, Py_ssize_t n, int n_threads,
+cdef void lay_out_snn(Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize, int n_threads,
                       SNNMemory *memory) noexcept nogil:
     """Lay out what the threads of a sweep need, and its sums tile by tile."""
     cdef double threads = n_threads, tiles = tiles_of(n)
     memory.argument = <double *> take(arena, threads * v * TILE, sizeof(double))
+    memory.new3 = <double *> take(arena, threads * v * TILE * TILE, sizeof(double))
+    memory.mirror = take(arena, threads * 3 * TILE * TILE, itemsize)
     memory.grams = <double *> take(arena, tiles * v * v, sizeof(double))
-    memory.change = <double *> take(arena, tiles, sizeof(double))
+    memory.change = <double *> take(arena, tiles * TILE, sizeof(double))
 
 
-cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, int n_threads) noexcept nogil:
+cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, size_t itemsize,
+                      int n_threads) noexcept nogil:
     """Workspace of snn_sweep."""
     cdef Arena arena = counting_arena()
     cdef SNNMemory memory
-    lay_out_snn(&arena, v, n, n_threads, &memory)
+    lay_out_snn(&arena, v, n, itemsize, n_threads, &memory)
     return workspace_bytes(&arena)
 
 
-cdef inline void views_argument(
-    const floating *w,
-    const floating *e,
-    const floating *y3,
-    double mu,
-    Py_ssize_t v,
-    Py_ssize_t square,
-    Py_ssize_t width,
-    double *argument,           # OUT  v x TILE
-) noexcept nogil:
-    """W - E - Y3 / mu of ``width`` entries, in every view."""
-    cdef Py_ssize_t i, k, at
-    for i in range(v):
-        at = i * square
-        for k in range(width):
-            argument[i * TILE + k] = w[at + k] - e[at + k] - y3[at + k] / mu
+cdef void load_mirror(const floating *t, Py_ssize_t n, Py_ssize_t rows, Py_ssize_t columns,
+                      floating *out) noexcept nogil:
+    """out[j, k] = t[k, j] for a tile t of columns x rows entries of a matrix."""
+    cdef Py_ssize_t j, k
+    for k in range(columns):
+        for j in range(rows):
+            out[j * TILE + k] = t[k * n + j]
 
 
-cdef inline void add_gram(const double *argument, Py_ssize_t v, Py_ssize_t width,
-                          Py_ssize_t diagonal, double *gram) noexcept nogil:
-    """Upper triangle of gram += sum_k w_k a_k a_k^T of the columns of argument, v x TILE.
-
-    w_k is 1 for the entry ``diagonal`` of the slices' diagonal, else 2: for its mirror image too.
-    """
-    cdef Py_ssize_t p, q, k
-    cdef double low, weight
-    for p in range(v):
-        for q in range(p, v):
-            low = 0.0
-            for k in range(width):
-                weight = 1.0 if k == diagonal else 2.0
-                low = low + weight * argument[p * TILE + k] * argument[q * TILE + k]
-            gram[p * v + q] += low
+cdef void store_mirror(floating *t, Py_ssize_t n, const floating *tile, Py_ssize_t stride,
+                       Py_ssize_t rows, Py_ssize_t columns) noexcept nogil:
+    """t[k, j] = tile[j, k], the inverse of load_mirror from rows that are ``stride`` apart."""
+    cdef Py_ssize_t j, k
+    for k in range(columns):
+        for j in range(rows):
+            t[k * n + j] = tile[j * stride + k]
 
 
-cdef inline double snn_entry(
-    const floating *w,
-    floating *e,
-    floating *l1,
-    floating *y1,
-    floating *x,
-    floating *l3,
-    floating *y3,
-    double new3,                # the new L3
-    double mu,
-    double mu_next,
-    Py_ssize_t at,
-    Py_ssize_t mirror,
-) noexcept nogil:
-    """Update the entry ``at`` and its mirror image; returns the largest residual or change.
-
-    The copy of the columns is the transpose of L1, so that the mean over the three copies is over
-    x[at], x[mirror] and new3.
-    """
-    cdef double t = 1.0 / (3.0 * mu), a, error, r1, r2, r3, change
-    a = w[at] - (x[at] + x[mirror] + new3 + (y1[at] + y1[mirror] + y3[at]) / mu) / 3.0
-    error = a - t if a > t else (a + t if a < -t else 0.0)
-    r1 = x[at] + error - w[at]
-    r2 = x[mirror] + error - w[at]
-    r3 = new3 + error - w[at]
-    change = fmax(fabs(r1), fmax(fabs(r2), fabs(r3)))
-    change = fmax(change, fmax(fabs(x[at] - l1[at]), fabs(x[mirror] - l1[mirror])))
-    change = fmax(change, fmax(fabs(error - e[at]), fabs(new3 - l3[at])))
-    l1[at] = x[at]
-    l1[mirror] = x[mirror]
-    l3[at] = l3[mirror] = <floating> new3
-    e[at] = e[mirror] = <floating> error
-    y3[at] = y3[mirror] = <floating> (y3[at] + mu * r3)
-    y1[at] = <floating> (y1[at] + mu * r1)
-    x[at] = <floating> (w[at] - error - y1[at] / mu_next)
-    if mirror != at:
-        y1[mirror] = <floating> (y1[mirror] + mu * r2)
-        x[mirror] = <floating> (w[at] - error - y1[mirror] / mu_next)
-    return change
-
-
-cdef double snn_tile(
+cdef void snn_tile(
     const floating *w,          # everything: v slices of n x n
     floating *e,
     floating *l1,
@@ -219,28 +168,52 @@ cdef double snn_tile(
     Py_ssize_t j_first,
     Py_ssize_t k_first,
     double *argument,           # v x TILE
+    double *new3,               # v x TILE x TILE
+    floating *mirror,           # 3 x TILE x TILE
     double *gram,               # INOUT v x v
+    double *change,             # INOUT TILE
 ) noexcept nogil:
-    """Update the entries (j, k) of a tile with k >= j, and their mirror images."""
-    cdef Py_ssize_t v = snn.v, n = snn.n, square = n * n, j, k, i, p, start, row, width
-    cdef double change = 0.0, new3, mu = snn.mu, mu_next = snn.mu_next
-    cdef const double *mapper = snn.mapper
-    for j in range(j_first, min(j_first + TILE, n)):
-        start = max(k_first, j)
-        width = min(k_first + TILE, n) - start
-        row = j * n + start
-        views_argument(w + row, e + row, y3 + row, mu, v, square, width, argument)
+    """Update the entries of a tile, and their mirror images in another one.
+
+    The copy of the columns is the transpose of L1, so that an entry needs its mirror image. A tile
+    on the diagonal is its own mirror image, of which a copy is read.
+    """
+    cdef Py_ssize_t v = snn.v, n = snn.n, square = n * n, i, j, at
+    cdef Py_ssize_t rows = min(<Py_ssize_t> TILE, n - j_first)
+    cdef Py_ssize_t columns = min(<Py_ssize_t> TILE, n - k_first)
+    cdef Py_ssize_t tile = j_first * n + k_first, other = k_first * n + j_first
+    cdef floating *lt = mirror
+    cdef floating *yt = mirror + TILE * TILE
+    cdef floating *xt = mirror + 2 * TILE * TILE
+    for j in range(rows):
         for i in range(v):
-            for k in range(width):
-                new3 = 0.0
-                for p in range(v):
-                    new3 = new3 + mapper[i * v + p] * argument[p * TILE + k]
-                change = fmax(change, snn_entry(w, e, l1, y1, x, l3, y3, new3, mu, mu_next,
-                                                i * square + row + k,
-                                                i * square + (start + k) * n + j))
-        views_argument(w + row, e + row, y3 + row, mu_next, v, square, width, argument)
-        add_gram(argument, v, width, j - start, gram)
-    return change
+            at = i * square + tile + j * n
+            loops.misfit(w + at, e + at, y3 + at, 1.0 / snn.mu, columns, argument + i * TILE)
+        for i in range(v):
+            loops.combine(snn.mapper + i * v, argument, v, TILE, columns,
+                          new3 + (i * TILE + j) * TILE)
+    for i in range(v):
+        load_mirror(l1 + i * square + other, n, rows, columns, lt)
+        load_mirror(y1 + i * square + other, n, rows, columns, yt)
+        load_mirror(x + i * square + other, n, rows, columns, xt)
+        for j in range(rows):
+            at = i * square + tile + j * n
+            loops.snn_update(w + at, e + at, l1 + at, y1 + at, x + at, lt + j * TILE,
+                             yt + j * TILE, xt + j * TILE, l3 + at, y3 + at,
+                             new3 + (i * TILE + j) * TILE, snn.mu, snn.mu_next, columns, change)
+        if j_first != k_first:
+            at = i * square
+            store_mirror(l1 + at + other, n, lt, TILE, rows, columns)
+            store_mirror(y1 + at + other, n, yt, TILE, rows, columns)
+            store_mirror(x + at + other, n, xt, TILE, rows, columns)
+            store_mirror(e + at + other, n, e + at + tile, n, rows, columns)
+            store_mirror(l3 + at + other, n, l3 + at + tile, n, rows, columns)
+            store_mirror(y3 + at + other, n, y3 + at + tile, n, rows, columns)
+    for j in range(rows):
+        for i in range(v):
+            at = i * square + tile + j * n
+            loops.misfit(w + at, e + at, y3 + at, 1.0 / snn.mu_next, columns, argument + i * TILE)
+        loops.mvsc_add_gram(argument, v, TILE, columns, 1.0 if j_first == k_first else 2.0, gram)
 
 
 cdef double snn_sweep(
@@ -265,19 +238,23 @@ cdef double snn_sweep(
     """
     cdef Arena arena = arena_at(workspace)
     cdef SNNMemory memory
-    cdef Py_ssize_t v = snn.v, row, column, p, q, tiles = tiles_of(snn.n)
+    cdef Py_ssize_t v = snn.v, row, column, k, p, q, tiles = tiles_of(snn.n)
     cdef double largest = 0.0
-    lay_out_snn(&arena, v, snn.n, n_threads, &memory)
+    cdef int thread
+    lay_out_snn(&arena, v, snn.n, sizeof(floating), n_threads, &memory)
     memset(memory.grams, 0, tiles * v * v * sizeof(double))
-    memset(memory.change, 0, tiles * sizeof(double))
+    memset(memory.change, 0, tiles * TILE * sizeof(double))
     for row in prange(tiles, num_threads=n_threads, schedule="static", chunksize=1):
+        thread = omp_get_thread_num()
         for column in range(row, tiles):
-            memory.change[row] = fmax(memory.change[row], snn_tile(
-                W, E, L1, Y1, X, L3, Y3, snn, row * TILE, column * TILE,
-                memory.argument + omp_get_thread_num() * v * TILE, memory.grams + row * v * v))
+            snn_tile(W, E, L1, Y1, X, L3, Y3, snn, row * TILE, column * TILE,
+                     memory.argument + thread * v * TILE, memory.new3 + thread * v * TILE * TILE,
+                     <floating *> memory.mirror + thread * 3 * TILE * TILE,
+                     memory.grams + row * v * v, memory.change + row * TILE)
     memset(gram, 0, v * v * sizeof(double))
+    for k in range(tiles * TILE):
+        largest = fmax(largest, memory.change[k])
     for row in range(tiles):
-        largest = fmax(largest, memory.change[row])
         for p in range(v):
             for q in range(p, v):
                 gram[p * v + q] += memory.grams[(row * v + p) * v + q]
