@@ -16,6 +16,7 @@ from ._kernels import (
     frontal_shrink,
     halfcomplex_shrink,
     slice_shrink,
+    symmetric_shrink,
 )
 from .graphs import graph_basis, self_representation
 from .threads import blas_threads
@@ -70,17 +71,20 @@ class Fourier:
         with blas_threads(1):
             halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
-    def shrink_frontal(self, T, t, work=None):
-        """As `shrink`, for frontal slices and a DFT along the views; threads are BLAS's own."""
+    def shrink_frontal(self, T, t, work=None, symmetric=None):
+        """As `shrink`, for frontal slices and a DFT along the views; threads are BLAS's own.
+
+        A ``symmetric`` workspace says that all slices are symmetric: real ones then cost less.
+        """
         v = len(T)
         t = t / np.sqrt(v)
         if work is None:
             work = UnfoldingWorkspace(T.shape[1], T.dtype, complex_slices=True)
-        frontal_shrink(T[:1], t, work)
+        _real_shrink(T[:1], t, work, symmetric)
         for k in range(1, v - 1, 2):
             complex_shrink(T[k], T[k + 1], np.sqrt(2) * t, work)
         if v % 2 == 0:
-            frontal_shrink(T[v - 1 :], t, work)
+            _real_shrink(T[v - 1 :], t, work, symmetric)
 
 
 class Basis:
@@ -106,9 +110,25 @@ class Basis:
         with blas_threads(1):
             slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
-    def shrink_frontal(self, T, t, work=None):
-        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS."""
-        frontal_shrink(T, t / np.sqrt(len(T)), work)
+    def shrink_frontal(self, T, t, work=None, symmetric=None):
+        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS.
+
+        A ``symmetric`` workspace says that all slices are symmetric.
+        """
+        _real_shrink(T, t / np.sqrt(len(T)), work, symmetric)
+
+
+def _real_shrink(T, t, work, symmetric):
+    """Shrink the singular values of real slices, by their eigenvalues where these are the same."""
+    if symmetric is None:
+        frontal_shrink(T, t, work)
+        return
+    for A in T:
+        # Bounds of the spectral norm: most of the first iterations need no eigenvalues.
+        if min(np.linalg.norm(A), np.abs(A).sum(axis=1).max()) <= t:
+            A[...] = 0
+        else:
+            symmetric_shrink(A[None], t, symmetric)
 
 
 SAMPLE_TRANSFORMS = ("dft", "graph", "identity")

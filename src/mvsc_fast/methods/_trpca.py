@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._kernels import UnfoldingWorkspace, trpca_pass
+from .._kernels import SymmetricWorkspace, UnfoldingWorkspace, trpca_pass
 from ..solvers._results import RecoveryResult
 from ..solvers._run import Run
 from ..transforms import check_view_transform, resolve_view_transform
@@ -68,12 +68,13 @@ def trpca(
     transform = resolve_view_transform(view_transform, v, W.dtype)
     basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)
     work = UnfoldingWorkspace(n, W.dtype, complex_slices=True)
+    symmetric = SymmetricWorkspace(n, 1, W.dtype)  # as W is, so are all iterates
 
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     X = transform.forward(W, axis=0)
     run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
     for mu in run:
-        transform.shrink_frontal(X, 1.0 / mu, work)
+        transform.shrink_frontal(X, 1.0 / mu, work, symmetric)
         change = trpca_pass(
             W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
         )
