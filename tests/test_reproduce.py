@@ -260,17 +260,42 @@ def test_a_dry_run_computes_nothing(folder, tmp_path, capsys):
     assert "left out: ORL: not in the data folder" in out
 
 
+def finished(row, seconds, **more):
+    """The record of a cell, as far as a forecast looks at it."""
+    return {"data": "mine", "row": row, "method": row, "parameters": {}, "n": 640, "n_clusters": 10,
+            "repeats": 1, "seconds": seconds, "input_seconds": 0.0, **more}  # fmt: skip
+
+
 def test_times_are_those_measured_where_there_are_some():
     source = _data.Source("mine", 640, 10, "x")
     cells, _ = _plan.plan([source], ["SNN", "AWP"], {}, ["file"], 1, 1, ["tables"], 20.0)
     rough = _plan.estimated(cells, [source], {})
-    slow = {"data": "mine", "row": "AWP", "method": "AWP", "parameters": {}, "n": 640,
-            "n_clusters": 10, "repeats": 1, "seconds": 40.0, "input_seconds": 2.0}  # fmt: skip
-    known = _plan.estimated(cells, [source], {"a": slow})
+    known = _plan.estimated(cells, [source], {"a": finished("AWP", 40.0)})
     place = [cell.row for cell in cells].index("AWP")
-    ratio = 42.0 / _settings.METHODS["AWP"].seconds  # this machine is so much slower
-    assert known[place] == pytest.approx(42.0 + ratio * _plan.KMEANS * 10)
+    ratio = 40.0 / _settings.METHODS["AWP"].seconds  # this machine is so much slower
+    assert known[place] == pytest.approx(40.0 + ratio * _plan.KMEANS * 10)
     assert known[1 - place] == pytest.approx(ratio * rough[1 - place])
+
+
+def test_many_short_cells_say_little_about_long_ones():
+    """As those of the sensitivity study, which are faster than their rough times."""
+    source = _data.Source("mine", 640, 10, "x")
+    cells, _ = _plan.plan([source], ["SNN"], {}, ["file"], 1, 1, ["tables"], 20.0)
+    methods = _settings.METHODS
+    records = {k: finished("TLRR exact", methods["TLRR exact"].seconds / 10) for k in range(80)}
+    records["long"] = finished("TRPCA", 2 * methods["TRPCA"].seconds)
+    rough, known = (_plan.estimated(cells, [source], found)[0] for found in ({}, records))
+    assert 1.0 < known / rough < 2.0
+
+
+def test_an_input_that_was_made_takes_what_it_took_and_is_no_part_of_the_fit():
+    source = _data.Source("mine", 640, 10, "x")
+    cells, _ = _plan.plan([source], ["SNN", "TRPCA"], {}, ["file"], 1, 1, ["tables"], 20.0)
+    snn = finished("SNN", 50.0, parameters=cells[0].parameters, input_seconds=7.0)
+    trpca = {**snn, "row": "TRPCA", "method": "TRPCA", "seconds": 60.0}
+    first, second = _plan.estimated(cells, [source], {"a": snn, "b": trpca})
+    assert cells[0].row == "SNN"
+    assert first - second == pytest.approx(7.0 + 50.0 - 60.0)  # the second finds the input made
 
 
 def test_features_of_images_are_part_of_the_forecast():
@@ -291,7 +316,7 @@ def test_long_cells_are_fewer_or_left_out_with_the_reason():
     ]  # fmt: skip
     assert any("SNN, shuffled: 1 of 3 seeds, as one takes" in text for text in left_out)
     assert sum("SCMV-3DT" in text and "minutes, more than" in text for text in left_out) == 2
-    _, left_out = _plan.plan([large], ["Ut-SVD-MSC"], {}, ["shuffled"], 3, 1, ["tables"], 20.0)
+    _, left_out = _plan.plan([large], ["SCMV-3DT"], {}, ["shuffled"], 3, 1, ["tables"], 20.0)
     assert "does not depend on the order" in left_out[0]
 
 

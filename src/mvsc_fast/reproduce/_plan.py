@@ -1,5 +1,6 @@
 """Which cells there are, how long they take, and what is left out."""
 
+import json
 import pickle
 from statistics import median
 
@@ -24,7 +25,7 @@ ORDERS = ("file", "shuffled")
 STUDIES = ("tables", "ablation", "initial", "sensitivity")
 SHORT = 60.0  # seconds of a cell; longer ones have one seed
 FEW = 5  # runs of k-means where many parameters are compared
-KMEANS = 0.002  # seconds of a labelling for each cluster
+KMEANS = 0.003  # seconds of a labelling for each cluster
 IMAGE = 0.0065  # seconds of the features of one
 GIVEN = Method(object, {}, "Given by the caller.", power=2.0, order_free=False, kmeans=False)
 
@@ -86,7 +87,7 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
 
 
 def seconds_of(method, parameters, n):
-    """Rough seconds of a fit and its input on one idle core."""
+    """Rough seconds of a fit and of making its input."""
     seconds = method.seconds * (n / 640) ** method.power
     graph = parameters.get("graph")
     if isinstance(graph, dict):
@@ -95,38 +96,49 @@ def seconds_of(method, parameters, n):
 
 
 def estimated(cells, sources, records):
-    """Seconds of every cell: measured where the same row is finished, otherwise rough ones.
+    """CPU seconds of every cell: measured where the same row is finished, otherwise rough ones.
 
-    Rough ones are scaled by what the finished cells took, against their own rough times.
+    Rough ones are scaled by what all fits that are finished took together, against their own rough
+    times together: long fits count for more, as they do in what is left.
     """
     size = {source.name: source.n for source in sources}
     clusters = {source.name: source.n_clusters for source in sources}
-    done, ratios = {}, []
+    fits, inputs, took, rough = {}, {}, 0.0, 0.0
     for record in records.values():
         if "seconds" in record and record["data"] in size:
-            took = record["seconds"] + record["input_seconds"]
-            done.setdefault((record["data"], record["row"]), []).append(took)
+            data, graph = record["data"], record["parameters"].get("graph")
+            fits.setdefault((data, record["row"]), []).append(record["seconds"])
+            if isinstance(graph, dict):
+                inputs[data, _name(graph)] = record["input_seconds"]
             if record["method"] in METHODS:
-                rough = seconds_of(METHODS[record["method"]], record["parameters"], record["n"])
-                ratios.append(took / rough)
-    scale = median(ratios) if ratios else 1.0
+                took += record["seconds"]
+                rough += seconds_of(METHODS[record["method"]], {}, record["n"])
+    scale = took / rough if rough > 0 else 1.0
     # Features of images are made before the first cell of their set.
     images = {source.name: IMAGE * source.n for source in sources
               if source.features is not None
-              and not any(data == source.name for data, _ in done)}  # fmt: skip
+              and not any(data == source.name for data, _ in fits)}  # fmt: skip
     times, group = [], None
     for cell in cells:
-        method = METHODS.get(cell.method, GIVEN)
-        parameters = cell.parameters
-        if cell.group == group:  # its input is there
-            parameters = {}
-        rough = seconds_of(method, parameters, size[cell.data])
-        known = done.get((cell.data, cell.row))
-        fit = median(known) if known else scale * rough
-        labelling = KMEANS * cell.repeats * clusters[cell.data]
-        times.append(fit + scale * (labelling + images.pop(cell.data, 0.0)))
+        n, graph = size[cell.data], cell.parameters.get("graph")
+        known = fits.get((cell.data, cell.row))
+        seconds = KMEANS * cell.repeats * clusters[cell.data] + images.pop(cell.data, 0.0)
+        if not known:
+            seconds += seconds_of(METHODS.get(cell.method, GIVEN), {}, n)
+        seconds *= scale
+        if known:
+            seconds += median(known)
+        if isinstance(graph, dict) and cell.group != group:  # otherwise its input is there
+            made = inputs.get((cell.data, _name(graph)))
+            seconds += scale * seconds_of(METHODS[graph["method"]], {}, n) if made is None else made
+        times.append(seconds)
         group = cell.group
     return times
+
+
+def _name(graph):
+    """What a method that makes an input is known by."""
+    return json.dumps(graph, sort_keys=True)
 
 
 def _given(estimator):
