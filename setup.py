@@ -78,6 +78,7 @@ class BuildExt(build_ext):
 write_blas_int()
 headers = [
     "src/mvsc_fast/core/factored_loops.h",
+    "src/mvsc_fast/core/hermitian_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
     "src/mvsc_fast/core/votes_loops.h",

@@ -505,8 +505,9 @@ def snn_pass(
         raise ValueError(f"the mapper must be {w.v} x {w.v} of float64")
     gram = np.empty((w.v, w.v))
     cdef Buffer gram_memory = Buffer(gram)
-    cdef Buffer work = Buffer(np.empty(snn_bytes(w.v, w.n, np.dtype(w.dtype()).itemsize,
-                                                   n_threads), np.int8))
+    cdef size_t needed = snn_bytes(w.v, w.n, sizeof(float) if w.single else sizeof(double),
+                                   n_threads)
+    cdef Buffer work = Buffer(np.empty(needed, np.int8))
     cdef double *products = <double *> address(gram_memory)
     cdef void *memory = address(work)
     snn.v, snn.n, snn.mu, snn.mu_next = w.v, w.n, mu, mu_next

@@ -74,6 +74,18 @@ def test_complex_shrinkage_equals_its_definition(dtype, n, t):
     np.testing.assert_allclose(out[0] + 1j * out[1], expected, atol=tolerance)
 
 
+@pytest.mark.parametrize("n", [288, 289, 323])
+def test_complex_slices_that_are_reduced_in_panels(n):
+    """None, one and two panels of 32 columns; an odd number of rows is left for the vectors."""
+    T = random_tensor(2, n)
+    exact = T[0] + 1j * T[1]
+    U, s, Vh = np.linalg.svd(exact)
+    t = s[n // 2]
+    assert kernels.complex_shrink(T[0], T[1], t) == n // 2
+    expected = (U * np.maximum(s - t, 0)) @ Vh
+    np.testing.assert_allclose(T[0] + 1j * T[1], expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("t", [1e-12, 1e-9, 1e-7, 1e-5, 1e-3])
 @pytest.mark.parametrize("decay", [1e-4, 1e-8, 1e-12])
 def test_small_singular_values_beside_large_ones(t, decay):

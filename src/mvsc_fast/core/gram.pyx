@@ -13,6 +13,7 @@ from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
+from .hermitian cimport reduce_hermitian
 from .lapack cimport blas_int, doublecomplex, floatcomplex, number
 from .rows cimport SHRINK, gram_limit
 from .symmetric cimport (
@@ -139,8 +140,12 @@ cdef int gram_spectrum(
     cdef blas_int size = <blas_int> g, depth = <blas_int> (m + n - g), info
     for i in range(v):
         la.herk_lower(size, depth, x + i * m * n, side == ROWS, i > 0, gram)
-    info = la.hetrd(size, gram, memory.d, memory.e, <number *> memory.tau,
-                    <number *> memory.image)
+    if number is doublecomplex:
+        info = reduce_hermitian(size, gram, <double *> memory.d, <double *> memory.e,
+                                <number *> memory.tau, <number *> memory.image)
+    else:
+        info = la.hetrd(size, gram, memory.d, memory.e, <number *> memory.tau,
+                        <number *> memory.image)
     if info != 0:
         return <int> info
     if number is float or number is floatcomplex:
