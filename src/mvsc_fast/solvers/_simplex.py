@@ -4,6 +4,7 @@ import numpy as np
 import scipy.linalg
 
 CHECK = 5  # steps between certificates, each of which costs as much as a step
+BLOCK = 2**16  # entries of the rows handled together, which stay in cache
 
 
 def project_rows(V, tau=None):
@@ -73,20 +74,32 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     root = np.sqrt(2.0 * ridge / scale)
     momentum = (1.0 - root) / (1.0 + root)
 
-    def gradient(S):
-        out = (S @ H.T) @ (2.0 * H)
+    twice = 2.0 * H
+
+    def gradient(S, C):
+        out = (S @ H.T) @ twice
         out += (2.0 * ridge) * S
         out += C
         return out
 
-    ahead, tau = S, None
+    S, ahead, tau = S.copy(), S.copy(), np.full(len(S), -1.0, dtype=S.dtype)
+    height = max(1, BLOCK // S.shape[1])
+    blocks = [slice(first, first + height) for first in range(0, len(S), height)]
     for step in range(max_iter):
-        former = S
-        S, tau = project_rows(ahead - gradient(ahead) / scale, tau)
+        for rows in blocks:
+            point = ahead[rows] - gradient(ahead[rows], C[rows]) / scale
+            point, tau[rows] = project_rows(point, tau[rows])
+            np.subtract(point, S[rows], out=ahead[rows])
+            ahead[rows] *= momentum
+            ahead[rows] += point
+            S[rows] = point
         if (step + 1) % CHECK == 0 or step + 1 == max_iter:
-            slope = gradient(S)
-            gap = np.max(np.einsum("mn,mn->m", slope, S) - slope.min(axis=1))
+            gap = max(_largest_gap(S[rows], gradient(S[rows], C[rows])) for rows in blocks)
             if gap <= tol:
                 break
-        ahead = S + momentum * (S - former)
     return S, float(gap)
+
+
+def _largest_gap(S, slope):
+    """Largest duality gap of the rows of S, given their gradients."""
+    return np.max(np.einsum("mn,mn->m", slope, S) - slope.min(axis=1))
