@@ -194,6 +194,34 @@ def test_a_frame_is_clustered_by_named_views():
     assert (model.predict(frame[names[::-1]]) == labels).mean() > 0.95
 
 
+def test_pipelines_give_data_frames_where_they_are_asked_to(wine):
+    pytest.importorskip("pandas")
+    X, _ = wine
+    steps = make_pipeline(
+        ViewSplitter({"a": slice(2), "b": [5, 12]}), PerView({"a": StandardScaler(), "b": None})
+    )
+    expected = steps.fit_transform(X)
+    steps = clone(steps.set_output(transform="pandas")).fit(X)
+    views = steps.transform(X)
+    assert list(views["a"]) == ["x0", "x1"] and list(views["b"]) == ["x5", "x12"]
+    for name, view in views.items():
+        assert list(view) == steps.get_feature_names_out()[name].tolist()
+        np.testing.assert_allclose(view, expected[name], rtol=1e-9)
+    frames = steps[0].transform(X)
+    steps[-1].set_output(transform="default").set_output(transform=None)
+    fitted = steps[-1].transform(frames)
+    assert isinstance(fitted["a"], np.ndarray) and list(fitted["b"]) == ["x5", "x12"]
+
+
+def test_transformers_that_give_no_data_frames_are_refused():
+    class Plain:
+        def transform(self, X):
+            return X
+
+    with pytest.raises(ValueError, match="`set_output` is not available"):
+        PerView([Plain()]).set_output(transform="pandas")
+
+
 def test_parameters_are_searched_by_the_silhouette(wine):
     X, _ = wine
     standard = StandardScaler().fit_transform(X)

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils._set_output import _get_output_config, _safe_set_output
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -98,7 +99,8 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         dict or list of array, csr_matrix or data frame
-            As ``views`` is a dict or a list, and X of one kind or another.
+            As ``views`` is a dict or a list, and X of one kind or another; data frames after
+            ``set_output(transform="pandas")``.
 
         Raises
         ------
@@ -116,8 +118,27 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
+        container = _get_output_config("transform", self)["dense"]
+        if container != "default":
+            X = _unchanged().set_output(transform=container).fit_transform(X)
         found = [take_columns(X, place[columns]) for _, columns in _items(self.columns_)]
         return _like(self.views, found)
+
+    def set_output(self, *, transform=None):
+        """Give every view as a data frame, whose columns have names.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            "default" leaves views of the kind of the table; None changes nothing.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
+        return self
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of each view.
@@ -209,8 +230,8 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         views = _items(_check_container(X))
         fitted = []
         for (name, view), given in zip(views, self._by_view(X), strict=True):
-            if given is None or (isinstance(given, str) and given == "passthrough"):
-                given = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
+            if _passes(given):
+                given = _unchanged()
             if not hasattr(given, "transform"):
                 raise ValueError(
                     f'view {name!r}: a transformer, None or "passthrough" is needed, got {given!r}'
@@ -241,6 +262,34 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
                 "views in the same order"
             )
         return _like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
+
+    def set_output(self, *, transform=None):
+        """Have every transformer give data frames.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            For the ``set_output`` of every transformer, fitted or to be fitted; None changes
+            nothing. Views that pass through stay as they are.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a transformer has no ``set_output``.
+        """
+        if transform is None:
+            return self
+        given = self.transformers
+        if not isinstance(given, (dict, list, tuple)):
+            given = [given]
+        for _, one in _items(given) + _items(getattr(self, "transformers_", [])):
+            if not _passes(one):
+                _safe_set_output(one, transform=transform)
+        return self
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of each view after its transformer.
@@ -318,6 +367,16 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
                 "single one for all"
             )
         return given
+
+
+def _passes(given):
+    """Whether a view is left as it is."""
+    return given is None or (isinstance(given, str) and given == "passthrough")
+
+
+def _unchanged():
+    """The transformer that leaves a table as it is."""
+    return FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
 
 
 def _items(given):
