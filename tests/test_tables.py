@@ -126,7 +126,8 @@ def test_excel_errors_point_to_the_row_and_sheets_are_said(tmp_path):
     with pd.ExcelWriter(path) as book:
         frame().to_excel(book, index=False)
         frame().to_excel(book, sheet_name="other")
-    assert "first of 2 sheets" in read(path)[1].notes[0]
+    (note,) = read(path)[1].notes
+    assert "first of 2 sheets is read, 'Sheet1': save another one that is a view" in note
     cells = frame().astype(object)
     cells.iloc[4, 1] = "tall"
     cells.to_excel(path, index=False)

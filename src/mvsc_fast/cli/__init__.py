@@ -107,8 +107,8 @@ def _add_cluster(commands):
     files = cluster.add_argument_group("what is read")
     files.add_argument(
         "files", nargs="+", metavar="FILE",
-        help="a table (.csv, .tsv, .txt, each also .gz; .parquet, .xlsx) or .npy for each view, or "
-        "one .npz, .mat, .h5 or .zarr with all views; - is the standard input",
+        help="a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx, its first sheet) or .npy "
+        "for each view, or one .npz, .mat, .h5 or .zarr with all views; - is the standard input",
     )  # fmt: skip
     files.add_argument(
         "--id-column", metavar="NAME",

@@ -84,8 +84,8 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, lazy=False):
           columns: the labels, or the size that all views share, decide;
         * .npy: one matrix of numbers;
         * tables, samples as rows: .csv, .tsv, .txt, .tab, .dat, each also .gz, .parquet, .xlsx (its
-          first sheet). Separator, decimal comma, encoding and header are recognised. Without pandas
-          only text files of plain numbers are read.
+          first sheet; the notes say so where there are more). Separator, decimal comma, encoding
+          and header are recognised. Without pandas only text files of plain numbers are read.
         * "-" is the standard input: a table as text, or what is in a .npy file.
     id_column : str or None, default="auto"
         Name or number (from 1) of the column with the ids of the samples. "auto" recognises it by

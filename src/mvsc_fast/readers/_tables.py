@@ -237,7 +237,7 @@ def _raw_excel(path, pandas, notes):
         if len(book.sheet_names) > 1:
             notes.append(
                 f"{path}: the first of {len(book.sheet_names)} sheets is read, "
-                f"{book.sheet_names[0]!r}"
+                f"{book.sheet_names[0]!r}: save another one that is a view as a file of its own"
             )
     frame = frame.dropna(how="all")
     if len(frame) == 0:
