@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from mvsc_fast import ConsensusTLRR, metrics
 from mvsc_fast.preprocessing import PerView, ViewSplitter
@@ -180,6 +180,13 @@ def test_a_table_is_clustered_in_a_pipeline(wine):
     assert (model.predict(X) == labels).mean() > 0.95
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X[:20]), model.predict(X[:20]))
+
+
+def test_columns_of_long_tails_are_clustered_after_a_power_transformer():
+    X, y = load_breast_cancer(return_X_y=True)
+    steps = make_pipeline(ViewSplitter([slice(15), slice(15, 30)]), PerView(PowerTransformer()))
+    model = ConsensusTLRR(2, random_state=0).fit(steps.fit_transform(X))
+    assert metrics.clustering_scores(y, model.labels_)["acc"] > 0.95
 
 
 def test_a_frame_is_clustered_by_named_views():
