@@ -2,6 +2,7 @@
 
 import os
 import pkgutil
+import re
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -73,13 +74,23 @@ html_theme_options = {
 }
 
 
+def mathml(text, **options):
+    """Formulas, with the index of an accented letter beside it: docutils sets it below."""
+    return re.sub(
+        r"<munderover>\s*(<mi>\w</mi>)(.*?)(<mo stretchy=\"false\">ˆ</mo>)\s*</munderover>",
+        r'<msub><mover accent="true">\1\3</mover>\2</msub>',
+        tex2mathml(text, **options),
+        flags=re.S,
+    )
+
+
 def inline_math(self, node):
-    self.body.append(tex2mathml(node.astext()))
+    self.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def display_math(self, node):
-    self.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    self.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 
