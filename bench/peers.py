@@ -1,6 +1,6 @@
 """The packages that one would else install, on shuffled samples: ACC, NMI, seconds.
 
-Usage: python bench/peers.py [--shuffles 1] [--limit 900] [DATA ...]
+Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [DATA ...]
 
 mvlearn, snfpy and scikit-learn run in .venv-peers, which is made where it is missing. Every fit is
 a process of its own with one thread; seconds are those of the processor, in the fit alone. All get
@@ -151,14 +151,14 @@ def main(names, shuffles, limit):
         table.append([method, *cells, *means, f"{np.mean(seconds):.1f}" if complete else "-"])
         print(f"{method}: {cells}", file=sys.stderr)
     print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
-    print("", *failures, NOTE, sep="\n")
+    print("\n" + "\n\n".join([*failures, NOTE]))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
     parser.add_argument("--shuffles", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=900, help="wall seconds of one fit")
+    parser.add_argument("--limit", type=float, default=3600, help="wall seconds of one fit")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
