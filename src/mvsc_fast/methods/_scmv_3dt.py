@@ -94,15 +94,24 @@ def scmv_3dt(
         fourier.shrink_frontal(J, 1.0 / mu, work)
         J = fourier.inverse(J, axis=0)
         C = Z + U2
-        C = np.sign(C) * np.maximum(np.abs(C) - alpha / mu, 0.0)
+        np.clip(C, -alpha / mu, alpha / mu, out=U2)  # what shrinking takes away is U2 + Z - C
+        C -= U2
         U1 += Z
         U1 -= J
-        U2 += Z
-        U2 -= C
-        run.record(max(np.abs(D).max() for D in (Z - J, Z - C, Z - former)))
+        run.record(
+            _largest_difference(Z, J),
+            lambda A=Z, B=C: _largest_difference(A, B),
+            lambda A=Z, B=former: _largest_difference(A, B),
+        )
         U1 /= run.growth
         U2 /= run.growth
     return RepresentationResult(C, **run.outcome)
+
+
+def _largest_difference(A, B):
+    """Largest entry of ``|A - B|``."""
+    D = A - B
+    return max(D.max(), -D.min())
 
 
 def _equal_features(views, features):
