@@ -210,7 +210,7 @@ class ViewRows:
         """Some rows of U, and only these if U is not at hand."""
         if "unit" in vars(self) or self._factor is not None:
             return self.unit[rows]
-        return self.roots[rows] if not self._nonnegative else self._rows(self._X[rows], False)
+        return _single(self._rows(self._X[rows], False)) if self._nonnegative else self.roots[rows]
 
     @property
     def centred(self):
