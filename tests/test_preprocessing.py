@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
@@ -225,8 +226,29 @@ def test_transformers_that_give_no_data_frames_are_refused():
         def transform(self, X):
             return X
 
-    with pytest.raises(ValueError, match="`set_output` is not available"):
-        PerView([Plain()]).set_output(transform="pandas")
+    scaler = StandardScaler()
+    with pytest.raises(ValueError, match="view 'b': .*Plain.* has no set_output"):
+        PerView({"a": scaler, "b": Plain()}).set_output(transform="pandas")
+    assert isinstance(scaler.fit_transform([[1.0], [2.0]]), np.ndarray)
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_views_that_pass_through_become_data_frames_too(wine, fitted):
+    pytest.importorskip("pandas")
+    views = {"a": wine[0][:, :2], "b": wine[0][:, 2:4]}
+    step = PerView({"a": StandardScaler(), "b": "passthrough"})
+    step = (step.fit(views) if fitted else step).set_output(transform="pandas")
+    found = (step if fitted else clone(step).fit(views)).transform(views)
+    assert list(found["a"]) == list(found["b"]) == ["x0", "x1"]
+
+
+def test_the_output_that_is_configured_for_all_transformers_is_followed(wine):
+    pytest.importorskip("pandas")
+    step = ViewSplitter([[0, 1], [2]]).fit(wine[0])
+    with config_context(transform_output="pandas"):
+        assert [list(view) for view in step.transform(wine[0])] == [["x0", "x1"], ["x2"]]
+        plain = step.set_output(transform="default").transform(wine[0])
+    assert all(isinstance(view, np.ndarray) for view in plain)
 
 
 def test_parameters_are_searched_by_the_silhouette(wine):

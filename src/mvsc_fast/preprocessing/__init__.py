@@ -1,9 +1,9 @@
 """Views in pipelines of scikit-learn: one table split into views, a transformer for each view."""
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils._set_output import _get_output_config, _safe_set_output
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -118,9 +118,9 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
-        container = _get_output_config("transform", self)["dense"]
-        if container != "default":
-            X = _unchanged().set_output(transform=container).fit_transform(X)
+        chosen = _chosen_output(self).get("transform", get_config()["transform_output"])
+        if chosen != "default":
+            X = _unchanged(chosen).fit_transform(X)
         found = [take_columns(X, place[columns]) for _, columns in _items(self.columns_)]
         return _like(self.views, found)
 
@@ -231,7 +231,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         fitted = []
         for (name, view), given in zip(views, self._by_view(X), strict=True):
             if _passes(given):
-                given = _unchanged()
+                given = _unchanged(**_chosen_output(self))
             if not hasattr(given, "transform"):
                 raise ValueError(
                     f'view {name!r}: a transformer, None or "passthrough" is needed, got {given!r}'
@@ -264,13 +264,13 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         return _like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
 
     def set_output(self, *, transform=None):
-        """Have every transformer give data frames.
+        """Give every view as a data frame, whose columns have names.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            For the ``set_output`` of every transformer, fitted or to be fitted; None changes
-            nothing. Views that pass through stay as they are.
+            For the ``set_output`` of every transformer, fitted or to be fitted. "default" leaves
+            views that pass through as they are; None changes nothing.
 
         Returns
         -------
@@ -286,9 +286,14 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         given = self.transformers
         if not isinstance(given, (dict, list, tuple)):
             given = [given]
-        for _, one in _items(given) + _items(getattr(self, "transformers_", [])):
-            if not _passes(one):
-                _safe_set_output(one, transform=transform)
+        parts = [*_items(given), *_items(getattr(self, "transformers_", []))]
+        parts = [(name, one) for name, one in parts if not _passes(one)]
+        for name, one in parts:
+            if not hasattr(one, "set_output"):
+                raise ValueError(f"view {name!r}: {one!r} has no set_output")
+        for _, one in parts:
+            one.set_output(transform=transform)
+        self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
         return self
 
     def get_feature_names_out(self, input_features=None):
@@ -374,9 +379,15 @@ def _passes(given):
     return given is None or (isinstance(given, str) and given == "passthrough")
 
 
-def _unchanged():
-    """The transformer that leaves a table as it is."""
-    return FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
+def _chosen_output(transformer):
+    """Arguments of its last ``set_output``."""
+    return vars(transformer).get("_sklearn_output_config", {})
+
+
+def _unchanged(transform=None):
+    """The transformer that leaves a table as it is, or makes a data frame of it."""
+    out = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
+    return out if transform is None else out.set_output(transform=transform)
 
 
 def _items(given):
