@@ -13,7 +13,7 @@ from mvsc_fast.spectral import add_tail, fuse
 
 
 class Tensor:
-    """A dense tensor with zero diagonals in the form of `_sparse_graphs.SparseTensor`."""
+    """A dense tensor with zero diagonals in the form of `_graphs.SparseTensor`."""
 
     def __init__(self, W):
         n = W.shape[1]
@@ -101,3 +101,9 @@ def test_the_largest_of_many_components_are_taken():
     first, second = np.abs(vectors.T) > 0
     np.testing.assert_array_equal(np.flatnonzero(first), np.arange(60, 210))
     np.testing.assert_array_equal(np.flatnonzero(second), np.arange(250, 340))
+
+
+def test_a_graph_without_links_has_eigenvectors():
+    values, vectors = leading_eigenvectors(scipy.sparse.csr_array((300, 300)), 3, np.ones(300))
+    np.testing.assert_array_equal(values, 0)
+    np.testing.assert_array_equal(vectors.T @ vectors, np.eye(3))

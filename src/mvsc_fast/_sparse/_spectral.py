@@ -48,7 +48,7 @@ def thresholded_affinity(tensor, tau, tail):
 
     Parameters
     ----------
-    tensor : _sparse_graphs.SparseTensor
+    tensor : _graphs.SparseTensor
         Non-negative slices on one pattern.
     tau, tail : float
 
@@ -116,6 +116,8 @@ def leading_eigenvectors(A, count, start):
     else:
         N = A * root.astype(np.float64)[:, None]
         N *= root
+    if not degree.any():  # no links: all vectors are alike, and Lanczos finds none
+        return np.zeros(count), np.eye(n, count)
     small = n <= DENSE_LIMIT or n < DENSE_PER_CLUSTER // 2 * count
     if small or (isinstance(N, np.ndarray) and n <= LAPACK_LIMIT):
         N = N.toarray() if scipy.sparse.issparse(N) else N
