@@ -56,6 +56,9 @@ def test_what_a_sparse_fit_learns(mixture):
     assert clustering_scores(y, model.labels_)["acc"] == 1.0
     for L, W in zip(model.tensor_, model.similarity_, strict=True):
         assert (L > W).nnz == 0 and L.nnz < W.nnz
+    for slices in (model.similarity_, model.tensor_):  # nothing that scipy sorts in place
+        assert all(A.has_canonical_format and A.shape == (300, 300) for A in slices)
+        assert all(np.shares_memory(A.indices, slices[0].indices) for A in slices)
 
 
 @pytest.mark.parametrize("n_neighbors", [6, 20])

@@ -324,8 +324,16 @@ def draw_seed(random_state):
 
 def _permuted(learned, order):
     """A matrix or a tensor of relations between samples, in another order of these."""
-    if isinstance(learned, list):
-        return [_permuted(A, order) for A in learned]
+    if isinstance(learned, list):  # slices that share a pattern, as `SparseTensor.slices`
+        first = learned[0]
+        numbers = np.arange(len(first.indices)), first.indices, first.indptr
+        places = _permuted(scipy.sparse.csr_array(numbers, shape=first.shape), order)
+        places.sort_indices()  # scipy would do so in place, in all slices at once
+        pattern = places.indices, places.indptr
+        return [
+            scipy.sparse.csr_array((A.data[places.data], *pattern), shape=first.shape)
+            for A in learned
+        ]
     if scipy.sparse.issparse(learned):
         return learned[order][:, order]
     return np.ascontiguousarray(learned[..., order, :][..., order])
