@@ -42,7 +42,7 @@ class NeighborsPath(ShortRepr):
     tau : ndarray of shape (g,)
         Tube threshold that keeps d tubes per sample on average.
     embedding : ndarray of shape (g,) of str
-        "c" or "2c", see `_sparse_spectral.embedded`.
+        "c" or "2c", see `_sparse._spectral.embedded`.
     labels : ndarray of shape (g, n)
     predictability : ndarray of shape (g,)
         How well the labels of the other samples predict each label, see `label_predictability`.
@@ -113,7 +113,7 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state, each=iter):
     judge : callable
         ``judge(labellings, n_clusters)`` gives a number for each, larger for better ones.
     tail : float
-        See `_sparse_spectral.thresholded_affinity`.
+        See `_sparse._spectral.thresholded_affinity`.
     random_state : int
     each : callable, default=iter
         ``each(grid)`` iterates over the sizes, and may end early, but not before the first.

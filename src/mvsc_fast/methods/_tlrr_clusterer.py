@@ -48,7 +48,7 @@ class TLRR(ChoosingClusterer):
         Weight of the misfit; "auto" follows from ``n_neighbors``.
     n_neighbors : int or "auto", default="auto"
         Mean number of similar samples that each sample keeps; sets lam through the tube threshold.
-        "auto" takes the size between 6 and 60 at which labels are most predictable from the other
+        "auto" takes that of 6, 11, 21 and 42 at which labels are most predictable from the other
         samples (`label_predictability`; with precomputed similarities, from the neighbours in
         their graph). Not used where lam is a number.
     tol : float, optional
@@ -96,9 +96,10 @@ class TLRR(ChoosingClusterer):
         What was cut: sum of ``|L_i|`` with the tail. m is the number of fitted samples, all of them
         unless ``size`` is "sample".
     similarity_ : ndarray of shape (v, m, m) or list of csr_array
-        The input tensor W; where its tubes are longest unless "dense".
+        The input tensor W; where its tubes are longest unless "dense". Sparse slices share one
+        pattern: copy one before you change it.
     tensor_ : ndarray of shape (v, m, m) or list of csr_array
-        The low-rank tensor L.
+        The low-rank tensor L, in the same form.
     samples_ : ndarray of shape (m,)
         Numbers of the fitted samples.
     size_ : {"dense", "sparse", "sample"}
