@@ -120,8 +120,8 @@ def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t l
 def factor_rows(lower, columns, X, u, h, bint new, int n_threads=1):
     """u (m, d), h (m,) <- the factors of the unit rows X, see `_factors`.
 
-    ``lower`` is the inverse of the Cholesky factor (d, d), ``columns`` (d,) are those of X that have a part in it,
-    and ``new`` says that the rows had none in the fit.
+    ``lower`` is the inverse of the Cholesky factor (d, d), ``columns`` (d,) are those of X that
+    have a part in it, and ``new`` says that the rows had none in the fit.
     """
     cdef Py_ssize_t m = X.shape[0], width = X.shape[1]
     cdef int kind = MVSC_NEW if new else MVSC_MEMBER

@@ -21,7 +21,7 @@ def label_predictability(views, labels):
     of all views side by side, the same centred, and centred square roots beside 600 Nystroem
     features of local Gaussian kernels. One D x D Gram matrix for each map, then two thin products
     for each labelling: linear in the number of samples. Of more than 4096 samples, so many, spread
-    evenly, are the ones that predict.
+    evenly, are the ones that predict: each other by the first two maps, all by the third.
 
     It serves to choose among labellings of the same samples and the same number of clusters,
     whatever methods, parameters or seeds they come from. It is no test: labels that follow a
