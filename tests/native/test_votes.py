@@ -27,8 +27,8 @@ MEMBER, NEW = 1, 2
 
 @pytest.fixture(scope="module")
 def fitted():
-    """A model of 200 samples, and 70 new ones."""
-    views, _ = datasets.make_multiview_subspaces(270, 4, n_features=(20, 35), random_state=0)
+    """A model of 200 samples, and 140 new ones: two blocks."""
+    views, _ = datasets.make_multiview_subspaces(340, 4, n_features=(20, 35), random_state=0)
     views[1][:, 3] = 0
     views[1][220:, 3] = 1
     model = TLRR(4, size="sparse", random_state=0).fit([X[:200] for X in views])
@@ -72,7 +72,7 @@ def test_a_native_pipeline_labels_new_rows_as_python_does(probe, fitted, n_threa
                 probe, normalize(views[view]), lower, columns, n_threads=n_threads
             )
         assert status == OK and intact
-        new.append((np.frombuffer(u, np.float32).reshape(70, -1), np.frombuffer(h, np.float32)))
+        new.append((np.frombuffer(u, np.float32).reshape(140, -1), np.frombuffer(h, np.float32)))
     pairs = list(zip(arrays["u"], arrays["h"], strict=True))
     with blas_threads(1):
         status, _, intact, lengths, scores, labels = call_vote(
@@ -84,7 +84,7 @@ def test_a_native_pipeline_labels_new_rows_as_python_does(probe, fitted, n_threa
     np.testing.assert_array_equal(np.frombuffer(labels, np.intp), model.predict(views))
     expected = model._voters.scores(views, arrays["labels"], 4, 1)
     assert scores == expected.tobytes()
-    longest = -np.sort(-np.frombuffer(lengths, np.float32).reshape(70, 200), axis=1)[:, :41]
+    longest = -np.sort(-np.frombuffer(lengths, np.float32).reshape(140, 200), axis=1)[:, :41]
     votes = (longest - longest[:, 40:]).sum(axis=1)
     np.testing.assert_allclose(expected.sum(axis=1), votes, rtol=1e-5)
 
@@ -188,7 +188,7 @@ def test_every_misuse_of_the_votes_has_its_status(probe, changes, status):
 
 @examples(60)
 @given(
-    st.integers(0, 130), st.integers(1, 600), st.lists(st.integers(1, 70), min_size=1, max_size=3),
+    st.integers(0, 260), st.integers(1, 600), st.lists(st.integers(1, 70), min_size=1, max_size=3),
     st.integers(1, 200), st.integers(1, 200), st.integers(1, 3), st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_votes_of_any_problem_stay_within_their_memory(

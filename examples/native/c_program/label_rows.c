@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Rows are labelled so many at a time, a multiple of 64: then not even the last bit of a similarity
- * depends on the number of threads. */
+/* Rows are labelled so many at a time, a multiple of 128: then not even the last bit of a
+ * similarity depends on the number of threads. */
 enum { MAX_SLICES = 64, MAX_VIEWS = 32, MAX_THREADS = 64, BLOCK = 256 };
 enum { NO_MEMORY = -1, NO_FILE = -2, NO_PYTHON = -3 };
 
