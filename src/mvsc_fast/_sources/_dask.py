@@ -104,7 +104,7 @@ class DaskSource(RowSource):
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))
 
     def _all(self):
-        return list(_computed(self.views))
+        return _computed(self.views)
 
     def _partitions(self):
         """(number of the first row, the delayed blocks of all views) of every partition."""
@@ -137,7 +137,7 @@ def _computed(collections):
     """
     client = _client()
     if client is None:
-        return dask.compute(*collections)
+        return list(dask.compute(*collections))
     import distributed
 
     futures, told = client.compute(list(collections)), False
