@@ -13,7 +13,7 @@ DENSE_LIMIT = 256
 # Of matrices that are dense anyway: above, a few eigenvectors are cheaper by Lanczos.
 LAPACK_LIMIT = 3000
 VOTING_NEIGHBORS = 30
-# Lanczos to a tolerance of 1e-3 may take eigenvalues that differ by a few of it for one.
+TOLERANCE = 1e-3  # of Lanczos, which may take eigenvalues that differ by a few of it for one
 NEAR_ONE = 0.01
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
@@ -135,7 +135,7 @@ def _lanczos(N, degree, count, start):
     From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
     at all, which would merge clusters that are hardly linked. Therefore those of eigenvalue 1 are
     taken from the connected components; and where others are near 1, further ones are looked for,
-    each from a start of its own, until none is missing.
+    each from a start of its own, until none is missing that is larger by more than the tolerance.
     """
     n = len(degree)
     rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
@@ -143,7 +143,7 @@ def _lanczos(N, degree, count, start):
     wanted = count - len(values)
     while wanted:
         more, found = _largest_beside(N, values, vectors, wanted, start)
-        if len(values) == count and more[0] <= values[-1]:
+        if len(values) == count and more[0] <= values[-1] + TOLERANCE:
             break
         values, vectors = np.append(values, more), np.hstack([vectors, found])
         order = np.argsort(-values, kind="stable")[:count]
@@ -177,7 +177,7 @@ def _largest_beside(N, values, vectors, count, start):
         rest,
         count,
         which="LA",
-        tol=1e-3,
+        tol=TOLERANCE,
         v0=(start - V @ (V.T @ start)).astype(N.dtype),
         ncv=min(n - 1, max(2 * count + 1, 30)),
     )
