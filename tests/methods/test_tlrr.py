@@ -11,7 +11,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import TLRR, TSVDMSC, datasets, graphs, tlrr
+from mvsc_fast import TLRR, TSVDMSC, ConsensusTLRR, datasets, graphs, tlrr
 from mvsc_fast.methods import _choice
 from mvsc_fast.metrics import clustering_scores
 
@@ -136,6 +136,12 @@ def test_separated_blobs_are_found(n_clusters):
     model = TLRR(n_clusters, tol=3e-3, random_state=0).fit(views)
     assert clustering_scores(y, model.labels_)["acc"] == 1.0
     assert model.n_neighbors_ == model.path_.n_neighbors.max() == 42  # all are right: the largest
+
+
+@pytest.mark.parametrize("Estimator", [TLRR, ConsensusTLRR])
+def test_samples_that_resemble_no_other_are_told_of(Estimator):
+    with pytest.warns(UserWarning, match="60 of 60 samples resemble no other in any view"):
+        Estimator(3, random_state=0).fit([np.eye(60)])
 
 
 def test_subspaces_with_hardly_a_link_between_them_are_found():

@@ -7,6 +7,8 @@ import scipy.sparse.linalg
 from scipy.sparse.csgraph import connected_components
 from sklearn.preprocessing import normalize
 
+from .._warnings import warn_user
+
 # Below so many samples for each cluster, or in all, LAPACK is faster than Lanczos.
 DENSE_PER_CLUSTER = 24
 DENSE_LIMIT = 256
@@ -183,6 +185,22 @@ def _largest_beside(N, values, vectors, count, start):
     )
     order = np.argsort(-values)
     return values[order], vectors[:, order]
+
+
+def warn_of_unlike(degree):
+    """Say that most samples resemble no other, so that their labels mean nothing.
+
+    Parameters
+    ----------
+    degree : ndarray of shape (n,)
+        Row sums of a graph.
+    """
+    alone = np.count_nonzero(degree == 0)
+    if 2 * alone > len(degree):
+        warn_user(
+            f"{alone} of {len(degree)} samples resemble no other in any view: there is nothing to "
+            "cluster them by, and their labels mean nothing"
+        )
 
 
 def start_vector(tensor, seed):

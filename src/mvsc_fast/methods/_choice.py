@@ -13,6 +13,7 @@ from .._sparse._spectral import (
     thresholded_affinity,
     tube_threshold,
     voting_affinity,
+    warn_of_unlike,
 )
 from .._warnings import warn_user
 from ..neighbors import count_neighbors, scan_neighbors, tube_thresholds
@@ -56,6 +57,7 @@ class ChoosingClusterer(VotingClusterer):
         """Set ``lam_``, ``n_neighbors_`` and ``path_``; ``lengths`` is of all tubes if there."""
         self.path_ = None
         n = longest.n
+        warn_of_unlike(start_vector(longest, seed)[0])
         if self.lam != "auto":
             self.lam_ = float(self.lam)
             tau = self._strength() / self.lam_

@@ -21,6 +21,7 @@ from .._sparse._spectral import (
     thresholded_affinity,
     tube_threshold,
     voting_affinity,
+    warn_of_unlike,
 )
 from ..spectral import assign
 from ..threads import use_threads
@@ -291,6 +292,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
             affinity = affinity + voting_affinity(tensor)
             if self._progress.stopped:
                 break
+        warn_of_unlike(affinity.sum(axis=1))
         self.affinity_ = affinity
         self.embedding_ = normalize(leading_eigenvectors(affinity, c, start)[1])
         return found
