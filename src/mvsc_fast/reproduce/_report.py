@@ -128,7 +128,7 @@ def _set(output, data, rows, table, records):
         line += [f"{_spread(shuffled, score)}{mark}" for score in SHOWN]
         entry = own or shuffled
         peak = "–" if entry.peak_mib is None else f"{entry.peak_mib:.0f}"
-        lines.append([*line, f"{entry.seconds:.2g}", peak])
+        lines.append([*line, f"{entry.seconds:.3g}", peak])
     head = [("", 1), *((f"{score.upper()}, file order", 3) for score in SHOWN),
             ("shuffled", len(SHOWN)), ("cost", 2)]  # fmt: skip
     names = ["method", *(["here", "paper", "difference"] * len(SHOWN)),
