@@ -57,7 +57,6 @@ class ChoosingClusterer(VotingClusterer):
         """Set ``lam_``, ``n_neighbors_`` and ``path_``; ``lengths`` is of all tubes if there."""
         self.path_ = None
         n = longest.n
-        warn_of_unlike(start_vector(longest, seed)[0])
         if self.lam != "auto":
             self.lam_ = float(self.lam)
             tau = self._strength() / self.lam_
@@ -88,17 +87,17 @@ class ChoosingClusterer(VotingClusterer):
     def _cut(self, affinity, longest, seed):
         """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``."""
         self._progress.stage("cut")
-        self._embed(affinity, longest, seed)
+        degree, start = start_vector(longest, seed)
+        warn_of_unlike(degree)
+        self._embed(affinity, start)
         self.labels_from_ = "tensor"
-        order, _ = start_vector(longest, seed)
         self.labels_ = assign(
-            self.embedding_, self.n_clusters, order=order, n_init=self.n_init, random_state=seed
+            self.embedding_, self.n_clusters, order=degree, n_init=self.n_init, random_state=seed
         )
 
-    def _embed(self, affinity, longest, seed):
-        c, n = self.n_clusters, longest.n
+    def _embed(self, affinity, start):
+        c, n = self.n_clusters, len(start)
         kind = "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
-        _, start = start_vector(longest, seed)
         pairs = leading_eigenvectors(affinity, min(2 * c if kind == "2c" else c, n), start)
         self.affinity_, self.embedding_ = affinity, embedded(*pairs, c, kind)
 
@@ -119,7 +118,7 @@ class ChoosingClusterer(VotingClusterer):
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
-            self._embed(affinity, longest, seed)
+            self._embed(affinity, start_vector(longest, seed)[1])
             if self.size_ == "dense":
                 self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
         self.labels_ = path.labels[path.best]
