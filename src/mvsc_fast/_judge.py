@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import gen_batches
 
-from ._sparse._factors import spd_inverse
+from ._sparse._factors import lower_inverse, spd_inverse
 from .views._rows import (
     N_LANDMARKS,
     SMALL_BLOCK,
@@ -166,9 +166,8 @@ class LeaveOneOutRidge:
 
     def _squared_lengths(self, F):
         """Diagonal of F (F^T F + g I)^-1 F^T."""
-        (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (self._factor,))
         (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (self._factor,))
-        inverse, _ = trtri(self._factor, lower=1)
+        inverse = lower_inverse(self._factor)
         squares = np.empty(len(F), dtype=np.float32)
         for rows in gen_batches(len(squares), SMALL_BLOCK):
             U = trmm(np.float32(1), inverse, F[rows].T, lower=1)

@@ -114,10 +114,8 @@ class _PrimalMap:
         lower = gram.copy()
         lower[np.diag_indices(len(lower))] += ridge
         lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
-        (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (lower,))
         # Products with the inverse run at twice the speed of solves, and nothing is singular here.
-        lower, _ = trtri(lower, lower=1, overwrite_c=1)
-        self.lower = np.ascontiguousarray(lower)
+        self.lower = np.ascontiguousarray(lower_inverse(lower))
         self.factors = self._apply(X, new=False)
 
     def __call__(self, X):
@@ -175,6 +173,13 @@ def _left_out(w, h):
 
 def _inverse(slack):
     return (1.0 / np.maximum(slack, 1e-12)).astype(np.float32)
+
+
+def lower_inverse(L):
+    """Inverse of a lower triangle."""
+    (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (L,))
+    inverse, _ = trtri(L, lower=1)
+    return inverse
 
 
 def spd_inverse(A):
