@@ -1,0 +1,248 @@
+"""A transformer for each view."""
+
+from sklearn.base import TransformerMixin, clone
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from ._containers import chosen_output, items, like, unchanged
+from ._table_columns import listed
+
+
+class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
+    """A transformer for each view.
+
+    The clustering estimators scale every row of a view to unit length, so that the units of a whole
+    view never matter. Those of its columns do. To be scaled: columns that measure different things,
+    or whose ranges differ by much (`StandardScaler`). To be left as they are: counts, histograms,
+    term weights, spectra, pixels, and vectors that a network has learned, whose columns are of one
+    kind. Words need a vectorizer, categories an encoder.
+
+    Parameters
+    ----------
+    transformers : transformer, dict or list
+        One for each view: a list in the order of the views, or a dict by their names, which are the
+        numbers from 0 where the views are a list. A single one is for all views, each of which gets
+        its own clone. None or "passthrough" leaves a view as it is.
+
+    Attributes
+    ----------
+    transformers_ : dict or list of transformer
+        The fitted clones, by view as the views of `fit`.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, if there is no transformer for a view, or no view for a transformer. What a
+        transformer finds wrong is raised with the view's name.
+
+    Notes
+    -----
+    Parameters of transformers are set and searched by view, as ``perview__shape__with_mean`` or
+    ``perview__0__with_mean`` in a pipeline; those of a single one for all as
+    ``perview__transformers__with_mean``. Grid search splits a table by rows, which a list of views
+    is not: begin the pipeline with `ViewSplitter`.
+
+    Examples
+    --------
+    >>> from mvsc_fast import TLRR
+    >>> from mvsc_fast.preprocessing import PerView, ViewSplitter
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(
+    ...     ViewSplitter([slice(6), slice(6, 13)]),
+    ...     PerView(StandardScaler()),
+    ...     TLRR(3, random_state=0),
+    ... )
+    >>> model.fit_predict(X).shape
+    (178,)
+    """
+
+    def __init__(self, transformers):
+        self.transformers = transformers
+
+    def fit(self, X, y=None):
+        """Fit a clone of each transformer on its view.
+
+        Parameters
+        ----------
+        X : list or dict of views
+            Whatever the transformers take: arrays, sparse matrices, data frames, lists of texts.
+        y : optional
+            Handed to every transformer.
+
+        Returns
+        -------
+        self
+        """
+        views = items(_check_container(X))
+        fitted = []
+        for (name, view), given in zip(views, self._by_view(X), strict=True):
+            if _passes(given):
+                given = unchanged(**chosen_output(self))
+            if not hasattr(given, "transform"):
+                raise ValueError(
+                    f'view {name!r}: a transformer, None or "passthrough" is needed, got {given!r}'
+                )
+            fitted.append(_named(name, clone(given).fit, view, y))
+        self.transformers_ = like(X, fitted)
+        return self
+
+    def transform(self, X):
+        """Transform every view.
+
+        Parameters
+        ----------
+        X : list or dict of views
+            The same views as in `fit`.
+
+        Returns
+        -------
+        list or dict of views
+            As X is.
+        """
+        check_is_fitted(self)
+        views = dict(items(_check_container(X)))
+        fitted = items(self.transformers_)
+        if [*views] != [name for name, _ in fitted]:
+            raise ValueError(
+                f"X has the views {listed(views)}, fit had {listed(dict(fitted))}: pass the same "
+                "views in the same order"
+            )
+        return like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
+
+    def set_output(self, *, transform=None):
+        """Give every view as a data frame, whose columns have names.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            For the ``set_output`` of every transformer, fitted or to be fitted. "default" leaves
+            views that pass through as they are; None changes nothing.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a transformer has no ``set_output``.
+        """
+        if transform is None:
+            return self
+        given = self.transformers
+        if not isinstance(given, (dict, list, tuple)):
+            given = [given]
+        parts = [*items(given), *items(getattr(self, "transformers_", []))]
+        parts = [(name, one) for name, one in parts if not _passes(one)]
+        for name, one in parts:
+            if not hasattr(one, "set_output"):
+                raise ValueError(f"view {name!r}: {one!r} has no set_output")
+        for _, one in parts:
+            one.set_output(transform=transform)
+        self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
+        return self
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of each view after its transformer.
+
+        Parameters
+        ----------
+        input_features : dict or list of array-like of str, optional
+            Names before, by view, as ``get_feature_names_out`` of `ViewSplitter` gives them.
+
+        Returns
+        -------
+        dict or list of ndarray of str
+        """
+        check_is_fitted(self)
+        fitted = items(self.transformers_)
+        names = dict.fromkeys(name for name, _ in fitted)
+        if input_features is not None:
+            names = dict(items(input_features))
+        return like(
+            self.transformers_,
+            [_named(name, one.get_feature_names_out, names[name]) for name, one in fitted],
+        )
+
+    def get_params(self, deep=True):
+        """Parameters, of the transformers too if ``deep``.
+
+        Returns
+        -------
+        dict
+        """
+        return self._get_params("_steps", deep=deep)
+
+    def set_params(self, **parameters):
+        """Set parameters by the names that `get_params` gives.
+
+        Returns
+        -------
+        self
+        """
+        self._set_params("_steps", **parameters)
+        return self
+
+    @property
+    def _steps(self):
+        """(name, transformer) of every view, as scikit-learn's compositions keep them."""
+        if not isinstance(self.transformers, (dict, list, tuple)):
+            return []
+        return [(str(name), one) for name, one in items(self.transformers)]
+
+    @_steps.setter
+    def _steps(self, steps):
+        self.transformers = like(self.transformers, [one for _, one in steps])
+
+    def _by_view(self, X):
+        """The transformer given for every view of X."""
+        names, given = [name for name, _ in items(X)], self.transformers
+        if not isinstance(given, (dict, list, tuple)):
+            return [given] * len(names)
+        if isinstance(given, dict):
+            for name in names:
+                if name not in given:
+                    raise ValueError(
+                        f'no transformer for view {name!r}: give one, or "passthrough" to leave '
+                        "the view as it is"
+                    )
+            for name in given:
+                if name not in names:
+                    raise ValueError(
+                        f"a transformer for view {name!r}, but the views are {listed(names)}"
+                    )
+            return [given[name] for name in names]
+        if len(given) != len(names):
+            raise ValueError(
+                f"{len(given)} transformers for {len(names)} views: give one for each view, or a "
+                "single one for all"
+            )
+        return given
+
+
+def _passes(given):
+    """Whether a view is left as it is."""
+    return given is None or (isinstance(given, str) and given == "passthrough")
+
+
+def _named(name, function, *args):
+    """Result of a transformer's method, whose complaint is raised with the name of the view."""
+    try:
+        return function(*args)
+    except ValueError as error:
+        raise ValueError(f"view {name!r}: {error}") from error
+
+
+def _check_container(X):
+    """X, which must be a list or a dict of views."""
+    if not isinstance(X, (dict, list, tuple)):
+        raise ValueError(
+            f"X must be a list or a dict of views, got {type(X).__name__}: split one table by "
+            "ViewSplitter"
+        )
+    if len(X) == 0:
+        raise ValueError("X has no views")
+    return X

@@ -1,0 +1,156 @@
+"""One table split into views."""
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._containers import chosen_output, items, like, unchanged
+from ._table_columns import as_table, column_names, positions_of, take_columns
+
+
+class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+    """Columns of one table as views.
+
+    Parameters
+    ----------
+    views : dict or list
+        Columns of each view; the keys of a dict are the names of the views. Columns are a string,
+        the beginning of their names; a list of names or of positions; one position; a slice of
+        positions; or a list of booleans, one for each column. Views may share columns. Names need
+        a data frame; positions count from 0, also in data frames.
+
+    Attributes
+    ----------
+    columns_ : dict or list of ndarray of int
+        Positions of the columns of each view.
+    unused_ : ndarray of int
+        Positions of the columns in no view, such as those of an id: they are left out.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Of data frames whose columns have names. New tables are then split by these names: the
+        order of columns does not matter, nor do further ones.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, for a column that is not there, or twice in one view, or a view without columns.
+
+    See Also
+    --------
+    PerView : Transformers of the views.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvsc_fast.preprocessing import ViewSplitter
+    >>> table = np.arange(12).reshape(2, 6)
+    >>> shape, colour = ViewSplitter([[0, 2], slice(3, None)]).fit_transform(table)
+    >>> shape
+    array([[0, 2],
+           [6, 8]])
+    >>> colour.shape
+    (2, 3)
+    """
+
+    def __init__(self, views):
+        self.views = views
+
+    def fit(self, X, y=None):
+        """Find the columns of each view.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(self.views, (dict, list, tuple)) or len(self.views) == 0:
+            raise ValueError(
+                f"views must be a dict or a list of the columns of each view, got {self.views!r}"
+            )
+        X = as_table(X)
+        names = column_names(X)
+        self.columns_ = like(
+            self.views,
+            [
+                positions_of(columns, names, X.shape[1], f"view {name!r}")
+                for name, columns in items(self.views)
+            ],
+        )
+        found = np.concatenate([columns for _, columns in items(self.columns_)])
+        self.unused_ = np.setdiff1d(np.arange(X.shape[1]), found)
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def transform(self, X):
+        """The views of a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dict or list of array, csr_matrix or data frame
+            As ``views`` is a dict or a list, and X of one kind or another; data frames after
+            ``set_output(transform="pandas")``.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing.
+        """
+        check_is_fitted(self)
+        X = as_table(X)
+        place = np.arange(self.n_features_in_)
+        names = column_names(X)
+        if names is not None and hasattr(self, "feature_names_in_"):
+            needed = np.setdiff1d(place, self.unused_)
+            place[needed] = positions_of(
+                self.feature_names_in_[needed].tolist(), names, X.shape[1], "X"
+            )
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        chosen = chosen_output(self).get("transform", get_config()["transform_output"])
+        if chosen != "default":
+            X = unchanged(chosen).fit_transform(X)
+        found = [take_columns(X, place[columns]) for _, columns in items(self.columns_)]
+        return like(self.views, found)
+
+    def set_output(self, *, transform=None):
+        """Give every view as a data frame, whose columns have names.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            "default" leaves views of the kind of the table; None changes nothing.
+
+        Returns
+        -------
+        self
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
+        return self
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of each view.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        dict or list of ndarray of str
+            "x0", "x1", ... where the columns have no names.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
+        return like(self.views, [names[columns] for _, columns in items(self.columns_)])
