@@ -282,7 +282,7 @@ def test_many_short_cells_say_little_about_long_ones():
     source = _data.Source("mine", 640, 10, "x")
     cells, _ = _plan.plan([source], ["SNN"], {}, ["file"], 1, 1, ["tables"], 20.0)
     methods = _settings.METHODS
-    records = {k: finished("TLRR exact", methods["TLRR exact"].seconds / 10) for k in range(80)}
+    records = {k: finished("TLRR exact", methods["TLRR exact"].seconds / 10) for k in range(40)}
     records["long"] = finished("TRPCA", 2 * methods["TRPCA"].seconds)
     rough, known = (_plan.estimated(cells, [source], found)[0] for found in ({}, records))
     assert 1.0 < known / rough < 2.0

@@ -93,6 +93,11 @@ INPUT_REASON = (
     "Input: t-SVD-MSC, whose lam and order of updates the paper does not print; here those with "
     "which TLRR reaches the paper's accuracy in file order."
 )
+ENOUGH = 1e-6
+ENOUGH_REASON = (
+    "Iterated to 1e-6, a quarter of the iterations before the published 1e-8: clusters on ORL and "
+    "Yale are the same."
+)
 # Mean number of tubes per sample above TLRR's threshold, about that of its published input.
 NEIGHBORS = {"ORL": 8, "Yale": 12, "Coil20": 8, "YaleB": 5, "UCI": 130}
 
@@ -166,21 +171,21 @@ METHODS = {
     ),
     "TRPCA": Method(
         TRPCA,
-        {"graph": OTHER_INPUT},
+        {"graph": OTHER_INPUT, "tol": ENOUGH},
         "lam = 1 / sqrt(n v), as theory says; the paper tuned it per set without printing it. On "
-        "the input of TLRR.",
+        "the input of TLRR. " + ENOUGH_REASON,
         by_set=INPUT_BY_SET,
-        seconds=31.0,
+        seconds=22.0,
         power=2.8,
         order_free=False,
     ),
     "SNN": Method(
         SNN,
-        {"graph": OTHER_INPUT},
+        {"graph": OTHER_INPUT, "tol": ENOUGH},
         "Weights sqrt(n) / 3 for all unfoldings; the paper's are not printed. On the input of "
-        "TLRR.",
+        "TLRR. " + ENOUGH_REASON,
         by_set=INPUT_BY_SET,
-        seconds=17.0,
+        seconds=12.0,
         power=2.6,
         order_free=False,
     ),
