@@ -35,7 +35,7 @@ def same_model(estimator, views):
 @pytest.mark.parametrize(("size", "parameters"), SIZES, ids=[size for size, _ in SIZES])
 def test_tlrr(views, size, parameters):
     first, second, ratio = same_model(TLRR(3, size=size, random_state=0, **parameters), views)
-    assert ratio > 4
+    assert ratio > 3
     assert set(vars(first)) - set(vars(second)) == {
         "affinity_", "embedding_", "similarity_", "tensor_",
     }  # fmt: skip
@@ -48,7 +48,7 @@ def test_tlrr(views, size, parameters):
 
 def test_consensus(views):
     first, second, ratio = same_model(ConsensusTLRR(3, random_state=0), views)
-    assert ratio > 1.5  # predict needs 600 landmarks, here all samples
+    assert ratio > 1.3  # predict needs 600 landmarks, here all samples
     assert all(one.labels is None for one in second.candidates_)
     assert [c.predictability for c in first.candidates_] == [
         c.predictability for c in second.candidates_

@@ -66,10 +66,15 @@ class SparseTensor(NamedTuple):
 
     def slices(self):
         """The slices as csr_arrays that share the pattern."""
-        return [
-            scipy.sparse.csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
-            for data in self.values
-        ]
+        return self.matrices(self.values)
+
+    def matrices(self, entries):
+        """The rows of ``entries`` (m, nnz) as m csr_arrays that share the pattern."""
+        indptr = self.indptr  # of the same type as the indices: otherwise scipy copies these
+        if indptr[-1] <= np.iinfo(self.indices.dtype).max:
+            indptr = indptr.astype(self.indices.dtype)
+        shape = self.n, self.n
+        return [scipy.sparse.csr_array((row, self.indices, indptr), shape=shape) for row in entries]
 
 
 def sparse_tensor(

@@ -71,10 +71,10 @@ def solved_affinity(tensor, values, tail):
 
 def _with_tail(S, plain, tensor, tail):
     """``S / mean row sum + tail * plain / mean row sum``; S is overwritten."""
-    n = len(tensor.indptr) - 1
+    n = tensor.n
     S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
     S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
-    return scipy.sparse.csr_array((S, tensor.indices, tensor.indptr), shape=(n, n))
+    return tensor.matrices([S])[0]
 
 
 def voting_affinity(tensor):
@@ -208,11 +208,8 @@ def start_vector(tensor, seed):
 
     Neither depends on the order in which the samples are given.
     """
-    n = len(tensor.indptr) - 1
-    plain = tensor.values.sum(axis=0, dtype=np.float64)
-    degree = scipy.sparse.csr_array((plain, tensor.indices, tensor.indptr), shape=(n, n)).sum(
-        axis=1
-    )
+    (plain,) = tensor.matrices([tensor.values.sum(axis=0, dtype=np.float64)])
+    degree, n = plain.sum(axis=1), tensor.n
     start = np.empty(n)
     start[np.argsort(degree, kind="stable")] = np.random.RandomState(seed).uniform(0.5, 1.5, n)
     return degree, start

@@ -85,8 +85,8 @@ class TLRR(ChoosingClusterer):
         kept nor on the size of blocks or chunks.
     keep : {"all", "labels"}, default="all"
         What a fitted model stores. "all" is 16 v + 8 bytes for each of the m^2 pairs of fitted
-        samples where ``size_`` is "dense", and about 6 KB for each of the m samples in six slices
-        where it is not, 10 KB in a file. "labels" leaves out ``affinity_``, ``similarity_``,
+        samples where ``size_`` is "dense", and about 4 KB for each of the m samples in six slices
+        where it is not, 6 KB in a file. "labels" leaves out ``affinity_``, ``similarity_``,
         ``tensor_``, ``embedding_`` and the labels in ``path_``, and keeps labels, numbers and what
         `predict` needs: 4 bytes for each sample and feature of a slice, and 4 to 8 for each pair of
         features.
