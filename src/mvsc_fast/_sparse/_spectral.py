@@ -17,6 +17,7 @@ LAPACK_LIMIT = 3000
 VOTING_NEIGHBORS = 30
 TOLERANCE = 1e-3  # of Lanczos, which may take eigenvalues that differ by a few of it for one
 NEAR_ONE = 0.01
+LOOK = 0.01  # tolerance of a look for what was missed, which takes a third of the products
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
 
@@ -137,21 +138,23 @@ def _lanczos(N, degree, count, start):
     From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
     at all, which would merge clusters that are hardly linked. Therefore those of eigenvalue 1 are
     taken from the connected components; and where others are near 1, further ones are looked for,
-    each from a start of its own, until none is missing that is larger by more than the tolerance.
+    each from a start of its own, until none is seen that is larger by more than the tolerance.
     """
     n = len(degree)
     rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
     values, vectors = _component_eigenpairs(N, degree, count)
     wanted = count - len(values)
     while wanted:
-        more, found = _largest_beside(N, values, vectors, wanted, start)
-        if len(values) == count and more[0] <= values[-1] + TOLERANCE:
-            break
+        more, found = _largest_beside(N, values, vectors, wanted, start, TOLERANCE)
         values, vectors = np.append(values, more), np.hstack([vectors, found])
         order = np.argsort(-values, kind="stable")[:count]
         values, vectors = values[order], vectors[:, order]
-        wanted, start = int(more[0] > 1 - NEAR_ONE), np.empty(n)
+        if more[0] <= 1 - NEAR_ONE:
+            break
+        start = np.empty(n)
         start[rank] = rng.uniform(-1, 1, n)
+        seen, found = _largest_beside(N, values, vectors, 1, start, LOOK)
+        wanted, start = int(seen[0] > values[-1] + TOLERANCE), found[:, 0]
     return values, vectors
 
 
@@ -161,14 +164,15 @@ def _component_eigenpairs(N, degree, count):
     if scipy.sparse.issparse(N) and not N.data.all():  # zeros that are stored are no links
         linked = N.copy()
         linked.eliminate_zeros()
-    _, member = connected_components(linked, directed=False)
+    # Of a symmetric matrix strong components are all, and found without transposing it.
+    _, member = connected_components(linked, directed=True, connection="strong")
     volume = np.bincount(member, degree)  # 0 of isolated samples, whose eigenvalue is 0
     largest = np.argsort(-volume, kind="stable")[: min(count, np.count_nonzero(volume))]
     vectors = np.sqrt(degree)[:, None] * (member[:, None] == largest)
     return np.ones(len(largest)), vectors / np.sqrt(volume[largest])
 
 
-def _largest_beside(N, values, vectors, count, start):
+def _largest_beside(N, values, vectors, count, start, tolerance):
     """The largest eigenpairs besides given ones, which N - V (I + diag(values)) V^T takes to -1."""
     n = len(start)
     V, weights = vectors.astype(N.dtype), (1 + values).astype(N.dtype)
@@ -179,7 +183,7 @@ def _largest_beside(N, values, vectors, count, start):
         rest,
         count,
         which="LA",
-        tol=TOLERANCE,
+        tol=tolerance,
         v0=(start - V @ (V.T @ start)).astype(N.dtype),
         ncv=min(n - 1, max(2 * count + 1, 30)),
     )
