@@ -5,6 +5,7 @@ from conftest import random_similarities
 
 from mvsc_fast._judge import judge_by_graph
 from mvsc_fast._sparse._graphs import longest_tubes
+from mvsc_fast._sparse._spectral import thresholded_affinity
 from mvsc_fast.neighbors import count_neighbors, scan_neighbors, tube_lengths, tube_thresholds
 from mvsc_fast.spectral import fuse
 
@@ -43,7 +44,7 @@ def blocks(sizes=(20, 20, 20), slices=2):
 
 
 def scan(W, n_clusters, judge):
-    return scan_neighbors(longest_tubes(W), n_clusters, judge, tail=0.01, random_state=0)
+    return scan_neighbors(longest_tubes(W), n_clusters, judge, tail=0.01, random_state=0)[0]
 
 
 def test_scan_finds_the_blocks():
@@ -76,7 +77,19 @@ def test_tiny_data_have_a_grid():
 def test_no_larger_neighborhood_than_tubes_are_stored():
     tensor = longest_tubes(blocks()[0], n_longest=7)
     assert len(tensor.indices) / 60 < 15
-    path = scan_neighbors(
+    path, _ = scan_neighbors(
         tensor, 3, lambda labellings, c: np.ones(len(labellings)), tail=0.01, random_state=0
     )
     assert path.n_neighbors.max() <= len(tensor.indices) / 60
+
+
+def test_eigenpairs_are_those_at_the_size_chosen():
+    W, _ = blocks()
+    tensor = longest_tubes(W)
+    path, (values, vectors) = scan_neighbors(
+        tensor, 3, lambda labellings, c: np.array([0, 1, 0, 0]), tail=0.01, random_state=0
+    )
+    assert path.best == 1 and vectors.shape == (60, 6) and vectors.dtype == np.float32
+    A = thresholded_affinity(tensor, path.tau[1], 0.01).toarray()
+    root = 1 / np.sqrt(A.sum(axis=1))
+    np.testing.assert_allclose((A * root * root[:, None]) @ vectors, vectors * values, atol=1e-5)

@@ -120,18 +120,22 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state, each=iter):
 
     Returns
     -------
-    NeighborsPath
+    path : NeighborsPath
+    eigenpairs : tuple of ndarray
+        Eigenvalues of shape (k,) and eigenvectors of shape (n, k), k = 2 c or n, of the affinity at
+        the size of the best labelling, float32; see `_sparse._spectral.leading_eigenvectors`.
     """
     n = tensor.n
     stored = len(tensor.indices) / n
     grid = [d for d in GRID if d <= min(n / 3, stored)] or [max(1, n // 3)]
     order, start = start_vector(tensor, random_state)
-    found = []
+    found, eigenpairs = [], {}
     for d in each(grid):
         tau = tube_threshold(tensor.lengths, n, d)
         affinity = thresholded_affinity(tensor, tau, tail)
         values, vectors = leading_eigenvectors(affinity, min(2 * n_clusters, n), start)
         start = vectors.sum(axis=1)
+        eigenpairs[d] = values.astype(np.float32), vectors.astype(np.float32)
         for kind in ("c", "2c"):
             with warnings.catch_warnings():
                 # Fewer distinct samples than clusters: reported once, for the final labels.
@@ -150,4 +154,5 @@ def scan_neighbors(tensor, n_clusters, judge, *, tail, random_state, each=iter):
     J = np.asarray(judge(list(labels.astype(np.int64)), n_clusters))
     largest = sizes[J >= J.max() - TIE].max()
     best = int(np.flatnonzero((J >= J.max() - TIE) & (sizes == largest))[0])
-    return NeighborsPath(sizes, thresholds, kinds, labels, J, best)
+    path = NeighborsPath(sizes, thresholds, kinds, labels, J, best)
+    return path, eigenpairs[sizes[best]]

@@ -54,15 +54,18 @@ class ChoosingClusterer(VotingClusterer):
         return (1.0 - self.omega1) * self.alpha / 2.0  # tau = strength / lam
 
     def _choose_lam(self, longest, judge, seed, lengths=None):
-        """Set ``lam_``, ``n_neighbors_`` and ``path_``; ``lengths`` is of all tubes if there."""
-        self.path_ = None
+        """Set ``lam_``, ``n_neighbors_`` and ``path_``; ``lengths`` is of all tubes if there.
+
+        Returns the eigenpairs of the tube-shrunken W, None where no number was chosen.
+        """
+        self.path_ = eigenpairs = None
         n = longest.n
         if self.lam != "auto":
             self.lam_ = float(self.lam)
             tau = self._strength() / self.lam_
             stored = np.count_nonzero(longest.lengths > tau) / n
             self.n_neighbors_ = stored if lengths is None else count_neighbors(lengths, tau)
-            return
+            return None
         if judge is None:
             self.n_neighbors_ = min(self.n_neighbors, n - 1)
             if self.n_neighbors_ < self.n_neighbors:
@@ -76,32 +79,39 @@ class ChoosingClusterer(VotingClusterer):
                 (tau,) = tube_thresholds(lengths, [self.n_neighbors_])
         else:
             each = partial(self._progress.each, "choice")
-            self.path_ = scan_neighbors(
+            self.path_, eigenpairs = scan_neighbors(
                 longest, self.n_clusters, judge, tail=self.tail, random_state=seed, each=each
             )
             self.n_neighbors_ = int(self.path_.n_neighbors[self.path_.best])
             tau = self.path_.tau[self.path_.best]
         self.lam_ = float(self._strength() / tau)
         self._log(f"{self.n_neighbors_:g} neighbors, lam {self.lam_:.4g}")
+        return eigenpairs
 
-    def _cut(self, affinity, longest, seed):
-        """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``."""
+    def _cut(self, affinity, longest, seed, eigenpairs=None):
+        """Set ``affinity_``, ``embedding_``, ``labels_`` and ``labels_from_``.
+
+        ``eigenpairs`` are those of the affinity where they are known.
+        """
         self._progress.stage("cut")
         degree, start = start_vector(longest, seed)
         warn_of_unlike(degree)
-        self._embed(affinity, start)
+        self._embed(affinity, start, eigenpairs)
         self.labels_from_ = "tensor"
         self.labels_ = assign(
             self.embedding_, self.n_clusters, order=degree, n_init=self.n_init, random_state=seed
         )
 
-    def _embed(self, affinity, start):
+    def _embed(self, affinity, start, eigenpairs):
         c, n = self.n_clusters, len(start)
         kind = "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
-        pairs = leading_eigenvectors(affinity, min(2 * c if kind == "2c" else c, n), start)
-        self.affinity_, self.embedding_ = affinity, embedded(*pairs, c, kind)
+        if eigenpairs is None:
+            count = min(2 * c if kind == "2c" else c, n)
+            eigenpairs = leading_eigenvectors(affinity, count, start)
+        values, vectors = (part.astype(np.float64, copy=False) for part in eigenpairs)
+        self.affinity_, self.embedding_ = affinity, embedded(values, vectors, c, kind)
 
-    def _compare(self, judge, alone, longest, seed):
+    def _compare(self, judge, alone, longest, seed, eigenpairs):
         """Take the labels that the choice was made on where those of the tensor are worse."""
         path = self.path_
         J = float(judge([self.labels_.astype(np.int64)], self.n_clusters)[0])
@@ -118,17 +128,17 @@ class ChoosingClusterer(VotingClusterer):
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
-            self._embed(affinity, start_vector(longest, seed)[1])
+            self._embed(affinity, start_vector(longest, seed)[1], eigenpairs)
             if self.size_ == "dense":
                 self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
         self.labels_ = path.labels[path.best]
         self.labels_from_ = "path"
 
-    def _finish(self, judge, alone, longest, seed):
+    def _finish(self, judge, alone, longest, seed, eigenpairs):
         """Compare the labels with those of the scan, and refine them."""
         if judge is None:
             return
-        self._compare(judge, alone, longest, seed)
+        self._compare(judge, alone, longest, seed, eigenpairs)
         if self.refine and not self._is_precomputed():
             self._progress.stage("refinement")
             votes = self._votes(longest)

@@ -290,7 +290,7 @@ class TLRR(ChoosingClusterer):
             longest = longest_tubes(W, LONGEST)
         if self._is_precomputed():
             judge = self._judge_by_graph(longest)
-        self._choose_lam(longest, judge, seed, lengths=tube_lengths(W))
+        eigenpairs = self._choose_lam(longest, judge, seed, lengths=tube_lengths(W))
         tol, max_iter = LIMITS[self.solver]
         tol = tol if self.tol is None else self.tol
         max_iter = max_iter if self.max_iter is None else self.max_iter
@@ -300,7 +300,7 @@ class TLRR(ChoosingClusterer):
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))
         self._cut(add_tail(S, fuse(W), self.tail), longest, seed)
-        self._finish(judge, alone, longest, seed)
+        self._finish(judge, alone, longest, seed, eigenpairs)
 
     def _fit_sparse(self, longest, judge, seed, n_threads):
         """The first step of the solver on the longest tubes, and steps for the row terms."""
@@ -312,7 +312,7 @@ class TLRR(ChoosingClusterer):
             self._log("neighbors by pynndescent, which may miss some: complete_ is False")
         if self._is_precomputed():
             judge = self._judge_by_graph(longest)
-        self._choose_lam(longest, judge, seed)
+        eigenpairs = self._choose_lam(longest, judge, seed)
         tau = self._strength() / self.lam_
         self._progress.stage("solve")
         tol = LIMITS["dual"][0] if self.tol is None else self.tol
@@ -330,15 +330,15 @@ class TLRR(ChoosingClusterer):
         solved = longest._replace(values=values).without_zero_tubes()
         self.tensor_ = solved.slices()
         self.history_ = {"residual": np.zeros(0), "seconds": np.zeros(0)}
-        alone = 0
+        alone, known = 0, None
         if self.n_iter_ == 0:
-            affinity = thresholded_affinity(longest, tau, self.tail)
+            affinity, known = thresholded_affinity(longest, tau, self.tail), eigenpairs
         else:
             affinity = solved_affinity(longest, values, self.tail)
             alone = int(np.count_nonzero(np.diff(solved.indptr) == 0))
         del values
-        self._cut(affinity, longest, seed)
-        self._finish(judge, alone, longest, seed)
+        self._cut(affinity, longest, seed, known)
+        self._finish(judge, alone, longest, seed, eigenpairs)
 
     def _sparse_similarities(self, views, seed, n_threads):
         """The `SparseTensor` of a W that is not the default one."""
