@@ -169,6 +169,19 @@ def test_the_better_judged_labels_are_kept(subspaces, monkeypatch):
     assert kept.affinity_.shape == (120, 120) and kept.embedding_.shape == model.embedding_.shape
 
 
+@pytest.mark.parametrize("worse, kept", [(0.01, "tensor"), (0.03, "path")])
+def test_a_little_less_predictable_is_no_reason_to_keep_labels_of_fewer_starts(
+    subspaces, monkeypatch, worse, kept
+):
+    class Judge(_choice.JudgeByViews):
+        def __call__(self, labellings, n_clusters):
+            return [1.0 - worse] if len(labellings) == 1 else np.ones(len(labellings))
+
+    monkeypatch.setattr(_choice, "JudgeByViews", Judge)
+    model = TLRR(4, size="sparse", random_state=0).fit(subspaces[0])
+    assert model.n_iter_ == 0 and model.labels_from_ == kept
+
+
 def test_precomputed_similarities_are_judged_by_their_own_graph():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(4), 30)

@@ -118,9 +118,10 @@ class TLRR(ChoosingClusterer):
     path_ : NeighborsPath or None
         The labellings that ``n_neighbors="auto"`` chose from.
     labels_from_ : {"tensor", "path"}
-        What the labels come from: the cut of ``tensor_``, or, where the tensor leaves samples
-        without neighbours or its labels are less predictable, the tube-shrunken W that the choice
-        was made on. A warning says so where the difference is more than .02.
+        What the labels come from: the cut of ``tensor_``, or the tube-shrunken W that the choice
+        was made on, where the labels of the former are less predictable by more than .02, or at
+        all while a minimiser leaves samples without neighbours. A warning says so where the
+        labels of a minimiser are worse by more than .02.
 
     Examples
     --------
