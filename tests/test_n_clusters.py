@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mvsc_fast import datasets, suggest_n_clusters
-from mvsc_fast.n_clusters import ClusterCounts, _chosen, _counts
+from mvsc_fast.n_clusters import ClusterCounts, _chosen, _counts, _weights
 from mvsc_fast.plots import plot_n_clusters
 from mvsc_fast.spectral import simplified_silhouette
 
@@ -94,6 +94,17 @@ def test_alike_samples_have_no_clusters():
     with pytest.warns(UserWarning, match="all samples are equal"):
         found = suggest_n_clusters([np.ones((12, 3))], random_state=0)
     assert found.confidence == "low" and np.isfinite(found.criterion).all()
+
+
+@pytest.mark.parametrize("missing", [0, 9])
+def test_graphs_whose_labels_are_not_predictable_weigh_little(missing):
+    views = blobs(4, n=80)
+    classes = np.random.default_rng(0).permutation(np.arange(80) % 4)  # those of `blobs`
+    views[0][:missing] = np.nan
+    drawn = np.random.default_rng(1).integers(4, size=80)
+    weights = _weights(views, [2, 4], [[classes // 2, classes], [drawn // 2, drawn]])
+    np.testing.assert_array_equal(weights[0], 1)
+    assert (weights[1] < 0.01).all()
 
 
 def test_candidates_are_apart():
