@@ -181,7 +181,7 @@ def test_the_pattern_is_symmetric_sorted_and_shared():
     tensor = sparse_tensor(view_factors(subspaces()), n_longest=9)
     for A in tensor.slices():
         assert A.dtype == np.float32 and A.has_canonical_format
-        assert np.shares_memory(A.indices, tensor.indices)
+        assert A.data.flags.c_contiguous and np.shares_memory(A.indices, tensor.indices)
         np.testing.assert_array_equal(A.toarray(), A.toarray().T)
         assert A.data.min() >= 0 and A.data.max() <= 1.5 and not A.diagonal().any()
     assert len(tensor.slices()) == 5  # three views, two of them with n >= 4 d

@@ -195,7 +195,7 @@ def _longest(values, pattern, scales, n_longest):
     kept |= kept[twin.data]
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=n))])
     return SparseTensor(
-        values=values[:, kept],
+        values=values.compress(kept, axis=1),
         indptr=indptr.astype(pattern.indptr.dtype),
         indices=pattern.indices[kept],
         lengths=lengths[kept],
