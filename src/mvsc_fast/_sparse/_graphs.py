@@ -189,7 +189,7 @@ def unseen_tubes(factors, candidates, scales, cap=1.5):
     if candidates[0].shape[1] >= n - 1:
         return squares
     for i, ((u, h), r) in enumerate(zip(factors, scales, strict=True)):
-        length = np.linalg.norm(u, axis=1)
+        length = np.sqrt(np.einsum("ij,ij->i", u, u))  # norm() copies the squares
         cosine = np.ones(n)
         if i < len(candidates):
             last = candidates[i][:, -1]
