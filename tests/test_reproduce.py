@@ -8,11 +8,12 @@ import time
 from html.parser import HTMLParser
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from mvsc_fast import TLRR, TSVDMSC, cli, datasets, metrics, reproduce
+from mvsc_fast import TLRR, TSVDMSC, cli, datasets, metrics, reproduce, threads
 from mvsc_fast.reproduce import _cells, _data, _plan, _run, _settings, _store, _tables
 from mvsc_fast.spectral import assign
 
@@ -258,6 +259,14 @@ def test_a_dry_run_computes_nothing(folder, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "YaleB:" in out and "of one core" in out and "about" in out
     assert "left out: ORL: not in the data folder" in out
+
+
+def test_all_cpus_work_by_default_also_those_that_are_busy_now(
+    folder, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(threads, "_busy_neighbours", lambda: 100)
+    reproduce.run(folder, tmp_path / "new", dry_run=True)
+    assert f"with {joblib.cpu_count()} at a time" in capsys.readouterr().out
 
 
 def finished(row, seconds, **more):

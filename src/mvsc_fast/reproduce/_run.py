@@ -6,7 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from ..threads import resolve_threads
+import joblib
+
 from ..validation import check_integer, check_number
 from ._cells import work
 from ._data import find_sources
@@ -66,7 +67,8 @@ def run(
     views : dict of str to (views, y), optional
         More data sets, under names that the paper's do not have.
     jobs : int, optional
-        Cells at a time, each with one thread. None: as many as CPUs are allowed.
+        Cells at a time, each with one thread. None: as many as CPUs are allowed, whatever else
+        these do at the moment, which says little about an hour.
     longest : float, default=20.0
         Minutes; cells that take longer by rough documented times are left out, and the report says
         so.
@@ -101,7 +103,7 @@ def run(
     studies = _known(studies, STUDIES, "study")
     seeds = check_integer(seeds, "seeds", 1)
     repeats = check_integer(repeats, "repeats", 1)
-    jobs = resolve_threads(None) if jobs is None else check_integer(jobs, "jobs", 1)
+    jobs = joblib.cpu_count() if jobs is None else check_integer(jobs, "jobs", 1)
     longest = check_number(longest, "longest", 0.0)
     for name, estimator in estimators.items():
         if name in METHODS:
