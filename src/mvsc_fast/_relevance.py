@@ -42,7 +42,8 @@ def permutation_z(A, B):
     n = A.shape[0]
     N = n * (n - 1.0)
     (s1, s2, s3), (t1, t2, t3) = _moments(A), _moments(B)
-    together = float((A.multiply(B) if scipy.sparse.issparse(A) else A * B).sum())
+    product = A.multiply(B) if scipy.sparse.issparse(A) else A * B
+    together = float(product.sum(dtype=np.float64))
     mean = s1 * t1 / N
     square = (
         2 * s2 * t2 / N
@@ -54,9 +55,9 @@ def permutation_z(A, B):
 
 
 def _moments(A):
-    rows = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+    rows = np.asarray(A.sum(axis=1, dtype=np.float64)).ravel()
     squares = A.multiply(A) if scipy.sparse.issparse(A) else A * A
-    return rows.sum(), float(squares.sum()), float(rows @ rows)
+    return rows.sum(), float(squares.sum(dtype=np.float64)), float(rows @ rows)
 
 
 def view_support(graphs, labels):
@@ -80,6 +81,10 @@ def view_support(graphs, labels):
     return np.array([max(0.0, adjusted_mutual_info_score(labels, vote)) for vote in votes])
 
 
+def _view_by_view(rows):
+    return self_representation([X.astype(np.float32) for X in rows], ridge=RIDGE)
+
+
 class ViewGraphs:
     """The graph of every view by itself, on at most 1000 samples spread over all.
 
@@ -93,7 +98,7 @@ class ViewGraphs:
     Attributes
     ----------
     samples : ndarray of int
-    graphs : ndarray of shape (v, m, m)
+    graphs : ndarray of shape (v, m, m), float32
         `graphs.self_representation` of each view.
     """
 
@@ -105,7 +110,7 @@ class ViewGraphs:
             rows = [unit_rows(X[self.samples]) for X in views]
         else:
             rows = [X[self.samples] for X in unit]
-        self.graphs = self_representation(rows, ridge=RIDGE)
+        self.graphs = _view_by_view(rows)
         # In a graph of equal entries the sizes of the clusters alone vote.
         self.graphs[[is_constant(X) for X in rows]] = 0
 
@@ -127,7 +132,7 @@ class ViewGraphs:
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
         X = unit_rows(self._views[i][self.samples])
-        return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=RIDGE))
+        return permutation_z(*_view_by_view([X[:, ::2], X[:, 1::2]]))
 
     def helpful(self, views, names=None):
         """Those of some views that are worth fusing.
