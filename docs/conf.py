@@ -40,6 +40,12 @@ autosummary_context = {
         if "._" not in module.name and ".core" not in module.name
     ]
 }
+# One page each for LMSC and lmsc where file names have no case
+autosummary_filename_map = {
+    f"mvsc_fast.{name}": f"mvsc_fast.{name}-function"
+    for name in mvsc_fast.__all__
+    if name in {other.lower() for other in mvsc_fast.__all__ if other != name}
+}
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
