@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "mvsc_fast"
 html_static_path = ["_static"]
+html_favicon = "_static/icon.svg"
 html_css_files = ["narrow.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
