@@ -47,6 +47,7 @@ autosummary_filename_map = {
     if name in {other.lower() for other in mvsc_fast.__all__ if other != name}
 }
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_validation_checks = set()
