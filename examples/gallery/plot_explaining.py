@@ -23,7 +23,9 @@ names = ["profiles", "Fourier", "Karhunen-Loeve", "shapes", "pixels", "Zernike"]
 views = {name: X[chosen] for name, X in zip(names, arrays, strict=True)}
 
 found = suggest_n_clusters(views, max_clusters=20, random_state=0)
-print(f"{found.n_clusters}, or {found.candidates[1:]}; confidence {found.confidence}")
+print(
+    f"{found.n_clusters}, or {found.candidates[1:]}; {found.confidence} confidence"
+)
 
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 ax = plot_n_clusters(found, ax=ax)
@@ -40,7 +42,9 @@ print(explanation)
 # The samples between two clusters are those to look at first: more of them are of another class.
 
 digits = y[chosen]
-most = [np.bincount(digits[model.labels_ == cluster]).argmax() for cluster in range(10)]
+most = [
+    np.bincount(digits[model.labels_ == cluster]).argmax() for cluster in range(10)
+]
 wrong = digits != np.take(most, model.labels_)
 print(f"of another digit: {wrong.mean():.0%} of all samples,", end=" ")
 print(f"{wrong[explanation.between].mean():.0%} of those between two clusters")

@@ -39,7 +39,8 @@ print("support of the views", model.view_support_.round(2))
 judged = label_predictability([X[fitted] for X in views], model.labels_)
 scores = metrics.clustering_scores(y[fitted], model.labels_)
 print(f"predictability {judged:.3f}")
-print({name: round(value, 3) for name, value in scores.items()})
+for name, value in scores.items():
+    print(f"{name:9} {value:.3f}")
 
 # %%
 # Ten groups in the two directions in which the embedding spreads most:

@@ -25,7 +25,9 @@ from PIL import Image
 from mvsc_fast import ConsensusTLRR, label_predictability, metrics
 from mvsc_fast.features import image_views, load_images
 
-FIGURES = [(2, 0.15), (3, 0.1), (3, 0.25), (4, 0.1), (4, 0.25), (5, 0.2), (6, 0.2), (8, 0.15)]
+lobes = [2, 3, 3, 4, 4, 5, 6, 8]
+depths = [0.15, 0.1, 0.25, 0.1, 0.25, 0.2, 0.2, 0.15]
+FIGURES = list(zip(lobes, depths, strict=True))
 rng = np.random.default_rng(0)
 y, x = np.mgrid[-1:1:64j, -1:1:64j]
 
@@ -56,7 +58,7 @@ for number, (lobes, depth) in enumerate(FIGURES):
 
 images, labels, names = load_images(folder.name)
 views = image_views(images)
-print(images.shape, [X.shape for X in views], names[:2])
+print(images.shape, [X.shape for X in views], names[0])
 
 # %%
 # Clusters
@@ -65,7 +67,8 @@ print(images.shape, [X.shape for X in views], names[:2])
 
 model = ConsensusTLRR(n_clusters=8, random_state=0).fit(views)
 scores = metrics.clustering_scores(labels, model.labels_)
-print(f"predictability {label_predictability(views, model.labels_):.3f}, ACC {scores['acc']:.3f}")
+judged = label_predictability(views, model.labels_)
+print(f"predictability {judged:.3f}, ACC {scores['acc']:.3f}")
 
 # %%
 # One row of images for each cluster:

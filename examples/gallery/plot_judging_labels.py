@@ -16,7 +16,15 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from mvsc_fast import AWP, TLRR, ConsensusTLRR, datasets, graphs, label_predictability, metrics
+from mvsc_fast import (
+    AWP,
+    TLRR,
+    ConsensusTLRR,
+    datasets,
+    graphs,
+    label_predictability,
+    metrics,
+)
 from mvsc_fast.spectral import spectral_labels
 
 views, y = datasets.load_handwritten()
@@ -28,7 +36,9 @@ labellings = {
     "ConsensusTLRR": ConsensusTLRR(10, random_state=0).fit_predict(views),
     "TLRR": TLRR(10, random_state=0).fit_predict(views),
     "AWP": AWP(10).fit_predict(views),
-    "averaged graph": spectral_labels(graphs.knn(views).mean(axis=0), 10, random_state=0)[0],
+    "averaged graph": spectral_labels(
+        graphs.knn(views).mean(axis=0), 10, random_state=0
+    )[0],
     "k-means": KMeans(10, n_init=5, random_state=0).fit_predict(side_by_side),
     "random": np.random.default_rng(0).integers(10, size=len(y)),
 }
@@ -39,13 +49,17 @@ labellings = {
 # The judge knows the views and the labels, not the digits.
 
 judged = label_predictability(views, list(labellings.values()))
-accuracy = [metrics.clustering_scores(y, labels)["acc"] for labels in labellings.values()]
+accuracy = [
+    metrics.clustering_scores(y, labels)["acc"] for labels in labellings.values()
+]
 for name, J, acc in zip(labellings, judged, accuracy, strict=True):
     print(f"{name:15} predictability {J:.3f}   ACC {acc:.3f}")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 place = np.arange(len(labellings))
-ax.barh(place, judged, height=0.36, color="#0072b2", label="predictability, without truth")
+ax.barh(
+    place, judged, height=0.36, color="#0072b2", label="predictability, no truth"
+)
 ax.barh(place + 0.38, accuracy, height=0.36, color="#e69f00", label="ACC")
 ax.set_yticks(place + 0.19, list(labellings))
 ax.set(xlim=(0, 1))

@@ -25,7 +25,9 @@ in_order = np.argsort(y, kind="stable")
 shuffled = np.random.default_rng(0).permutation(len(y))
 
 methods = {
-    "t-SVD-MSC, dft (published)": TSVDMSC(10, lam=0.2, sample_transform="dft", random_state=0),
+    "t-SVD-MSC, dft (published)": TSVDMSC(
+        10, lam=0.2, sample_transform="dft", random_state=0
+    ),
     "t-SVD-MSC, graph basis": TSVDMSC(10, lam=0.2, random_state=0),
     "TLRR": TLRR(10, random_state=0),
 }
@@ -37,14 +39,16 @@ for name, model in methods.items():
             labels = model.fit_predict([X[order] for X in views])
         scores = metrics.clustering_scores(y[order], labels)
         accuracy.setdefault(name, []).append(scores["acc"])
-    print(f"{name:28} sorted by class {accuracy[name][0]:.3f}, shuffled {accuracy[name][1]:.3f}")
+    by_class, mixed = accuracy[name]
+    print(f"{name:28} sorted by class {by_class:.3f}, shuffled {mixed:.3f}")
 
 # %%
 # Only one of them knows what it should not.
 
 figure, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
 place = np.arange(len(methods))
-for shift, (order, color) in enumerate((("sorted by class", "#e69f00"), ("shuffled", "#0072b2"))):
+colors = {"sorted by class": "#e69f00", "shuffled": "#0072b2"}
+for shift, (order, color) in enumerate(colors.items()):
     values = [pair[shift] for pair in accuracy.values()]
     ax.barh(place + 0.38 * shift, values, height=0.36, color=color, label=order)
 ax.set_yticks(place + 0.19, list(accuracy))

@@ -31,8 +31,12 @@ print(f"ACC {metrics.clustering_scores(y, model.labels_)['acc']:.3f}")
 # The similarities that the views give, and those that TLRR leaves of them.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
-plot_similarity(fuse(model.similarity_), y, ax=axes[0], title="similarity W", groups="true")
-ax = plot_similarity(fuse(model.tensor_), y, ax=axes[1], title="tensor L", groups="true")
+plot_similarity(
+    fuse(model.similarity_), y, ax=axes[0], title="similarity W", groups="true"
+)
+ax = plot_similarity(
+    fuse(model.tensor_), y, ax=axes[1], title="tensor L", groups="true"
+)
 
 # %%
 # The number of neighbours
