@@ -13,6 +13,7 @@ does better than to fill in values.
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import ConsensusTLRR, datasets, metrics
@@ -34,11 +35,20 @@ for X, rows in zip(incomplete, absent, strict=True):
 # Rows that are filled in look alike: they form groups of their own.
 
 filled = [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in incomplete]
-for name, given in (("complete", complete), ("rows of NaN", incomplete), ("means", filled)):
+accuracy = {}
+inputs = {"complete": complete, "rows of NaN": incomplete, "means": filled}
+for name, given in inputs.items():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         labels = ConsensusTLRR(10, random_state=0).fit_predict(given)
-    print(f"{name:12} ACC {metrics.clustering_scores(y, labels)['acc']:.3f}")
+    accuracy[name] = metrics.clustering_scores(y, labels)["acc"]
+    print(f"{name:12} ACC {accuracy[name]:.3f}")
+
+figure, ax = plt.subplots(figsize=(6, 2.2), layout="constrained")
+bars = ax.barh(list(accuracy), list(accuracy.values()), color="#0072b2")
+ax.bar_label(bars, fmt="%.2f", label_type="center", color="white")
+ax.invert_yaxis()
+ax.set(xlim=(0, 1), xlabel="ACC")
 
 # %%
 # New samples may lack views too.
