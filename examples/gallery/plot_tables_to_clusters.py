@@ -11,6 +11,9 @@ own, in one pipeline of scikit-learn.
 # ---------
 # Thirteen chemical measurements of 178 wines, in units from parts to hundreds.
 
+import textwrap
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -22,7 +25,7 @@ from mvsc_fast.plots import plot_embedding
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
 X, y = load_wine(return_X_y=True)
-print("ranges of the columns:", np.ptp(X, axis=0).round(1))
+print("ranges:", np.ptp(X, axis=0).round(1).tolist())
 
 # %%
 # The pipeline
@@ -39,7 +42,10 @@ raw = list(model[0].transform(X).values())
 
 labels = {}
 for name, views in (("raw columns", raw), ("scaled columns", scaled)):
-    labels[name] = ConsensusTLRR(3, random_state=0).fit(views)
+    with warnings.catch_warnings(record=True) as caught:
+        labels[name] = ConsensusTLRR(3, random_state=0).fit(views)
+    for warning in caught:
+        print(textwrap.fill(f"{name}: {warning.message}", width=80))
     scores = metrics.clustering_scores(y, labels[name].labels_)
     print(f"{name}: ACC {scores['acc']:.3f}")
 
