@@ -52,7 +52,7 @@ def tlrr(
 
     Minimises over tensors L with symmetric frontal slices (Jia et al. 2021, Eq. 7)::
 
-        omega1 * sum_i ||L_i||_*  +  omega2 * sum_j (||L_(j)||_* + alpha * ||L_(j)||_{2,1})
+        omega1 * sum_i ||L_i||_* + omega2 * sum_j (||L_(j)||_* + alpha * ||L_(j)||_{2,1})
             + lam * ||W - L||_F^2,        omega2 = 1 - omega1
 
     with L_i the n x n slice of view i, L_(j) the v x n slice of sample j, whose 2,1 norm sums the
