@@ -159,11 +159,12 @@ def suggest_n_clusters(
     else:
         largest = max_clusters
     with use_threads(n_threads, len(order)) as n_threads:
-        views = _helpful(views, names)
+        complete = imputed(views)  # from all views, as in the consensus
+        helpful = _helpful(views, names)
         counts = _counts(largest)
-        graphs = _graphs(views, largest, seed, n_threads)
+        graphs = _graphs([views[i] for i in helpful], largest, seed, n_threads)
         silhouette, modularity, labels = zip(*(_curve(*one, counts) for one in graphs), strict=True)
-        weights = _weights(views, counts, labels)
+        weights = _weights([complete[i] for i in helpful], counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
     return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(order))
 
@@ -177,10 +178,10 @@ def _counts(largest):
 
 
 def _helpful(views, names):
-    """The views that ConsensusTLRR would use."""
+    """Numbers of the views that ConsensusTLRR would use."""
     constant = constant_views(observed(views), "ignored", names)
     varied = [i for i in range(len(views)) if i not in constant]
-    return [views[i] for i in view_graphs(views).helpful(varied, names) or [0]]
+    return view_graphs(views).helpful(varied, names) or [0]
 
 
 def _graphs(views, largest, seed, n_threads):
@@ -221,7 +222,7 @@ def _weights(views, counts, labels):
 
     As in the consensus, by how well the labels of samples are predicted from all others.
     """
-    judge = Judge([ViewRows(X) for X in imputed(views)])
+    judge = Judge([ViewRows(X) for X in views])
     each = zip(counts, zip(*labels, strict=True), strict=True)
     J = np.maximum(np.transpose([judge(found, int(c)) for c, found in each]), 1e-9)
     return (J / J.max(axis=0)) ** SHARPNESS

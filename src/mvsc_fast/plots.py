@@ -321,7 +321,7 @@ def plot_n_clusters(found, *, ax=None, title=None):
     ax.plot(found.counts[place], found.criterion[place], "o", ms=11, mfc="none", color=COLORS[3],
             label=f"candidates {', '.join(map(str, found.candidates))}")  # fmt: skip
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel="number of clusters", ylabel="mean over the graphs", title=title)
+    ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")
     return ax
 
