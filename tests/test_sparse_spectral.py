@@ -127,4 +127,4 @@ def test_of_more_eigenvalues_near_1_than_are_asked_for_some_are_taken(monkeypatc
     values, vectors = leading_eigenvectors(A, 8, np.random.RandomState(0).uniform(0.5, 1.5, 600))
     np.testing.assert_allclose(values, 1, atol=1e-3)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-3)
-    assert searches == [sparse_spectral.TOLERANCE, sparse_spectral.LOOK]
+    assert searches == [sparse_spectral.TOLERANCE] * 2  # no room to look with a larger one

@@ -17,7 +17,7 @@ LAPACK_LIMIT = 3000
 VOTING_NEIGHBORS = 30
 TOLERANCE = 1e-3  # of Lanczos, which may take eigenvalues that differ by a few of it for one
 NEAR_ONE = 0.01
-LOOK = 0.01  # tolerance of a look for what was missed, which takes a third of the products
+LOOK = 0.01  # tolerance of a look for what was missed, where there is room for it below 1
 LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
 
@@ -138,7 +138,8 @@ def _lanczos(N, degree, count, start):
     From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
     at all, which would merge clusters that are hardly linked. Therefore those of eigenvalue 1 are
     taken from the connected components; and where others are near 1, further ones are looked for,
-    each from a start of its own, until none is seen that is larger by more than the tolerance.
+    each from a start of its own, until none is seen that is larger by more than the tolerance. A
+    look takes fewer products than a search, but must tell what was missed from what was found.
     """
     n = len(degree)
     rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
@@ -153,7 +154,8 @@ def _lanczos(N, degree, count, start):
             break
         start = np.empty(n)
         start[rank] = rng.uniform(-1, 1, n)
-        seen, found = _largest_beside(N, values, vectors, 1, start, LOOK)
+        tolerance = float(np.clip((1 - values[-1]) / 3, TOLERANCE, LOOK))
+        seen, found = _largest_beside(N, values, vectors, 1, start, tolerance)
         wanted, start = int(seen[0] > values[-1] + TOLERANCE), found[:, 0]
     return values, vectors
 
