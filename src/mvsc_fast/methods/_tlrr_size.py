@@ -4,6 +4,7 @@ from .._judge import REGRESSED
 from .._relevance import MAX_SAMPLES
 from .._sparse._factors import SCALES, view_scales
 from .._sparse._graphs import CANDIDATES, LONGEST, MEMORY
+from ..neighbors import GRID
 from ..views._rows import N_LANDMARKS
 from ._cost import Cost
 
@@ -76,6 +77,7 @@ def sparse_cost(n, views, n_fitted, n_clusters, slices, *, labellings, kinds=1):
     swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * max(len(views), 1)))
     made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
     solved = pairs * (16 * slices + 48)  # W, L, their dual, affinities and what they are made of
+    eigenvectors = 8 * m * n_clusters * len(GRID)  # of all sizes, until labels are judged
     alone = 16 * len(views) * min(m, MAX_SAMPLES) ** 2  # the graph of each view by itself
     search = 2 * m * m * slices * kinds * width / max(len(views), 1)
     ridge = 8 * m * (width + N_LANDMARKS) ** 2
@@ -86,6 +88,7 @@ def sparse_cost(n, views, n_fitted, n_clusters, slices, *, labellings, kinds=1):
         + wide
         + factors
         + max(given, made, solved)
+        + eigenvectors
         + alone
         + 8 * n * (len(views) + 2)
         + 2**24,
