@@ -81,8 +81,9 @@ def view_support(graphs, labels):
     return np.array([max(0.0, adjusted_mutual_info_score(labels, vote)) for vote in votes])
 
 
-def _view_by_view(rows):
-    return self_representation([X.astype(np.float32) for X in rows], ridge=RIDGE)
+def view_by_view(rows):
+    """The graph of every view by itself, float32, of rows of unit length."""
+    return self_representation([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
 class ViewGraphs:
@@ -110,7 +111,7 @@ class ViewGraphs:
             rows = [unit_rows(X[self.samples]) for X in views]
         else:
             rows = [X[self.samples] for X in unit]
-        self.graphs = _view_by_view(rows)
+        self.graphs = view_by_view(rows)
         # In a graph of equal entries the sizes of the clusters alone vote.
         self.graphs[[is_constant(X) for X in rows]] = 0
 
@@ -132,7 +133,7 @@ class ViewGraphs:
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
         X = unit_rows(self._views[i][self.samples])
-        return permutation_z(*_view_by_view([X[:, ::2], X[:, 1::2]]))
+        return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
 
     def helpful(self, views, names=None):
         """Those of some views that are worth fusing.

@@ -9,9 +9,14 @@ import scipy.linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._relevance import MAX_SAMPLES, MIN_SAMPLES, ViewGraphs, permutation_z, view_support
-from .._relevance import RIDGE as GRAPH_RIDGE
-from ..graphs import self_representation
+from .._relevance import (
+    MAX_SAMPLES,
+    MIN_SAMPLES,
+    ViewGraphs,
+    permutation_z,
+    view_by_view,
+    view_support,
+)
 from ._rows import BLOCK, canonical_order, dense, presence, spread, unit_rows
 
 RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
@@ -136,9 +141,10 @@ class IncompleteGraphs(ViewGraphs):
         self._present = presence(chosen)
         if self._present is None:
             self._present = np.ones((len(views), len(self.samples)), dtype=bool)
-        self.graphs = np.zeros((len(views), len(self.samples), len(self.samples)))
+        m = len(self.samples)
+        self.graphs = np.zeros((len(views), m, m), dtype=np.float32)
         for A, X, has in zip(self.graphs, chosen, self._present, strict=True):
-            A[np.ix_(has, has)] = self_representation([unit_rows(X[has])], ridge=GRAPH_RIDGE)[0]
+            A[np.ix_(has, has)] = view_by_view([unit_rows(X[has])])[0]
 
     def support(self, labels):
         labels = labels[self.samples]
@@ -161,4 +167,4 @@ class IncompleteGraphs(ViewGraphs):
         if has.sum() < MIN_SAMPLES:
             return np.inf
         X = unit_rows(self._views[i][self.samples[has]])
-        return permutation_z(*self_representation([X[:, ::2], X[:, 1::2]], ridge=GRAPH_RIDGE))
+        return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
