@@ -21,8 +21,8 @@ from ..spectral import assign
 from ._voters import VotingClusterer
 
 # How much less predictable the labels of the cut may be than those of the scan, which has fewer
-# starts of k-means: by so much J of equally good labellings differs. In 60 clusters it likes those
-# that merge three pairs of them.
+# starts of k-means: J of equally good labellings differs by so much, and of 60 clusters it prefers
+# labellings that merge three pairs.
 MARGIN = 0.02
 
 
@@ -97,20 +97,23 @@ class ChoosingClusterer(VotingClusterer):
         self._progress.stage("cut")
         degree, start = start_vector(longest, seed)
         warn_of_unlike(degree)
-        self._embed(affinity, start, eigenpairs)
+        if eigenpairs is None:
+            count = min((2 if self._kind() == "2c" else 1) * self.n_clusters, len(start))
+            eigenpairs = leading_eigenvectors(affinity, count, start)
+        self._embed(affinity, eigenpairs)
         self.labels_from_ = "tensor"
         self.labels_ = assign(
             self.embedding_, self.n_clusters, order=degree, n_init=self.n_init, random_state=seed
         )
 
-    def _embed(self, affinity, start, eigenpairs):
-        c, n = self.n_clusters, len(start)
-        kind = "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
-        if eigenpairs is None:
-            count = min(2 * c if kind == "2c" else c, n)
-            eigenpairs = leading_eigenvectors(affinity, count, start)
+    def _kind(self):
+        """Of the embedding, see `embedded`."""
+        return "c" if self.path_ is None else str(self.path_.embedding[self.path_.best])
+
+    def _embed(self, affinity, eigenpairs):
         values, vectors = (part.astype(np.float64, copy=False) for part in eigenpairs)
-        self.affinity_, self.embedding_ = affinity, embedded(values, vectors, c, kind)
+        self.affinity_ = affinity
+        self.embedding_ = embedded(values, vectors, self.n_clusters, self._kind())
 
     def _compare(self, judge, alone, longest, seed, eigenpairs):
         """Take the labels that the choice was made on where those of the cut are worse."""
@@ -129,7 +132,7 @@ class ChoosingClusterer(VotingClusterer):
             )
         if solved:
             affinity = thresholded_affinity(longest, path.tau[path.best], self.tail)
-            self._embed(affinity, start_vector(longest, seed)[1], eigenpairs)
+            self._embed(affinity, eigenpairs)
             if self.size_ == "dense":
                 self.affinity_ = affinity.toarray().astype(self.tensor_.dtype)
         self.labels_ = path.labels[path.best]
