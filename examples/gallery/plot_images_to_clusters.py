@@ -25,9 +25,9 @@ from PIL import Image
 from mvsc_fast import ConsensusTLRR, label_predictability, metrics
 from mvsc_fast.features import image_views, load_images
 
-lobes = [2, 3, 3, 4, 4, 5, 6, 8]
+counts = [2, 3, 3, 4, 4, 5, 6, 8]
 depths = [0.15, 0.1, 0.25, 0.1, 0.25, 0.2, 0.2, 0.15]
-FIGURES = list(zip(lobes, depths, strict=True))
+FIGURES = list(zip(counts, depths, strict=True))
 rng = np.random.default_rng(0)
 y, x = np.mgrid[-1:1:64j, -1:1:64j]
 

@@ -58,7 +58,7 @@ for name, J, acc in zip(labellings, judged, accuracy, strict=True):
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 place = np.arange(len(labellings))
 ax.barh(
-    place, judged, height=0.36, color="#0072b2", label="predictability, no truth"
+    place, judged, height=0.36, color="#0072b2", label="predictability (no truth)"
 )
 ax.barh(place + 0.38, accuracy, height=0.36, color="#e69f00", label="ACC")
 ax.set_yticks(place + 0.19, list(labellings))

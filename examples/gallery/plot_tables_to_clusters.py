@@ -43,6 +43,7 @@ raw = list(model[0].transform(X).values())
 labels = {}
 for name, views in (("raw columns", raw), ("scaled columns", scaled)):
     with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         labels[name] = ConsensusTLRR(3, random_state=0).fit(views)
     for warning in caught:
         print(textwrap.fill(f"{name}: {warning.message}", width=80))

@@ -29,8 +29,8 @@ class SparseTensor(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (v, nnz), float32
-        C-contiguous: not by an index array beside a slice, which leaves the v values of each entry
-        next to each other, and makes sums over slices ten times slower.
+        C-contiguous: by take or compress, as an index array beside a slice puts the v values of an
+        entry next to each other, and sums over slices are slow then.
     indptr : ndarray of shape (n + 1,)
         Where each row begins.
     indices : ndarray of shape (nnz,), int32

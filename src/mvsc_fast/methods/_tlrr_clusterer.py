@@ -98,7 +98,7 @@ class TLRR(ChoosingClusterer):
         unless ``size`` is "sample".
     similarity_ : ndarray of shape (v, m, m) or list of csr_array
         The input tensor W; where its tubes are longest unless "dense". Sparse slices share one
-        pattern: copy one before you change it.
+        pattern, also with ``affinity_`` where they were given: copy before you change one.
     tensor_ : ndarray of shape (v, m, m) or list of csr_array
         The low-rank tensor L, in the same form.
     samples_ : ndarray of shape (m,)

@@ -95,8 +95,8 @@ INPUT_REASON = (
 )
 ENOUGH = 1e-6
 ENOUGH_REASON = (
-    "Iterated to 1e-6, a quarter of the iterations before the published 1e-8: clusters on ORL and "
-    "Yale are the same."
+    "Stopped at 1e-6, after three quarters of the iterations to the published 1e-8; on ORL and "
+    "Yale the clusters are the same."
 )
 # Mean number of tubes per sample above TLRR's threshold, about that of its published input.
 NEIGHBORS = {"ORL": 8, "Yale": 12, "Coil20": 8, "YaleB": 5, "UCI": 130}
