@@ -74,6 +74,7 @@ def figure(draw, name, caption):
         for artist in (one for ax in drawn.axes for one in (*ax.collections, *ax.lines)):
             points = artist.get_offsets() if hasattr(artist, "get_offsets") else artist.get_xdata()
             artist.set_rasterized(len(points) > DRAWN_SINGLY)
+        drawn.draw_without_rendering()  # ticks follow the first layout, and the second follows them
         buffer = io.StringIO()
         drawn.savefig(buffer, format="svg", dpi=100, metadata={"Date": None})
     svg = buffer.getvalue()
