@@ -23,6 +23,7 @@ bench: $(VENV)/installed
 
 # docs/_build/html: every example is executed, and every warning an error
 docs: $(VENV)/docs
+	rm -rf docs/api/generated  # pages of names that are gone
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
 
 $(VENV)/test $(VENV)/docs: $(VENV)/%: $(VENV)/installed
