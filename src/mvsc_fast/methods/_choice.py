@@ -115,7 +115,7 @@ class ChoosingClusterer(VotingClusterer):
         self.affinity_ = affinity
         self.embedding_ = embedded(values, vectors, self.n_clusters, self._kind())
 
-    def _compare(self, judge, alone, longest, seed, eigenpairs):
+    def _compare(self, judge, alone, longest, eigenpairs):
         """Take the labels that the choice was made on where those of the cut are worse."""
         path = self.path_
         J = float(judge([self.labels_.astype(np.int64)], self.n_clusters)[0])
@@ -138,11 +138,11 @@ class ChoosingClusterer(VotingClusterer):
         self.labels_ = path.labels[path.best]
         self.labels_from_ = "path"
 
-    def _finish(self, judge, alone, longest, seed, eigenpairs):
+    def _finish(self, judge, alone, longest, eigenpairs):
         """Compare the labels with those of the scan, and refine them."""
         if judge is None:
             return
-        self._compare(judge, alone, longest, seed, eigenpairs)
+        self._compare(judge, alone, longest, eigenpairs)
         if self.refine and not self._is_precomputed():
             self._progress.stage("refinement")
             votes = self._votes(longest)

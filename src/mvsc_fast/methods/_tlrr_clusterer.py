@@ -301,7 +301,7 @@ class TLRR(ChoosingClusterer):
         S = fuse(self.tensor_)
         alone = int(np.count_nonzero(S.sum(axis=1) == 0))
         self._cut(add_tail(S, fuse(W), self.tail), longest, seed)
-        self._finish(judge, alone, longest, seed, eigenpairs)
+        self._finish(judge, alone, longest, eigenpairs)
 
     def _fit_sparse(self, longest, judge, seed, n_threads):
         """The first step of the solver on the longest tubes, and steps for the row terms."""
@@ -339,7 +339,7 @@ class TLRR(ChoosingClusterer):
             alone = int(np.count_nonzero(np.diff(solved.indptr) == 0))
         del values
         self._cut(affinity, longest, seed, known)
-        self._finish(judge, alone, longest, seed, eigenpairs)
+        self._finish(judge, alone, longest, eigenpairs)
 
     def _sparse_similarities(self, views, seed, n_threads):
         """The `SparseTensor` of a W that is not the default one."""
