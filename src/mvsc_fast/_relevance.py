@@ -86,6 +86,12 @@ def view_by_view(rows):
     return self_representation([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
+def z_of_halves(X):
+    """`permutation_z` between the graphs of the even and of the odd columns of a view."""
+    X = unit_rows(X)
+    return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
+
+
 class ViewGraphs:
     """The graph of every view by itself, on at most 1000 samples spread over all.
 
@@ -132,8 +138,7 @@ class ViewGraphs:
 
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
-        X = unit_rows(self._views[i][self.samples])
-        return permutation_z(*view_by_view([unit_rows(X[:, ::2]), unit_rows(X[:, 1::2])]))
+        return z_of_halves(self._views[i][self.samples])
 
     def helpful(self, views, names=None):
         """Those of some views that are worth fusing.
