@@ -162,9 +162,12 @@ def suggest_n_clusters(
         complete = imputed(views)  # from all views, as in the consensus
         helpful = _helpful(views, names)
         counts = _counts(largest)
-        graphs = _graphs([views[i] for i in helpful], largest, seed, n_threads)
+        present = presence([views[i] for i in helpful])
+        rows = [ViewRows(X) for X in observed([views[i] for i in helpful])]
+        graphs = _graphs(rows, present, largest, seed, n_threads)
         silhouette, modularity, labels = zip(*(_curve(*one, counts) for one in graphs), strict=True)
-        weights = _weights([complete[i] for i in helpful], counts, labels)
+        judged = rows if present is None else [ViewRows(complete[i]) for i in helpful]
+        weights = _weights(judged, counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
     return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(order))
 
@@ -184,10 +187,9 @@ def _helpful(views, names):
     return view_graphs(views).helpful(varied, names) or [0]
 
 
-def _graphs(views, largest, seed, n_threads):
+def _graphs(rows, present, largest, seed, n_threads):
     """(affinity, leading eigenvectors) of every kind of graph at every size."""
-    n, present = views[0].shape[0], presence(views)
-    rows = [ViewRows(X) for X in observed(views)]
+    n = len(rows[0].roots) if present is None else present.shape[1]
     start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
     for kind in SCALES:
         tensor = row_tensor(rows, kind, n_threads, present)
@@ -217,12 +219,12 @@ def _curve(A, vectors, counts):
     return silhouette, modularity, found
 
 
-def _weights(views, counts, labels):
+def _weights(rows, counts, labels):
     """What each graph's labels weigh at each count, of shape (graphs, k).
 
     As in the consensus, by how well the labels of samples are predicted from all others.
     """
-    judge = Judge([ViewRows(X) for X in views])
+    judge = Judge(rows)
     each = zip(counts, zip(*labels, strict=True), strict=True)
     J = np.maximum(np.transpose([judge(found, int(c)) for c, found in each]), 1e-9)
     return (J / J.max(axis=0)) ** SHARPNESS
