@@ -24,7 +24,7 @@ from .platform cimport (
 
 cdef extern from "factored_loops.h" nogil:
     float mvsc_dot(const float *x, const float *y, Py_ssize_t n)
-    Py_ssize_t mvsc_next_above(const float *x, const float *low, Py_ssize_t k, Py_ssize_t n)
+    Py_ssize_t mvsc_list_from(const float *x, const float *low, Py_ssize_t n, int32_t *places)
 
 cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
     """The k-th largest of x (from 0), moved to its place, larger ones before it (Hoare)."""
@@ -96,9 +96,10 @@ cdef void offer_tile(
     Nearest *lists,
     omp_lock_t *locks,          # one for each block of rows
     float *tile,                # TILE^2, and the least values of its rows or columns
+    int32_t *places,            # TILE
 ) noexcept nogil:
     """Inner products of row blocks p <= q, offered to the rows of both."""
-    cdef Py_ssize_t j, k, top = p * TILE, left = q * TILE
+    cdef Py_ssize_t j, k, e, top = p * TILE, left = q * TILE
     cdef Py_ssize_t height = min(<Py_ssize_t> TILE, n - top)
     cdef Py_ssize_t width = min(<Py_ssize_t> TILE, n - left)
     cdef float *least = tile + TILE * TILE
@@ -110,10 +111,8 @@ cdef void offer_tile(
         row = tile + j * width
         for k in range(width):
             least[k] = value_of(lists.least[top + j])
-        k = mvsc_next_above(row, least, 0, width)
-        while k < width:
-            offer(lists, top + j, left + k, row[k])
-            k = mvsc_next_above(row, least, k + 1, width)
+        for e in range(mvsc_list_from(row, least, width, places)):
+            offer(lists, top + j, left + places[e], row[places[e]])
     omp_unset_lock(&locks[p])
     if p == q:
         return
@@ -122,11 +121,10 @@ cdef void offer_tile(
         least[k] = value_of(lists.least[left + k])
     for j in range(height):
         row = tile + j * width
-        k = mvsc_next_above(row, least, 0, width)
-        while k < width:
+        for e in range(mvsc_list_from(row, least, width, places)):
+            k = places[e]
             offer(lists, left + k, top + j, row[k])
             least[k] = value_of(lists.least[left + k])
-            k = mvsc_next_above(row, least, k + 1, width)
     omp_unset_lock(&locks[q])
 
 
@@ -162,6 +160,7 @@ cdef int nearest_rows(
     cdef Nearest lists
     cdef omp_lock_t *locks = <omp_lock_t *> take(arena, blocks, sizeof(omp_lock_t))
     cdef float *tiles = <float *> take(arena, (TILE + 1.0) * TILE * n_threads, sizeof(float))
+    cdef int32_t *places = <int32_t *> take(arena, <double> TILE * n_threads, sizeof(int32_t))
     cdef float *tile
     lists.count, lists.capacity = count, 2 * count + 32
     lists.keys = <uint64_t *> take(arena, <double> n * lists.capacity, sizeof(uint64_t))
@@ -177,7 +176,8 @@ cdef int nearest_rows(
     for p in prange(blocks, num_threads=n_threads, schedule="static", chunksize=1):
         tile = tiles + (TILE + 1) * TILE * omp_get_thread_num()
         for q in range(p, blocks):
-            offer_tile(rows, n, d, p, q, &lists, locks, tile)
+            offer_tile(rows, n, d, p, q, &lists, locks, tile,
+                       places + TILE * omp_get_thread_num())
     for p in range(blocks):
         omp_destroy_lock(&locks[p])
     for j in prange(n, num_threads=n_threads, schedule="static"):

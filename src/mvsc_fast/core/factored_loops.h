@@ -2,6 +2,8 @@
 #ifndef MVSC_FACTORED_LOOPS_H
 #define MVSC_FACTORED_LOOPS_H
 
+#include <stdint.h>
+
 #include "loops.h"
 
 /* <x, y>, in a fixed order of summation that is the same for <y, x>. */
@@ -22,21 +24,29 @@ MVSC_CLONES static float mvsc_dot(
     return sum[0];
 }
 
-/* The first position from k on with x[k] >= low[k], or n. Long steps, which compilers vectorise. */
-MVSC_CLONES static ptrdiff_t mvsc_next_above(
-    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT low, ptrdiff_t k, ptrdiff_t n)
+/* places <- the positions k with x[k] >= low[k], ascending; how many. Room for n. */
+MVSC_CLONES static ptrdiff_t mvsc_list_from(
+    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT low, ptrdiff_t n,
+    int32_t *MVSC_RESTRICT places)
 {
-    enum { STEP = 8 * MVSC_LANES };
+    enum { STEP = 8 * MVSC_LANES };  /* long steps, which compilers vectorise */
+    ptrdiff_t k = 0, count = 0;
     for (; k + STEP <= n; k += STEP) {
         int found = 0;
         for (int q = 0; q < STEP; q++)
             found += x[k + q] >= low[k + q];
-        if (found)
-            break;
+        if (!found)
+            continue;
+        for (int q = 0; q < STEP; q++) {
+            places[count] = (int32_t) (k + q);
+            count += x[k + q] >= low[k + q];
+        }
     }
-    while (k < n && !(x[k] >= low[k]))
-        k++;
-    return k;
+    for (; k < n; k++) {
+        places[count] = (int32_t) k;
+        count += x[k] >= low[k];
+    }
+    return count;
 }
 
 #endif
