@@ -242,8 +242,12 @@ def embedded(values, vectors, n_clusters, kind):
 def dense_eigenpairs(N, count):
     """The ``count`` largest eigenvalues of a symmetric array and their vectors, ascending."""
     n = len(N)
-    values, vectors = scipy.linalg.eigh(N, subset_by_index=[n - count, n - 1], check_finite=False)
+    subset = [n - count, n - 1]
+    try:
+        values, vectors = scipy.linalg.eigh(N, subset_by_index=subset, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        vectors = np.empty((n, 0))
     if vectors.shape[1] < count:
-        # LAPACK's subset drivers lose members of large clusters of equal eigenvalues.
+        # LAPACK's subset drivers lose members of many equal eigenvalues, or fail at them.
         values, vectors = scipy.linalg.eigh(N, driver="evd", check_finite=False)
     return values[len(values) - count :], vectors[:, vectors.shape[1] - count :]

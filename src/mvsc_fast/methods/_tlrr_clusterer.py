@@ -217,8 +217,8 @@ class TLRR(ChoosingClusterer):
         )
         by_itself = view_graphs(views)
         with warnings.catch_warnings():
-            if few:  # as k-means would say again
-                warnings.filterwarnings("ignore", "Number of distinct clusters")
+            if few:  # which explains what k-means and the comparison of labels would say again
+                warnings.filterwarnings("ignore", "Number of distinct clusters|the tensor at")
             self._cluster_in_order(views, seed, n_threads, drawn)
         chosen = order[self.samples_]
         rank = np.argsort(chosen)
