@@ -6,11 +6,17 @@ import reference.predictability as twin
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import _judge, datasets, label_predictability
 from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
-from mvsc_fast.views._rows import LandmarkFeatures, ViewRows, canonical_order
+from mvsc_fast.views._rows import (
+    LandmarkFeatures,
+    ViewRows,
+    _squared_distances,
+    canonical_order,
+)
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +158,15 @@ def test_new_rows_have_the_features_of_equal_fitted_ones(d, sparse, nonnegative)
     np.testing.assert_allclose(found, features.of_fitted(landmarks)[ordinary], atol=1e-5)
     B = np.random.default_rng(1).standard_normal((found.shape[1], 4)).astype(np.float32)
     np.testing.assert_allclose(features.products([given[ordinary]], B), found @ B, atol=2e-4)
+
+
+def test_distances_of_rows_that_are_nearly_parallel_are_precise():
+    view = ViewRows(1 + 1e-4 * np.random.default_rng(0).standard_normal((60, 8)))
+    apart = view.roots - view.mean
+    expected = cdist(view.roots, view.roots, "sqeuclidean")
+    found = _squared_distances(apart, apart)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-15)
+    assert not found.diagonal().any()
 
 
 def test_rows_of_equal_sums_have_one_canonical_order():

@@ -105,7 +105,6 @@ def imputed_features(features, views):
     present = presence(views)
     if present is None:
         return features.transform(views)
-    fitted = [L - view.mean for L, view in zip(features.landmarks, features.rows, strict=True)]
     given = []  # centred rows, 0 where missing
     for X, has, view in zip(views, present, features.rows, strict=True):
         rows = np.zeros((len(has), len(view.mean)))
@@ -117,9 +116,9 @@ def imputed_features(features, views):
         rows = given[i] + view.mean
         if not has.all():
             others = [j for j in range(len(views)) if j != i]
-            Z = normalize(np.hstack([fitted[j] for j in others]))
+            Z = normalize(np.hstack([features.landmarks[j] for j in others]))
             new = normalize(np.hstack([given[j][~has] for j in others]))
-            found = (new @ Z.T) @ _ridge(Z, fitted[i]) + view.mean
+            found = (new @ Z.T) @ _ridge(Z, features.landmarks[i]) + view.mean
             rows[~has] = normalize(found)
         out.append(rows)
     return features.of_rows(out)

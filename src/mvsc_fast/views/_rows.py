@@ -6,7 +6,6 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
@@ -14,6 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._warnings import warn_user
 
 N_LANDMARKS = 600
+ROUNDING = 1e-6  # of sums of products of float32 rows
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 TILE = 64  # BLAS may treat the rows of a remainder in another way: there is none in multiples
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
@@ -271,15 +271,15 @@ class LandmarkFeatures:
 
     def __init__(self, rows, landmarks):
         self.rows = rows
-        # Differences of products need float64, all else, most of the time, does not.
-        self.landmarks = [view.roots[landmarks].astype(np.float64) for view in rows]
+        self.landmarks = [view.roots[landmarks] - view.mean for view in rows]
         self._scales = []
         kernel = 0.0
         for L in self.landmarks:
-            squares = euclidean_distances(L, squared=True)
+            squares = _squared_distances(L, L)
+            np.fill_diagonal(squares, 0.0)
             scale = _floored(_ranked_distance(squares, SCALE_RANK))  # itself is at rank 0
             self._scales.append(scale)
-            kernel = kernel + np.exp(-squares / (scale[:, None] * scale))
+            kernel = kernel + np.exp(-squares.astype(np.float64) / (scale[:, None] * scale))
         values, vectors = scipy.linalg.eigh(
             kernel / len(rows), driver="evd", overwrite_a=True, check_finite=False
         )
@@ -312,6 +312,7 @@ class LandmarkFeatures:
 
     def of_rows(self, rows):
         """Features of new samples from their rows Z of every view."""
+        rows = [Z.astype(np.float32, copy=False) for Z in rows]
         return self._features(rows, np.full(len(rows[0]), -1))
 
     def _features(self, rows, own):
@@ -324,16 +325,31 @@ class LandmarkFeatures:
         kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
         parts = []
         for view, Z, L, scale in zip(self.rows, rows, self.landmarks, self._scales, strict=True):
-            parts.append(normalize(Z - view.mean) / np.float32(np.sqrt(len(rows))))
-            squares = euclidean_distances(Z, L, squared=True).astype(np.float32)
+            apart = Z - view.mean
+            squares = _squared_distances(apart, L)
+            parts.append(normalize(apart, copy=False) / np.float32(np.sqrt(len(rows))))
             squares[found, own[found]] = 0.0
             t = _ranked_distance(squares, SCALE_RANK - 1)
             t[found] = scale[own[found]]
             squares /= -_floored(t)[:, None]
-            squares /= scale.astype(np.float32)
+            squares /= scale
             kernel += np.exp(squares, out=squares)
         kernel /= len(rows)
         return np.hstack(parts, dtype=np.float32), kernel
+
+
+def _squared_distances(A, B):
+    """Between rows of A and of B, float32, which lie around 0; 0 between equal ones.
+
+    That they lie there keeps the differences precise where all rows are alike.
+    """
+    a, b = (np.einsum("ij,ij->i", X, X) for X in (A, B))
+    squares = A @ B.T
+    squares *= -2
+    squares += a[:, None]
+    squares += b
+    squares[squares < ROUNDING * (a[:, None] + b)] = 0
+    return squares
 
 
 def _ranked_distance(squares, rank):
