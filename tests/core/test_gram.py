@@ -80,7 +80,7 @@ def test_complex_slices_that_are_reduced_in_panels(n):
     T = random_tensor(2, n)
     exact = T[0] + 1j * T[1]
     U, s, Vh = np.linalg.svd(exact)
-    t = s[n // 2]
+    t = s[n // 2 - 1 : n // 2 + 1].mean()  # at a singular value rounding decides
     assert kernels.complex_shrink(T[0], T[1], t) == n // 2
     expected = (U * np.maximum(s - t, 0)) @ Vh
     np.testing.assert_allclose(T[0] + 1j * T[1], expected, atol=1e-12)
