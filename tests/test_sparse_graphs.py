@@ -164,7 +164,7 @@ def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
     A = np.stack([np.maximum(0, (u @ u.T) * (h[:, None] + h)) for u, h in factors])
     W, scales, missed = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
     np.testing.assert_allclose(dense(tensor), W, atol=2e-6)
-    np.testing.assert_allclose(tensor.scales, scales, rtol=1e-5)
+    np.testing.assert_allclose(tensor.scales, scales, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(tensor.missed, missed, rtol=1e-5)
     np.testing.assert_allclose(tensor.lengths, np.linalg.norm(tensor.values, axis=0), rtol=1e-6)
 

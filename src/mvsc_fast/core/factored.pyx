@@ -23,7 +23,8 @@ from .platform cimport (
 )
 
 cdef extern from "factored_loops.h" nogil:
-    float mvsc_dot(const float *x, const float *y, Py_ssize_t n)
+    void mvsc_dots(const float *x, const float *rows, const int32_t *places, Py_ssize_t count,
+                   Py_ssize_t n, float *out)
     Py_ssize_t mvsc_list_from(const float *x, const float *low, Py_ssize_t n, int32_t *places)
 
 cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
@@ -199,13 +200,12 @@ cdef void products(
     float *values,              # OUT  one for each entry of these rows
 ) noexcept nogil:
     """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern, with the bits of A_kj."""
-    cdef Py_ssize_t j, e, k
+    cdef Py_ssize_t j, e, start = indptr[first]
     for j in prange(first, last, num_threads=n_threads, schedule="static"):
+        mvsc_dots(u + j * d, u, indices + indptr[j], indptr[j + 1] - indptr[j], d,
+                  values + indptr[j] - start)
         for e in range(indptr[j], indptr[j + 1]):
-            k = indices[e]
-            values[e - indptr[first]] = fmaxf(
-                0.0, mvsc_dot(u + j * d, u + k * d, d) * (h[j] + h[k])
-            )
+            values[e - start] = fmaxf(0.0, values[e - start] * (h[j] + h[indices[e]]))
 
 
 cdef float local_scale(
