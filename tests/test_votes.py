@@ -54,6 +54,17 @@ def test_votes_equal_the_twin(problem, n_votes, scale_neighbors, cap):
     np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
+@pytest.mark.parametrize("n_listed, n_candidates", [(1, 30), (2, 21), (2, 300), (2, 699)])
+def test_votes_of_candidates_equal_the_twin(problem, n_listed, n_candidates):
+    new, fitted, scales, labels = problem
+    sizes = {"n_listed": n_listed, "n_candidates": n_candidates}
+    found = vote_scores(new, fitted, scales, labels, 5, n_votes=20, **sizes)
+    expected = twin.vote_scores(entries(new, fitted), scales, labels, 5, 20, **sizes)
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+    full = vote_scores(new, fitted, scales, labels, 5, n_votes=20)
+    assert (found != full).any() and (found.argmax(axis=1) == full.argmax(axis=1)).mean() > 0.98
+
+
 @pytest.mark.parametrize("n", [1, 2, 15, 50])
 def test_fewer_fitted_samples_than_votes(problem, n):
     new, fitted, scales, labels = problem
@@ -78,17 +89,22 @@ def test_many_tubes_of_the_same_length():
     np.testing.assert_allclose(found, [[0, 15 * 6 / np.sqrt(12)]] * 2, rtol=1e-6)
 
 
-def test_rows_and_threads_change_no_bit(problem):
+@pytest.mark.parametrize("n_listed", [None, 2])
+def test_rows_and_threads_change_no_bit(problem, n_listed):
     new, fitted, scales, labels = problem
-    whole = vote_scores(new, fitted, scales, labels, 5)
-    np.testing.assert_array_equal(vote_scores(new, fitted, scales, labels, 5, n_threads=3), whole)
+
+    def scores(rows=slice(None), n_threads=1):
+        return vote_scores(
+            rows_of(new, rows), fitted, scales, labels, 5, n_listed=n_listed, n_threads=n_threads
+        )
+
+    whole = scores()
+    np.testing.assert_array_equal(scores(n_threads=3), whole)
     for first, last in [(0, 1), (0, 64), (0, 128), (128, 150)]:
-        part = vote_scores(rows_of(new, slice(first, last)), fitted, scales, labels, 5)
-        np.testing.assert_array_equal(part, whole[first:last])
+        np.testing.assert_array_equal(scores(slice(first, last)), whole[first:last])
     others = np.random.default_rng(0).permutation(150)
     others[70] = 70
-    part = vote_scores(rows_of(new, others), fitted, scales, labels, 5)
-    np.testing.assert_array_equal(part[70], whole[70])
+    np.testing.assert_array_equal(scores(others)[70], whole[70])
 
 
 @pytest.mark.parametrize("new", [False, True])

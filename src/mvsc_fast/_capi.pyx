@@ -516,6 +516,7 @@ cdef int read_voters(const mvsc_voters *given, int n_threads, mvsc_voters *voter
         return MVSC_BAD_ARGUMENT
     if not (1 <= n_threads <= MAX_THREADS and voters.v >= 1 and voters.n >= 1
             and voters.n_clusters >= 1 and voters.n_votes >= 1 and voters.scale_neighbors >= 1
+            and 1 <= voters.n_listed <= voters.v and voters.n_candidates > voters.n_votes
             and 0.0 < voters.cap < 1e18):
         return MVSC_BAD_ARGUMENT
     if (voters.d == NULL or voters.u == NULL or voters.h == NULL or voters.scales == NULL

@@ -141,8 +141,9 @@ def factor_rows(lower, columns, X, u, h, bint new, int n_threads=1):
         votes.factor_rows(&map, rows, m, width, kind, n_threads, &arena, factors, scale)
 
 
-def vote(new, fitted, scales, labels, Py_ssize_t n_clusters, Py_ssize_t n_votes,
-         Py_ssize_t scale_neighbors, double cap, int n_threads=1):
+def vote(new, fitted, scales, labels, Py_ssize_t n_clusters, Py_ssize_t n_listed,
+         Py_ssize_t n_votes, Py_ssize_t n_candidates, Py_ssize_t scale_neighbors, double cap,
+         int n_threads=1):
     """Scores (m, n_clusters) of new rows, see `_votes.vote_scores`."""
     cdef Py_ssize_t m = len(new[0].h)
     cdef mvsc_voters voters
@@ -165,6 +166,7 @@ def vote(new, fitted, scales, labels, Py_ssize_t n_clusters, Py_ssize_t n_votes,
     voters.scales = floats(scales)
     voters.labels = positions(labels)
     voters.n_votes, voters.scale_neighbors, voters.cap = n_votes, scale_neighbors, cap
+    voters.n_listed, voters.n_candidates = n_listed, n_candidates
     u, h = table + 2 * v, table + 3 * v
     cdef float *out = floats(scores)
     cdef Arena arena = counting_arena()

@@ -32,7 +32,7 @@ def test_the_binary_interface_is_what_it_was(probe):
         "api.limit_blas": 64, "api.release_blas": 72,
         "api.factor_workspace_size": 80, "api.factor_rows": 88, "api.vote_workspace_size": 96,
         "api.row_tubes": 104, "api.vote": 112,
-        "factor_map": 32, "factor_map.columns": 24, "voters": 96, "voters.cap": 88,
+        "factor_map": 32, "factor_map.columns": 24, "voters": 112, "voters.cap": 104,
         "version": 2,
     }  # fmt: skip
 

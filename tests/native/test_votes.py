@@ -52,7 +52,8 @@ def call_vote(probe, fitted, scales, labels, new, /, **changes):
         "h": b"".join(h.tobytes() for _, h in fitted), "scales": scales, "labels": labels,
         "m": len(new[0][1]), "new_u": b"".join(u.tobytes() for u, _ in new),
         "new_h": b"".join(h.tobytes() for _, h in new), "n_votes": 20, "scale_neighbors": 10,
-        "cap": 1.5, "n_threads": 1, "which": 0, "spare": 0,
+        "n_listed": len(fitted), "n_candidates": 48, "cap": 1.5, "n_threads": 1, "which": 0,
+        "spare": 0,
     }  # fmt: skip
     assert set(changes) <= set(arguments)
     return probe.vote(*(arguments | changes).values())
@@ -72,13 +73,14 @@ def test_a_native_pipeline_labels_new_rows_as_python_does(probe, fitted, n_threa
                 probe, normalize(views[view]), lower, columns, n_threads=n_threads
             )
         assert status == OK and intact
-        new.append((np.frombuffer(u, np.float32).reshape(140, -1), np.frombuffer(h, np.float32)))
-    pairs = list(zip(arrays["u"], arrays["h"], strict=True))
+        u, h = (np.frombuffer(part, np.float32) for part in (u, h))
+        new.append(Factors(u.reshape(140, -1), h))
+    pairs = [Factors(*pair) for pair in zip(arrays["u"], arrays["h"], strict=True)]
+    counts = "n_votes", "scale_neighbors", "n_listed", "n_candidates", "cap"
     with blas_threads(1):
         status, _, intact, lengths, scores, labels = call_vote(
             probe, pairs, arrays["scales"], arrays["labels"], new, n_threads=n_threads,
-            n_votes=arrays["n_votes"], scale_neighbors=arrays["scale_neighbors"],
-            cap=arrays["cap"],
+            **{name: arrays[name] for name in counts},
         )  # fmt: skip
     assert status == OK and intact
     np.testing.assert_array_equal(np.frombuffer(labels, np.intp), model.predict(views))
@@ -86,7 +88,8 @@ def test_a_native_pipeline_labels_new_rows_as_python_does(probe, fitted, n_threa
     assert scores == expected.tobytes()
     longest = -np.sort(-np.frombuffer(lengths, np.float32).reshape(140, 200), axis=1)[:, :41]
     votes = (longest - longest[:, 40:]).sum(axis=1)
-    np.testing.assert_allclose(expected.sum(axis=1), votes, rtol=1e-5)
+    full = vote_scores(new, pairs, arrays["scales"], arrays["labels"], 4)
+    np.testing.assert_allclose(full.sum(axis=1), votes, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -170,6 +173,9 @@ def small_problem(m=5, n=30, d=(3, 1), seed=0):
         ({"scales": np.full((2, 30), np.nan, np.float32)}, BAD_ARGUMENT),
         ({"n_votes": 0}, BAD_ARGUMENT),
         ({"scale_neighbors": 0}, BAD_ARGUMENT),
+        ({"n_listed": 0}, BAD_ARGUMENT),
+        ({"n_listed": 3}, BAD_ARGUMENT),
+        ({"n_candidates": 20}, BAD_ARGUMENT),
         ({"cap": 0.0}, BAD_ARGUMENT),
         ({"cap": np.nan}, BAD_ARGUMENT),
         ({"n_threads": 0}, BAD_ARGUMENT),
@@ -189,23 +195,21 @@ def test_every_misuse_of_the_votes_has_its_status(probe, changes, status):
 @examples(60)
 @given(
     st.integers(0, 260), st.integers(1, 600), st.lists(st.integers(1, 70), min_size=1, max_size=3),
-    st.integers(1, 200), st.integers(1, 200), st.integers(1, 3), st.integers(0, 2**32 - 1),
+    st.integers(1, 200), st.integers(1, 200), st.integers(1, 3), st.integers(1, 100),
+    st.integers(1, 3), st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_votes_of_any_problem_stay_within_their_memory(
-    probe, m, n, d, n_votes, rank, threads, seed
+    probe, m, n, d, n_votes, rank, n_listed, more, threads, seed
 ):
     fitted, scales, labels, new = small_problem(m, n, d, seed)
+    votes = {"n_votes": n_votes, "scale_neighbors": rank, "n_listed": min(n_listed, len(d))}
+    votes["n_candidates"] = n_votes + more
     with blas_threads(1):
         status, message, intact, _, scores, found = call_vote(
-            probe, fitted, scales, labels, new, n_votes=n_votes, scale_neighbors=rank,
-            n_threads=threads,
+            probe, fitted, scales, labels, new, n_threads=threads, **votes
         )  # fmt: skip
     assert status == OK and intact, message
-    expected = vote_scores_of(new, fitted, scales, labels, n_votes, rank)
+    new, fitted = ([Factors(*pair) for pair in pairs] for pairs in (new, fitted))
+    expected = vote_scores(new, fitted, scales, labels, 4, **votes)
     assert scores == expected.tobytes()
     np.testing.assert_array_equal(np.frombuffer(found, np.intp), expected.argmax(axis=1))
-
-
-def vote_scores_of(new, fitted, scales, labels, n_votes, rank):
-    new, fitted = ([Factors(*pair) for pair in pairs] for pairs in (new, fitted))
-    return vote_scores(new, fitted, scales, labels, 4, n_votes=n_votes, scale_neighbors=rank)

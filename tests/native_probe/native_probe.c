@@ -339,15 +339,16 @@ static void cut(const float *data, Py_ssize_t v, Py_ssize_t rows, const ptrdiff_
     }
 }
 
-/* vote(n, n_clusters, d, u, h, scales, labels, m, new_u, new_h, n_votes, scale_neighbors, cap,
- *      n_threads, which, spare) -> (status, message, intact, lengths, scores, labels)
+/* vote(n, n_clusters, d, u, h, scales, labels, m, new_u, new_h, n_votes, scale_neighbors, n_listed,
+ *      n_candidates, cap, n_threads, which, spare)
+ *     -> (status, message, intact, lengths, scores, labels)
  *
  * Arrays of all slices come one after the other. `which`: 1 adds to the size field, 2 is a null
  * pointer for a slice of u, 3 for one of new_h, 4 for the lengths, 5 for the workspace. */
 static PyObject *vote(PyObject *self, PyObject *args)
 {
     Py_buffer d, u, h, scales, clusters, new_u, new_h;
-    Py_ssize_t n, c, m, v, n_votes, scale_neighbors, spare;
+    Py_ssize_t n, c, m, v, n_votes, scale_neighbors, n_listed, n_candidates, spare;
     double cap;
     int n_threads, which, status, untouched;
     size_t bytes = 0, lengths_bytes, scores_bytes, labels_bytes;
@@ -357,9 +358,9 @@ static PyObject *vote(PyObject *self, PyObject *args)
     PyObject *answer;
     (void)self;
 
-    if (!PyArg_ParseTuple(args, "nny*y*y*y*y*ny*y*nndiin", &n, &c, &d, &u, &h, &scales, &clusters,
-                          &m, &new_u, &new_h, &n_votes, &scale_neighbors, &cap, &n_threads, &which,
-                          &spare))
+    if (!PyArg_ParseTuple(args, "nny*y*y*y*y*ny*y*nnnndiin", &n, &c, &d, &u, &h, &scales, &clusters,
+                          &m, &new_u, &new_h, &n_votes, &scale_neighbors, &n_listed, &n_candidates,
+                          &cap, &n_threads, &which, &spare))
         return NULL;
     v = d.len / (Py_ssize_t)sizeof(ptrdiff_t);
     cut(u.buf, v, n, d.buf, fitted[0]);
@@ -371,7 +372,8 @@ static PyObject *vote(PyObject *self, PyObject *args)
     if (which == 3)
         rows[1][0] = NULL;
     voters = (mvsc_voters){sizeof voters + (which == 1), v, n, c, d.buf, fitted[0], fitted[1],
-                           scales.buf, clusters.buf, n_votes, scale_neighbors, cap};
+                           scales.buf, clusters.buf, n_votes, scale_neighbors, n_listed,
+                           n_candidates, cap};
     lengths_bytes = m > 0 && n > 0 ? (size_t)(m * n) * sizeof(float) : 0;
     scores_bytes = m > 0 && c > 0 ? (size_t)(m * c) * sizeof(float) : 0;
     labels_bytes = m > 0 ? (size_t)m * sizeof(ptrdiff_t) : 0;

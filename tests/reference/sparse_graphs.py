@@ -49,13 +49,25 @@ def sparse_tensor(A, seen, n_longest, rank=10, cap=1.5):
     return np.where(kept | kept.T, W, 0.0), scales, missed
 
 
-def vote_scores(A, scales, labels, n_clusters, n_votes, rank=10, cap=1.5):
+def squared_tubes(A, scales, rank, cap):
+    """A (v, n): entries of a new row for n fitted ones."""
+    own = np.array([local_scale(a, rank) for a in A])
+    W = np.minimum(cap, A / np.sqrt(own[:, None] * scales))
+    return (W**2).sum(axis=0)
+
+
+def vote_scores(
+    A, scales, labels, n_clusters, n_votes, rank=10, cap=1.5, n_listed=None, n_candidates=0
+):
     """A (v, m, n): entries of m new rows for n fitted ones."""
     scores = np.zeros((A.shape[1], n_clusters))
     for j in range(A.shape[1]):
-        own = np.array([local_scale(a[j], rank) for a in A])
-        W = np.minimum(cap, A[:, j] / np.sqrt(own[:, None] * scales))
-        length = np.sqrt((W**2).sum(axis=0))
+        squares = squared_tubes(A[:n_listed, j], scales[:n_listed], rank, cap)
+        if n_listed is not None:
+            others = np.argsort(-squares)[n_candidates:]
+            squares[others] = A[n_listed:, j, others] = 0
+            squares += squared_tubes(A[n_listed:, j], scales[n_listed:], rank, cap)
+        length = np.sqrt(squares)
         order = np.argsort(-length)
         t = length[order[n_votes]]
         for k in order[:n_votes]:

@@ -174,15 +174,16 @@ static int read_slice(FILE *file, model *fitted, ptrdiff_t i)
 /* Whether this is a file of save_voters.py, from a machine of 64 bits like this one. */
 static int read_model(FILE *file, model *fitted)
 {
-    ptrdiff_t counts[6], pair[2], i;
+    ptrdiff_t counts[8], pair[2], i;
     double cap;
     size_t n_views;
     mvsc_voters *voters = &fitted->voters;
-    if (fread(counts, sizeof *counts, 6, file) != 6 || fread(&cap, sizeof cap, 1, file) != 1)
+    if (fread(counts, sizeof *counts, 8, file) != 8 || fread(&cap, sizeof cap, 1, file) != 1)
         return 0;
     *voters = (mvsc_voters){sizeof *voters, counts[0], counts[1], counts[2], fitted->d, fitted->u,
-                            fitted->h, NULL, NULL, counts[3], counts[4], cap};
-    fitted->n_views = counts[5];
+                            fitted->h, NULL, NULL, counts[3], counts[4], counts[5], counts[6],
+                            cap};
+    fitted->n_views = counts[7];
     if (voters->v < 1 || voters->v > MAX_SLICES || voters->n < 1 || fitted->n_views < 1 ||
         fitted->n_views > MAX_VIEWS)
         return 0;

@@ -8,9 +8,11 @@ Usage:
 
 import numpy as np
 
+COUNTS = "n_clusters", "n_votes", "scale_neighbors", "n_listed", "n_candidates"
+
 
 def save(model, path):
-    """Numbers of 64 bits: v, n, n_clusters, n_votes, scale_neighbors, views, and the cap.
+    """Numbers of 64 bits: v, n, those of COUNTS, views, and the cap.
 
     Then for each view its columns; for each slice its view and d; for each slice the columns used
     (d), the Cholesky factor (d x d), u (n x d) and h (n), both float32; and of all of them the
@@ -18,7 +20,7 @@ def save(model, path):
     """
     voters = model.voters()
     widths = np.atleast_1d(model.n_features_in_)
-    counts = [voters[name] for name in ("n_clusters", "n_votes", "scale_neighbors")]
+    counts = [voters[name] for name in COUNTS]
     with open(path, "wb") as file:
 
         def write(numbers, dtype):

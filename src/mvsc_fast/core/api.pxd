@@ -87,6 +87,8 @@ cdef extern from "mvsc_fast.h" nogil:
         const Py_ssize_t *labels
         Py_ssize_t n_votes
         Py_ssize_t scale_neighbors
+        Py_ssize_t n_listed
+        Py_ssize_t n_candidates
         double cap
 
     ctypedef struct mvsc_api:

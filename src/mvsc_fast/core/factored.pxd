@@ -45,6 +45,10 @@ cdef int nearest_rows(
     int32_t *indices,
 ) noexcept nogil
 
+cdef float local_scale(
+    const float *values, Py_ssize_t count, Py_ssize_t rank, float *work
+) noexcept nogil
+
 cdef void products(
     const float *u,
     const float *h,

@@ -43,19 +43,31 @@ MVSC_CLONES static void mvsc_group_maxima(
         largest[q] = x[k + q] > largest[q] ? x[k + q] : largest[q];
 }
 
-/* The first position from k on with x[k] >= low, or n. Long steps, which compilers vectorise. */
-MVSC_CLONES static ptrdiff_t mvsc_next_from(const float *x, float low, ptrdiff_t k, ptrdiff_t n)
+enum { MVSC_STEP = 8 * MVSC_LANES };  /* long steps, which compilers vectorise */
+
+/* places <- the positions with x >= low in the first step from k on where there are any; returns
+ * where the next step begins, n after the last. Room for MVSC_STEP. */
+MVSC_CLONES static ptrdiff_t mvsc_list_step(
+    const float *x, float low, ptrdiff_t k, ptrdiff_t n, ptrdiff_t *MVSC_RESTRICT places,
+    ptrdiff_t *MVSC_RESTRICT count)
 {
-    enum { STEP = 8 * MVSC_LANES };
-    for (; k + STEP <= n; k += STEP) {
+    ptrdiff_t listed = 0;
+    for (; k + MVSC_STEP <= n && !listed; k += MVSC_STEP) {
         int found = 0;
-        for (int q = 0; q < STEP; q++)
+        for (int q = 0; q < MVSC_STEP; q++)
             found += x[k + q] >= low;
         if (found)
-            break;
+            for (int q = 0; q < MVSC_STEP; q++) {
+                places[listed] = k + q;
+                listed += x[k + q] >= low;
+            }
     }
-    while (k < n && !(x[k] >= low))
-        k++;
+    if (!listed)
+        for (; k < n; k++) {
+            places[listed] = k;
+            listed += x[k] >= low;
+        }
+    *count = listed;
     return k;
 }
 

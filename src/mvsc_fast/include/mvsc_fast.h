@@ -184,7 +184,9 @@ typedef struct {
 } mvsc_factor_map;
 
 /* Fitted samples that vote: the `n_votes` with the longest tubes to a new row, each with the length
- * of its tube beyond the next longest. */
+ * of its tube beyond the next longest. With n_listed < v the new row's tubes have entries in the
+ * other slices only for its candidates, the samples with the longest tubes in the listed ones, and
+ * no tubes to others. */
 typedef struct {
     size_t size;                /* sizeof(mvsc_voters) */
     ptrdiff_t v, n, n_clusters; /* slices, samples, labels from 0 to n_clusters - 1 */
@@ -195,6 +197,8 @@ typedef struct {
     const ptrdiff_t *labels;    /* n */
     ptrdiff_t n_votes;          /* 40 in Python */
     ptrdiff_t scale_neighbors;  /* 10 */
+    ptrdiff_t n_listed;         /* the first slices, at least 1: as many as there are views */
+    ptrdiff_t n_candidates;     /* 48; more than n_votes */
     double cap;                 /* 1.5 */
 } mvsc_voters;
 
@@ -253,7 +257,7 @@ typedef struct {
     int (*vote_workspace_size)(const mvsc_voters *voters, int n_threads, size_t *bytes);
 
     /* Lengths of the tubes between m new rows, given by their factors as those of the voters are,
-     * and all fitted samples: `lengths` receives m x n numbers. */
+     * and all fitted samples, in all slices: `lengths` receives m x n numbers. */
     int (*row_tubes)(const mvsc_voters *voters, ptrdiff_t m, const float *const *u,
                      const float *const *h, int n_threads, void *workspace, size_t bytes,
                      float *lengths);
