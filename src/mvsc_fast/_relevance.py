@@ -99,8 +99,9 @@ class ViewGraphs:
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
     unit : list of ndarray of shape (n, r_i), optional
-        Their unit rows, or rows of the same inner products (`ViewRows.unit`), where the samples
-        are in canonical order already.
+        Their unit rows, or rows of the same inner products (`ViewRows.unit`).
+    in_order : bool, default=False
+        Whether the samples are in canonical order already.
 
     Attributes
     ----------
@@ -109,11 +110,12 @@ class ViewGraphs:
         `graphs.self_representation` of each view.
     """
 
-    def __init__(self, views, unit=None):
+    def __init__(self, views, unit=None, *, in_order=False):
         self._views = views
         self.samples = spread(views[0].shape[0], MAX_SAMPLES)
-        if unit is None:
+        if not in_order:
             self.samples = canonical_order(views)[self.samples]
+        if unit is None:
             rows = [unit_rows(X[self.samples]) for X in views]
         else:
             rows = [X[self.samples] for X in unit]

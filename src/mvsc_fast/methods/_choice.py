@@ -41,7 +41,7 @@ class ChoosingClusterer(VotingClusterer):
         if not self._scans():
             return None
         self._progress.stage("judge")
-        return JudgeByViews(views)
+        return JudgeByViews(views, in_order=self._is_sorted())
 
     def _judge_by_graph(self, longest):
         """As `_judge_by_features` where there are no features."""

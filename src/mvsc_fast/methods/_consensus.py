@@ -231,9 +231,9 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         warn_of_few(equal, c)
         rows = [ViewRows(*one) for one in zip(views, nonnegative, strict=True)]
         if present is None:
-            by_itself = ViewGraphs(views, [view.unit for view in rows])
+            by_itself = ViewGraphs(views, [view.unit for view in rows], in_order=True)
         else:
-            by_itself = IncompleteGraphs(given)
+            by_itself = IncompleteGraphs(given, in_order=True)
         self.views_used_ = self._usable(observed(given), by_itself)
         rows = [rows[i] for i in self.views_used_]
         self._log(f"views {self.views_used_}, {len(equal)} samples")

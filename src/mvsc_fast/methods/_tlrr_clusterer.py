@@ -215,7 +215,7 @@ class TLRR(ChoosingClusterer):
             "which tells nothing about clusters: leave it out",
             self.view_names_in_,
         )
-        by_itself = view_graphs(views)
+        by_itself = view_graphs(views, in_order=True)
         with warnings.catch_warnings():
             if few:  # which explains what k-means and the comparison of labels would say again
                 warnings.filterwarnings("ignore", "Number of distinct clusters|the tensor at")

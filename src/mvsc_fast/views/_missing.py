@@ -124,19 +124,21 @@ def imputed_features(features, views):
     return features.of_rows(out)
 
 
-def view_graphs(views):
+def view_graphs(views, *, in_order=False):
     """The graph of each view by itself; rows may be NaN."""
     if presence(views) is not None:
-        return IncompleteGraphs(views)
-    return ViewGraphs(views)
+        return IncompleteGraphs(views, in_order=in_order)
+    return ViewGraphs(views, in_order=in_order)
 
 
 class IncompleteGraphs(ViewGraphs):
     """`ViewGraphs` among the samples that have each view, and of pairs those that have both."""
 
-    def __init__(self, views):
+    def __init__(self, views, *, in_order=False):
         self._views = views
-        self.samples = canonical_order(views)[spread(views[0].shape[0], MAX_SAMPLES)]
+        self.samples = spread(views[0].shape[0], MAX_SAMPLES)
+        if not in_order:
+            self.samples = canonical_order(views)[self.samples]
         chosen = [X[self.samples] for X in views]
         self._present = presence(chosen)
         if self._present is None:

@@ -290,20 +290,22 @@ class LandmarkFeatures:
         """Features of the samples that were given, of shape (n, D), float32."""
         own = np.full(len(self.rows[0].roots), -1)
         own[landmarks] = np.arange(len(landmarks))
-        width = sum(len(view.mean) for view in self.rows) + self._map.shape[1]
-        out = np.empty((len(own), width), dtype=np.float32)
+        out = self._empty(len(own))
         for block in gen_batches(len(own), SMALL_BLOCK):
-            out[block] = self._features([view.roots[block] for view in self.rows], own[block])
+            self._features([view.roots[block] for view in self.rows], own[block], out[block])
         return out
 
     def transform(self, views):
         """Features of new samples, of shape (m, D), float32."""
-        return self._features(*self._of_new(views))
+        rows, own = self._of_new(views)
+        return self._features(rows, own, self._empty(len(own)))
 
     def products(self, views, B):
         """``transform(views) @ B`` for B of shape (D, k), without the features of kernels."""
-        centred, kernel = self._parts(*self._of_new(views))
-        d = centred.shape[1]
+        rows, own = self._of_new(views)
+        d = sum(len(view.mean) for view in self.rows)
+        centred = np.empty((len(own), d), dtype=np.float32)
+        kernel = self._parts(rows, own, centred)
         return centred @ B[:d] + kernel @ (self._map @ B[d:])
 
     def _of_new(self, views):
@@ -313,21 +315,29 @@ class LandmarkFeatures:
     def of_rows(self, rows):
         """Features of new samples from their rows Z of every view."""
         rows = [Z.astype(np.float32, copy=False) for Z in rows]
-        return self._features(rows, np.full(len(rows[0]), -1))
+        own = np.full(len(rows[0]), -1)
+        return self._features(rows, own, self._empty(len(own)))
 
-    def _features(self, rows, own):
-        centred, kernel = self._parts(rows, own)
-        return np.hstack([centred, kernel @ self._map])
+    def _empty(self, n):
+        width = sum(len(view.mean) for view in self.rows) + self._map.shape[1]
+        return np.empty((n, width), dtype=np.float32)
 
-    def _parts(self, rows, own):
-        """Centred rows and kernels; ``own`` is each row's number among the landmarks, or -1."""
+    def _features(self, rows, own, out):
+        d = out.shape[1] - self._map.shape[1]
+        np.matmul(self._parts(rows, own, out[:, :d]), self._map, out=out[:, d:])
+        return out
+
+    def _parts(self, rows, own, centred):
+        """Kernels, and centred rows; ``own`` is each row's number among the landmarks, or -1."""
         found = np.flatnonzero(own >= 0)
         kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
-        parts = []
+        first = 0
         for view, Z, L, scale in zip(self.rows, rows, self.landmarks, self._scales, strict=True):
             apart = Z - view.mean
             squares = _squared_distances(apart, L)
-            parts.append(normalize(apart, copy=False) / np.float32(np.sqrt(len(rows))))
+            width = apart.shape[1]
+            centred[:, first : first + width] = normalize(apart, copy=False)
+            first += width
             squares[found, own[found]] = 0.0
             t = _ranked_distance(squares, SCALE_RANK - 1)
             t[found] = scale[own[found]]
@@ -335,7 +345,8 @@ class LandmarkFeatures:
             squares /= scale
             kernel += np.exp(squares, out=squares)
         kernel /= len(rows)
-        return np.hstack(parts, dtype=np.float32), kernel
+        centred /= np.float32(np.sqrt(len(rows)))
+        return kernel
 
 
 def _squared_distances(A, B):
