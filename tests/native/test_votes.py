@@ -52,7 +52,7 @@ def call_vote(probe, fitted, scales, labels, new, /, **changes):
         "h": b"".join(h.tobytes() for _, h in fitted), "scales": scales, "labels": labels,
         "m": len(new[0][1]), "new_u": b"".join(u.tobytes() for u, _ in new),
         "new_h": b"".join(h.tobytes() for _, h in new), "n_votes": 20, "scale_neighbors": 10,
-        "n_listed": len(fitted), "n_candidates": 48, "cap": 1.5, "n_threads": 1, "which": 0,
+        "n_listed": len(fitted), "n_candidates": 64, "cap": 1.5, "n_threads": 1, "which": 0,
         "spare": 0,
     }  # fmt: skip
     assert set(changes) <= set(arguments)

@@ -29,7 +29,7 @@ MVSC_CLONES static void mvsc_add_tubes(
     }
 }
 
-enum { MVSC_GROUPS = 64 };
+enum { MVSC_GROUPS = 128 };
 
 /* largest[q] <- the largest of itself and of x[q], x[q + MVSC_GROUPS], ... */
 MVSC_CLONES static void mvsc_group_maxima(

@@ -198,7 +198,7 @@ typedef struct {
     ptrdiff_t n_votes;          /* 40 in Python */
     ptrdiff_t scale_neighbors;  /* 10 */
     ptrdiff_t n_listed;         /* the first slices, at least 1: as many as there are views */
-    ptrdiff_t n_candidates;     /* 48; more than n_votes */
+    ptrdiff_t n_candidates;     /* 64; more than n_votes */
     double cap;                 /* 1.5 */
 } mvsc_voters;
 

@@ -274,8 +274,8 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
 
         Each of the 40 fitted samples with the longest tubes to a new one votes with the length of
         its tube beyond the 41st. Tubes are those of the default W, or of the similarities given;
-        those of the default W are completed, in the slices of its second ridge scale, for the 48
-        that are the longest in the slices of the first: accuracy is within .003 of that by all.
+        those of the default W are completed, in the slices of its second ridge scale, for the 64
+        that are the longest in the slices of the first: accuracy is within .001 of that by all.
         Where ``size_`` is "sample" and the similarities are not given, 5000 of the fitted samples
         have a vote, or 250 for each cluster if that is more, spread evenly over all of them:
         accuracy with more was within .002.
