@@ -103,7 +103,7 @@ cdef int factor_rows(
 ) noexcept nogil:
     """The factors of rows, as mvsc_factor_map says. While the arena counts, nothing is done.
 
-    Those of new rows in float32, which they are rounded to: 1 + |w|^2 loses nothing, 1 - |w|^2 does.
+    Those of new rows are computed in float32, as 1 + |w|^2 loses nothing; 1 - |w|^2 would.
     """
     cdef Py_ssize_t d = map.d, blocks = (m + ROWS - 1) // ROWS, b, first, j, k
     cdef double *rows = <double *> take(arena, <double> n_threads * ROWS * d, sizeof(double))
@@ -397,7 +397,8 @@ cdef int vote(
 ) noexcept nogil:
     """Tubes between new rows and fitted ones, and what the fitted ones vote for.
 
-    ``lengths`` are of all slices; votes have slices that are not listed for candidates alone. While the arena counts, nothing is done.
+    ``lengths`` are of all slices, votes in slices that are not listed of candidates alone. While
+    the arena counts, nothing is done.
     """
     cdef Py_ssize_t n = voters.n, blocks = (m + ROWS - 1) // ROWS, b, k, thread
     cdef float *roots = <float *> take(arena, <double> voters.v * n, sizeof(float))
