@@ -79,13 +79,9 @@ def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10,
         # A row with fewer positive entries is scaled by the least of those it has.
         least = np.where(top > 0, top, np.inf).min(axis=1)
         scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
-        root = np.sqrt(scale)
-        out /= root[:, None]
-        out /= root
+        root = 1 / np.sqrt(scale)
+        out *= root[:, None] * root  # in this order symmetric to the last bit
         np.minimum(out, cap, out=out)
-        np.fill_diagonal(out, 0.0)
-        out += out.T.copy()  # divisions by two roots in either order differ in the last bit
-        out *= 0.5
     return W
 
 
