@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._warnings import warn_user
 
 N_LANDMARKS = 600
-ROUNDING = 1e-6  # of sums of products of float32 rows
+NEAR, MANY = 1e-3, 8  # squared distance relative to squared lengths; such rows of one row
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 TILE = 64  # BLAS may treat the rows of a remainder in another way: there is none in multiples
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
@@ -350,16 +350,30 @@ class LandmarkFeatures:
 
 
 def _squared_distances(A, B):
-    """Between rows of A and of B, float32, which lie around 0; 0 between equal ones.
+    """Between rows of A and of B, float32, which lie around 0: few are near for their lengths.
 
-    That they lie there keeps the differences precise where all rows are alike.
+    Differences of products are too coarse for those that are near. They have the sum of squared
+    differences, or, where a row is near to many, products in float64.
     """
+    squares = _differences(A, B)
     a, b = (np.einsum("ij,ij->i", X, X) for X in (A, B))
+    near = squares < NEAR * (a[:, None] + b)
+    many = near.sum(axis=1) > MANY
+    if many.any():
+        precise = _differences(A[many].astype(np.float64), B.astype(np.float64))
+        squares[many] = np.maximum(precise, 0)
+    rows, columns = np.nonzero(near & ~many[:, None])
+    apart = A[rows] - B[columns]
+    squares[rows, columns] = np.einsum("ij,ij->i", apart, apart)
+    return squares
+
+
+def _differences(A, B):
+    """``|a|^2 + |b|^2 - 2 <a, b>`` of all pairs of rows."""
     squares = A @ B.T
     squares *= -2
-    squares += a[:, None]
-    squares += b
-    squares[squares < ROUNDING * (a[:, None] + b)] = 0
+    squares += np.einsum("ij,ij->i", A, A)[:, None]
+    squares += np.einsum("ij,ij->i", B, B)
     return squares
 
 
