@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 from reference import sparse_graphs as twin
 
-from mvsc_fast import _factored, datasets
+from mvsc_fast import TLRR, _factored, datasets
 from mvsc_fast._sparse._factors import Factors, ridge_maps, view_maps
 from mvsc_fast._sparse._graphs import sparse_tensor
 from mvsc_fast._sparse._votes import N_VOTES, precomputed_votes, vote_scores
@@ -160,7 +160,25 @@ def test_a_sample_that_resembles_none_has_no_votes():
     np.testing.assert_array_equal(scores, 0)
 
 
-def test_similarities_that_overflow_are_refused():
-    fitted = Factors(np.full((30, 2), 1e30, np.float32), np.ones(30, np.float32))
+@pytest.mark.parametrize("slices", ["listed", "listed and not"])
+def test_similarities_that_overflow_are_refused(slices):
+    huge, usual = (
+        Factors(np.full((90, 2), x, np.float32), np.ones(90, np.float32)) for x in (1e30, 1.0)
+    )
+    factors = [huge] if slices == "listed" else [usual, huge]
+    scales = np.ones((len(factors), 90))
     with pytest.raises(ValueError, match="leave the range of float32"):
-        vote_scores([fitted], [fitted], np.ones((1, 30)), np.zeros(30, int), 2)
+        vote_scores(factors, factors, scales, np.zeros(90, int), 2, n_listed=1)
+
+
+def test_a_sample_that_lacks_a_view_changes_no_other_label():
+    views, _ = datasets.make_multiview_subspaces(
+        700, 5, n_features=(20, 35), noise=1.2, random_state=0
+    )
+    model = TLRR(5, size="sparse", random_state=0).fit([X[:300] for X in views])
+    views = [X[300:] for X in views]
+    complete = model._voters.scores(views, model.labels_, 5, 1)
+    views[1] = views[1].copy()
+    views[1][[3, 200]] = np.nan
+    found = model._voters.scores(views, model.labels_, 5, 1)
+    assert set(np.flatnonzero((found != complete).any(axis=1))) == {3, 200}

@@ -75,9 +75,21 @@ class FittedSamples:
         ``labels`` are those of all fitted samples.
         """
         labels = labels[self.chosen]
-        if presence(views) is not None:
-            known = NewRows(self._maps, self._fitted, self._scales)
-            return known.scores(views, labels, n_clusters, n_threads)
+        present = presence(views)
+        if present is None:
+            return self._scores(views, labels, n_clusters, n_threads)
+        lacking = ~present.all(axis=0)
+        known = NewRows(self._maps, self._fitted, self._scales)
+        found = known.scores([X[lacking] for X in views], labels, n_clusters, n_threads)
+        # The others as if these were not there, and in their places, which rounding depends on.
+        views = [
+            X if has.all() else np.nan_to_num(X) for X, has in zip(views, present, strict=True)
+        ]
+        scores = self._scores(views, labels, n_clusters, n_threads)
+        scores[lacking] = found
+        return scores
+
+    def _scores(self, views, labels, n_clusters, n_threads):
         blocks = []
         for rows in gen_batches(views[0].shape[0], BLOCK):
             unit = [unit_rows(tiled(X[rows])) for X in views]
@@ -274,8 +286,9 @@ class VotingClusterer(SampledClusterer, RecoveryClusterer):
 
         Each of the 40 fitted samples with the longest tubes to a new one votes with the length of
         its tube beyond the 41st. Tubes are those of the default W, or of the similarities given;
-        those of the default W are completed, in the slices of its second ridge scale, for the 64
-        that are the longest in the slices of the first: accuracy is within .001 of that by all.
+        those of the default W have entries in the slices of its second ridge scale for the 64
+        fitted samples alone whose tubes are longest in those of the first: accuracy is within .001
+        of that by all slices, which samples that lack views are labelled by.
         Where ``size_`` is "sample" and the similarities are not given, 5000 of the fitted samples
         have a vote, or 250 for each cluster if that is more, spread evenly over all of them:
         accuracy with more was within .002.
