@@ -446,7 +446,7 @@ cdef int read_map(const mvsc_factor_map *given, int n_threads,
     if map.d > MAX_ROW:
         return MVSC_TOO_LARGE
     for k in range(map.d):
-        if not (isfinite(map.lower[k * map.d + k]) and map.lower[k * map.d + k] > 0):
+        if not (isfinite(<float> map.lower[k * map.d + k]) and map.lower[k * map.d + k] > 0):
             return MVSC_BAD_ARGUMENT
     return MVSC_OK
 

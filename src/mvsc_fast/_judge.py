@@ -91,7 +91,7 @@ class JudgeByViews:
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
     in_order : bool, default=False
-        Whether that is the canonical one.
+        Whether the samples are in canonical order already.
     """
 
     def __init__(self, views, *, in_order=False):

@@ -61,9 +61,9 @@ def vote_scores(
     Returns
     -------
     ndarray of shape (m, n_clusters), float32
-        A row of zeros for a sample that resembles no fitted one. A row's bits do not depend
-        on the number of threads nor on the other new rows, and on its place only modulo 128: new
-        rows in blocks of a multiple of 128 have those that all together have.
+        A row of zeros for a sample that resembles no fitted one in a listed slice. A row's bits do
+        not depend on the number of threads nor on the other new rows, and on its place only modulo
+        128: new rows in blocks of a multiple of 128 have those that all together have.
 
     Raises
     ------

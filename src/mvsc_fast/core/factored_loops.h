@@ -13,7 +13,8 @@
 #endif
 
 /* <x, y>, in a fixed order of summation that is the same for <y, x>. */
-static inline float mvsc_dot(const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT y, ptrdiff_t n)
+static inline float mvsc_dot(
+    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT y, ptrdiff_t n)
 {
     enum { LANES = MVSC_LANES, STEP = 4 * MVSC_LANES };
     float a[LANES] = {0}, b[LANES] = {0}, c[LANES] = {0}, d[LANES] = {0}, rest = 0;

@@ -397,7 +397,7 @@ cdef int vote(
 ) noexcept nogil:
     """Tubes between new rows and fitted ones, and what the fitted ones vote for.
 
-    ``lengths`` are of all slices, votes in slices that are not listed of candidates alone. While
+    ``lengths`` are of all slices; votes use those that are not listed for candidates alone. While
     the arena counts, nothing is done.
     """
     cdef Py_ssize_t n = voters.n, blocks = (m + ROWS - 1) // ROWS, b, k, thread

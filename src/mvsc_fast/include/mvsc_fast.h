@@ -186,7 +186,7 @@ typedef struct {
 /* Fitted samples that vote: the `n_votes` with the longest tubes to a new row, each with the length
  * of its tube beyond the next longest. With n_listed < v the new row's tubes have entries in the
  * other slices only for its candidates, the samples with the longest tubes in the listed ones, and
- * no tubes to others. */
+ * no tubes to others, nor to samples that it resembles in no listed slice. */
 typedef struct {
     size_t size;                /* sizeof(mvsc_voters) */
     ptrdiff_t v, n, n_clusters; /* slices, samples, labels from 0 to n_clusters - 1 */
@@ -198,7 +198,7 @@ typedef struct {
     ptrdiff_t n_votes;          /* 40 in Python */
     ptrdiff_t scale_neighbors;  /* 10 */
     ptrdiff_t n_listed;         /* the first slices, at least 1: as many as there are views */
-    ptrdiff_t n_candidates;     /* 64; more than n_votes */
+    ptrdiff_t n_candidates;     /* 64; more than n_votes. Not used if n_listed == v */
     double cap;                 /* 1.5 */
 } mvsc_voters;
 
