@@ -11,7 +11,7 @@ from ..threads import blas_threads
 
 # Samples up to which all pairs are looked at. Three views of 100 000 with 200 features in all took
 # one core 51 s, and pynndescent, which misses some, 119 s; one of 60 000 with 800 features 45 and
-# 62 s. What it takes grows about linearly from there.
+# 62 s. The time of pynndescent grows about linearly from there.
 EXACT_LIMIT = 100_000
 
 

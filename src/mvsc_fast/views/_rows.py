@@ -297,20 +297,18 @@ class LandmarkFeatures:
 
     def transform(self, views):
         """Features of new samples, of shape (m, D), float32."""
-        rows, own = self._of_new(views)
-        return self._features(rows, own, self._empty(len(own)))
+        return self.of_rows(self._of_new(views))
 
     def products(self, views, B):
         """``transform(views) @ B`` for B of shape (D, k), without the features of kernels."""
-        rows, own = self._of_new(views)
-        d = sum(len(view.mean) for view in self.rows)
+        rows = self._of_new(views)
+        own, d = np.full(len(rows[0]), -1), len(B) - self._map.shape[1]
         centred = np.empty((len(own), d), dtype=np.float32)
         kernel = self._parts(rows, own, centred)
         return centred @ B[:d] + kernel @ (self._map @ B[d:])
 
     def _of_new(self, views):
-        rows = [view.transform(X) for view, X in zip(self.rows, views, strict=True)]
-        return rows, np.full(len(rows[0]), -1)
+        return [view.transform(X) for view, X in zip(self.rows, views, strict=True)]
 
     def of_rows(self, rows):
         """Features of new samples from their rows Z of every view."""
