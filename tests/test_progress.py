@@ -197,7 +197,7 @@ def test_warnings_of_similarities_point_to_the_call_of_fit():
     W = random_similarities(2, 30)
     W[0, 1, 2] += 1
     with pytest.warns(UserWarning, match="slice 0 is not symmetric") as told:
-        TLRR(3, graph="precomputed", n_neighbors=5, random_state=0).fit(W)
+        TLRR(3, affinity="precomputed", n_neighbors=5, random_state=0).fit(W)
     assert told[0].filename == __file__
 
 

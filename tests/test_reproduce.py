@@ -98,7 +98,7 @@ def test_a_chain_is_what_the_estimator_gives_by_itself(folder, done):
     with pytest.warns(UserWarning, match="depend on their order"):
         model = TLRR(3, graph=TSVDMSC(3, lam=lam, sample_transform="dft"), **given)
         model.fit([X[order] for X in views])
-    labels = assign(model.embedding_, 3, order=model.affinity_.sum(axis=1), random_state=2)
+    labels = assign(model.embedding_, 3, order=model.affinity_matrix_.sum(axis=1), random_state=2)
     acc = metrics.clustering_scores(y[order], labels)["acc"]
     assert record["scores"]["acc"][2] == pytest.approx(acc, abs=1e-6)
 
@@ -437,7 +437,7 @@ def test_pictures_keep_the_few_neighbours_of_every_sample():
     affinity[np.arange(599), np.arange(1, 600)] = 70_000.0  # more than half precision holds
     order = np.random.RandomState(0).permutation(600)
     model = FirstView()
-    model.affinity_ = affinity[order][:, order]
+    model.affinity_matrix_ = affinity[order][:, order]
     kept = _cells._arrays(model, y[order])
     assert kept["affinity"].shape == (200, 200) and len(kept["affinity_labels"]) == 200
     np.testing.assert_array_equal(kept["affinity_labels"], np.repeat([0, 1], 100))

@@ -187,7 +187,7 @@ def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
 def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
     views, y = load_shared("orl_3view", seed=0)
     graph = TSVDMSC(40, lam=0.5, sample_transform=TLRR(40))
-    model = TLRR(40, graph=graph, n_neighbors=8, random_state=0)
+    model = TLRR(40, affinity=graph, n_neighbors=8, random_state=0)
     assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.85
 
 
