@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from mvsc_fast import SNN, TLRR, TSVDMSC, ConsensusTLRR, SelfOrdered, datasets
+from mvsc_fast import SNN, TLRR, ConsensusTLRR, datasets
 
 SIZES = [("dense", {"max_iter": 0}), ("sparse", {}), ("sample", {"max_samples": 100})]
 
@@ -61,10 +61,3 @@ def test_what_others_need_of_a_model_is_there(views):
     np.testing.assert_array_equal(first.fit_predict(views), second.fit_predict(views))
     fitted = inner["labels"].fit(views)
     assert SNN(3, graph=fitted, tol=1e-4).fit(views).tensor_.shape[1:] == (150, 150)
-
-
-def test_an_ordered_estimator_keeps_what_it_is_told(views):
-    inner = TLRR(3, graph=TSVDMSC(3), max_iter=0, keep="labels", random_state=0)
-    model = SelfOrdered(inner).fit(views)
-    assert model.estimator_.keep == "labels" and not hasattr(model, "affinity_")
-    assert model.labels_.shape == (150,) and not hasattr(model.estimator_, "tensor_")

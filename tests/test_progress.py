@@ -19,7 +19,6 @@ from mvsc_fast import (
     TRPCA,
     TSVDMSC,
     ConsensusTLRR,
-    SelfOrdered,
     _progress,
     datasets,
     methods,
@@ -30,7 +29,6 @@ from mvsc_fast.preprocessing import PerView
 from mvsc_fast.solvers import IterationState
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
-ESTIMATORS.append(SelfOrdered(TSVDMSC(3, random_state=0)))
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mvsc_fast
-from mvsc_fast import TSVDMSC, SelfOrdered, datasets, methods
+from mvsc_fast import datasets, methods
 from mvsc_fast._documentation import entries, sections
 from mvsc_fast._relevance import ViewGraphs, view_support
 
-CLASSES = [*methods.ESTIMATORS.values(), SelfOrdered]
+CLASSES = list(methods.ESTIMATORS.values())
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
-ESTIMATORS.append(SelfOrdered(TSVDMSC(n_clusters=3, random_state=0)))
 FUNCTIONS = [one._function for one in methods.ESTIMATORS.values() if one._function is not None]
 
 
@@ -160,8 +159,6 @@ def test_every_attribute_is_documented(estimator):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     learned = {name for name in vars(clone(estimator).fit(views)) if name.endswith("_")}
     found = set(documented(estimator, "Attributes")) - {"feature_names_in_"}  # of data frames
-    if isinstance(estimator, SelfOrdered):  # with the attributes of the estimator in it
-        learned -= set(documented(estimator.estimator, "Attributes")) - found
     assert learned == found
 
 
@@ -170,10 +167,10 @@ def test_the_rest_of_the_documentation(obj):
     parts = sections(obj.__doc__)
     assert "{name}" not in obj.__doc__ and obj.__doc__.strip()
     if inspect.isclass(obj):
-        assert f"import {obj.__name__}" in parts["Examples"] or "SelfOrdered" in parts["Examples"]
+        assert f"import {obj.__name__}" in parts["Examples"]
     else:
         assert "ValueError" in parts["Raises"] and "Result" in parts["Returns"]
-    assert "References" in parts or obj is SelfOrdered
+    assert "References" in parts
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
