@@ -5,10 +5,8 @@ import pickle
 from statistics import median
 
 import joblib
-from sklearn.base import clone
-
-from ._cells import Cell
-from ._settings import (
+from cells import Cell
+from settings import (
     ABLATION,
     ABLATION_INPUT,
     ABLATION_SET,
@@ -20,6 +18,7 @@ from ._settings import (
     SENSITIVITY_SETS,
     Method,
 )
+from sklearn.base import clone
 
 ORDERS = ("file", "shuffled")
 STUDIES = ("tables", "ablation", "initial", "sensitivity")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from mvsc_fast import TLRR, TSVDMSC, cli, datasets, metrics, reproduce, threads
-from mvsc_fast.reproduce import _cells, _data, _plan, _run, _settings, _store, _tables
+from mvsc_fast import TLRR, TSVDMSC, datasets, metrics, threads
+import cells, data, plan, run, settings, store, tables, __main__ as command
 from mvsc_fast.spectral import assign
 
 METHODS = ("TLRR", "AWP")

@@ -6,7 +6,9 @@ representation, IEEE TCSVT 31(12), 2021.
 
 from typing import NamedTuple
 
-from ..methods import (
+from baselines import BestSingleView, ConcatenatedViews
+
+from mvsc_fast.methods import (
     AWP,
     ETLMSC,
     LMSC,
@@ -21,7 +23,6 @@ from ..methods import (
     DiMSC,
     UtSVDMSC,
 )
-from ._baselines import BestSingleView, ConcatenatedViews
 
 # ------------------------------------------------------------------------------------ data sets
 

@@ -29,9 +29,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.signal
+from images import find_images, read_grey
 
-from ..validation import check_integer, check_memory, check_number
-from ._images import find_images, read_grey
+from mvsc_fast.validation import check_integer, check_memory, check_number
 
 __all__ = ["gabor_magnitudes", "image_views", "intensity", "lbp_cells", "load_images"]
 

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.preprocessing import normalize
 
-from .. import graphs
-from ..spectral import spectral_labels
+from mvsc_fast import graphs
+from mvsc_fast.spectral import spectral_labels
 
 
 class BestSingleView(ClusterMixin, BaseEstimator):

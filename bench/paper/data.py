@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from settings import SETS
 
-from ..readers import load_views
-from ..views import check_views
-from ._settings import SETS
+from mvsc_fast.readers import load_views
+from mvsc_fast.views import check_views
 
 
 class Source(NamedTuple):
@@ -35,7 +35,7 @@ class Source(NamedTuple):
             return _read(self.path)
         kept = Path(output) / "features" / f"{self.name}-{self.digest}.npz"
         if not kept.exists():
-            from ..features import image_views
+            from features import image_views
 
             with np.load(self.path, allow_pickle=False) as file:
                 views = image_views(_images(self.path), **self.features)

@@ -7,17 +7,17 @@ import time
 from pathlib import Path
 
 import joblib
+from cells import work
+from data import find_sources
+from plan import ORDERS, STUDIES, estimated, plan
+from settings import METHODS
+from store import mend, read
+from tables import write_csv
 
-from ..validation import check_integer, check_number
-from ._cells import work
-from ._data import find_sources
-from ._plan import ORDERS, STUDIES, estimated, plan
-from ._settings import METHODS
-from ._store import mend, read
-from ._tables import write_csv
+from mvsc_fast.validation import check_integer, check_number
 
 PLAN = "plan.json"  # what the last run was asked for
-EXTRA = "reproducing needs {}: pip install mvsc_fast[reproduce]"
+EXTRA = "this needs {}: pip install -r bench/paper/requirements.txt"
 
 
 def run(
@@ -153,7 +153,7 @@ def write_report(output):
     ValueError
         If there is no result yet.
     """
-    from ._report import report
+    from report import report
 
     output = Path(output)
     if not (output / PLAN).exists():

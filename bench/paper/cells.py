@@ -14,15 +14,15 @@ import numpy as np
 import scipy
 import scipy.sparse
 import sklearn
+from data import save_arrays
+from settings import METHODS
 from sklearn.base import clone
+from store import append
 
-from .. import __version__
-from ..metrics import clustering_scores
-from ..spectral import assign
-from ..threads import limit_threads
-from ._data import save_arrays
-from ._settings import METHODS
-from ._store import append
+from mvsc_fast import __version__
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.spectral import assign
+from mvsc_fast.threads import limit_threads
 
 PICTURE = 240  # rows of the affinity kept for its picture
 LARGEST = 10 * PICTURE  # rows of which they are made

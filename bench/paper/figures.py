@@ -1,10 +1,13 @@
 """Pictures of the report."""
 
 import numpy as np
+from cells import arrays_path
+from settings import HEAT_MAPS, METHODS, SENSITIVITY
+from tables import entries
 
-from .._page import figure
-from ..neighbors import NeighborsPath
-from ..plots import (
+from mvsc_fast._page import figure
+from mvsc_fast.neighbors import NeighborsPath
+from mvsc_fast.plots import (
     COLORS,
     new_figure,
     plot_convergence,
@@ -13,9 +16,6 @@ from ..plots import (
     plot_sensitivity,
     plot_similarity,
 )
-from ._cells import arrays_path
-from ._settings import HEAT_MAPS, METHODS, SENSITIVITY
-from ._tables import entries
 
 EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
 
