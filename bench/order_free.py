@@ -112,7 +112,7 @@ def summarise(rows):
         return [float(r[key]) for r in rows if r["data"] == data and r["method"] == method]
 
     table = []
-    for method in method_names():
+    for method in dict.fromkeys(r["method"] for r in rows):
         accuracy = [cell(data, method, "acc") for data in SETS]
         spread = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in accuracy]
         seconds = np.median([float(r["seconds"]) for r in rows if r["method"] == method])
