@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -16,7 +16,6 @@ import scipy.sparse
 import sklearn
 from data import save_arrays
 from settings import METHODS
-from sklearn.base import clone
 from store import append
 
 from mvsc_fast import __version__
@@ -38,13 +37,11 @@ class Cell(NamedTuple):
     """ "file" or "shuffled"."""
     seed: int
     parameters: dict
-    """Of the estimator, or its repr where it was given."""
+    """Of the estimator."""
     repeats: int
     """Runs of k-means on one fit."""
     method: str
-    """In `METHODS`, or the name of a given estimator."""
-    estimator: Any = None
-    """The given estimator."""
+    """In `METHODS`."""
 
     def key(self, digest):
         """Name of the result: the same for the same work by the same version."""
@@ -66,12 +63,11 @@ def work(cell, source, output, pictures):
     """
     record = {
         "key": cell.key(source.digest),
-        **cell._replace(estimator=None)._asdict(),
+        **cell._asdict(),
         "n": source.n,
         "n_clusters": source.n_clusters,
         "versions": versions(),
     }
-    del record["estimator"]
     try:
         with limit_threads(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -145,12 +141,6 @@ def _ordered(loaded, cell):
 
 def _model(cell, source, views):
     """The estimator, what it is fitted on, and the seconds that making that took."""
-    if cell.estimator is not None:
-        model = clone(cell.estimator)
-        wanted = {"n_clusters": source.n_clusters, "random_state": cell.seed, "n_threads": 1}
-        known = model.get_params()
-        model.set_params(**{name: value for name, value in wanted.items() if name in known})
-        return model, views, 0.0
     parameters = dict(cell.parameters)
     method = METHODS[cell.method]
     data, seconds = views, 0.0
@@ -176,7 +166,7 @@ def _input(graph, views):
 
 def _labellings(cell, model, n_clusters):
     """One labelling for each run of k-means, or the estimator's own."""
-    if cell.estimator is not None or not METHODS[cell.method].kmeans:
+    if not METHODS[cell.method].kmeans:
         return [model.labels_]
     degree = model.affinity_.sum(axis=1)
     return [
@@ -205,7 +195,7 @@ def _plain(value):
 
 
 def _arrays(model, y):
-    """What pictures are drawn from: the affinity by class, the embedding, the choice of d."""
+    """What pictures are drawn from: the affinity by class, and the embedding."""
     arrays = {}
     affinity = getattr(model, "affinity_", None)
     if affinity is not None and affinity.shape[0] == len(y):
@@ -224,10 +214,6 @@ def _arrays(model, y):
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and len(embedding) == len(y):
         arrays |= {"embedding": np.asarray(embedding, dtype=np.float32), "labels": y}
-    path = getattr(model, "path_", None)
-    if path is not None:
-        for name in ("n_neighbors", "embedding", "predictability", "best"):
-            arrays[f"path_{name}"] = np.asarray(getattr(path, name))
     return arrays
 
 

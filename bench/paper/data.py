@@ -9,9 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from settings import SETS
 
-from mvsc_fast.readers import load_views
-from mvsc_fast.views import check_views
-
 
 class Source(NamedTuple):
     """A data set that can be loaded anywhere."""
@@ -23,22 +20,18 @@ class Source(NamedTuple):
     """Of the data and the way to its features."""
     path: Path | None = None
     features: dict | None = None
-    """Arguments of `features.image_views` where the one view holds images."""
-    arrays: tuple | None = None
-    """(views, y) where they were given."""
+    """Arguments of `features.image_views` if the one view holds images."""
 
     def load(self, output):
         """Views and labels in file order; features of images are kept in the folder ``output``."""
-        if self.arrays is not None:
-            return self.arrays
         if self.features is None:
             return _read(self.path)
         kept = Path(output) / "features" / f"{self.name}-{self.digest}.npz"
         if not kept.exists():
-            from features import image_views
+            from features import image_views  # scikit-image is needed here alone
 
+            views = image_views(_images(self.path), **self.features)
             with np.load(self.path, allow_pickle=False) as file:
-                views = image_views(_images(self.path), **self.features)
                 arrays = {f"view_{i}": X for i, X in enumerate(views)} | {"y": file["y"]}
             save_arrays(kept, arrays)
         return _read(kept)
@@ -55,17 +48,16 @@ def save_arrays(path, arrays, save=np.savez):
         unfinished.unlink(missing_ok=True)
 
 
-def find_sources(folder, names, given):
+def find_sources(folder, names):
     """The data sets that are asked for.
 
     Parameters
     ----------
-    folder : str, Path or None
+    folder : str or Path
         Of .npz files.
     names : sequence of str, optional
-        Of sets of the paper, of other files in the folder without their ending, or of ``given``.
-        None: those of the paper that the folder has, and all that are given.
-    given : dict of str to (views, y)
+        Of sets of the paper, or of other files in the folder without their ending. None: those of
+        the paper that the folder has.
 
     Returns
     -------
@@ -73,68 +65,46 @@ def find_sources(folder, names, given):
     absent : list of str
         Sets of the paper that were not asked for by name and are not there.
     """
-    folder = None if folder is None else Path(folder)
-    if folder is None and not given and names is None:
-        raise ValueError("no data: give a folder of data sets, or views={name: (views, y)}")
-    if folder is not None and not folder.is_dir():
+    folder = Path(folder)
+    if not folder.is_dir():
         raise ValueError(f"{folder} is not a folder of data sets")
-    for name in given:
-        if name in SETS:
-            raise ValueError(f"views: {name!r} is a set of the paper, choose another name")
+    paper = {name.lower(): name for name in SETS}
     sources, absent = [], []
-    if names is None:
-        wanted = [*(SETS if folder is not None else ()), *given]
-    else:
-        paper = {name.lower(): name for name in SETS}
-        wanted = [name if name in given else paper.get(name.lower(), name) for name in names]
-    for name in wanted:
-        if name in given:
-            sources.append(_given(name, given[name]))
-            continue
+    for name in SETS if names is None else [paper.get(name.lower(), name) for name in names]:
         stem, features = SETS.get(name, (name, None))
-        path = None if folder is None else folder / f"{stem}.npz"
-        if path is not None and path.exists():
+        path = folder / f"{stem}.npz"
+        if path.exists():
             sources.append(_on_file(name, path, features))
         elif names is None:
             absent.append(name)
         else:
-            place = "no data folder was given" if path is None else f"there is no {path}"
-            raise ValueError(f"data set {name!r}: {place}; sets of the paper: {', '.join(SETS)}")
+            raise ValueError(
+                f"data set {name!r}: there is no {path}; sets of the paper: {', '.join(SETS)}"
+            )
     if not sources:
-        raise ValueError(f"{folder} has none of the files {_files()}: name other sets")
+        files = ", ".join(f"{stem}.npz" for stem, _ in SETS.values())
+        raise ValueError(f"{folder} has none of the files {files}: name other sets")
     return sources, absent
-
-
-def _files():
-    return ", ".join(f"{stem}.npz" for stem, _ in SETS.values())
-
-
-def _given(name, pair):
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise ValueError(f"views: {name!r} must be a pair (views, y)")
-    views, y = check_views(pair[0]), np.asarray(pair[1])
-    if len(y) != views[0].shape[0]:
-        raise ValueError(f"{name}: {len(y)} labels for {views[0].shape[0]} samples")
-    digest = hashlib.sha1(y.astype(str).tobytes())
-    for X in views:
-        X = X.toarray() if hasattr(X, "toarray") else X
-        digest.update(f"{X.shape} {X.dtype}".encode() + np.ascontiguousarray(X).tobytes())
-    count = len(np.unique(y))
-    return Source(name, len(y), count, digest.hexdigest()[:12], arrays=(views, y))
 
 
 def _on_file(name, path, features):
     digest = hashlib.sha1(path.read_bytes() + repr(features).encode()).hexdigest()[:12]
     with np.load(path, allow_pickle=False) as file:
-        if "y" not in file.files:
-            raise ValueError(f"{path} has no labels y, with which results are compared")
+        missing = {"view_0", "y"} - set(file.files)
+        if missing:
+            raise ValueError(
+                f"{path} has no {' and no '.join(sorted(missing))}: views are expected as view_0, "
+                "view_1, ... with samples as rows, and their labels as y"
+            )
         y = file["y"]
     return Source(name, len(y), len(np.unique(y)), digest, path=path, features=features)
 
 
 def _read(path):
-    views, y = load_views([path])
-    return [X.astype(np.float64) for X in check_views(views)], y  # as the methods were published
+    with np.load(path, allow_pickle=False) as file:
+        count = sum(name.startswith("view_") for name in file.files)
+        # float64, as the methods were published
+        return [file[f"view_{i}"].astype(np.float64) for i in range(count)], file["y"]
 
 
 def _images(path):
@@ -147,6 +117,6 @@ def _images(path):
         shape = (side, side)
     if np.prod(shape) != pixels.shape[1]:
         raise ValueError(
-            f"{path}: {pixels.shape[1]} pixels do not make a square, and meta has no image_shape"
+            f"{path}: {pixels.shape[1]} pixels are not a square, and meta has no image_shape"
         )
     return pixels.reshape(-1, *shape)

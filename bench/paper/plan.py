@@ -1,10 +1,8 @@
 """Which cells there are, how long they take, and what is left out."""
 
 import json
-import pickle
 from statistics import median
 
-import joblib
 from cells import Cell
 from settings import (
     ABLATION,
@@ -16,9 +14,7 @@ from settings import (
     NEIGHBORS,
     SENSITIVITY,
     SENSITIVITY_SETS,
-    Method,
 )
-from sklearn.base import clone
 
 ORDERS = ("file", "shuffled")
 STUDIES = ("tables", "ablation", "initial", "sensitivity")
@@ -26,10 +22,9 @@ SHORT = 60.0  # seconds of a cell; longer ones have one seed
 FEW = 5  # runs of k-means where many parameters are compared
 KMEANS = 0.003  # seconds of a labelling for each cluster
 IMAGE = 0.0065  # seconds of the features of one
-GIVEN = Method(object, {}, "Given by the caller.", power=2.0, order_free=False, kmeans=False)
 
 
-def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest):
+def plan(sources, methods, orders, seeds, repeats, studies, longest):
     """All cells that are asked for.
 
     Parameters
@@ -37,7 +32,6 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
     sources : list of Source
     methods : sequence of str
         Of `METHODS`.
-    estimators : dict of str to estimator
     orders : sequence of str
     seeds : int
     repeats : int
@@ -56,24 +50,19 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
     cells, left_out = [], []
     for source in sources:
         if "tables" in studies:
-            for row in [*methods, *estimators]:
-                estimator = estimators.get(row)
-                method = _given(estimator) if row in estimators else METHODS[row]
-                parameters = (
-                    _told(row, estimator)
-                    if row in estimators
-                    else method.parameters_on(source.name)
-                )
+            for row in methods:
+                method = METHODS[row]
+                parameters = method.parameters_on(source.name)
                 cost = seconds_of(method, parameters, source.n)
                 for order in orders:
                     chosen, reason = _seeds(method, order, seeds, cost, longest)
                     if reason:
                         left_out.append(f"{source.name}, {row}, {_words(order)}: {reason}")
+                    runs = repeats if method.kmeans else 1
                     cells += [
-                        Cell("tables", source.name, row, order, seed, parameters,
-                             repeats if method.kmeans else 1, row, estimator)
+                        Cell("tables", source.name, row, order, seed, parameters, runs, row)
                         for seed in chosen
-                    ]  # fmt: skip
+                    ]
         if "TLRR" in methods:
             for cell in _studies(source, studies, repeats):
                 cost = seconds_of(METHODS[cell.method], cell.parameters, source.n)
@@ -123,7 +112,7 @@ def estimated(cells, sources, records):
         known = fits.get((cell.data, cell.row))
         seconds = KMEANS * cell.repeats * clusters[cell.data] + images.pop(cell.data, 0.0)
         if not known:
-            seconds += seconds_of(METHODS.get(cell.method, GIVEN), {}, n)
+            seconds += seconds_of(METHODS[cell.method], {}, n)
         seconds *= scale
         if known:
             seconds += median(known)
@@ -138,23 +127,6 @@ def estimated(cells, sources, records):
 def _name(graph):
     """What a method that makes an input is known by."""
     return json.dumps(graph, sort_keys=True)
-
-
-def _given(estimator):
-    """A given estimator that has no seed is fitted once for every order."""
-    return GIVEN._replace(random="random_state" in estimator.get_params())
-
-
-def _told(row, estimator):
-    """What a given estimator is known by: its text leaves out the middle of long parameters."""
-    try:
-        digest = joblib.hash(clone(estimator).get_params())
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"estimators: {row!r} cannot be pickled, by which its results are known ({error}): "
-            "take functions that have a name in a module"
-        ) from error
-    return {"estimator": repr(estimator), "digest": digest}
 
 
 def _seeds(method, order, seeds, cost, longest):

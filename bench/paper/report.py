@@ -108,7 +108,7 @@ def _overview(sets, rows, table):
 def _found(table, data, row, order):
     """The entry, or for a method that is free of the order that in file order, with a mark."""
     entry = table.get((data, row, order))
-    if entry is None and order == "shuffled" and row in METHODS and METHODS[row].order_free:
+    if entry is None and order == "shuffled" and METHODS[row].order_free:
         entry = table.get((data, row, "file"))
         return entry, "" if entry is None else SAME
     return entry, ""
@@ -184,8 +184,6 @@ def _initial(sets, table, other):
 def _parameters(sets, rows):
     lines = []
     for row in rows:
-        if row not in METHODS:
-            continue
         method = METHODS[row]
         given = {}
         for data in sets:
