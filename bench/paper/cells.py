@@ -52,8 +52,8 @@ class Cell(NamedTuple):
     @property
     def group(self):
         """Cells of one group have the same input, which a process makes once."""
-        graph = self.parameters.get("graph")
-        return (self.data, self.order, self.seed, json.dumps(graph, sort_keys=True))
+        affinity = self.parameters.get("affinity")
+        return (self.data, self.order, self.seed, json.dumps(affinity, sort_keys=True))
 
 
 def work(cell, source, output, pictures):
@@ -144,23 +144,23 @@ def _model(cell, source, views):
     parameters = dict(cell.parameters)
     method = METHODS[cell.method]
     data, seconds = views, 0.0
-    if isinstance(parameters.get("graph"), dict):
+    if isinstance(parameters.get("affinity"), dict):
         data, seconds = _keep(
-            "input", (source.digest, *cell.group), lambda: _input(parameters["graph"], views)
+            "input", (source.digest, *cell.group), lambda: _input(parameters["affinity"], views)
         )
-        parameters["graph"] = "precomputed"
+        parameters["affinity"] = "precomputed"
     model = method.make(source.n_clusters, random_state=cell.seed, **parameters)
     if "n_threads" in model.get_params():
         model.set_params(n_threads=1)
     return model, data, seconds
 
 
-def _input(graph, views):
+def _input(affinity, views):
     """The similarity tensor that a method makes, and the CPU seconds it takes."""
-    parameters = dict(graph)
-    function = METHODS[parameters.pop("method")].make._function
+    parameters = {"n_init": 1, "random_state": 0, "n_threads": 1, **affinity}
+    method = METHODS[parameters.pop("method")]
     start = time.process_time()
-    tensor = function(views, n_threads=1, **parameters).tensor
+    tensor = method.make(2, **parameters).fit(views).tensor_  # whatever the number of clusters
     return tensor, time.process_time() - start
 
 
@@ -168,7 +168,7 @@ def _labellings(cell, model, n_clusters):
     """One labelling for each run of k-means, or the estimator's own."""
     if not METHODS[cell.method].kmeans:
         return [model.labels_]
-    degree = model.affinity_.sum(axis=1)
+    degree = model.affinity_matrix_.sum(axis=1)
     return [
         assign(model.embedding_, n_clusters, order=degree, random_state=seed)
         for seed in range(cell.repeats)
@@ -197,7 +197,7 @@ def _plain(value):
 def _arrays(model, y):
     """What pictures are drawn from: the affinity by class, and the embedding."""
     arrays = {}
-    affinity = getattr(model, "affinity_", None)
+    affinity = getattr(model, "affinity_matrix_", None)
     if affinity is not None and affinity.shape[0] == len(y):
         rows = np.argsort(y, kind="stable")
         rows = rows[:: -(-len(y) // LARGEST)]

@@ -77,9 +77,9 @@ def plan(sources, methods, orders, seeds, repeats, studies, longest):
 def seconds_of(method, parameters, n):
     """Rough seconds of a fit and of making its input."""
     seconds = method.seconds * (n / 640) ** method.power
-    graph = parameters.get("graph")
-    if isinstance(graph, dict):
-        seconds += seconds_of(METHODS[graph["method"]], {}, n)
+    affinity = parameters.get("affinity")
+    if isinstance(affinity, dict):
+        seconds += seconds_of(METHODS[affinity["method"]], {}, n)
     return seconds
 
 
@@ -94,10 +94,10 @@ def estimated(cells, sources, records):
     fits, inputs, took, rough = {}, {}, 0.0, 0.0
     for record in records.values():
         if "seconds" in record and record["data"] in size:
-            data, graph = record["data"], record["parameters"].get("graph")
+            data, affinity = record["data"], record["parameters"].get("affinity")
             fits.setdefault((data, record["row"]), []).append(record["seconds"])
-            if isinstance(graph, dict):
-                inputs[data, _name(graph)] = record["input_seconds"]
+            if isinstance(affinity, dict):
+                inputs[data, _name(affinity)] = record["input_seconds"]
             if record["method"] in METHODS:
                 took += record["seconds"]
                 rough += seconds_of(METHODS[record["method"]], {}, record["n"])
@@ -108,7 +108,7 @@ def estimated(cells, sources, records):
               and not any(data == source.name for data, _ in fits)}  # fmt: skip
     times, group = [], None
     for cell in cells:
-        n, graph = size[cell.data], cell.parameters.get("graph")
+        n, affinity = size[cell.data], cell.parameters.get("affinity")
         known = fits.get((cell.data, cell.row))
         seconds = KMEANS * cell.repeats * clusters[cell.data] + images.pop(cell.data, 0.0)
         if not known:
@@ -116,17 +116,19 @@ def estimated(cells, sources, records):
         seconds *= scale
         if known:
             seconds += median(known)
-        if isinstance(graph, dict) and cell.group != group:  # otherwise its input is there
-            made = inputs.get((cell.data, _name(graph)))
-            seconds += scale * seconds_of(METHODS[graph["method"]], {}, n) if made is None else made
+        if isinstance(affinity, dict) and cell.group != group:  # otherwise its input is there
+            made = inputs.get((cell.data, _name(affinity)))
+            seconds += (
+                scale * seconds_of(METHODS[affinity["method"]], {}, n) if made is None else made
+            )
         times.append(seconds)
         group = cell.group
     return times
 
 
-def _name(graph):
+def _name(affinity):
     """What a method that makes an input is known by."""
-    return json.dumps(graph, sort_keys=True)
+    return json.dumps(affinity, sort_keys=True)
 
 
 def _seeds(method, order, seeds, cost, longest):
@@ -156,14 +158,14 @@ def _studies(source, studies, repeats):
     base = METHODS["TLRR"].parameters_on(name)
     if "ablation" in studies and name == ABLATION_SET:
         for row, change in ABLATION.items():
-            parameters = {**base, **change, "graph": ABLATION_INPUT}
+            parameters = {**base, **change, "affinity": ABLATION_INPUT}
             yield Cell("ablation", name, row, "file", 0, parameters, repeats, "TLRR")
     if "initial" in studies and name in NEIGHBORS:
         for method in INITIAL:
-            graph = {"method": method, **METHODS[method].parameters_on(name)}
+            affinity = {"method": method, **METHODS[method].parameters_on(name)}
             parameters = {
                 "omega1": base["omega1"], "alpha": base["alpha"],
-                "n_neighbors": NEIGHBORS[name], "graph": graph, "size": "dense",
+                "n_neighbors": NEIGHBORS[name], "affinity": affinity,
             }  # fmt: skip
             yield Cell("initial", name, f"TLRR after {method}", "file", 0, parameters, repeats,
                        "TLRR exact")  # fmt: skip

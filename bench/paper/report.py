@@ -149,9 +149,9 @@ def _ablation(other):
                           _difference(entry, "acc", paper), _spread(entry, "nmi")])  # fmt: skip
     if not lines:
         return ""
-    graph = _text({"graph": ABLATION_INPUT}).removeprefix("graph=")
+    given = _text({"affinity": ABLATION_INPUT}).removeprefix("affinity=")
     text = (
-        f"In file order, on the tensor of {graph}, which reproduces these numbers; that of the "
+        f"In file order, on the tensor of {given}, which reproduces these numbers; that of the "
         "table reproduces TLRR itself better."
     )
     names = ["TLRR with", "ACC", "paper", "difference", "NMI"]

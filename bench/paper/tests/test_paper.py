@@ -83,12 +83,12 @@ def test_a_cell_is_what_the_estimator_finds(folder, done):
     views, y = source.load(None)
     order = np.random.RandomState(1).permutation(60)
     given = dict(record["parameters"])
-    lam = given.pop("graph")["lam"]
+    lam = given.pop("affinity")["lam"]
     first = TSVDMSC(3, lam=lam, sample_transform="dft")
     with pytest.warns(UserWarning, match="order"):
-        model = settings.METHODS["TLRR"].make(3, graph=first, **given)
+        model = settings.METHODS["TLRR"].make(3, affinity=first, **given)
         model.fit([X[order] for X in views])
-    labels = assign(model.embedding_, 3, order=model.affinity_.sum(axis=1), random_state=2)
+    labels = assign(model.embedding_, 3, order=model.affinity_matrix_.sum(axis=1), random_state=2)
     acc = metrics.clustering_scores(y[order], labels)["acc"]
     assert record["scores"]["acc"][2] == pytest.approx(acc, abs=1e-6)
 
@@ -100,8 +100,8 @@ def test_the_papers_numbers_belong_to_rows_and_sets():
         assert method.reason and set(method.by_set) <= set(settings.SETS)
         for name in [*settings.SETS, "another"]:
             given = method.parameters_on(name)
-            graph = given.pop("graph", {"method": "AWP"})
-            assert graph["method"] in settings.METHODS
+            affinity = given.pop("affinity", {"method": "AWP"})
+            assert affinity["method"] in settings.METHODS
             method.make(3, **given)
 
 
