@@ -9,7 +9,6 @@ from ._lmsc import LMSC, lmsc
 from ._lt_msc import LTMSC, lt_msc
 from ._mcles import MCLES, mcles
 from ._scmv_3dt import SCMV3DT, scmv_3dt
-from ._self_ordered import SelfOrdered
 from ._snn import SNN, snn
 from ._tlrr import TLRR, tlrr
 from ._trpca import TRPCA, trpca
@@ -43,7 +42,6 @@ __all__ = [
     "MCLES",
     "SCMV3DT",
     "SNN",
-    "SelfOrdered",
     "TLRR",
     "TRPCA",
     "TSVDMSC",
