@@ -14,6 +14,8 @@ class RepresentationClusterer(MultiViewClusterer):
 
     Attributes
     ----------
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
