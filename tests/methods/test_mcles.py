@@ -170,7 +170,7 @@ def test_more_clusters_than_samples():
         mcles(random_views(12, (4, 5)), n_clusters=13)
 
 
-@pytest.mark.filterwarnings("ignore:view . all samples are equal")
+@pytest.mark.filterwarnings("ignore:view .. all samples are equal")
 @pytest.mark.filterwarnings("ignore:the samples have . distinct")
 @pytest.mark.parametrize(
     "views",

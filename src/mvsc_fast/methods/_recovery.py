@@ -13,9 +13,9 @@ from ..views import NamedViews
 from ._base import MultiViewClusterer, as_array, fit_nested
 
 AFFINITIES = {
-    "self_representation": graphs.self_representation,
-    "nearest_neighbors": graphs.nearest_neighbors,
-    "rbf": graphs.rbf,
+    "self_representation": graphs.ridge_similarities,
+    "nearest_neighbors": graphs.neighbor_similarities,
+    "rbf": graphs.kernel_similarities,
 }
 NAMES = (*AFFINITIES, "precomputed")
 
