@@ -97,7 +97,7 @@ def test_views_and_similarities_are_checked_once(monkeypatch):
         checked = estimator._validate(data)
         for module in ("_base.named_views", "_recovery.check_similarities"):
             monkeypatch.setattr(f"mvsc_fast.methods.{module}", refuse)
-        estimator._solve(checked, n_threads=1)
+        estimator._solve(checked)
         monkeypatch.undo()
 
 

@@ -34,7 +34,6 @@ def awp(
     tol=1e-6,
     max_iter=300,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Find the clusters that rotated spectral embeddings of all views agree on best.
@@ -209,5 +208,5 @@ class AWP(MultiViewClusterer):
         self._keep_parameters(locals())
 
     def _cluster(self, views, seed, n_threads):
-        result = self._solve(views, n_threads=n_threads, random_state=seed)
+        result = self._solve(views, random_state=seed)
         self._keep(result, self.tol)

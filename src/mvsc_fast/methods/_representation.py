@@ -35,7 +35,9 @@ class RepresentationClusterer(MultiViewClusterer):
     def _affinity(self, views, seed, n_threads):
         self._progress.stage("graph")
         context = self._context(views, seed, n_threads)
-        result = self._solve(views, n_threads=n_threads, **context)
+        if "n_threads" in self._function.checks:
+            context["n_threads"] = n_threads
+        result = self._solve(views, **context)
         self._keep(result, self.tol)
         self.similarity_ = self.tensor_
         return fuse(self.tensor_, keep_diagonal=self._keep_diagonal)

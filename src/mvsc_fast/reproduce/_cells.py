@@ -169,8 +169,10 @@ def _input(graph, views):
     """The similarity tensor that a method makes, and the CPU seconds it takes."""
     parameters = dict(graph)
     function = METHODS[parameters.pop("method")].make._function
+    if "n_threads" in function.checks:
+        parameters["n_threads"] = 1
     start = time.process_time()
-    tensor = function(views, n_threads=1, **parameters).tensor
+    tensor = function(views, **parameters).tensor
     return tensor, time.process_time() - start
 
 
