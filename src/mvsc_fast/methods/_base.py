@@ -240,9 +240,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Agreement of the labels with every view alone."""
         return ViewGraphs(views).support(labels)
 
-    def _call(self, data, progress, **given):
+    def _call(self, data, progress, n_threads, **given):
         """Result of the function on validated data, with the parameters that both have."""
-        own = self.get_params(deep=False)
+        own = {**self.get_params(deep=False), "n_threads": n_threads}
         shared = {name: own[name] for name in self._function.checks if name in own}
         given = {**shared, "callback": progress.iteration, **given}
         progress.stage("solve", given["max_iter"])

@@ -110,7 +110,7 @@ class RecoveryClusterer(MultiViewClusterer):
 
     def _solve(self, views, seed, n_threads, progress):
         W = self._similarities(views, seed, n_threads, progress)
-        result = self._call(W, progress, n_threads=n_threads)
+        result = self._call(W, progress, n_threads)
         return {
             "affinity_matrix_": self._fuse(W, result.tensor),
             "similarity_": W,

@@ -37,7 +37,7 @@ class RepresentationClusterer(MultiViewClusterer):
     def _solve(self, views, seed, n_threads, progress):
         progress.stage("graph")
         context = self._context(views, seed, n_threads)
-        learned = self._attributes(self._call(views, progress, n_threads=n_threads, **context))
+        learned = self._attributes(self._call(views, progress, n_threads, **context))
         tensor = learned["tensor_"]
         return {
             "affinity_matrix_": fuse(tensor, keep_diagonal=self._keep_diagonal),
