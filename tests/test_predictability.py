@@ -11,12 +11,8 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import _judge, datasets, label_predictability
 from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
-from mvsc_fast.views._rows import (
-    LandmarkFeatures,
-    ViewRows,
-    _squared_distances,
-    canonical_order,
-)
+from mvsc_fast._landmarks import LandmarkFeatures, _squared_distances
+from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
 @pytest.fixture(scope="module")

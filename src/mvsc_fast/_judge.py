@@ -4,16 +4,9 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import gen_batches
 
+from ._landmarks import N_LANDMARKS, LandmarkFeatures
 from ._sparse._factors import lower_inverse, spd_inverse
-from .views._rows import (
-    N_LANDMARKS,
-    SMALL_BLOCK,
-    LandmarkFeatures,
-    ViewRows,
-    canonical_order,
-    centred,
-    spread,
-)
+from .views._rows import SMALL_BLOCK, ViewRows, canonical_order, centred, spread
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # Samples, spread evenly, that the regressions are fitted on where there are more: Gram matrices and

@@ -1,11 +1,11 @@
 """How large a problem TLRR takes on, and what that needs."""
 
 from .._judge import REGRESSED
+from .._landmarks import N_LANDMARKS
 from .._relevance import MAX_SAMPLES
 from .._sparse._factors import SCALES, view_scales
 from .._sparse._graphs import CANDIDATES, LONGEST, MEMORY
 from ..neighbors import GRID
-from ..views._rows import N_LANDMARKS
 from ._cost import Cost
 
 # Slices times n^3 up to which "auto" solves exactly. For the default W 500 samples in four slices,
