@@ -1,23 +1,28 @@
-"""Features of samples: their centred rows, and local Gaussian kernels with some landmarks."""
+"""Features of samples by landmarks, and labels of new samples by ridge regression on them."""
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .views._rows import SMALL_BLOCK
+from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
+from .threads import blas_threads
+from .views._rows import SMALL_BLOCK, presence
 
 N_LANDMARKS = 600
 NEAR, MANY = 1e-3, 8  # squared distance relative to squared lengths; such rows of one row
+RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 
 
 class LandmarkFeatures:
-    """Centred rows of all views beside features of their local Gaussian kernels.
+    """Centred rows of all views next to features of their local Gaussian kernels.
 
     The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))`` with d the distance of
-    rows Z of a sample x and a landmark l, and t the distance to the 10th landmark; its Nystroem
-    features are ``K_xl V diag(s)^-1/2`` for K_ll = V diag(s) V^T.
+    rows Z of a sample x and a landmark l, and t the distance to the 10th landmark, at least 1e-3 of
+    the mean of the landmarks' own; its Nystroem features are ``K_xl V diag(s)^-1/2`` for
+    K_ll = V diag(s) V^T.
 
     Parameters
     ----------
@@ -29,13 +34,15 @@ class LandmarkFeatures:
     def __init__(self, rows, landmarks):
         self.rows = rows
         self.landmarks = [view.roots[landmarks] - view.mean for view in rows]
-        self._scales = []
+        self.scales, self.least_scales = [], []
         kernel = 0.0
         for L in self.landmarks:
             squares = _squared_distances(L, L)
             np.fill_diagonal(squares, 0.0)
-            scale = _floored(_ranked_distance(squares, SCALE_RANK))  # itself is at rank 0
-            self._scales.append(scale)
+            scale = _ranked_distance(squares, SCALE_RANK)  # itself is at rank 0
+            self.least_scales.append(_least_scale(scale))
+            scale = np.maximum(scale, self.least_scales[-1])
+            self.scales.append(scale)
             kernel = kernel + np.exp(-squares.astype(np.float64) / (scale[:, None] * scale))
         values, vectors = scipy.linalg.eigh(
             kernel / len(rows), driver="evd", overwrite_a=True, check_finite=False
@@ -45,63 +52,149 @@ class LandmarkFeatures:
 
     def of_fitted(self, landmarks):
         """Features of the samples that were given, of shape (n, D), float32."""
-        own = np.full(len(self.rows[0].roots), -1)
+        n, d = len(self.rows[0].roots), self.n_columns
+        own = np.full(n, -1)  # each sample's number among the landmarks
         own[landmarks] = np.arange(len(landmarks))
-        out = self._empty(len(own))
-        for block in gen_batches(len(own), SMALL_BLOCK):
-            self._features([view.roots[block] for view in self.rows], own[block], out[block])
+        out = np.empty((n, d + self._map.shape[1]), dtype=np.float32)
+        for block in gen_batches(n, SMALL_BLOCK):
+            kernel = self._parts(block, own[block], out[block, :d])
+            np.matmul(kernel, self._map, out=out[block, d:])
         return out
 
-    def transform(self, views):
-        """Features of new samples, of shape (m, D), float32."""
-        return self.of_rows(self._of_new(views))
+    @property
+    def n_columns(self):
+        """Number of columns of the centred rows of all views."""
+        return sum(len(view.mean) for view in self.rows)
 
-    def products(self, views, B):
-        """``transform(views) @ B`` for B of shape (D, k), without the features of kernels."""
-        rows = self._of_new(views)
-        own, d = np.full(len(rows[0]), -1), len(B) - self._map.shape[1]
-        centred = np.empty((len(own), d), dtype=np.float32)
-        kernel = self._parts(rows, own, centred)
-        return centred @ B[:d] + kernel @ (self._map @ B[d:])
+    def kernel_coefficients(self, B):
+        """What multiplies kernels instead of their features, which B multiplies."""
+        return self._map @ B
 
-    def _of_new(self, views):
-        return [view.transform(X) for view, X in zip(self.rows, views, strict=True)]
-
-    def of_rows(self, rows):
-        """Features of new samples from their rows Z of every view."""
-        rows = [Z.astype(np.float32, copy=False) for Z in rows]
-        own = np.full(len(rows[0]), -1)
-        return self._features(rows, own, self._empty(len(own)))
-
-    def _empty(self, n):
-        width = sum(len(view.mean) for view in self.rows) + self._map.shape[1]
-        return np.empty((n, width), dtype=np.float32)
-
-    def _features(self, rows, own, out):
-        d = out.shape[1] - self._map.shape[1]
-        np.matmul(self._parts(rows, own, out[:, :d]), self._map, out=out[:, d:])
-        return out
-
-    def _parts(self, rows, own, centred):
-        """Kernels, and centred rows; ``own`` is each row's number among the landmarks, or -1."""
+    def _parts(self, block, own, centred):
+        """Kernels of a block of the given samples, and their centred rows."""
         found = np.flatnonzero(own >= 0)
         kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
         first = 0
-        for view, Z, L, scale in zip(self.rows, rows, self.landmarks, self._scales, strict=True):
-            apart = Z - view.mean
+        for view, L, scale, least in zip(
+            self.rows, self.landmarks, self.scales, self.least_scales, strict=True
+        ):
+            apart = view.roots[block] - view.mean
             squares = _squared_distances(apart, L)
             width = apart.shape[1]
             centred[:, first : first + width] = normalize(apart, copy=False)
             first += width
             squares[found, own[found]] = 0.0
-            t = _ranked_distance(squares, SCALE_RANK - 1)
+            t = np.maximum(_ranked_distance(squares, SCALE_RANK - 1), least)
             t[found] = scale[own[found]]
-            squares /= -_floored(t)[:, None]
+            squares /= -t[:, None]
             squares /= scale
             kernel += np.exp(squares, out=squares)
-        kernel /= len(rows)
-        centred /= np.float32(np.sqrt(len(rows)))
+        kernel /= len(self.rows)
+        centred /= np.float32(np.sqrt(len(self.rows)))
         return kernel
+
+
+class Predictor:
+    """Labels of new samples by ridge regression on features of the fitted ones.
+
+    Parameters
+    ----------
+    features : LandmarkFeatures
+    coefficients : ndarray of shape (D, n_clusters), float32
+    """
+
+    def __init__(self, features, coefficients):
+        self._rows = features.rows
+        v, d = len(features.rows), features.n_columns
+        widths = [len(view.mean) for view in features.rows]
+        parts = np.split(coefficients[:d] / np.float32(np.sqrt(v)), np.cumsum(widths)[:-1])
+        self._native = {
+            "n_clusters": coefficients.shape[1],
+            "n_landmarks": len(features.landmarks[0]),
+            "scale_neighbors": SCALE_RANK,
+            "d": np.array(widths, dtype=np.intp),
+            "means": [np.ascontiguousarray(view.mean) for view in features.rows],
+            "landmarks": [np.ascontiguousarray(L) for L in features.landmarks],
+            "scales": features.scales,
+            "least_scales": np.array(features.least_scales, dtype=np.float32),
+            "coefficients": [np.ascontiguousarray(part) for part in parts],
+            "kernel_coefficients": np.ascontiguousarray(
+                features.kernel_coefficients(coefficients[d:]) / np.float32(v)
+            ),
+        }
+
+    def __call__(self, views, n_threads=1):
+        """Labels of new samples, of shape (m,), int64.
+
+        Parameters
+        ----------
+        views : list of ndarray or csr_matrix of shape (m, d_i)
+            Rows of arrays may be NaN: their views are predicted from the others.
+        n_threads : int, default=1
+        """
+        return self._predict(views, None, n_threads)
+
+    def scores(self, views, n_threads=1):
+        """What the labels are the largest of, of shape (m, n_clusters), float32."""
+        scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
+        self._predict(views, scores, n_threads)
+        return scores
+
+    def _predict(self, views, scores, n_threads):
+        sparse = [scipy.sparse.issparse(X) for X in views]
+        rows = [
+            view.transform(X) if mapped else X
+            for view, X, mapped in zip(self._rows, views, sparse, strict=True)
+        ]
+        dtype = np.result_type(*rows)
+        rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
+        native = self._with_maps(sparse, fill=presence(rows) is not None)
+        with blas_threads(1):  # blocks of rows run side by side
+            return predict(native, rows, scores, n_threads)
+
+    def to_native(self):
+        """The fields of ``mvsc_predictor`` in mvsc_fast.h: numbers, arrays, arrays of each view."""
+        return self._with_maps([False] * len(self._rows), fill=len(self._rows) > 1)
+
+    def _with_maps(self, mapped, fill):
+        """All fields, where some views have rows that are mapped already."""
+        maps = [
+            (None, None) if known else view.dual_map
+            for view, known in zip(self._rows, mapped, strict=True)
+        ]
+        forms = [
+            ROWS_MAPPED if known else ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT
+            for view, known in zip(self._rows, mapped, strict=True)
+        ]
+        widths = [
+            d if samples is None else samples.shape[1]
+            for d, (samples, _) in zip(self._native["d"], maps, strict=True)
+        ]
+        return {
+            **self._native,
+            "n_features": np.array(widths, dtype=np.intp),
+            "form": np.array(forms, dtype=np.intp),
+            "samples": [samples for samples, _ in maps],
+            "factors": [factor for _, factor in maps],
+            "fill": self._fill() if fill else None,
+        }
+
+    def _fill(self):
+        """What rows of each view that are missing are predicted by, see `imputed`."""
+        landmarks, fill = self._native["landmarks"], []
+        for i, targets in enumerate(landmarks):
+            others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
+            length = np.linalg.norm(others, axis=1, keepdims=True)
+            coefficients = ridge_coefficients(normalize(others), targets)
+            fill.append(np.ascontiguousarray(coefficients / np.maximum(length, 1e-6), np.float32))
+        return fill
+
+
+def ridge_coefficients(Z, targets):
+    """Coefficients (Z Z^T + I / 2)^-1 targets."""
+    kernel = Z @ Z.T
+    kernel[np.diag_indices(len(kernel))] += RIDGE
+    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
 
 
 def _squared_distances(A, B):
@@ -137,7 +230,7 @@ def _ranked_distance(squares, rank):
     return np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
 
 
-def _floored(scale):
-    """Scales kept off zero, which repeated samples have."""
+def _least_scale(scale):
+    """What keeps scales off zero, which repeated samples have."""
     positive = scale[scale > 0]
-    return np.maximum(scale, max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)
+    return np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)

@@ -8,6 +8,7 @@ cdef extern from "mvsc_fast.h" nogil:
     int MVSC_SYMMETRIC_CLIP
     int MVSC_TLRR_DUAL, MVSC_TLRR_IALM
     int MVSC_MEMBER, MVSC_NEW
+    int MVSC_ROWS_TO_UNIT, MVSC_ROOTS_TO_UNIT, MVSC_ROWS_MAPPED
     const char *MVSC_CAPSULE
 
     ctypedef struct mvsc_tensor:
@@ -90,6 +91,25 @@ cdef extern from "mvsc_fast.h" nogil:
         Py_ssize_t n_listed
         Py_ssize_t n_candidates
         double cap
+
+    ctypedef struct mvsc_predictor:
+        size_t size
+        Py_ssize_t v
+        Py_ssize_t n_clusters
+        Py_ssize_t n_landmarks
+        Py_ssize_t scale_neighbors
+        const Py_ssize_t *n_features
+        const Py_ssize_t *d
+        const Py_ssize_t *form
+        const double *const *samples
+        const double *const *factors
+        const float *const *means
+        const float *const *landmarks
+        const float *const *scales
+        const float *least_scales
+        const float *const *coefficients
+        const float *kernel_coefficients
+        const float *const *fill
 
     ctypedef struct mvsc_api:
         size_t size

@@ -180,6 +180,14 @@ cdef inline void multiply_lower(blas_int n, blas_int k, const floating *lower,
         blas.strmm(&side, &uplo, &trans, &diag, &n, &k, &one, <float *> lower, &n, b, &n)
 
 
+cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
+                             double *b) noexcept nogil:
+    """b <- b L^-T, of shape m x n, for a lower triangle L that is row-major."""
+    cdef char side = b'R', uplo = b'U', no = b'N'
+    cdef double one = 1.0
+    blas.dtrsm(&side, &uplo, &no, &no, &m, &n, &one, <double *> lower, &n, b, &m)
+
+
 cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
                             floating *c) noexcept nogil:
     """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""

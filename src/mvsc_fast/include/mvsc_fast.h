@@ -202,6 +202,51 @@ typedef struct {
     double cap;                 /* 1.5 */
 } mvsc_voters;
 
+/* ------------------------------------------------------------------ labels of new rows
+ *
+ * Ridge regression on features of the rows x of a sample in every view. A row is divided by its
+ * length, whatever its scale, or its positive entries' square roots are; then, with samples S and
+ * their factor C, z = C^{-1} S x. With a = z - mean, its distances d_l = |a - landmark_l|, and t the
+ * `scale_neighbors`-th smallest of them, at least least_scale,
+ *
+ *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
+ *     K_l = sum_views exp(-d_l^2 / (t scale_l))
+ *
+ * Distances that are small for lengths of a are sums of squared differences, not differences of
+ * products. A row that is NaN throughout lacks the view: its z is predicted from the sample's other
+ * views; with a of all views side by side, 0 where missing, scaled to unit length,
+ *
+ *     z = unit(mean + (sum_views a landmarks^T) fill)
+ *
+ * `ConsensusTLRR.to_native()` gives the numbers and arrays that are wanted here.
+ */
+
+typedef enum {
+    MVSC_ROWS_TO_UNIT = 1,      /* x / |x| */
+    MVSC_ROOTS_TO_UNIT = 2,     /* unit row of sqrt(max(x, 0)) */
+    MVSC_ROWS_MAPPED = 3        /* rows z are given, and there is no factor */
+} mvsc_row_form;
+
+/* Of v views, n_landmarks landmarks; arrays are C-contiguous. */
+typedef struct {
+    size_t size;                        /* sizeof(mvsc_predictor) */
+    ptrdiff_t v, n_clusters, n_landmarks;
+    ptrdiff_t scale_neighbors;
+    const ptrdiff_t *n_features;        /* v numbers of columns of x */
+    const ptrdiff_t *d;                 /* v numbers of columns of z */
+    const ptrdiff_t *form;              /* v numbers, mvsc_row_form */
+    const double *const *samples;       /* v arrays d x n_features, */
+    const double *const *factors;       /*   d x d, whose upper triangles are not read; each or all
+                                             NULL where z has the columns of x */
+    const float *const *means;          /* v arrays of d numbers */
+    const float *const *landmarks;      /* v arrays n_landmarks x d */
+    const float *const *scales;         /* v arrays of n_landmarks numbers > 0 */
+    const float *least_scales;          /* v numbers > 0 */
+    const float *const *coefficients;   /* v arrays d x n_clusters */
+    const float *kernel_coefficients;   /* n_landmarks x n_clusters */
+    const float *const *fill;           /* v arrays n_landmarks x d, or NULL: no row may be NaN */
+} mvsc_predictor;
+
 typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
     int version;                /* MVSC_API_VERSION of the library */

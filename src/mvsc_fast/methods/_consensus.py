@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from .._judge import Judge, one_hot, refined_labels
+from .._landmarks import Predictor
 from .._relevance import ViewGraphs
 from .._sparse._completed import kind_tensor
 from .._sparse._factors import view_factors, view_scales
@@ -25,16 +25,14 @@ from .._sparse._spectral import (
 )
 from ..spectral import assign
 from ..threads import use_threads
-from ..views._missing import IncompleteGraphs, imputed, imputed_features
+from ..views._missing import IncompleteGraphs, imputed
 from ..views._rows import (
-    BLOCK,
     ViewRows,
     constant_views,
     equal_samples,
     observed,
     presence,
     sort_rows,
-    tiled,
     warn_of_few,
 )
 from ._base import MultiViewClusterer
@@ -220,8 +218,22 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         with use_threads(self.n_threads, views[0].shape[0]) as n_threads:
             return self._labels_of(views, n_threads)
 
+    def to_native(self):
+        """What the C interface needs to label new samples: ``mvsc_predictor`` as plain arrays.
+
+        Returns
+        -------
+        dict
+            ``views``, a list of the numbers of the views whose rows ``mvsc_predict`` takes, and the
+            fields of the struct in ``mvsc_fast.h``: numbers, arrays, and lists of arrays of these
+            views, where None is a null pointer. All are C-contiguous and of the types of the
+            header. Some are the model's own: do not change them.
+        """
+        check_is_fitted(self)
+        return {"views": list(self.views_used_), **self._predictor.to_native()}
+
     def _labeller(self, n_threads):
-        return partial(_mapped, self._features, self._coefficients, self.views_used_)
+        return partial(_predicted, self._predictor, self.views_used_, n_threads)
 
     def _fit(self, views, nonnegative, c, seed, n_threads):
         """Labels of samples in canonical order."""
@@ -251,8 +263,7 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
         judge = Judge(rows)
         labels = self._choose(found, judge, c, seed, n_threads)
         self.view_support_ = by_itself.support(labels)
-        self._coefficients = judge.ridge.coefficients(one_hot(labels, c))
-        self._features = judge.features
+        self._predictor = Predictor(judge.features, judge.ridge.coefficients(one_hot(labels, c)))
         return labels
 
     def _view_support(self, views):
@@ -351,17 +362,9 @@ class ConsensusTLRR(SampledClusterer, MultiViewClusterer):
             candidate.labels = candidate.labels[rank]
 
 
-def _mapped(features, coefficients, used, views):
-    """Labels of new rows by ridge regression on features of the views used."""
-    views, labels = [views[i] for i in used], []
-    for rows in gen_batches(views[0].shape[0], BLOCK):
-        block = [tiled(X[rows]) for X in views]
-        if presence(block) is None:
-            predicted = features.products(block, coefficients)
-        else:
-            predicted = imputed_features(features, block) @ coefficients
-        labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
-    return np.concatenate(labels)
+def _predicted(predictor, used, n_threads, views):
+    """Labels of new rows, of the views used."""
+    return predictor([views[i] for i in used], n_threads)
 
 
 def row_tensor(rows, kind, n_threads, present=None):

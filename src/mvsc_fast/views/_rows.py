@@ -179,15 +179,16 @@ class ViewRows:
 
     Attributes
     ----------
+    nonnegative : bool
     roots : ndarray of shape (n, r), r <= min(n, d), float32
         Z, the unit rows of sqrt(X) where X >= 0, which makes counts alike, else U.
     """
 
     def __init__(self, X, nonnegative=None):
-        self._nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
+        self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
         # Gram matrices of repeated rows are definite in float64 alone.
         self._dtype = np.float32 if X.shape[1] <= X.shape[0] else np.float64
-        given = self._rows(X, self._nonnegative)
+        given = self._rows(X, self.nonnegative)
         self._factor = _gram_factor(given)
         self._given = None if self._factor is None else given
         self.roots = _single(given if self._factor is None else self._factor)
@@ -197,7 +198,7 @@ class ViewRows:
     @functools.cached_property
     def unit(self):
         """U, the unit rows of X, of shape (n, r), float32."""
-        if not self._nonnegative:
+        if not self.nonnegative:
             return self.roots
         given = self._rows(self._X, False)
         factor = _gram_factor(given)
@@ -207,7 +208,7 @@ class ViewRows:
         """Some rows of U, and only these if U is not at hand."""
         if "unit" in vars(self) or self._factor is not None:
             return self.unit[rows]
-        return _single(self._rows(self._X[rows], False)) if self._nonnegative else self.roots[rows]
+        return _single(self._rows(self._X[rows], False)) if self.nonnegative else self.roots[rows]
 
     @property
     def centred(self):
@@ -228,9 +229,16 @@ class ViewRows:
         for name in ("roots", "unit", "_X"):
             vars(self).pop(name, None)
 
+    @property
+    def dual_map(self):
+        """(S, C) of the map ``C^-1 S`` of unit rows, dense; (None, None) unless d > n."""
+        if self._factor is None:
+            return None, None
+        return dense(self._given), self._factor
+
     def transform(self, X):
         """Rows Z of new samples, of shape (m, r)."""
-        Z = self._rows(X, self._nonnegative)
+        Z = self._rows(X, self.nonnegative)
         if self._factor is None:
             return _single(Z)
         inner = safe_sparse_dot(self._given, Z.T, dense_output=True)
@@ -249,4 +257,4 @@ def _gram_factor(U):
         return None
     gram = safe_sparse_dot(U, U.T, dense_output=True).astype(np.float64, copy=False)
     gram[np.diag_indices(n)] += 1e-9  # rows may repeat
-    return scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+    return np.ascontiguousarray(scipy.linalg.cholesky(gram, lower=True, check_finite=False))
