@@ -76,6 +76,24 @@ def test_equal_to_its_definition(widths, n_landmarks, nonnegative):
     np.testing.assert_array_equal(predictor(new), found.argmax(axis=1))
 
 
+@pytest.mark.parametrize("fitted", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("given", [np.asarray, scipy.sparse.csr_matrix])
+def test_sparse_and_dense_rows_have_the_same_scores(fitted, given):
+    rng = np.random.default_rng(0)
+    views = [fitted(rng.poisson(0.5, (40, d)) + np.eye(40, d)) for d in (90, 12)]
+    features = LandmarkFeatures([ViewRows(X) for X in views], np.arange(40))
+    B = rng.standard_normal((features.of_fitted(np.arange(40)).shape[1], 3)).astype(np.float32)
+    predictor = Predictor(features, B)
+    new = [rng.poisson(0.5, (70, d)) + np.eye(70, d) for d in (90, 12)]
+    new[1][:5] = np.nan  # of a dense view
+    found = predictor.scores([given(new[0]), new[1]])
+    expected = reference(predictor.to_native(), new)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    lacking = [np.full_like(new[0], np.nan), np.nan_to_num(new[1]) + 1]
+    expected = reference(predictor.to_native(), lacking)
+    np.testing.assert_allclose(predictor.scores(lacking), expected, atol=1e-4)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("nonnegative", [False, True])
 def test_samples_that_are_no_landmarks_have_the_scores_they_had_in_the_fit(sparse, nonnegative):

@@ -1,5 +1,7 @@
 """Features of samples by landmarks, and labels of new samples by ridge regression on them."""
 
+import functools
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -141,14 +143,14 @@ class Predictor:
         return scores
 
     def _predict(self, views, scores, n_threads):
-        sparse = [scipy.sparse.issparse(X) for X in views]
+        pairs = list(zip(self._rows, views, strict=True))
+        mapped = [scipy.sparse.issparse(X) or view.is_sparse for view, X in pairs]
         rows = [
-            view.transform(X) if mapped else X
-            for view, X, mapped in zip(self._rows, views, sparse, strict=True)
+            _mapped(view, X) if known else X for (view, X), known in zip(pairs, mapped, strict=True)
         ]
         dtype = np.result_type(*rows)
         rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
-        native = self._with_maps(sparse, fill=presence(rows) is not None)
+        native = self._with_maps(mapped, fill=presence(rows) is not None)
         with blas_threads(1):  # blocks of rows run side by side
             return predict(native, rows, scores, n_threads)
 
@@ -176,9 +178,10 @@ class Predictor:
             "form": np.array(forms, dtype=np.intp),
             "samples": [samples for samples, _ in maps],
             "factors": [factor for _, factor in maps],
-            "fill": self._fill() if fill else None,
+            "fill": self._fill if fill else None,
         }
 
+    @functools.cached_property
     def _fill(self):
         """What rows of each view that are missing are predicted by, see `imputed`."""
         landmarks, fill = self._native["landmarks"], []
@@ -188,6 +191,15 @@ class Predictor:
             coefficients = ridge_coefficients(normalize(others), targets)
             fill.append(np.ascontiguousarray(coefficients / np.maximum(length, 1e-6), np.float32))
         return fill
+
+
+def _mapped(view, X):
+    """Rows Z of new samples, NaN where X is."""
+    (has,) = [slice(None)] if (present := presence([X])) is None else present
+    Z = np.full((X.shape[0], len(view.mean)), np.nan, dtype=np.float32)
+    if X[has].shape[0]:
+        Z[has] = view.transform(X[has])
+    return Z
 
 
 def ridge_coefficients(Z, targets):

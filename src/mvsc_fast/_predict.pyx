@@ -98,5 +98,6 @@ def predict(native, rows, scores=None, int n_threads=1):
             status = core.predict(&predictor, m, <const double *const *> given.addresses,
                                   n_threads, &arena, row_scores, labels)
     if status == MVSC_NOT_FINITE:
-        raise ValueError("rows of new samples are not finite, or lack all views")
+        raise ValueError("new samples have rows that are not finite, or lack all views that the "
+                         "model uses")
     return out.astype(np.int64, copy=False)

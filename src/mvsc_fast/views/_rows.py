@@ -230,6 +230,11 @@ class ViewRows:
             vars(self).pop(name, None)
 
     @property
+    def is_sparse(self):
+        """Whether new rows are multiplied by sparse ones."""
+        return scipy.sparse.issparse(self._given)
+
+    @property
     def dual_map(self):
         """(S, C) of the map ``C^-1 S`` of unit rows, dense; (None, None) unless d > n."""
         if self._factor is None:
