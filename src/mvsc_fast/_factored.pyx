@@ -5,14 +5,9 @@ from libc.stdint cimport int32_t
 cimport mvsc_fast.core.factored as factored
 cimport mvsc_fast.core.votes as votes
 from mvsc_fast._memory cimport memory
-from mvsc_fast.core.api cimport (
-    MVSC_MEMBER,
-    MVSC_NEW,
-    MVSC_NOT_FINITE,
-    mvsc_factor_map,
-    mvsc_voters,
-)
+from mvsc_fast.core.api cimport MVSC_NOT_FINITE
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
+from mvsc_fast.core.votes cimport MVSC_MEMBER, MVSC_NEW, mvsc_factor_map, mvsc_voters
 
 import numpy as np
 

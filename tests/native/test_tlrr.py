@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from native_calls import (
 )
 
 from mvsc_fast import tlrr
+from mvsc_fast.threads import blas_threads
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
@@ -148,6 +150,16 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
         (SYMMETRIC, {"which": 8}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 9}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 10}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 11}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 12}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 13}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.ones(4)}, OK),
+        (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, np.nan, 1, 1])}, BAD_ARGUMENT),
+        (None, {"weights": np.ones(4)}, BAD_ARGUMENT),
+        (None, {"m": 10, "n": 2**30, "weights": np.ones(4)}, BAD_SHAPE),
+        (None, {"m": 2**40, "n": 2**40, "weights": np.ones(4)}, TOO_LARGE),
         (SYMMETRIC, {"solver": 0}, BAD_ARGUMENT),
         (SYMMETRIC, {"solver": 3}, BAD_ARGUMENT),
         (SYMMETRIC, {"n_threads": 0}, BAD_ARGUMENT),
@@ -183,9 +195,28 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
 )
 def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     answer = call_tlrr(probe, W, **changes)
-    found = answer["size_status"] if status == TOO_LARGE else answer["status"]
+    found = answer["status"]
+    if status == TOO_LARGE or (W is None and status == BAD_SHAPE):
+        found = answer["size_status"]
     assert found == status, answer["message"]
     assert answer["intact"] and len(answer["message"]) > 5
+
+
+def test_options_without_their_optional_fields_are_served(probe):
+    """As those of code that was compiled before these fields were."""
+    W = random_similarities(2, 30)
+    whole, shorter = (call_tlrr(probe, W, which=which) for which in (0, 14))
+    assert shorter["status"] == OK and shorter["intact"]
+    assert shorter["L"] == whole["L"] and shorter["gap"] == whole["gap"]
+
+
+def test_calls_in_several_threads_are_independent(probe):
+    W = random_similarities(2, 120, dtype=np.float32)
+    expected = tlrr(W, lam=2.0, n_threads=1)
+    with blas_threads(1), ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(call_tlrr, probe, W, n_threads=k) for k in (1, 2, 1, 2)]
+        for call in calls:
+            assert call.result()["L"] == expected.tensor.tobytes()
 
 
 def test_a_wrong_size_of_the_blocks_is_seen(probe):

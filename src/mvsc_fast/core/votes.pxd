@@ -1,8 +1,36 @@
 # Factors of rows, tubes between new rows and fitted ones, and votes of the fitted ones.
 from cython cimport floating
 
-from .api cimport mvsc_factor_map, mvsc_voters
 from .arena cimport Arena
+
+cdef enum:
+    MVSC_MEMBER = 1
+    MVSC_NEW = 2
+
+
+cdef struct mvsc_factor_map:
+    size_t size
+    Py_ssize_t d
+    const double *lower
+    const Py_ssize_t *columns
+
+
+cdef struct mvsc_voters:
+    size_t size
+    Py_ssize_t v
+    Py_ssize_t n
+    Py_ssize_t n_clusters
+    const Py_ssize_t *d
+    const float *const *u
+    const float *const *h
+    const float *scales
+    const Py_ssize_t *labels
+    Py_ssize_t n_votes
+    Py_ssize_t scale_neighbors
+    Py_ssize_t n_listed
+    Py_ssize_t n_candidates
+    double cap
+
 
 cdef int factor_rows(
     const mvsc_factor_map *map,

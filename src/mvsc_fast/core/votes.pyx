@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
-from .api cimport MVSC_NEW, MVSC_NOT_FINITE, MVSC_OK, MVSC_TOO_LARGE, mvsc_factor_map, mvsc_voters
+from .api cimport MVSC_NOT_FINITE, MVSC_OK, MVSC_TOO_LARGE
 from .arena cimport Arena, take
 from .factored cimport (
     index_of,
