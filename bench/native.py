@@ -57,7 +57,7 @@ def main():
                 parameters = {"omega1": omega1, "alpha": 9.0, "lam": lam, "tol": tol,
                               "max_iter": max_iter, "n_threads": threads}  # fmt: skip
                 arguments = (W, v, n, n, 2, 0, SOLVERS[solver], threads, omega1, 9.0, lam, tol,
-                             max_iter, 1e-4, 1.1, 1e10, -1, 1, 0)  # fmt: skip
+                             max_iter, 1e-4, 1.1, 1e10, -1, 1, 0, None)  # fmt: skip
                 python, native, ratios = [], [], []
                 for _ in range(31 if solver == "dual" else 3):
                     seconds, result = stopwatch(tlrr, W, solver=solver, **parameters)
