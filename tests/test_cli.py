@@ -227,7 +227,6 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
     assert any(isinstance(one[0], ScaledRows) for one in seen)
 
 
-@pytest.mark.filterwarnings("ignore:the tensor at")
 def test_demo(tmp_path, capsys):
     assert main(["demo", "--per-class", "12", "--output", str(tmp_path / "out")]) == 0
     out = capsys.readouterr().out

@@ -132,7 +132,7 @@ def test_fitted_samples_are_told_apart(data):
 
 def test_similarities_are_explained_by_neighbors(data):
     W = graphs.knn(data[0][:2])
-    told = explain(TLRR(3, graph="precomputed", random_state=0).fit(W), W)
+    told = explain(TLRR(3, affinity="precomputed", random_state=0).fit(W), W)
     assert told.overall_predictability > 0.9 and told.unknown == []
 
 
@@ -149,7 +149,7 @@ def test_other_estimators_say_what_they_cannot(data):
 def test_a_model_that_kept_only_labels_is_explained_by_views(consensus, data):
     bare = ConsensusTLRR(3)
     vars(bare).update(vars(consensus))
-    del bare.affinity_, bare.embedding_
+    del bare.affinity_matrix_, bare.embedding_
     told = explain(bare, data[0])
     assert told.silhouette is None and told.predictability.min() > 0.9
     assert explain(bare).predictability is None

@@ -137,6 +137,18 @@ def test_refinement_ends_where_every_label_is_predicted(blobs):
     np.testing.assert_array_equal(second, y)
 
 
+@pytest.mark.parametrize("d", [7, 200])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_rows_have_the_inner_products_of_unit_rows(d, sparse, nonnegative):
+    X = np.random.default_rng(0).standard_normal((60, d))
+    X = np.abs(X) if nonnegative else X
+    given = scipy.sparse.csr_matrix(X) if sparse else X
+    view = ViewRows(given)
+    np.testing.assert_allclose(view.transform(given), view.roots, atol=1e-7)
+    np.testing.assert_allclose(view.unit @ view.unit.T, twin.unit(X) @ twin.unit(X).T, atol=1e-6)
+
+
 @pytest.mark.parametrize("groups, spread", [(1, 1e-4), (2, 1e-3), (20, 1e-3), (20, 1e-5)])
 def test_distances_of_rows_that_are_near_for_their_lengths_are_precise(groups, spread):
     rng = np.random.default_rng(0)

@@ -24,7 +24,7 @@ def problem(widths=WIDTHS, n=80, n_landmarks=40, n_clusters=4, nonnegative=False
     features = LandmarkFeatures([ViewRows(X) for X in views], landmarks)
     local = features.of_fitted(landmarks)
     B = rng.standard_normal((local.shape[1], n_clusters)).astype(np.float32)
-    return views, landmarks, local @ B, Predictor(features, B)
+    return views, landmarks, local @ B, Predictor(features, B, range(len(features.rows)))
 
 
 def reference(native, views):
@@ -83,7 +83,7 @@ def test_sparse_and_dense_rows_have_the_same_scores(fitted, given):
     views = [fitted(rng.poisson(0.5, (40, d)) + np.eye(40, d)) for d in (90, 12)]
     features = LandmarkFeatures([ViewRows(X) for X in views], np.arange(40))
     B = rng.standard_normal((features.of_fitted(np.arange(40)).shape[1], 3)).astype(np.float32)
-    predictor = Predictor(features, B)
+    predictor = Predictor(features, B, range(len(features.rows)))
     new = [rng.poisson(0.5, (70, d)) + np.eye(70, d) for d in (90, 12)]
     new[1][:5] = np.nan  # of a dense view
     found = predictor.scores([given(new[0]), new[1]])
@@ -148,7 +148,11 @@ def test_rows_of_zeros_and_rows_that_equal_the_mean_have_finite_scores():
     alike = [ViewRows(np.ones((20, d))) for d in (3, 30)]
     features = LandmarkFeatures(alike, np.arange(20))
     B = np.ones((features.of_fitted(np.arange(20)).shape[1], 2), dtype=np.float32)
-    assert np.isfinite(Predictor(features, B).scores([np.ones((3, d)) for d in (3, 30)])).all()
+    assert np.isfinite(
+        Predictor(features, B, range(len(features.rows))).scores(
+            [np.ones((3, d)) for d in (3, 30)]
+        )
+    ).all()
 
 
 @pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])

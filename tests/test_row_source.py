@@ -14,7 +14,7 @@ from dask.distributed import Client, LocalCluster
 
 from mvsc_fast._sources import _dask, _row_source
 from mvsc_fast._sources._passes import labels_of, summarised
-from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, row_source
+from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, stored_rows
 from mvsc_fast.views._rows import canonical_order, unit_rows
 
 
@@ -47,7 +47,7 @@ KEPT = {
 @pytest.mark.parametrize("rows", [33, 1000])
 def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_path, name, rows):
     expected = summarised(RowSource(views), grams=True)
-    source = row_source([KEPT[name](X, tmp_path) for X in views], rows)
+    source = stored_rows([KEPT[name](X, tmp_path) for X in views], rows)
     assert (source.n_samples, source.n_features) == (500, [7, 30])
     found = summarised(source, grams=True)
     for key in ("keys", "grams", "least"):
@@ -101,7 +101,7 @@ def resident(path):
 def test_pages_of_memory_maps_are_given_back(tmp_path):
     X = memory_map(np.ones((100_000, 50)), tmp_path)
     assert X.sum() == 5e6 and resident(tmp_path) > 30e6
-    source = row_source([X], 2500)
+    source = stored_rows([X], 2500)
     held = [resident(tmp_path) for _ in source.map(lambda first, blocks: blocks[0].sum())]
     assert max(held[1:]) < 15e6 and resident(tmp_path) == 0
     source.take(np.arange(0, 100_000, 700))
@@ -111,7 +111,7 @@ def test_pages_of_memory_maps_are_given_back(tmp_path):
 def test_changes_in_a_private_memory_map_are_kept(tmp_path):
     X = memory_map(np.ones((100, 3)), tmp_path, mode="c")
     X[5] = 2.0
-    source = row_source([X], 50)
+    source = stored_rows([X], 50)
     assert sum(source.map(lambda first, blocks: blocks[0].sum())) == X.sum() == 303
 
 
@@ -158,28 +158,28 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value, mess
 @pytest.mark.parametrize("wrap", [lambda X: X, da.from_array])
 def test_views_that_do_not_fit_together(views, given, message, wrap):
     with pytest.raises(ValueError, match=message):
-        row_source([wrap(views[0]), *map(wrap, given(views[0])[1:])]) or RowSource(given(views[0]))
+        stored_rows([wrap(views[0]), *map(wrap, given(views[0])[1:])]) or RowSource(given(views[0]))
 
 
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
     X, Y = (da.from_array(X, chunks=(100, -1)) for X in views)
     with pytest.raises(ValueError, match=r"view 1 has 3 chunks of columns.*rechunk\(\{1: -1\}\)"):
-        row_source([X, Y.rechunk({1: 10})])
+        stored_rows([X, Y.rechunk({1: 10})])
     with pytest.raises(ValueError, match=r"view 1 has 2 chunks of rows, first 250, view 0 has 5"):
-        row_source([X, Y.rechunk({0: 250})])
+        stored_rows([X, Y.rechunk({0: 250})])
     with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
-        row_source([X, Y[Y[:, 0] > 0]])
+        stored_rows([X, Y[Y[:, 0] > 0]])
     with pytest.raises(ValueError, match=r"view 1 is a numpy ndarray: where one view is a Dask"):
-        row_source([X, views[1]])
+        stored_rows([X, views[1]])
 
 
 def test_what_is_in_memory_is_no_source(views):
     for X in (views, views[0], [scipy.sparse.csr_array(views[0])], [[1.0, 2.0]], None):
-        assert row_source(X) is None
+        assert stored_rows(X) is None
 
 
 def test_what_cannot_be_loaded_is_refused(views, tmp_path, monkeypatch):
-    source = row_source([memory_map(X, tmp_path) for X in views])
+    source = stored_rows([memory_map(X, tmp_path) for X in views])
     with pytest.raises(MemoryError, match="the views take 0.1411 MiB, 0.0009537 MiB are available"):
         source.load(limit=1000)
     monkeypatch.setattr(_row_source, "available_memory", lambda: 10)
@@ -219,7 +219,7 @@ def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
     monkeypatch.setattr(_dask, "PATIENCE", 0.05)
     options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
-        source = row_source([da.from_array(X, chunks=(200, -1)) for X in views])
+        source = stored_rows([da.from_array(X, chunks=(200, -1)) for X in views])
         coming = threading.Timer(0.5, cluster.scale, [1])
         with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
             coming.start()

@@ -267,6 +267,6 @@ def test_factors_of_new_rows_are_ridge_regression_on_the_fitted(d, layout):
 def test_sparse_knn_holds_the_neighbours_alone():
     views = subspaces(60)
     sparse = graphs.sparse_knn(views, n_neighbors=4)
-    for A, W in zip(sparse, graphs.knn(views, n_neighbors=4), strict=True):
+    for A, W in zip(sparse, graphs.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)

@@ -103,10 +103,12 @@ class Predictor:
     ----------
     features : LandmarkFeatures
     coefficients : ndarray of shape (D, n_clusters), float32
+    used : list of int
+        Numbers of the views that the features are made of.
     """
 
-    def __init__(self, features, coefficients):
-        self._rows = features.rows
+    def __init__(self, features, coefficients, used):
+        self._rows, self._used = features.rows, used
         v, d = len(features.rows), features.n_columns
         widths = [len(view.mean) for view in features.rows]
         parts = np.split(coefficients[:d] / np.float32(np.sqrt(v)), np.cumsum(widths)[:-1])
@@ -131,7 +133,7 @@ class Predictor:
         Parameters
         ----------
         views : list of ndarray or csr_matrix of shape (m, d_i)
-            Rows of arrays may be NaN: their views are predicted from the others.
+            All views. Rows of arrays may be NaN: they are predicted from the other views.
         n_threads : int, default=1
         """
         return self._predict(views, None, n_threads)
@@ -143,7 +145,7 @@ class Predictor:
         return scores
 
     def _predict(self, views, scores, n_threads):
-        pairs = list(zip(self._rows, views, strict=True))
+        pairs = [(view, views[i]) for view, i in zip(self._rows, self._used, strict=True)]
         mapped = [scipy.sparse.issparse(X) or view.is_sparse for view, X in pairs]
         rows = [
             _mapped(view, X) if known else X for (view, X), known in zip(pairs, mapped, strict=True)
@@ -155,8 +157,9 @@ class Predictor:
             return predict(native, rows, scores, n_threads)
 
     def to_native(self):
-        """The fields of ``mvsc_predictor`` in mvsc_fast.h: numbers, arrays, arrays of each view."""
-        return self._with_maps([False] * len(self._rows), fill=len(self._rows) > 1)
+        """See `ConsensusTLRR.to_native`."""
+        fields = self._with_maps([False] * len(self._rows), fill=len(self._rows) > 1)
+        return {"views": list(self._used), **fields}
 
     def _with_maps(self, mapped, fill):
         """All fields, where some views have rows that are mapped already."""

@@ -14,18 +14,18 @@ from ._sparse._factors import (
     view_scales,
 )
 from ._sparse._graphs import (
-    sparse_knn,
+    sparse_nearest_neighbors,
     sparse_self_representation,
 )
 from .validation import check_integer, check_number
 from .views import check_views
 
 __all__ = [
-    "gaussian",
     "graph_basis",
-    "knn",
+    "nearest_neighbors",
+    "rbf",
     "self_representation",
-    "sparse_knn",
+    "sparse_nearest_neighbors",
     "sparse_self_representation",
 ]
 
@@ -123,7 +123,7 @@ def _sparse(X):
     return hasattr(X, "toarray")
 
 
-def knn(views, *, n_neighbors=15):
+def nearest_neighbors(views, *, n_neighbors=15):
     """Self-tuning nearest-neighbour similarity.
 
     ``exp(-d_jk^2 / (s_j s_k))`` with s_j the distance of sample j to its last neighbour
@@ -142,10 +142,10 @@ def knn(views, *, n_neighbors=15):
         Entries in [0, 1], zero diagonal.
     """
     views = check_views(views)
-    return np.stack([A.toarray() for A in sparse_knn(views, n_neighbors=n_neighbors)])
+    return np.stack([A.toarray() for A in sparse_nearest_neighbors(views, n_neighbors=n_neighbors)])
 
 
-def gaussian(views):
+def rbf(views):
     """Gaussian kernel with the median of all n^2 distances as its width (Wu et al. 2019).
 
     Parameters

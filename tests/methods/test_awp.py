@@ -155,7 +155,7 @@ def test_threads_and_kinds_of_input_do_not_matter():
 
 def test_it_is_no_graph_for_other_methods():
     with pytest.raises(ValueError, match="AWP learns no tensor"):
-        TRPCA(3, graph=AWP(3)).fit(subspaces(20)[0])
+        TRPCA(3, affinity=AWP(3)).fit(subspaces(20)[0])
 
 
 def test_stopping_early():

@@ -193,4 +193,4 @@ def test_subspaces_are_found():
     views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
     model = MCLES(3, random_state=0).fit(views)
     assert clustering_scores(y, model.labels_)["acc"] >= 0.95
-    np.testing.assert_allclose(model.affinity_, model.affinity_.T)
+    np.testing.assert_allclose(model.affinity_matrix_, model.affinity_matrix_.T)

@@ -129,7 +129,6 @@ class DiMSC(RepresentationClusterer):
 
     _function = staticmethod(dimsc)
     _arrays = (6, 3)
-    _work = (10, 0, 0)
 
     def __init__(
         self,

@@ -181,7 +181,6 @@ class LMSC(RepresentationClusterer):
 
     _function = staticmethod(lmsc)
     _arrays = (0, 11)
-    _work = (0, 0, 6000)
     _learned = ("tensor", "representation", "latent")
 
     def __init__(

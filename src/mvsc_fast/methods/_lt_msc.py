@@ -114,7 +114,6 @@ class LTMSC(RepresentationClusterer):
 
     _function = staticmethod(lt_msc)
     _arrays = (12, 4)
-    _work = (14, 80, 800)
 
     def __init__(
         self,

@@ -159,7 +159,6 @@ class SCMV3DT(RepresentationClusterer):
 
     _function = staticmethod(scmv_3dt)
     _arrays = (15, 4)
-    _work = (100, 160, 1500)
 
     _keep_diagonal = False
 

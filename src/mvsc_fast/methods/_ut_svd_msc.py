@@ -87,7 +87,6 @@ class UtSVDMSC(RepresentationClusterer):
 
     _function = staticmethod(ut_svd_msc)
     _arrays = (11, 4)
-    _work = (30, 60, 500)
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._warnings import warn_user
 
-TILE = 64  # BLAS may treat the rows of a remainder in another way: there is none in multiples
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
 SMALL_BLOCK = 1024  # where many features are held besides
 
@@ -154,15 +153,6 @@ def centred(X):
 
 def _mean_row(X):
     return X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-
-
-def tiled(X):
-    """X with as many rows of zeros as make their number a multiple of `TILE`."""
-    missing = -X.shape[0] % TILE
-    if scipy.sparse.issparse(X):
-        indptr = np.pad(X.indptr, (0, missing), mode="edge")
-        return type(X)((X.data, X.indices, indptr), shape=(X.shape[0] + missing, X.shape[1]))
-    return np.pad(X, ((0, missing), (0, 0)))
 
 
 class ViewRows:
