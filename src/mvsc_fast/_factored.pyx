@@ -95,4 +95,3 @@ def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t l
     with nogil:
         factored.longest_tubes(data, v, n, root, start, column, first, last, cap, count, n_threads,
                                widest, scratch, columns, tubes, length)
-

@@ -57,11 +57,16 @@ class LandmarkFeatures:
         n, d = len(self.rows[0].roots), self.n_columns
         own = np.full(n, -1)  # each sample's number among the landmarks
         own[landmarks] = np.arange(len(landmarks))
-        out = np.empty((n, d + self._map.shape[1]), dtype=np.float32)
+        out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             kernel = self._parts(block, own[block], out[block, :d])
             np.matmul(kernel, self._map, out=out[block, d:])
         return out
+
+    @property
+    def n_features(self):
+        """Number of features D."""
+        return self.n_columns + self._map.shape[1]
 
     @property
     def n_columns(self):

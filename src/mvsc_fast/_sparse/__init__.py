@@ -1,1 +1,1 @@
-"""Similarities kept where their tubes are longest: factors, graphs, embeddings, votes."""
+"""Similarities kept where their tubes are longest: factors, graphs, embeddings."""

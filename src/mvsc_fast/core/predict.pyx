@@ -1,9 +1,9 @@
 """Labels of new rows: ridge regression on their centred rows and on kernels with landmarks.
 
-`mvsc_predictor` of the header says what is computed. BLAS multiplies `ROWS` rows at a time, the last
-ones filled up with zeros, and every output has one writer: a row's result depends neither on other
-rows nor on the number of threads. Its last bits depend on its place among the `ROWS`, as OpenBLAS
-sums in two orders on processors with AVX2 but not AVX-512.
+The formulas are those of `mvsc_predictor` in the header. BLAS multiplies `ROWS` rows at a time, the
+last ones filled up with zeros, and every output has one writer: a row's result depends neither on
+other rows nor on the number of threads. Its last bits depend on its place among the `ROWS`, because
+OpenBLAS sums in two orders on processors with AVX2 but not AVX-512.
 """
 
 from cython cimport floating
@@ -40,7 +40,7 @@ cdef extern from "predict_loops.h" nogil:
     void mvsc_add(const float *x, Py_ssize_t n, float *out)
 
 cdef enum:
-    ROWS = 64               # new rows that are worked on together, always
+    ROWS = 128              # new rows that are worked on together, always
 
 # Differences of products are too coarse for squared distances below this part of squared lengths.
 cdef float NEAR = 1e-3
@@ -341,7 +341,7 @@ cdef int predict(
     float *scores,              # OUT  m x n_clusters, or NULL
     Py_ssize_t *labels,         # OUT  m, or NULL
 ) noexcept nogil:
-    """Scores and labels of new rows, as mvsc_predictor says. While the arena counts, nothing else."""
+    """Scores and labels of new rows. While the arena counts, nothing is done."""
     cdef Py_ssize_t blocks = (m + ROWS - 1) // ROWS, n = predictor.n_landmarks, b, i, k, thread
     cdef float *squares = <float *> take(arena, <double> predictor.v * n, sizeof(float))
     cdef int *failed = <int *> take(arena, n_threads, sizeof(int))

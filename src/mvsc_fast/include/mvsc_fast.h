@@ -131,9 +131,10 @@ typedef struct {
     const double *sample_weight;
 } mvsc_tlrr_options;
 
-/* The defaults of mvsc_fast.tlrr, on one thread. */
+/* The defaults of mvsc_fast.tlrr, on one thread, and the lam of the paper. With MVSC_TLRR_IALM Python
+ * sets tol = 1e-4 and max_iter = 500. */
 #define MVSC_TLRR_DEFAULTS \
-    {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 5.0, 15.0, 1e-4, 500, 1e-4, 1.1, 1e10, \
+    {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 9.0, 15.0, 1e-3, 100, 1e-4, 1.1, 1e10, \
      NULL, NULL, NULL}
 
 /* Independent blocks of samples, and the tubes that may be non-zero in the minimiser. */
@@ -252,7 +253,7 @@ typedef struct {
      * `scores` receives m x n_clusters numbers, and `labels` m positions of the largest, the first of
      * equal ones; one of them may be NULL. Labels are those of ConsensusTLRR.predict, which calls
      * this function. A row's result depends on no other row and on no number of threads, and to the
-     * last bit on how many rows there are before it only modulo 64: with some processors BLAS has
+     * last bit on how many rows there are before it only modulo 128: with some processors BLAS has
      * several orders of summation. */
     int (*predict)(const mvsc_predictor *predictor, ptrdiff_t m, const void *const *rows,
                    ptrdiff_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
