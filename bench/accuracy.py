@@ -254,7 +254,8 @@ def print_summary(groups):
 
         def mean(field, kind, rows=rows):
             cases = [number for number in everything if KINDS[number] == kind]
-            return f"{np.mean([*mean_by_set(rows, field, cases, SIXTEEN).values()]):.3f}"
+            value = np.mean([*mean_by_set(rows, field, cases, SIXTEEN).values()])
+            return "" if np.isnan(value) else f"{value:.3f}"
 
         ten = mean_by_set(rows, "acc", SHUFFLES, TEN)
         by_set[name] = mean_by_set(rows, "acc", everything, SIXTEEN)
