@@ -11,7 +11,7 @@ test: $(VENV)/test
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/test
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
-		tests/native
+		tests/test_threads.py tests/native
 
 # Ends in half a minute once mvsc-fast is compiled
 demo: $(VENV)/installed

@@ -20,7 +20,7 @@ import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast.neighbors import tube_lengths, tube_thresholds
+from mvsc_fast.methods._tlrr import _weight
 
 PROBE = ROOT / "tests" / "native_probe"
 SOLVERS = {"dual": 1, "ialm": 2}
@@ -41,8 +41,7 @@ def problems():
     views, _ = load_shared("yaleb10")
     yield "paper's W", tsvd_msc(views, lam=0.5).tensor, 0.4, 15.0
     W = graphs.self_representation(load_shared("yaleb10", 0)[0])
-    (tau,) = tube_thresholds(tube_lengths(W), [15])
-    yield "default W", W, 0.5, 2.25 / tau
+    yield "default W", W, 0.5, _weight(W, 0.5, 9.0, 15, None)
 
 
 def main():

@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from ._judge import one_hot
 from ._warnings import warn_user
-from .graphs import self_representation
+from .graphs import ridge_similarities
 from .views._rows import canonical_order, is_constant, observed, presence, spread, unit_rows
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
@@ -83,7 +83,7 @@ def view_support(graphs, labels):
 
 def view_by_view(rows):
     """The graph of every view by itself, float32, of rows of unit length."""
-    return self_representation([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
+    return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
 def z_of_halves(X):

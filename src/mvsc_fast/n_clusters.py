@@ -19,7 +19,7 @@ from .validation import check_integer
 from .views import named_views
 from .views._columns import warn_of_columns
 from .views._missing import imputed
-from .views._rows import ViewRows, canonical_order, constant_views, observed
+from .views._rows import ViewRows, canonical_order, constant_views, observed, presence
 
 __all__ = ["ClusterCounts", "suggest_n_clusters"]
 
@@ -161,9 +161,16 @@ def suggest_n_clusters(
         largest = max_clusters
     with use_threads(n_threads, len(order)) as n_threads:
         complete = imputed(views)  # from all views, as in the consensus
-        rows = [ViewRows(complete[i]) for i in _helpful(views, names)]
+        helpful = _helpful(views, names)
+        rows = [ViewRows(complete[i]) for i in helpful]
+        present = presence(views)
+        if present is None:
+            there, present = rows, np.ones((len(helpful), len(order)), dtype=bool)
+        else:
+            there = [ViewRows(views[i][present[i]]) for i in helpful]
+            present = present[helpful]
         counts = _counts(largest)
-        graphs = scan(rows, NEIGHBORS, largest, seed=seed, n_threads=n_threads)
+        graphs = scan(there, present, NEIGHBORS, largest, seed=seed, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights = _weights(rows, counts, labels)

@@ -154,7 +154,7 @@ def _relations(model, found):
         matrices, labels, titles = similarities(model)
         for S, title in zip(matrices, titles, strict=True):
             pictures.append(figure(lambda S=S: plot_similarity(S, labels), title, title))
-    embedding = getattr(model, "embedding_", None)
+    embedding = found.embedding
     if embedding is not None:
         shown = np.arange(len(embedding))[:: -(-len(embedding) // DRAWN)]
         labels = found.clusters[found.labels[shown]]

@@ -22,6 +22,7 @@ FUNCTIONS = [one._function for one in methods.ESTIMATORS.values() if one._functi
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:fewer than 4 features")
+@pytest.mark.filterwarnings("ignore:view 0. all samples are equal")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -89,6 +90,7 @@ def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made()
     ("estimator", "count"),
     [(methods.LTMSC(3), 3), (methods.TRPCA(3, affinity="precomputed"), 2), (methods.TRPCA(3), 3)],
 )
+@pytest.mark.filterwarnings("ignore:.* did not converge")
 def test_data_are_checked_once(monkeypatch, estimator, count):
     """Entries are searched for NaN once per matrix: `check_finite` sums each of them."""
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)

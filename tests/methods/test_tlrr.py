@@ -43,7 +43,7 @@ def test_bad_parameters_of_the_function(parameters, message):
 
 def test_the_published_solver_refuses_sparse_input():
     with pytest.raises(ValueError, match='use solver="dual"'):
-        tlrr([scipy.sparse.csr_array(np.eye(4))], solver="ialm")
+        tlrr([scipy.sparse.csr_array(np.eye(4))], solver="ialm", lam=1.0)
 
 
 def test_objective_equals_its_definition():

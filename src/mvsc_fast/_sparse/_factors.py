@@ -145,7 +145,7 @@ def spd_inverse(A):
     return inverse
 
 
-def view_factors(views, scales=SCALES):
+def view_factors(views, scales=SCALES, present=None):
     """Factors of all slices: every view by the first scale, then those of many samples by others.
 
     Parameters
@@ -154,16 +154,30 @@ def view_factors(views, scales=SCALES):
         Unit rows.
     scales : sequence of float, default=(0.5, 5)
         Ridges relative to the mean eigenvalue, see `relative_ridge` and `view_scales`.
+    present : ndarray of shape (v, m) of bool, optional
+        Which of m samples have each view, whose rows are those in ``views``. The others get zero
+        factors: they have no similarity in that view.
 
     Returns
     -------
     list of Factors
     """
     by_view = []
-    for X in views:
+    for i, X in enumerate(views):
         ridges = [relative_ridge(f, *X.shape) for f in view_scales(*X.shape, scales)]
-        by_view.append(ridge_factors(X, ridges))
+        slices = ridge_factors(X, ridges)
+        if present is not None and not present[i].all():
+            slices = [_spread(factors, present[i]) for factors in slices]
+        by_view.append(slices)
     return [slices[s] for s in range(len(scales)) for slices in by_view if s < len(slices)]
+
+
+def _spread(factors, has):
+    """Factors of all samples, zero for those without the view."""
+    u = np.zeros((len(has), factors.u.shape[1]), dtype=np.float32)
+    h = np.zeros(len(has), dtype=np.float32)
+    u[has], h[has] = factors
+    return Factors(u, h)
 
 
 def check_scales(scales):

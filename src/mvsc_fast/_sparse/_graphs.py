@@ -219,9 +219,15 @@ def sparse_nearest_neighbors(views, *, n_neighbors=15):
     list of csr_array of shape (n, n)
         Each of a pattern of its own.
     """
-    views = check_views(views)
+    return sparse_neighbor_similarities(
+        check_views(views), check_integer(n_neighbors, "n_neighbors", 1)
+    )
+
+
+def sparse_neighbor_similarities(views, n_neighbors):
+    """`sparse_nearest_neighbors` of validated views."""
     n = views[0].shape[0]
-    n_neighbors = min(check_integer(n_neighbors, "n_neighbors", 1), n - 1)
+    n_neighbors = min(n_neighbors, n - 1)
     indptr = np.arange(n + 1) * n_neighbors
     out = []
     for X in views:

@@ -15,18 +15,26 @@ CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row; o
 TAIL = 0.01  # share of the unshrunken similarities: keeps hardly linked samples in the graph
 
 
-def row_tensor(rows, kind, n_threads):
+def row_tensor(rows, present, kind, n_threads):
     """The `SparseTensor` of the "unit" or "centred" rows of some views.
+
+    Two samples have no similarity in a view that one of them lacks. Completing it from the samples
+    nearest to them has a mean accuracy of .893 instead of .884 at 30 % missing (five sets, three
+    draws), and predicting the rows of the view .863.
 
     Parameters
     ----------
     rows : list of ViewRows
+        Of the samples that have each view.
+    present : ndarray of shape (v, n) of bool
     kind : {"unit", "centred"}
     n_threads : int
     """
-    given = [X for X in (getattr(view, kind) for view in rows) if X.any()]
-    given = given or [np.ones((len(rows[0].roots), 1))]  # all samples alike
-    factors = view_factors(given, SCALES[kind])
+    given = [(X, has) for X, has in zip((getattr(view, kind) for view in rows), present, strict=True)
+             if X.any()]  # fmt: skip
+    given = given or [(np.ones((present.shape[1], 1)), np.ones_like(present[0]))]  # all alike
+    given, present = zip(*given, strict=True)
+    factors = view_factors(given, SCALES[kind], present)
     candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
     return sparse_tensor(factors, n_longest=LONGEST, candidates=candidates, n_threads=n_threads)
 
@@ -36,12 +44,13 @@ def sizes_of(n_samples, sizes):
     return [d for d in sizes if d <= n_samples / 3] or [max(1, n_samples // 3)]
 
 
-def scan(rows, sizes, n_components, *, seed, n_threads):
+def scan(rows, present, sizes, n_components, *, seed, n_threads):
     """Leading eigenvectors of both kinds of graphs at every size.
 
     Parameters
     ----------
-    rows : list of ViewRows
+    rows, present
+        As of `row_tensor`.
     sizes : sequence of int
         Tubes that each sample keeps on average.
     n_components : int
@@ -58,10 +67,10 @@ def scan(rows, sizes, n_components, *, seed, n_threads):
     values, vectors
         See `leading_eigenvectors`.
     """
-    n = len(rows[0].roots)
+    n = present.shape[1]
     start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
     for kind in SCALES:
-        tensor = row_tensor(rows, kind, n_threads)
+        tensor = row_tensor(rows, present, kind, n_threads)
         for d in sizes_of(n, sizes):
             tau = tube_threshold(tensor.lengths, n, d)
             affinity = thresholded_affinity(tensor, tau, TAIL)

@@ -43,6 +43,8 @@ class Explanation:
         Share of each cluster that all other samples predict to be in it.
     overall_predictability : float or None
         `label_predictability` of the labels; of precomputed similarities, of the neighbors' votes.
+    embedding : ndarray of shape (m, k) or None
+        ``embedding_`` of the model, else that of its ``affinity_matrix_``.
     silhouette : ndarray of shape (c,) or None
         Mean simplified silhouette in the embedding, see `spectral.simplified_silhouette`.
     margin : ndarray of shape (m,) or None
@@ -79,6 +81,7 @@ class Explanation:
     set_aside: dict = field(default_factory=dict)
     predictability: np.ndarray | None = None
     overall_predictability: float | None = None
+    embedding: np.ndarray | None = None
     silhouette: np.ndarray | None = None
     margin: np.ndarray | None = None
     other: np.ndarray | None = None
@@ -200,7 +203,7 @@ def _views_of_fit(views, model, n_samples):
 
 def _tell_clusters(found, model, views, precomputed):
     """Quality of the clusters, and the samples between them."""
-    embedding = _embedding(model, len(found.clusters))
+    embedding = found.embedding = _embedding(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
     if c < 2:
         found.unknown.append("There is one cluster: nothing to compare it with.")

@@ -34,7 +34,6 @@ def awp(
     tol=1e-6,
     max_iter=300,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Find the clusters that rotated spectral embeddings of all views agree on best.
@@ -208,7 +207,7 @@ class AWP(MultiViewClusterer):
         self._keep_parameters(locals())
 
     def _solve(self, views, seed, n_threads, progress):
-        return self._attributes(self._call(views, progress, n_threads=n_threads, random_state=seed))
+        return self._attributes(self._call(views, progress, n_threads, random_state=seed))
 
     def _cut(self, learned, seed):
         return {}

@@ -19,6 +19,7 @@ from ..threads import use_threads
 from ..validation import check_available_memory, check_clusters
 from ..views import named_views
 from ..views._columns import column_attributes, warn_of_columns
+from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
 from ._method import CHECKS, check_seed, count, natural
 
 
@@ -27,7 +28,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit runs in five steps, the hooks that a method may override:
 
-    1. ``_read(X)`` checks what the user gave and returns `NamedViews`.
+    1. ``_read(X)`` checks what the user gave and returns `NamedViews`; ``_warn(given)`` warns of what
+       is valid but meaningless.
     2. ``_check_memory(views)`` refuses what does not fit, by ``_arrays``: how many arrays of shape
        (v, n, n) and of shape (n, n) there are at most at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of what was learned, the affinity
@@ -66,8 +68,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, from 0.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     view_support_ : ndarray of shape (n_views,)
         Adjusted mutual information between the labels and the labels that each view's own graph
         predicts: around 0 for noise, .3 to 1 for views that carry the clusters. Computed on at most
@@ -94,6 +94,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
     _arrays = (0, 0)
+    _remedy = "Raise max_iter, or accept a larger tol"  # where the iteration does not converge
     _checks = {
         "n_clusters": count,
         "n_init": count,
@@ -180,6 +181,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         views, n = given.arrays, given.arrays[0].shape[0]
         check_clusters(self.n_clusters, n)
         self._check_memory(views)
+        self._warn(given)
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -199,9 +201,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _read(self, X):
         """Validated features."""
-        given = named_views(X)
-        warn_of_columns(given.arrays, given.names, given.columns)
-        return given
+        return named_views(X)
+
+    def _warn(self, given):
+        """Warn of what in the features makes clusters meaningless."""
+        views = given.arrays
+        warn_of_columns(views, given.names, given.columns)
+        constant_views(views, "which carries no information about clusters", given.names)
+        order = canonical_order(views)
+        warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
     def _check_memory(self, views):
         self._check_slices(views, len(views), views)
@@ -232,9 +240,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Agreement of the labels with every view alone."""
         return ViewGraphs(views).support(labels)
 
-    def _call(self, data, progress, **given):
+    def _call(self, data, progress, n_threads, **given):
         """Result of the function on validated data, with the parameters that both have."""
-        own = self.get_params(deep=False)
+        own = {**self.get_params(deep=False), "n_threads": n_threads}
         shared = {name: own[name] for name in self._function.checks if name in own}
         given = {**shared, "callback": progress.iteration, **given}
         progress.stage("solve", given["max_iter"])
@@ -244,7 +252,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         if not (result.converged or given["max_iter"] == 0 or progress.stopped):
             warn_user(
                 f"{type(self).__name__} did not converge: the residual is {reached} after "
-                f"{result.n_iter} iterations. Raise max_iter, or accept a larger tol",
+                f"{result.n_iter} iterations. {self._remedy}",
                 ConvergenceWarning,
             )
         progress.log(f"{result.n_iter} iterations, residual {reached}")

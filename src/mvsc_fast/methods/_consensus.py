@@ -42,8 +42,9 @@ class ConsensusTLRR(MultiViewClusterer):
     more than ``max_samples``, a uniform sample of them is clustered, and ridge regression labels the
     others, as it labels new samples in `predict`.
 
-    Samples may lack views: rows of NaN, as `views.align` makes them. Ridge regression predicts these
-    rows from the views that the sample has, in `predict` as well.
+    Samples may lack views: rows of NaN, as `views.align` makes them. Such samples are similar to
+    others by the views that both have; what needs features takes rows that ridge regression
+    predicts from the views a sample has, in `predict` as well.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def etlmsc(
     """
     lam = 11.0 / views[0].shape[0] if lam is None else lam
     transform = resolve_sample_transform(sample_transform, views)
-    P = graphs.rbf(views)
+    P = graphs.kernel_similarities(views)
     P /= P.sum(axis=2, keepdims=True)
     if axis == 0:
         # Column lengths do not change with the transform: all happens in its coordinates.

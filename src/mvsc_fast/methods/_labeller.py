@@ -14,7 +14,14 @@ from .._sparse._scan import SCALES, scan, sizes_of
 from .._sparse._spectral import embedded, warn_of_unlike
 from ..spectral import assign
 from ..views._missing import imputed
-from ..views._rows import ViewRows, constant_views, equal_samples, observed, warn_of_few
+from ..views._rows import (
+    ViewRows,
+    constant_views,
+    equal_samples,
+    observed,
+    presence,
+    warn_of_few,
+)
 from ._ensemble import fused_labels
 
 SIZES = (8, 15, 30, 60)  # neighbours that a graph keeps of each sample, on average
@@ -59,7 +66,8 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (m, d_i)
-        Rows may be NaN: samples without that view, whose rows are predicted from their other views.
+        Rows may be NaN: samples without that view. In it they have no similarities; the judge and
+        the predictor take rows that are predicted from their other views.
     nonnegative : sequence of bool
         Whether each view is, in all samples, also in those that are not fitted.
     n_clusters : int
@@ -74,17 +82,23 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
     -------
     Fitted
     """
-    complete = imputed(views)
+    complete, present = imputed(views), presence(views)
     equal = equal_samples(complete)
     warn_of_few(equal, n_clusters)
     rows = [ViewRows(*one) for one in zip(complete, nonnegative, strict=True)]
-    unit = [view.unit for view in rows] if complete is views else None
+    unit = [view.unit for view in rows] if present is None else None
     graphs = ViewGraphs(views, unit, in_order=True)
     used = _usable(observed(views), graphs, names, select)
-    rows = [rows[i] for i in used]
+    rows = there = [rows[i] for i in used]
+    if present is not None:
+        there = [ViewRows(views[i][present[i]], nonnegative[i]) for i in used]
+    else:
+        present = np.ones((len(views), len(equal)), dtype=bool)
     progress.log(f"views {used}, {len(equal)} samples")
 
-    candidates, affinity = _labellings(rows, n_clusters, seed, n_threads, progress)
+    candidates, affinity = _labellings(
+        there, present[used], n_clusters, seed, n_threads, progress
+    )
     if equal[-1] < n_clusters:  # no more distinct samples than clusters
         candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))
@@ -129,12 +143,12 @@ def _usable(views, graphs, names, select):
     return varied or [0]
 
 
-def _labellings(rows, c, seed, n_threads, progress):
+def _labellings(rows, present, c, seed, n_threads, progress):
     """The candidates, not judged yet, and the graph whose neighbours take part in the refinement.
 
     The graph is the sum of both kinds at `NEIGHBORS`.
     """
-    n = len(rows[0].roots)
+    n = present.shape[1]
     if searched_approximately(n):
         progress.log("neighbors by pynndescent, which may miss some")
     sizes = sizes_of(n, SIZES)
@@ -142,7 +156,7 @@ def _labellings(rows, c, seed, n_threads, progress):
     seeds = iter(np.random.RandomState(seed).randint(2**31 - 1, size=100))
     found, affinity = [], 0
     count = len(SCALES) * len(sizes)
-    graphs = scan(rows, SIZES, 2 * c, seed=seed, n_threads=n_threads)
+    graphs = scan(rows, present, SIZES, 2 * c, seed=seed, n_threads=n_threads)
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         for embedding, starts in STARTS.items():
             points = embedded(values, vectors, c, embedding)

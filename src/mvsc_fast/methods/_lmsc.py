@@ -26,7 +26,6 @@ def lmsc(
     rho=1.2,
     mu_max=1e6,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Learn one latent representation of all views, and how its samples explain each other.

@@ -31,7 +31,6 @@ def lt_msc(
     tol=1e-7,
     max_iter=200,
     mu=1e-4,
-    n_threads=None,
     callback=None,
 ):
     """Learn self-representations of all views whose tensor has unfoldings of low rank.

@@ -40,7 +40,6 @@ def mcles(
     tol=1e-2,
     max_iter=30,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Learn a latent representation of all views, its similarities and an embedding together.

@@ -6,15 +6,16 @@ import scipy.sparse
 from .. import graphs
 from .._relevance import view_support
 from .._sparse._factors import SCALES, view_scales
+from .._sparse._spectral import warn_of_unlike
 from ..spectral import fuse
 from ..validation import check_similarities, check_sparse_similarities
 from ..views import NamedViews
 from ._base import MultiViewClusterer, as_array, fit_nested
 
 AFFINITIES = {
-    "self_representation": graphs.self_representation,
-    "nearest_neighbors": graphs.nearest_neighbors,
-    "rbf": graphs.rbf,
+    "self_representation": graphs.ridge_similarities,
+    "nearest_neighbors": graphs.neighbor_similarities,
+    "rbf": graphs.kernel_similarities,
 }
 NAMES = (*AFFINITIES, "precomputed")
 
@@ -42,6 +43,8 @@ class RecoveryClusterer(MultiViewClusterer):
     ----------
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         Sum of ``|L_i|``, diagonal cleared.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
         The input tensor W.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
@@ -71,6 +74,10 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample: at least 2 are needed")
         return NamedViews(W, list(range(len(W))), [None] * len(W), listed=True)
 
+    def _warn(self, given):
+        if not self._precomputed:
+            super()._warn(given)
+
     @property
     def _precomputed(self):
         return isinstance(self.affinity, str) and self.affinity == "precomputed"
@@ -97,12 +104,13 @@ class RecoveryClusterer(MultiViewClusterer):
             fitted = fit_nested(self.affinity, "tensor_", views, seed, n_threads)
             tensor = as_array(fitted.tensor_)
             W = check_similarities(tensor, name=f"{type(fitted).__name__}.tensor_")
+        warn_of_unlike(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
         progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
         return W
 
     def _solve(self, views, seed, n_threads, progress):
         W = self._similarities(views, seed, n_threads, progress)
-        result = self._call(W, progress, n_threads=n_threads)
+        result = self._call(W, progress, n_threads)
         return {
             "affinity_matrix_": self._fuse(W, result.tensor),
             "similarity_": W,

@@ -14,6 +14,8 @@ class RepresentationClusterer(MultiViewClusterer):
 
     Attributes
     ----------
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
@@ -35,7 +37,7 @@ class RepresentationClusterer(MultiViewClusterer):
     def _solve(self, views, seed, n_threads, progress):
         progress.stage("graph")
         context = self._context(views, seed, n_threads)
-        learned = self._attributes(self._call(views, progress, n_threads=n_threads, **context))
+        learned = self._attributes(self._call(views, progress, n_threads, **context))
         tensor = learned["tensor_"]
         return {
             "affinity_matrix_": fuse(tensor, keep_diagonal=self._keep_diagonal),

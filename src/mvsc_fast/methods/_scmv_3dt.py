@@ -34,7 +34,6 @@ def scmv_3dt(
     mu=1e-2,
     rho=1.2,
     mu_max=1e6,
-    n_threads=None,
     callback=None,
 ):
     """Learn sparse self-representations of all views at once under the t-product.

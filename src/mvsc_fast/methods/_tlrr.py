@@ -89,8 +89,8 @@ def tlrr(
         ``n_neighbors``.
     n_neighbors : int, default=15
         Mean number of similar samples that each sample keeps: lam is chosen such that as many
-        tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``. Not used if lam
-        is given. The best value depends on W; `label_predictability` compares labels of several
+        tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``, at most all that
+        are not zero. Not used if lam is given. The best value depends on W; `label_predictability` compares labels of several
         values without knowing the true ones.
     solver : {"dual", "ialm"}, default="dual"
         "dual" finds the exact minimiser in a few steps and certifies how close it is; "ialm" is the
@@ -272,6 +272,10 @@ class TLRR(RecoveryClusterer):
     _learned = ("tensor", "gap", "lam")
     _arrays = (8, 2)
     _takes_sparse = True
+    _remedy = (
+        "A larger n_neighbors (or lam), with which more tubes survive, converges faster; or raise "
+        "max_iter"
+    )
 
     def __init__(
         self,
