@@ -15,7 +15,8 @@ from ..metrics import clustering_scores
 from ..plots import check_picture
 from ..spectral import fuse, spectral_labels
 from ..threads import use_threads
-from ._cluster_command import check_output, pair, score_table
+from ._cluster_command import pair, score_table
+from ._outputs import check_output, replaced
 
 ESTIMATORS = (
     (ConsensusTLRR, "labels that many graphs agree on"),
@@ -61,14 +62,15 @@ def run(args):
         f"ConsensusTLRR chose among {len(consensus.candidates_)} labellings without the digits; "
         f"TLRR chose {tlrr.n_neighbors_} neighbors and took {tlrr.n_iter_} solver iterations"
     )
-    with open(written[0], "w", encoding="utf-8", newline="") as stream:
+    with replaced(written[0]) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["sample", "cluster", "digit"])
         writer.writerows(zip(samples.tolist(), consensus.labels_.tolist(), y.tolist(), strict=True))
     W, L = tlrr.similarity_, tlrr.tensor_
     titles = ("similarity W", "affinity after TLRR")
     figure = pair(fuse(W), fuse(L), y[tlrr.samples_], titles, groups="true")
-    figure.savefig(written[1], dpi=120)
+    with replaced(written[1], "wb") as stream:
+        figure.savefig(stream, dpi=120, format="png")
     print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
 
 

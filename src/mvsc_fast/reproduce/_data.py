@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..readers import load_views
+from ..cli._readers import load_data
 from ..views import check_views
 from ._settings import SETS
 
@@ -133,8 +133,9 @@ def _on_file(name, path, features):
 
 
 def _read(path):
-    views, y = load_views([path])
-    return [X.astype(np.float64) for X in check_views(views)], y  # as the methods were published
+    data = load_data([path])
+    views = check_views(list(data.views.values()))
+    return [X.astype(np.float64) for X in views], data.y  # as the methods were published
 
 
 def _images(path):
