@@ -262,3 +262,63 @@ def test_samples_that_share_their_features_are_samples(tmp_path):
         write(tmp_path / f"{name}.csv", genes("A"))
     data = load_data([tmp_path / "a.csv", tmp_path / "b.csv"], id_column="sample")
     assert data.views["a.csv"].shape == (8, 12)
+
+
+# ---------------------------------------------------------------------------------- random tables
+
+
+NAME = [None, "id", "MRN", "patient", "nr", "PatNr", "sample", "who", "case_id", "age_days"]
+KINDS = {
+    "text": lambda rng, n: [f"P-{i:03d}" for i in rng.permutation(500)[:n]],
+    "integers": lambda rng, n: list(map(str, rng.choice(10**6, n, replace=False))),
+    "floats": lambda rng, n: [f"{i}.0" for i in rng.choice(10**6, n, replace=False)],
+    "counted": lambda rng, n: list(map(str, range(1, n + 1))),
+    "padded": lambda rng, n: [f"{i:05d}" for i in rng.permutation(2000)[:n]],
+    "ascending": lambda rng, n: list(map(str, np.sort(rng.choice(10**6, n, replace=False)))),
+}
+
+
+def random_table(rng, ids, number):
+    """Lines of a table whose first feature is the true number of the sample, in random order."""
+    n = len(ids)
+    values = rng.standard_normal((n, rng.integers(2, 6))).round(5)
+    if rng.random() < 0.3:
+        values = rng.integers(0, 50, values.shape).astype(float)
+    values[:, 0] = np.arange(n) + 0.25
+    columns = [list(map(repr, column)) for column in values.T.tolist()]
+    names = [f"f{number}_{k}" for k in range(len(columns))]
+    order = np.arange(n) if rng.random() < 0.4 else rng.permutation(n)
+    if rng.random() < 0.2:
+        order = order[: -rng.integers(1, 4)]
+    place = 0 if rng.random() < 0.7 else len(columns)
+    columns.insert(place, ids)
+    names.insert(place, rng.choice(NAME) or "" if rng.random() < 0.6 else "patient")
+    if rng.random() < 0.15:
+        columns.append(list(map(str, rng.choice(10**5, n, replace=False))))
+        names.append("weight_g")
+    rows = [[column[i] for column in columns] for i in order]
+    if rng.random() < 0.15:
+        names, rows = ["", *names], [[str(row), *cells] for row, cells in enumerate(rows)]
+    separator = rng.choice([",", ";", "\t"])
+    return "\n".join(map(separator.join, [names, *rows])) + "\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_correspond_wherever_all_files_have_the_ids(tmp_path, kind):
+    rng = np.random.default_rng(list(KINDS).index(kind))
+    matched = 0
+    for _ in range(80):
+        ids = KINDS[kind](rng, rng.integers(11, 40))
+        paths = [tmp_path / f"{i}.csv" for i in range(rng.integers(2, 4))]
+        for number, path in enumerate(paths):
+            path.write_text(random_table(rng, ids, number))
+        try:
+            data = load_data(paths, join=rng.choice(np.array([None, "inner"])))
+        except ValueError as error:
+            assert "do not have the same ids" in str(error) or "looks like ids" in str(error)
+            continue
+        first, *others = (view.filter(regex="f._0").to_numpy() for view in data.views.values())
+        for other in others:
+            np.testing.assert_array_equal(other, first)
+        matched += 1
+    assert matched > 30

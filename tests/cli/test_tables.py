@@ -155,6 +155,13 @@ def test_old_ends_of_lines(tmp_path):
     np.testing.assert_array_equal(read(path)[0], [[1.5, 2.5], [2, 3]])
 
 
+@pytest.mark.parametrize("words", [("True", "False"), ("TRUE", "FALSE")])
+def test_true_and_false_are_1_and_0(tmp_path, words):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n0.5,{}\n1.5,{}\n2.5,{}\n".format(*words, words[0]))
+    np.testing.assert_array_equal(read(path)[0], [[0.5, 1], [1.5, 0], [2.5, 1]])
+
+
 def test_names_that_are_numbers(tmp_path):
     path = tmp_path / "a.csv"
     for columns, index in (([0, 1, 2], None), ([7, 10, 300], "id"), ([0, 1, 2], "")):
@@ -270,7 +277,8 @@ def test_genes_as_rows(tmp_path, layout):
     assert data.ids.tolist() == [str(one) for one in LAYOUTS[layout].columns[-12:]]
     names = ["7157", "1956", "3845"] if layout == "entrez" else GENES
     assert list(data.views["a.txt"].columns) == names
-    assert any("the 12 columns from column" in note for note in data.notes)
+    first = LAYOUTS[layout].shape[1] - 12 + 2
+    assert data.notes == [f"ids are the names of columns {first} to {first + 11} of {path}"]
 
 
 def test_a_series_matrix_of_geo(tmp_path):

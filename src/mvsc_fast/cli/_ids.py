@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ..views._frames import shown
-from ._columns import columns_named, exclusion
+from ._columns import columns_named
 from ._tables import ID_NAME, SAMPLES, is_missing
 
 LEAST = 10  # rows from which integers in front that all differ look like ids
@@ -74,19 +74,21 @@ class Column:
             counted or len(values) >= LEAST and self.table.names is not None and not integers
         )
 
+    def counts(self):
+        """Whether it has no name and counts the rows, as data frames do."""
+        values = self.table.numbers[self.rows, self.k] if self.k == 0 else np.zeros(2)
+        return self.name in ("", "unnamed: 0") and bool((np.diff(values) == 1).all())
+
     def agreement(self, other):
         """0 if two columns do not have the same ids, else how well they agree, to be compared."""
-        common = len(self.set & other.set)
+        common, fewer = len(self.set & other.set), min(len(self.set), len(other.set))
         named = self.name == other.name != "" or self.k == other.k == SAMPLES
         text = self.text and other.text
-        least = (
-            1
-            if text or named and ID_NAME.fullmatch(self.name)
-            else min(len(self.set), len(other.set)) / 2
-        )
-        if common < max(least, 1):
+        alike = text or named and ID_NAME.fullmatch(self.name)
+        if common < (1 if alike else fewer / 2) or common == 0:
             return 0
-        return 1 + 8 * (self.set == other.set) + 4 * named + 2 * text
+        score = 8 * (self.set == other.set) + 4 * named + 2 * text + common / fewer
+        return score / 16 if self.counts() or other.counts() else score
 
 
 def find_ids(tables, wanted="auto", columns=None):
@@ -144,17 +146,17 @@ def find_ids(tables, wanted="auto", columns=None):
             _check_repeated(known, chosen)
             if other is not None:
                 _refuse(chosen, other)
-    return found, [_twins(i, one, candidates) for i, one in enumerate(found)], _said(found, tables)
+    return found, [_twins(i, found, candidates) for i in range(len(found))], _said(found, tables)
 
 
-def _twins(i, ids, candidates):
-    """Columns of table ``i`` with all values of a column of another table, but for its ids."""
+def _twins(i, found, candidates):
+    """Columns of table ``i``, but for its ids, that agree with those or a column of others."""
+    if found[i] is None:
+        return set()
     others = [one for j, known in enumerate(candidates) if j != i for one in known]
-    return {
-        one.k
-        for one in candidates[i]
-        if ids is not None and one.k != ids.k and any(one.set == own.set for own in others)
-    }
+    ids = [one for j, one in enumerate(found) if j != i and one is not None]
+    return {one.k for one in candidates[i] if one.k != found[i].k and (
+        any(one.set == other.set for other in others) or any(map(one.agreement, ids)))}  # fmt: skip
 
 
 def _mostly_differs(table, k, rows):
@@ -246,12 +248,10 @@ def check_alike(name, ours, other_name, theirs):
 
 def _refuse(one, other):
     """ValueError for two columns that look like ids, and do not agree."""
-    names = [column.table.names[column.k] if column.name else str(column.k + 1)
-             for column in (one, other)]  # fmt: skip
     raise ValueError(
         f"{one.title()} and {other.title()} look like ids ({shown(*one.keys[:2])} and "
         f"{shown(*other.keys[:2])}), but have none in common: --id-column names the column of ids; "
-        f"--id-column none with {exclusion(dict.fromkeys(names))} matches rows by position"
+        "--id-column none, with these two left out by --columns, matches rows by position"
     )
 
 
@@ -343,7 +343,10 @@ def _said(found, tables):
     for one in ids:
         places.setdefault(one.table.title(one.k), []).append(one.table.name)
     told = "; ".join(f"{title} of {', '.join(names)}" for title, names in places.items())
-    notes = [f"ids are {told} (--id-column names another one, or none)"]
+    way = (
+        "" if all(one.k == SAMPLES for one in ids) else " (--id-column names another one, or none)"
+    )
+    notes = [f"ids are {told}{way}"]
     if len(ids) == len(tables) and len(tables) > 1:
         first = ids[0]
         if any(one.keys != first.keys and one.set == first.set for one in ids[1:]):

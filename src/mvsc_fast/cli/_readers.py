@@ -13,7 +13,9 @@ from ._arrays import WHOLE
 from ._columns import LABEL, check_exclusions, check_numbers, features
 from ._ids import Column, check_distinct, find_ids, key_of
 from ._matching import View, matched
-from ._tables import Table, is_text_table, read_excel, read_parquet, read_text
+from ._sheets import read_excel, read_parquet
+from ._tables import Table
+from ._text import is_text_table, read_text
 
 SHEETS = {".parquet": read_parquet, ".pq": read_parquet, ".xlsx": read_excel, ".xlsm": read_excel}
 KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
@@ -50,44 +52,24 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
     Parameters
     ----------
     paths : sequence of str or Path
-        One file with all views, or one file for each view.
-
-        * .npz, .h5, .hdf5, .zarr: arrays ``view_0``, ``view_1``, ... with samples as rows, optional
-          labels ``y``;
-        * .mat (up to version 7): a cell array named X, data, fea, views or features, or matrices
-          X1, X2, ...; optional labels y, Y, gt, gnd, truth or labels. Samples may be rows or
-          columns: the labels, or the size that all views share, decide;
-        * .npy: one matrix of numbers;
-        * tables: .csv, .tsv, .txt, .tab, .dat, each also .gz; .xlsx with one sheet; .parquet.
-        * "-" is the standard input: a table as text, or what is in a .npy file.
+        One file with all views, or one file for each view; "-" is the standard input.
     id_column : str, default="auto"
-        Name or number (from 1) of the column with the ids of the samples, or "none". "auto" finds
-        it over all tables together, see `find_ids`.
+        Name or number (from 1) of the column with the ids of the samples, or "none"; see
+        `find_ids`.
     columns : list of str, optional
-        Features: names, with stars, numbers from 1 and their ranges, separated by commas; those
-        after an exclamation mark are left out: "height,mfcc*,4-9,!mfcc0". One for all files, one
-        for each file, or several views of a single table.
+        Features, see `columns_named`: one for all files, one for each file, or several views of a
+        single table.
     join : {"inner", "outer"}, optional
-        What to do if tables do not have the same ids: keep those that all have, or all, with rows
-        of NaN for the views that a sample lacks. None raises.
+        If tables do not have the same ids: keep those that all have, or all, with rows of NaN.
     transpose : sequence of str, default=()
         Files whose columns are the samples, or "*" for all.
     lazy : bool, default=False
         Leave .npy, .h5 and .zarr on the disk, to be read in blocks.
 
-    Returns
-    -------
-    Data
-
     Raises
     ------
-    ValueError
-        If a file does not hold what is described above; the message has the file, and line and
-        column as an editor counts them.
-    OSError
-        If a file cannot be opened.
-    ImportError
-        If a package is missing that reads a file.
+    ValueError, OSError, ImportError
+        The message has the file, line and column as an editor counts them, and what to do.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
@@ -165,7 +147,7 @@ def load_labels(path, ids, n_samples):
     if len(others) != 1 and len(named) != 1:
         titles = ", ".join(table.title(j) for j in (named or others)[:8])
         raise ValueError(
-            f"{table.name} needs one column of labels next to the ids, it has {titles}"
+            f"{table.name} needs one column of labels next to the ids, it has {titles or 'none'}"
         )
     j = (named if len(others) > 1 else others)[0]
     labels = np.array(table.cells.get(j) if j in table.text else table.numbers[:, j].tolist(),
