@@ -259,7 +259,11 @@ def test_samples_that_share_their_features_are_samples(tmp_path):
     assert data.ids.tolist() == IDS
     assert any("the columns of all files have the same names" in note for note in data.notes)
     for name in "ab":
-        write(tmp_path / f"{name}.csv", genes("A"))
+        frame(IDS).to_csv(tmp_path / f"{name}.csv", header=False)
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert len(load_data(paths).notes) == 1  # no names, nothing to say of them
+    for path in paths:
+        write(path, genes("A"))
     data = load_data([tmp_path / "a.csv", tmp_path / "b.csv"], id_column="sample")
     assert data.views["a.csv"].shape == (8, 12)
 

@@ -351,8 +351,10 @@ def _said(found, tables):
         first = ids[0]
         if any(one.keys != first.keys and one.set == first.set for one in ids[1:]):
             notes.append("files have the ids in another order: rows are matched by id")
-    same = {tuple(table.names or [str(k)])[1:] for k, table in enumerate(tables)}
-    if len(tables) > 1 and len(same) == 1 and all(table.places is None for table in tables):
+    same = (
+        {table.names and tuple(table.names)[1:] for table in tables} if len(tables) > 1 else {None}
+    )
+    if len(same) == 1 and None not in same and all(table.places is None for table in tables):
         notes.append(
             "the columns of all files have the same names: their rows are taken as samples; "
             "--transpose takes the columns"
