@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo bench docs lint wheel sanitize clean
+.PHONY: test stress demo bench paper paper-test docs lint wheel sanitize clean
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -11,7 +11,7 @@ test: $(VENV)/test
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/test
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
-		tests/native
+		tests/test_threads.py tests/native
 
 # Ends in half a minute once mvsc-fast is compiled
 demo: $(VENV)/installed
@@ -20,6 +20,17 @@ demo: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python bench/solvers.py
 	$(BIN)/python bench/kernels.py
+
+# The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
+paper: $(VENV)/paper
+	$(BIN)/python bench/paper $(DATA) $(OPTIONS)
+
+paper-test: $(VENV)/paper $(VENV)/test
+	$(BIN)/python -m pytest bench/paper/tests
+
+$(VENV)/paper: bench/paper/requirements.txt $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --requirement $<
+	touch $@
 
 # docs/_build/html: every example is executed, and every warning an error
 docs: $(VENV)/docs

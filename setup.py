@@ -22,15 +22,17 @@ int main(void) { return omp_get_max_threads() > 0 ? 0 : 1; }
 
 
 def write_blas_int():
-    """Name SciPy's LAPACK integer `blas_int`, which older releases spell `int`."""
+    """Name LAPACK's integer and logical as SciPy does, which older releases spell int and bint."""
     declarations = (Path(scipy.__file__).parent / "linalg" / "cython_blas.pxd").read_text()
-    if re.search(r"\bblas_int\b", declarations):
-        line = "from scipy.linalg.cython_blas cimport blas_int\n"
-    else:
-        line = "ctypedef int blas_int\n"
+    lines = [
+        f"from scipy.linalg.cython_blas cimport {name}\n"
+        if re.search(rf"\b{name}\b", declarations)
+        else f"ctypedef {former} {name}\n"
+        for name, former in (("blas_int", "int"), ("blas_bint", "bint"))
+    ]
     target = PACKAGE / "core" / "blas_int.pxi"
-    if not target.exists() or target.read_text() != line:
-        target.write_text(line)
+    if not target.exists() or target.read_text() != "".join(lines):
+        target.write_text("".join(lines))
 
 
 class BuildExt(build_ext):

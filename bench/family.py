@@ -41,12 +41,12 @@ def cases():
     a = np.sqrt(n) / 3
     yield ("t-SVD-MSC, lam .05", n, lambda: mvsc_fast.tsvd_msc(yaleb, lam=0.05, n_threads=1),
            lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, max_iter=count))  # fmt: skip
-    yield ("Ut-SVD-MSC, lam .05", n, lambda: mvsc_fast.ut_svd_msc(yaleb, lam=0.05, n_threads=1),
+    yield ("Ut-SVD-MSC, lam .05", n, lambda: mvsc_fast.ut_svd_msc(yaleb, lam=0.05),
            lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, rotate=False,
                                             max_iter=count))  # fmt: skip
-    yield ("LT-MSC, lam .5", n, lambda: mvsc_fast.lt_msc(yaleb, lam=0.5, n_threads=1),
+    yield ("LT-MSC, lam .5", n, lambda: mvsc_fast.lt_msc(yaleb, lam=0.5),
            lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count))  # fmt: skip
-    yield ("SCMV-3DT", n, lambda: mvsc_fast.scmv_3dt(yaleb, n_threads=1),
+    yield ("SCMV-3DT", n, lambda: mvsc_fast.scmv_3dt(yaleb),
            lambda count: twin_scmv_3dt.scmv_3dt(_equal_features(yaleb, "pca"), 10.0, 0.1, 0.001,
                                                 max_iter=count))  # fmt: skip
     yield ("TRPCA", n, lambda: mvsc_fast.trpca(W, n_threads=1),
@@ -57,15 +57,15 @@ def cases():
            lambda: mvsc_fast.etlmsc(digits, lam=0.0055, n_threads=1),
            lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count))  # fmt: skip
     stack = Stack(yaleb)
-    yield ("L-MSC, K 100", n, lambda: mvsc_fast.lmsc(yaleb, random_state=0, n_threads=1),
+    yield ("L-MSC, K 100", n, lambda: mvsc_fast.lmsc(yaleb, random_state=0),
            lambda count: twin_lmsc.lmsc(yaleb, stack.draw(100, np.random.RandomState(0)),
                                         max_iter=count))  # fmt: skip
     published = {"signed": True, "tol": 0.0, "max_iter": 10}
-    yield ("DiMSC, 10 passes", n, lambda: mvsc_fast.dimsc(yaleb, n_threads=1, **published),
+    yield ("DiMSC, 10 passes", n, lambda: mvsc_fast.dimsc(yaleb, **published),
            lambda count: (twin_dimsc.dimsc(yaleb), 10))  # fmt: skip
-    yield ("MCLES", n, lambda: mvsc_fast.mcles(yaleb, n_clusters=10, random_state=0, n_threads=1),
+    yield ("MCLES", n, lambda: mvsc_fast.mcles(yaleb, n_clusters=10, random_state=0),
            lambda count: one_pass_of_mcles(yaleb, stack))  # fmt: skip
-    yield ("AWP", n, lambda: mvsc_fast.awp(yaleb, n_clusters=10, init="axes", n_threads=1),
+    yield ("AWP", n, lambda: mvsc_fast.awp(yaleb, n_clusters=10, init="axes"),
            lambda count: whole_awp(yaleb))  # fmt: skip
 
 

@@ -30,13 +30,12 @@ COLUMNS = ["data", "n", "method", "seed", "acc", "nmi", "ari", "f1", "precision"
 
 def models(k, seed):
     """Every method with its defaults, and the chain of the paper with its order-free input."""
-    from mvsc_fast import TLRR, TSVDMSC, SelfOrdered
+    from mvsc_fast import TLRR, TSVDMSC
     from mvsc_fast.methods import ESTIMATORS
 
     common = {"random_state": seed, "n_threads": 1}
     named = {name: estimator(k, **common) for name, estimator in ESTIMATORS.items()}
-    chained = SelfOrdered(TSVDMSC(k))
-    named["tlrr on tsvd-msc"] = TLRR(k, graph=chained, n_neighbors=8, **common)
+    named["tlrr on tsvd-msc"] = TLRR(k, graph=TSVDMSC(k), n_neighbors=8, **common)
     return named
 
 
@@ -113,7 +112,7 @@ def summarise(rows):
         return [float(r[key]) for r in rows if r["data"] == data and r["method"] == method]
 
     table = []
-    for method in method_names():
+    for method in dict.fromkeys(r["method"] for r in rows):
         accuracy = [cell(data, method, "acc") for data in SETS]
         spread = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in accuracy]
         seconds = np.median([float(r["seconds"]) for r in rows if r["method"] == method])

@@ -3,8 +3,7 @@
 Usage: python bench/sample_order.py [--shuffles 3] [--only "TLRR on"]
 
 ACC / NMI in file order, where files are sorted by class, and on shuffled samples: with the
-published discrete Fourier transform, with the order-free graph transform, and with self-ordering
-(graph transform, then the DFT on samples sorted by the labels found, until they stand still).
+published discrete Fourier transform, and with the order-free graph transform.
 """
 
 import argparse
@@ -13,7 +12,7 @@ import warnings
 import numpy as np
 from timing import load_shared, print_table
 
-from mvsc_fast import ETLMSC, TLRR, TSVDMSC, SelfOrdered
+from mvsc_fast import ETLMSC, TLRR, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 
 ROWS = [
@@ -27,24 +26,16 @@ ROWS = [
     ("yaleb10", "TLRR, default", TLRR, {}),
     ("orl_3view", "TLRR, default", TLRR, {}),
 ]
-VARIANTS = {
-    "dft": {"sample_transform": "dft"},
-    "graph": {},
-    "self-ordering": {"self_ordered": True},
-}
+VARIANTS = {"dft": {"sample_transform": "dft"}, "graph": {}}
 
 
 def scores(estimator, parameters, views, y, seed, then_tlrr):
     k = len(np.unique(y))
-    parameters = dict(parameters)
-    self_ordered = parameters.pop("self_ordered", False)
-    if then_tlrr:  # a chain orders itself by its final labels
+    if then_tlrr:
         graph = estimator(k, **parameters)
         model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=graph, random_state=seed)
     else:
         model = estimator(k, random_state=seed, **parameters)
-    if self_ordered:
-        model = SelfOrdered(model)
     values = clustering_scores(y, model.fit_predict(views))
     return values["acc"], values["nmi"]
 
@@ -66,7 +57,7 @@ def main(shuffles, only):
                 runs.append(scores(estimator, {**parameters, **extra}, views, y, seed, then_tlrr))
             cells.append(runs)
         text = ["{:.3f} / {:.3f}".format(*np.mean(cell, axis=0)) for cell in cells]
-        rows.append([data, name, *text, *[""] * (4 - len(text))])
+        rows.append([data, name, *text, *[""] * (1 + len(VARIANTS) - len(text))])
     header = ["data", "method", "file order, dft", *(f"shuffled, {v}" for v in VARIANTS)]
     print_table(header, rows)
 

@@ -1,6 +1,7 @@
 """Shared data sets and helpers of the tests."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,15 @@ import threadpoolctl
 from extensions import build
 from hypothesis import HealthCheck, settings
 
-from mvsc_fast import threads
+from mvsc_fast import threads, tlrr
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
+
+
+# The published parameters, which the twins have as defaults.
+PUBLISHED = {"alpha": 5.0, "lam": 15.0, "tol": 1e-4, "max_iter": 500}
+published_tlrr = partial(tlrr, **PUBLISHED)
 
 settings.register_profile("suite", max_examples=30, deadline=None, derandomize=True)
 settings.load_profile("suite")

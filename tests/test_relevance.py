@@ -113,4 +113,4 @@ def test_a_constant_view_supports_nothing(subspaces):
 def test_graphs_of_many_samples_are_those_of_a_thousand():
     rng = np.random.default_rng(0)
     graphs = ViewGraphs([rng.standard_normal((1500, 4))])
-    assert graphs.graphs.shape == (1, 1000, 1000) and len(np.unique(graphs.samples)) == 1000
+    assert graphs.graphs[0].shape == (1000, 1000) and len(np.unique(graphs.samples)) == 1000

@@ -53,8 +53,8 @@ def read(path):
 def test_a_report_of_tlrr(views, tmp_path):
     model = TLRR(3, random_state=0).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model, views, notes=["<b> & said"]))
-    assert page.tags.count("figure") == 8  # four panels, before and after, embedding, path
-    said = ["text", "image", "<b> & said", "n_neighbors", str(model.n_neighbors_), "NumPy"]
+    assert page.tags.count("figure") == 7  # four panels, before and after, embedding
+    said = ["text", "image", "<b> & said", "n_neighbors", f"{model.gap_:.4g}", "NumPy"]
     for word in (*said, "TLRR: 90 samples in 3 clusters, 2 views"):
         assert word in words
 

@@ -14,8 +14,8 @@ from dask.distributed import Client, LocalCluster
 
 from mvsc_fast._sources import _dask, _row_source
 from mvsc_fast._sources._passes import labels_of, summarised
-from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, row_source
-from mvsc_fast.views._rows import canonical_order, unit_rows
+from mvsc_fast._sources._row_source import RowSource, block_rows, check_bytes, stored_rows
+from mvsc_fast.views._rows import canonical_order
 
 
 @pytest.fixture(scope="module")
@@ -46,49 +46,26 @@ KEPT = {
 @pytest.mark.parametrize("name", KEPT)
 @pytest.mark.parametrize("rows", [33, 1000])
 def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_path, name, rows):
-    expected = summarised(RowSource(views), grams=True)
-    source = row_source([KEPT[name](X, tmp_path) for X in views], rows)
+    expected = summarised(RowSource(views))
+    source = stored_rows([KEPT[name](X, tmp_path) for X in views], rows)
     assert (source.n_samples, source.n_features) == (500, [7, 30])
-    found = summarised(source, grams=True)
-    for key in ("keys", "grams", "least"):
+    found = summarised(source)
+    for key in ("keys", "least"):
         for a, b in zip(getattr(found, key), getattr(expected, key), strict=True):
             np.testing.assert_array_equal(a, b)
     numbers = np.array([499, 0, 3, 212, 130, 131])
     for found, X in zip(source.take(numbers), views, strict=True):
         np.testing.assert_array_equal(found, X[numbers])
-    for found, X in zip(source.load(), views, strict=True):
-        np.testing.assert_array_equal(found, X)
 
 
-def test_sums_are_those_of_unit_rows_in_any_order(views):
+def test_the_summary_does_not_depend_on_order_or_blocks(views):
     order = np.random.default_rng(1).permutation(500)
-    summary = summarised(RowSource(views, rows=64), grams=True)
-    permuted = summarised(RowSource([X[order] for X in views], rows=100), grams=True)
-    for X, gram, other in zip(views, summary.grams, permuted.grams, strict=True):
-        U = unit_rows(X)
-        np.testing.assert_allclose(gram, U.T @ U, atol=1e-4)
-        np.testing.assert_array_equal(gram, other)
+    summary = summarised(RowSource(views, rows=64))
+    permuted = summarised(RowSource([X[order] for X in views], rows=100))
+    for keys, others in zip(summary.keys, permuted.keys, strict=True):
+        np.testing.assert_array_equal(keys[order], others)
     np.testing.assert_array_equal(np.lexsort(summary.keys), canonical_order(views))
     np.testing.assert_array_equal(summary.least, [X.min() for X in views])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.float16])
-def test_sparse_views_sum_as_dense_ones_do(dtype):
-    X = scipy.sparse.random(200, 40, density=0.2, random_state=0)
-    X.data = np.ceil(X.data * 9)
-    dense = X.toarray().astype(dtype)
-    (expected,) = summarised(RowSource([dense], rows=41), grams=True).grams
-    for layout in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
-        sparse = layout(dense.astype(np.float32 if dtype == np.float16 else dtype))
-        (gram,) = summarised(RowSource([sparse], rows=30), grams=True).grams
-        np.testing.assert_allclose(gram, expected, atol=1e-4)
-
-
-def test_products_of_very_many_columns_are_not_summed(monkeypatch, views):
-    monkeypatch.setattr("mvsc_fast._sources._passes.LARGEST_GRAM", 10)
-    narrow, wide = summarised(RowSource(views), grams=True).grams
-    assert narrow.shape == (7, 7) and wide is None
-    assert summarised(RowSource(views), grams=False).grams == [None, None]
 
 
 def resident(path):
@@ -101,7 +78,7 @@ def resident(path):
 def test_pages_of_memory_maps_are_given_back(tmp_path):
     X = memory_map(np.ones((100_000, 50)), tmp_path)
     assert X.sum() == 5e6 and resident(tmp_path) > 30e6
-    source = row_source([X], 2500)
+    source = stored_rows([X], 2500)
     held = [resident(tmp_path) for _ in source.map(lambda first, blocks: blocks[0].sum())]
     assert max(held[1:]) < 15e6 and resident(tmp_path) == 0
     source.take(np.arange(0, 100_000, 700))
@@ -111,7 +88,7 @@ def test_pages_of_memory_maps_are_given_back(tmp_path):
 def test_changes_in_a_private_memory_map_are_kept(tmp_path):
     X = memory_map(np.ones((100, 3)), tmp_path, mode="c")
     X[5] = 2.0
-    source = row_source([X], 50)
+    source = stored_rows([X], 50)
     assert sum(source.map(lambda first, blocks: blocks[0].sum())) == X.sum() == 303
 
 
@@ -141,7 +118,7 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value, mess
     broken[1][410, 5] = broken[1][411, 2] = value
     source = RowSource([layout(X) for X in broken], rows=64)
     with pytest.raises(ValueError, match=message):
-        summarised(source, grams=True)
+        summarised(source)
     with pytest.raises(ValueError, match=message):
         labels_of(source, len, np.empty(0, int), np.empty(0, int))
 
@@ -158,33 +135,24 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value, mess
 @pytest.mark.parametrize("wrap", [lambda X: X, da.from_array])
 def test_views_that_do_not_fit_together(views, given, message, wrap):
     with pytest.raises(ValueError, match=message):
-        row_source([wrap(views[0]), *map(wrap, given(views[0])[1:])]) or RowSource(given(views[0]))
+        stored_rows([wrap(views[0]), *map(wrap, given(views[0])[1:])]) or RowSource(given(views[0]))
 
 
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
     X, Y = (da.from_array(X, chunks=(100, -1)) for X in views)
     with pytest.raises(ValueError, match=r"view 1 has 3 chunks of columns.*rechunk\(\{1: -1\}\)"):
-        row_source([X, Y.rechunk({1: 10})])
+        stored_rows([X, Y.rechunk({1: 10})])
     with pytest.raises(ValueError, match=r"view 1 has 2 chunks of rows, first 250, view 0 has 5"):
-        row_source([X, Y.rechunk({0: 250})])
+        stored_rows([X, Y.rechunk({0: 250})])
     with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
-        row_source([X, Y[Y[:, 0] > 0]])
+        stored_rows([X, Y[Y[:, 0] > 0]])
     with pytest.raises(ValueError, match=r"view 1 is a numpy ndarray: where one view is a Dask"):
-        row_source([X, views[1]])
+        stored_rows([X, views[1]])
 
 
 def test_what_is_in_memory_is_no_source(views):
     for X in (views, views[0], [scipy.sparse.csr_array(views[0])], [[1.0, 2.0]], None):
-        assert row_source(X) is None
-
-
-def test_what_cannot_be_loaded_is_refused(views, tmp_path, monkeypatch):
-    source = row_source([memory_map(X, tmp_path) for X in views])
-    with pytest.raises(MemoryError, match="the views take 0.1411 MiB, 0.0009537 MiB are available"):
-        source.load(limit=1000)
-    monkeypatch.setattr(_row_source, "available_memory", lambda: 10)
-    with pytest.raises(MemoryError, match="reads them in blocks"):
-        source.load()
+        assert stored_rows(X) is None
 
 
 @pytest.mark.parametrize(
@@ -219,7 +187,7 @@ def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
     monkeypatch.setattr(_dask, "PATIENCE", 0.05)
     options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
-        source = row_source([da.from_array(X, chunks=(200, -1)) for X in views])
+        source = stored_rows([da.from_array(X, chunks=(200, -1)) for X in views])
         coming = threading.Timer(0.5, cluster.scale, [1])
         with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
             coming.start()

@@ -4,10 +4,11 @@ import scipy.sparse
 from conftest import FULL
 from reference import sparse_graphs as twin
 
-from mvsc_fast import TLRR, _factored, datasets, graphs
+from mvsc_fast import ConsensusTLRR, _factored, datasets, graphs
 from mvsc_fast._sparse import _graphs as sparse_graphs
 from mvsc_fast._sparse import _nearest_rows
-from mvsc_fast._sparse._factors import ridge_maps, view_factors
+from mvsc_fast._sparse._factors import ridge_factors as all_ridge_factors
+from mvsc_fast._sparse._factors import view_factors
 from mvsc_fast._sparse._graphs import sparse_tensor
 from mvsc_fast._sparse._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 
@@ -22,7 +23,7 @@ def unit_rows(n, d, seed=0):
 
 
 def ridge_factors(X, ridge):
-    return ridge_maps(X, [ridge])[0].factors
+    return all_ridge_factors(X, [ridge])[0]
 
 
 def dense(tensor):
@@ -96,21 +97,20 @@ def test_the_approximate_search_finds_nearly_all():
     np.testing.assert_array_equal(found, approximate_nearest_rows(u, 30))
 
 
-def test_many_samples_are_searched_approximately_where_that_is_installed(monkeypatch):
+def test_many_samples_are_searched_approximately_where_that_is_installed(
+    monkeypatch, capsys
+):
     monkeypatch.setattr(_nearest_rows, "EXACT_LIMIT", 149)
     monkeypatch.setattr(_nearest_rows, "find_spec", lambda name: name == "pynndescent")
     monkeypatch.setattr(_nearest_rows, "approximate_nearest_rows", nearest_rows)
-    lines = []
-    model = TLRR(4, size="sparse", n_neighbors=15, random_state=0)
-    model._log = lines.append
-    model.fit(subspaces())
-    assert not model.complete_ and any("pynndescent" in line for line in lines)
+    ConsensusTLRR(4, verbose=1, random_state=0).fit(subspaces())
+    assert "neighbors by pynndescent, which may miss some" in capsys.readouterr().err
 
 
 def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch):
     monkeypatch.setattr(_nearest_rows, "EXACT_LIMIT", 149)
     monkeypatch.setattr(_nearest_rows, "find_spec", lambda name: None)
-    model = TLRR(4, size="sparse", n_neighbors=15, random_state=0)
+    model = ConsensusTLRR(4, random_state=0)
     with pytest.warns(UserWarning, match=r"among 150 samples takes .* mvsc_fast\[large\]") as said:
         model.fit(subspaces())
     assert said[0].filename == __file__
@@ -130,11 +130,14 @@ def test_on_its_pattern_it_is_the_dense_tensor():
     W = graphs.self_representation(views)
     rows = np.repeat(np.arange(400), np.diff(tensor.indptr))
     assert len(W) == len(tensor.values) == 5 and len(rows) < 400 * 60
-    for slice_, (u, h), values, scales in zip(
-        W, factors, tensor.values, tensor.scales, strict=True
-    ):
+    lists = listed_rows(factors, len(views), 50)
+    seen = np.zeros((400, 400), dtype=bool)
+    for found in lists:
+        np.put_along_axis(seen, found.astype(np.intp), True, axis=1)
+    for slice_, (u, h), values in zip(W, factors, tensor.values, strict=True):
         A = np.maximum(0, (u @ u.T) * (h[:, None] + h))
         np.fill_diagonal(A, 0)
+        scales = np.sort(np.where(seen, A, 0), axis=1)[:, -10]
         same = scales >= np.sort(A, axis=1)[:, -10] * (1 - 1e-5)  # candidates hold the ten largest
         assert same.mean() > 0.9
         exact = same[rows] & same[tensor.indices]
@@ -162,19 +165,9 @@ def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
         for j, row in enumerate(nearest_rows(u, n_candidates)):
             seen[j, row[row >= 0]] = True
     A = np.stack([np.maximum(0, (u @ u.T) * (h[:, None] + h)) for u, h in factors])
-    W, scales, missed = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
+    W = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
     np.testing.assert_allclose(dense(tensor), W, atol=2e-6)
-    np.testing.assert_allclose(tensor.scales, scales, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(tensor.missed, missed, rtol=1e-5)
     np.testing.assert_allclose(tensor.lengths, np.linalg.norm(tensor.values, axis=0), rtol=1e-6)
-
-
-def test_missed_tubes_are_no_longer_than_kept_ones():
-    tensor = sparse_tensor(view_factors(subspaces()), n_longest=5)
-    lengths = scipy.sparse.csr_array((tensor.lengths, tensor.indices, tensor.indptr))
-    for j in range(tensor.n):
-        row = np.sort(lengths[[j]].data)[::-1]
-        assert 0 < tensor.missed[j] <= row[4]
 
 
 def test_the_pattern_is_symmetric_sorted_and_shared():
@@ -246,27 +239,9 @@ def test_parameters_out_of_range(name):
         graphs.sparse_self_representation(subspaces(20), **{name: 0})
 
 
-@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array])
-@pytest.mark.parametrize("d", [12, 59, 200])
-def test_factors_of_new_rows_are_ridge_regression_on_the_fitted(d, layout):
-    X = np.maximum(unit_rows(80, d), 0)
-    X[:, 5] = 0
-    fitted, new = X[:60], X[60:]
-    (ridge_map,) = ridge_maps(layout(fitted), [0.7])
-    u, h = ridge_map(layout(new))
-    weights = (u @ ridge_map.factors.u.T) * h[:, None]
-    expected = np.linalg.solve(fitted @ fitted.T + 0.7 * np.eye(60), fitted @ new.T).T
-    np.testing.assert_allclose(weights, expected, atol=3e-6)
-    # 1 / P_jj of the new row, were it among the others
-    for row, found in zip(new, h, strict=True):
-        both = np.vstack([fitted, row])
-        P = np.linalg.inv(both @ both.T + 0.7 * np.eye(61))
-        np.testing.assert_allclose(found, 1 / (0.7 * P[-1, -1]), rtol=1e-5)
-
-
-def test_sparse_knn_holds_the_neighbours_alone():
+def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     views = subspaces(60)
-    sparse = graphs.sparse_knn(views, n_neighbors=4)
-    for A, W in zip(sparse, graphs.knn(views, n_neighbors=4), strict=True):
+    sparse = graphs.sparse_nearest_neighbors(views, n_neighbors=4)
+    for A, W in zip(sparse, graphs.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)

@@ -23,8 +23,6 @@ def stored(W):
         indptr=np.arange(n + 1) * (n - 1),
         indices=columns.astype(np.int32),
         lengths=np.sqrt((values**2).sum(axis=0)),
-        scales=np.ones((len(W), n), dtype=np.float32),
-        missed=np.zeros(n, dtype=np.float32),
     )
 
 

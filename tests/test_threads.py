@@ -1,24 +1,42 @@
+import ast
 import contextlib
+import itertools
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
 import threadpoolctl
-from conftest import random_similarities
+from conftest import FULL, published_tlrr, random_similarities
 from sklearn.base import clone
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets, spectral, threads, tlrr
+from mvsc_fast import TLRR, datasets, spectral, threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
 from mvsc_fast.threads import resolve_threads
+
+
+def test_functions_read_the_threads_that_they_take():
+    takers = 0
+    for file in Path(mvsc_fast.__file__).parent.rglob("*.py"):
+        for node in ast.parse(file.read_text()).body:
+            if isinstance(node, ast.FunctionDef):
+                names = [n for n in ast.walk(node) if isinstance(n, ast.Name | ast.arg)]
+                taken = [n for n in names if isinstance(n, ast.arg) and n.arg == "n_threads"]
+                read = [n for n in names if isinstance(n, ast.Name) and n.id == "n_threads"]
+                assert read or not taken, f"{file}: {node.name}"
+                takers += bool(taken)
+    assert takers > 10
 
 
 def blas_settings():
@@ -29,11 +47,23 @@ def blas_settings():
     ]
 
 
+def run_python(code, timeout=600):
+    """Output of a fresh interpreter, which must end well."""
+    environment = {name: os.environ[name] for name in os.environ if name != "OMP_NUM_THREADS"}
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True, text=True, timeout=timeout, env=environment,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def test_omp_num_threads_is_followed(monkeypatch):
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 2)
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert resolve_threads() == 3
     assert resolve_threads(5) == 5
-    for unusable in ("", "zero", "0"):
+    for unusable in ("", "zero", "0", "-2", "9" * 5000):
         monkeypatch.setenv("OMP_NUM_THREADS", unusable)
         assert resolve_threads() >= 1
     with pytest.raises(ValueError, match="n_threads == 0, must be >= 1"):
@@ -50,14 +80,14 @@ def test_settings_are_restored_also_after_an_exception(solver):
         raise RuntimeError("stop")
 
     with pytest.raises(RuntimeError, match="stop"):
-        tlrr(random_similarities(2, 30), solver=solver, callback=fail)
+        published_tlrr(random_similarities(2, 30), solver=solver, callback=fail)
     assert blas_settings() == before
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])
 def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
     W = random_similarities(3, 60)
-    one, two = (tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
+    one, two = (published_tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
     assert one.n_iter == two.n_iter
     np.testing.assert_array_equal(one.tensor, two.tensor)
 
@@ -71,7 +101,7 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
     one, three = (clone(model).set_params(n_threads=k).fit(views) for k in (1, 3))
     arrays = {name: as_array(value) for name, value in vars(one).items() if name != "candidates_"}
     arrays = {name: value for name, value in arrays.items() if isinstance(value, np.ndarray)}
-    assert {"labels_", "embedding_"} <= set(arrays)
+    assert "labels_" in arrays and ({"embedding_", "affinity_matrix_"} & set(arrays))
     for name, value in arrays.items():
         np.testing.assert_array_equal(value, as_array(getattr(three, name)), err_msg=name)
 
@@ -114,6 +144,97 @@ def all_settings():
     return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
 
 
+def set_blas(n_threads):
+    """As a user does: threadpoolctl's limit, in force at once."""
+    return threadpoolctl.threadpool_limits(n_threads, user_api="blas")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_limit_around_a_fit_is_restored(count):
+    before = all_settings()
+    with set_blas(count):
+        outer = all_settings()
+        assert set(blas_settings()) == {count}
+        fit()
+        with threads.limit_threads(), threads.blas_threads(2):
+            assert set(all_settings()) == {1}
+        assert all_settings() == outer
+    assert all_settings() == before
+
+
+def test_a_limit_set_by_a_callback_outlives_the_fit():
+    before, seen = blas_settings(), []
+
+    def callback(state):
+        if not seen:
+            seen.append(set_blas(3))
+            published_tlrr(random_similarities(2, 30), max_iter=2)
+        seen.append(set(blas_settings()))
+
+    with set_blas(2):
+        published_tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
+        assert set(blas_settings()) == {3}
+    assert seen[1:] == [{3}] * 3
+    assert blas_settings() == before
+
+
+def test_a_fit_under_a_limit_in_a_callback():
+    before = all_settings()
+
+    def callback(state):
+        with set_blas(3):
+            fit()
+            assert set(blas_settings()) == {3}
+        assert set(blas_settings()) == {1}
+
+    published_tlrr(random_similarities(2, 30), max_iter=3, callback=callback)
+    assert all_settings() == before
+
+
+def test_a_setting_that_others_change_during_a_limit_is_theirs():
+    with set_blas(2):
+        other = set_blas(1)
+        with threads.blas_threads(1):
+            other.restore_original_limits()
+            assert set(blas_settings()) == {2}
+            with threads.blas_threads(1):
+                assert set(blas_settings()) == {1}
+            assert set(blas_settings()) == {2}
+        assert set(blas_settings()) == {2}
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(3)))
+def test_limits_may_end_in_any_order_and_in_other_threads(order):
+    before = all_settings()
+    with set_blas(2):
+        limits = [threads.blas_threads(1) for _ in range(3)]
+        for limit in limits:
+            limit.__enter__()
+        with ThreadPoolExecutor(1) as pool:
+            for k in order:
+                assert set(blas_settings()) == {1}
+                pool.submit(limits[k].__exit__, None, None, None).result()
+        assert set(blas_settings()) == {2}
+    assert all_settings() == before
+
+
+def test_a_limit_that_is_dropped_ends():
+    before = all_settings()
+    limit = threads.limit_threads()
+    limit.__enter__()
+    with pytest.raises(RuntimeError, match="in force"):
+        limit.__enter__()
+    assert set(all_settings()) == {1}
+    del limit
+    assert all_settings() == before
+    limit = threads.limit_threads()
+    limit.__exit__(None, None, None)  # never entered
+    for _ in range(2):
+        with limit:
+            assert set(all_settings()) == {1}
+        assert all_settings() == before
+
+
 def test_limits_hold_in_every_python_thread():
     """threadpoolctl lets only the first thread that sets OpenBLAS's threads set them again."""
     before = all_settings()
@@ -152,7 +273,7 @@ def test_small_fits_have_one_thread_and_large_ones_those_asked_for():
 
 def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr(threads.joblib, "cpu_count", lambda: 8)
+    monkeypatch.setattr(threads, "_allowed_cpus", lambda: 8)
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 8)
     for busy, expected in ((0, 8), (3, 5), (20, 1)):
         monkeypatch.setattr(threads, "_busy_neighbours", lambda busy=busy: busy)
@@ -161,8 +282,46 @@ def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
     monkeypatch.setattr(threads, "_busy_neighbours", lambda: 0)
     with threads.use_threads(None, 1000), ThreadPoolExecutor(1) as pool:
         assert resolve_threads() == 8  # a fit inside a fit is the same one
+        with threads.use_threads(None, 1000):
+            assert pool.submit(resolve_threads).result() == 4
         assert pool.submit(resolve_threads).result() == 4
-    assert resolve_threads() == 8
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(resolve_threads).result() == 8
+
+
+@pytest.mark.parametrize("many", [99999, 99999999999999999999])
+def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many):
+    monkeypatch.setenv("OMP_NUM_THREADS", str(many))
+    most = threads.MOST_PER_CPU * threads._allowed_cpus()
+    assert resolve_threads() == resolve_threads(many) == most
+    W = random_similarities(2, threads.SMALL)
+    assert np.isfinite(published_tlrr(W, max_iter=1).tensor).all()
+
+
+@pytest.mark.parametrize(
+    ("contents", "cpus"),
+    [
+        (["150000 100000\n"], 2),
+        (["max 100000\n"], np.inf),
+        (["300000\n", "100000\n"], 3),
+        (["-1\n", "100000\n"], np.inf),
+        (["no numbers"], np.inf),
+    ],
+)
+def test_the_quota_of_a_container_limits_the_cpus(monkeypatch, tmp_path, contents, cpus):
+    files = [tmp_path / str(i) for i in range(len(contents))]
+    for file, text in zip(files, contents, strict=True):
+        file.write_text(text)
+    monkeypatch.setattr(threads, "QUOTAS", [("/nowhere/cpu.max",), files])
+    assert threads._quota.__wrapped__() == cpus
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
+def test_the_smaller_of_affinity_and_quota_counts(monkeypatch):
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda process: {0, 3, 5})
+    for quota, expected in ((2, 2), (8, 3), (np.inf, 3)):
+        monkeypatch.setattr(threads, "_quota", lambda quota=quota: quota)
+        assert threads._allowed_cpus() == expected
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -198,6 +357,139 @@ def test_a_forked_child_keeps_to_one_thread(monkeypatch):
         assert resolve_threads(4) == resolve_threads() == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_is_not_bound_by_the_limits_of_its_parents_other_threads():
+    out = run_python("""
+        import os, threading, warnings
+        import threadpoolctl
+        from mvsc_fast import threads
+
+        def settings():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
+
+        def hold():
+            with threads.use_threads(2, 1000):
+                entered.set()
+                done.wait()
+
+        warnings.simplefilter("ignore")  # of fork
+        before = settings()
+        entered, done = threading.Event(), threading.Event()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        entered.wait()
+        with threads.limit_threads():
+            child = os.fork()
+            assert set(settings()) == {1}
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+            done.set()
+            thread.join()
+        assert settings() == before, (bool(child), before, settings())
+        print("restored", flush=True)
+    """)
+    assert out.split() == ["restored"] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="loads a copy of a library")
+def test_libraries_that_are_loaded_later_are_limited(tmp_path):
+    """As often as modules are imported, which is how libraries come."""
+    out = run_python(f"""
+        import ctypes, shutil, sys, types
+        import threadpoolctl
+        from mvsc_fast import threads
+        with threads.blas_threads(1):
+            pass
+        found = threadpoolctl.threadpool_info()
+        path = next((x["filepath"] for x in found if x["internal_api"] == "openblas"), None)
+        if path is not None:
+            ctypes.CDLL(shutil.copy(path, {str(tmp_path)!r}))
+            sys.modules["imported_later"] = types.ModuleType("imported_later")
+            before = [x["num_threads"] for x in threadpoolctl.threadpool_info()]
+            assert len(before) == len(found) + 1
+            with threads.limit_threads():
+                assert {{x["num_threads"] for x in threadpoolctl.threadpool_info()}} == {{1}}
+            assert [x["num_threads"] for x in threadpoolctl.threadpool_info()] == before
+        print(path is not None)
+    """)
+    if out.split() == ["False"]:
+        pytest.skip("no OpenBLAS here")
+
+
+AIMED = """
+import random, signal, sys, threading, time
+import threadpoolctl
+from mvsc_fast import threads
+from mvsc_fast._threads import Limit, fits_elsewhere
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+libraries = threadpoolctl.ThreadpoolController().lib_controllers
+
+def settings():
+    return [library.get_num_threads() for library in libraries]
+
+def bare():
+    with Limit(1, openmp=1, n_threads=1):
+        pass
+
+def fit():
+    with threads.use_threads(1, 500):
+        pass
+
+def nested():
+    with threads.use_threads(1, 500), threads.blas_threads(1):
+        with threads.limit_threads():
+            pass
+        with threads.blas_threads(1):
+            pass
+
+def in_background():
+    while not done.is_set():
+        nested()
+
+def fits_seen_by_another_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(fits_elsewhere()))
+    thread.start()
+    thread.join()
+    return found
+
+random.seed(0)
+before, wrong, interrupts = settings(), 0, 0
+assert max(before) > 1
+for k in range(TIMES):
+    body = (bare, fit, nested)[k % 3]
+    done = threading.Event()
+    others = [threading.Thread(target=in_background) for _ in range(2 if k % 4 == 3 else 0)]
+    for other in others:
+        other.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4))
+        while True:
+            body()
+    except KeyboardInterrupt:
+        interrupts += 1
+    done.set()
+    for other in others:
+        other.join()
+    wrong += settings() != before or fits_seen_by_another_thread() != [0]
+print(interrupts, wrong)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+@pytest.mark.skipif(threads._allowed_cpus() == 1, reason="all settings are 1 anyway")
+def test_an_interrupt_never_leaves_a_limit_in_place():
+    """Random microseconds while limits begin and end: alone, nested and next to other threads'."""
+    times = 20000 if FULL else 400
+    interrupts, wrong = run_python(AIMED.replace("TIMES", str(times)), timeout=3600).split()
+    assert int(interrupts) == times
+    assert int(wrong) == 0
+
+
 @pytest.mark.parametrize("solver", ["ialm", "dual"])
 def test_heavy_work_leaves_the_interpreter_to_others(solver):
     """Python takes the interpreter from nobody here: others run where the solver lets it go."""
@@ -215,7 +507,7 @@ def test_heavy_work_leaves_the_interpreter_to_others(solver):
         thread.start()
         sys.setswitchinterval(1000)
         parameters = {"max_iter": 40, "tol": 0.0, "mu": 1.0, "lam": 1.0, "n_threads": 1}
-        tlrr(W, solver=solver, callback=lambda state: seen.append(count[0]), **parameters)
+        published_tlrr(W, solver=solver, callback=lambda state: seen.append(count[0]), **parameters)
     finally:
         sys.setswitchinterval(former)
         done.set()

@@ -84,13 +84,16 @@ def test_non_finite_entries_are_counted_by_view_and_found():
 
 def test_the_unit_of_a_view_changes_nothing():
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    for estimator in (TLRR, ConsensusTLRR):
-        model = estimator(3, random_state=0).fit(views)
-        for unit in (1e-200, 1e200):
-            scaled = [views[0] * unit, *views[1:]]
-            again = estimator(3, random_state=0).fit(scaled)
-            np.testing.assert_array_equal(again.labels_, model.labels_)
-            np.testing.assert_array_equal(again.predict(scaled), model.predict(views))
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    exact = TLRR(3, random_state=0).fit(views)
+    for unit in (1e-200, 1e200):
+        scaled = [views[0] * unit, *views[1:]]
+        again = ConsensusTLRR(3, random_state=0).fit(scaled)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+        np.testing.assert_array_equal(again.predict(scaled), model.predict(views))
+        np.testing.assert_array_equal(
+            TLRR(3, random_state=0).fit_predict(scaled), exact.labels_
+        )
 
 
 # ------------------------------------------------------------------ data frames
@@ -108,8 +111,9 @@ def frames():
 
 
 def test_names_of_frames_are_learned_and_compared(frames):
-    model = TLRR(3, random_state=0).fit(frames)
-    assert model.view_names_in_ == ["a", "b"] and model.n_features_in_ == [6, 5]
+    model = ConsensusTLRR(3, random_state=0).fit(frames)
+    assert model.view_names_in_ == ["a", "b"] and model.n_features_per_view_ == [6, 5]
+    assert model.n_features_in_ == 11
     assert [list(names) for names in model.feature_names_in_] == [list(frames[k]) for k in "ab"]
     turned = {"b": frames["b"], "a": frames["a"]}
     np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
@@ -222,15 +226,16 @@ def test_columns_that_outweigh_all_others_are_named(name, columns, number):
     with pytest.warns(UserWarning, match=f"few columns carry nearly all.*{columns}.*StandardScal"):
         warn_of_columns(list(views.values()), list(views), names)
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
-        warn_of_columns(list(views.values()), list(views))
-    warn_of_columns([scale(A) for A in views.values()], list(views))
-    warn_of_columns([views["first"], *(scale(A) for A in views.values())], list("abc"))
+        warn_of_columns(list(views.values()), list(views), [None] * 2)
+    warn_of_columns([scale(A) for A in views.values()], list(views), [None] * 2)
+    warn_of_columns([views["first"], *map(scale, views.values())], list("abc"), [None] * 3)
 
 
 def test_real_views_are_passed_over(load_shared):
     for name in ("uci_digit", "orl_3view", "yaleb10", "yale_3view", "orl_4view", "scene15"):
         views, _ = load_shared(name)
-        warn_of_columns([np.asarray(A, dtype=float) for A in views], list(range(len(views))))
+        arrays = [np.asarray(A, dtype=float) for A in views]
+        warn_of_columns(arrays, list(range(len(views))), [None] * len(views))
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():

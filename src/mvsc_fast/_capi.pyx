@@ -2,7 +2,7 @@
 
 from cpython.exc cimport PyErr_SetObject
 from cpython.pycapsule cimport PyCapsule_New
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cython cimport floating
 from libc.math cimport isfinite
 from libc.string cimport memcpy, memset
@@ -605,15 +605,12 @@ cdef void *limit_blas(int n_threads) noexcept:
 cdef void *take_request(int n_threads) except NULL:
     request = blas_threads(check_integer(n_threads, "n_threads", minimum=1))
     request.__enter__()
-    Py_INCREF(request)
+    Py_INCREF(request)  # dropping it leaves
     return <void *> request
 
 
 cdef void release_blas(void *request) noexcept:
-    if request == NULL:
-        return
-    (<object> request).__exit__(None, None, None)
-    Py_DECREF(<object> request)
+    Py_XDECREF(<PyObject *> request)
 
 
 cdef mvsc_api table

@@ -1,17 +1,9 @@
-"""Similarities that are products of factors: the Python door of core/factored and core/votes."""
+"""Similarities that are products of factors: the Python door of core/factored."""
 
 from libc.stdint cimport int32_t
 
 cimport mvsc_fast.core.factored as factored
-cimport mvsc_fast.core.votes as votes
 from mvsc_fast._memory cimport memory
-from mvsc_fast.core.api cimport (
-    MVSC_MEMBER,
-    MVSC_NEW,
-    MVSC_NOT_FINITE,
-    mvsc_factor_map,
-    mvsc_voters,
-)
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 
 import numpy as np
@@ -25,19 +17,8 @@ cdef int32_t *int32s(array) except? NULL:
     return <int32_t *> memory(array, np.int32)
 
 
-cdef double *doubles(array) except? NULL:
-    return <double *> memory(array, np.float64)
-
-
 cdef Py_ssize_t *positions(array) except? NULL:
     return <Py_ssize_t *> memory(array, np.intp)
-
-
-cdef object workspace_for(Arena *arena):
-    """What an arena has counted."""
-    if arena.overflow:
-        raise MemoryError("more memory is needed than can be addressed")
-    return np.empty(workspace_bytes(arena), dtype=np.int8)
 
 
 def nearest_rows(rows, Py_ssize_t count, int n_threads=1):
@@ -94,11 +75,11 @@ def local_scales(values, indptr, Py_ssize_t first, Py_ssize_t last, Py_ssize_t r
 
 
 def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t last, float cap,
-                  kept, entries, lengths, missed, int n_threads=1):
+                  kept, entries, lengths, int n_threads=1):
     """Rows first .. last of the longest tubes of ``min(cap, A_jk * roots_j * roots_k)``.
 
-    ``kept`` (n, m) are their columns, ascending, then -1; ``entries`` (v, n, m), ``lengths`` (n, m)
-    and the length of the longest that was not kept, ``missed`` (n,).
+    ``kept`` (n, m) are their columns, ascending, then -1; ``entries`` (v, n, m), ``lengths``
+    (n, m).
     """
     cdef Py_ssize_t v = roots.shape[0], n = roots.shape[1], count = kept.shape[1]
     cdef Py_ssize_t widest = np.diff(indptr[first:last + 1]).max(initial=1)
@@ -111,86 +92,7 @@ def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t l
     cdef int32_t *columns = int32s(kept)
     cdef float *tubes = floats(entries)
     cdef float *length = floats(lengths)
-    cdef float *rest = floats(missed)
     with nogil:
         factored.longest_tubes(data, v, n, root, start, column, first, last, cap, count, n_threads,
-                               widest, scratch, columns, tubes, length, rest)
+                               widest, scratch, columns, tubes, length)
 
-
-def factor_rows(lower, columns, X, u, h, bint new, int n_threads=1):
-    """u (m, d), h (m,) <- the factors of the unit rows X, see `_factors`.
-
-    ``lower`` is the inverse of the Cholesky factor (d, d), ``columns`` (d,) are those of X that
-    have a part in it, and ``new`` says that the rows had none in the fit.
-    """
-    cdef Py_ssize_t m = X.shape[0], width = X.shape[1]
-    cdef int kind = MVSC_NEW if new else MVSC_MEMBER
-    cdef mvsc_factor_map map
-    map.size = sizeof(map)
-    map.d = len(columns)
-    map.lower = doubles(lower)
-    map.columns = positions(columns)
-    cdef const double *rows = doubles(X)
-    cdef float *factors = floats(u)
-    cdef float *scale = floats(h)
-    cdef Arena arena = counting_arena()
-    votes.factor_rows(&map, rows, m, width, kind, n_threads, &arena, factors, scale)
-    workspace = workspace_for(&arena)
-    arena = arena_at(memory(workspace, np.int8))
-    with nogil:
-        votes.factor_rows(&map, rows, m, width, kind, n_threads, &arena, factors, scale)
-
-
-def vote(new, fitted, scales, labels, Py_ssize_t n_clusters, Py_ssize_t n_listed,
-         Py_ssize_t n_votes, Py_ssize_t n_candidates, Py_ssize_t scale_neighbors, double cap,
-         int n_threads=1):
-    """Scores (m, n_clusters) of new rows, see `_votes.vote_scores`."""
-    cdef Py_ssize_t m = len(new[0].h)
-    cdef mvsc_voters voters
-    cdef int status
-    scores = np.empty((m, n_clusters), dtype=np.float32)
-    lengths = np.array([factors.u.shape[1] for factors in fitted], dtype=np.intp)
-    addresses = np.array(
-        [[<size_t> floats(part) for part in parts]
-         for factors in (fitted, new) for parts in zip(*factors, strict=True)],
-        dtype=np.uintp,
-    )
-    cdef const float *const *table = <const float *const *> memory(addresses, np.uintp)
-    cdef const float *const *u
-    cdef const float *const *h
-    cdef Py_ssize_t v = len(fitted)
-    voters.size = sizeof(voters)
-    voters.v, voters.n, voters.n_clusters = v, len(fitted[0].h), n_clusters
-    voters.d = positions(lengths)
-    voters.u, voters.h = table, table + v
-    voters.scales = floats(scales)
-    voters.labels = positions(labels)
-    voters.n_votes, voters.scale_neighbors, voters.cap = n_votes, scale_neighbors, cap
-    voters.n_listed, voters.n_candidates = n_listed, n_candidates
-    u, h = table + 2 * v, table + 3 * v
-    cdef float *out = floats(scores)
-    cdef Arena arena = counting_arena()
-    votes.vote(&voters, m, u, h, n_threads, &arena, NULL, out, NULL)
-    workspace = workspace_for(&arena)
-    arena = arena_at(memory(workspace, np.int8))
-    with nogil:
-        status = votes.vote(&voters, m, u, h, n_threads, &arena, NULL, out, NULL)
-    if status == MVSC_NOT_FINITE:
-        raise ValueError("similarities of new samples leave the range of float32: rescale them")
-    return scores
-
-
-def vote_by_squares(squares, labels, Py_ssize_t n_clusters, Py_ssize_t n_votes, int n_threads=1):
-    """Scores (m, n_clusters) from squared lengths of tubes (m, n), see `_votes.vote_scores`."""
-    cdef Py_ssize_t m = squares.shape[0], n = squares.shape[1]
-    scores = np.empty((m, n_clusters), dtype=np.float32)
-    cdef const float *data = floats(squares)
-    cdef const Py_ssize_t *clusters = positions(labels)
-    cdef float *out = floats(scores)
-    cdef Arena arena = counting_arena()
-    votes.vote_by_squares(data, m, n, n_votes, clusters, n_clusters, n_threads, &arena, out)
-    workspace = workspace_for(&arena)
-    arena = arena_at(memory(workspace, np.int8))
-    with nogil:
-        votes.vote_by_squares(data, m, n, n_votes, clusters, n_clusters, n_threads, &arena, out)
-    return scores

@@ -75,13 +75,19 @@ class Progress:
         self._call(state)
         return self.stopped
 
-    def each(self, name, items):
-        """Items of a list as the iterations of a stage, until the callback returns True."""
-        self.stage(name, len(items))
+    def each(self, name, items, total):
+        """Items as the ``total`` iterations of a stage, until the callback returns True."""
+        self.stage(name, total)
         for i, item in enumerate(items, start=1):
             yield item
-            if self.iteration(IterationState(i, float("nan"), 0.0, total=len(items))):
+            if self.iteration(IterationState(i, float("nan"), 0.0, total=total)):
                 return
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         """Take the bar away."""

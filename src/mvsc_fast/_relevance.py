@@ -6,8 +6,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from ._judge import one_hot
 from ._warnings import warn_user
-from .graphs import self_representation
-from .views._rows import canonical_order, is_constant, spread, unit_rows
+from .graphs import ridge_similarities
+from .views._rows import canonical_order, is_constant, observed, presence, spread, unit_rows
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
 MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less
@@ -83,7 +83,7 @@ def view_support(graphs, labels):
 
 def view_by_view(rows):
     """The graph of every view by itself, float32, of rows of unit length."""
-    return self_representation([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
+    return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
 def z_of_halves(X):
@@ -93,21 +93,27 @@ def z_of_halves(X):
 
 
 class ViewGraphs:
-    """The graph of every view by itself, on at most 1000 samples spread over all.
+    """The graph of every view alone, of at most 1000 samples spread evenly over all.
+
+    A graph is that of the samples that have the view, and two graphs are compared on the samples
+    that have both.
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
+        Rows may be NaN.
     unit : list of ndarray of shape (n, r_i), optional
-        Their unit rows, or rows of the same inner products (`ViewRows.unit`).
+        Their unit rows, or rows of the same inner products (`ViewRows.unit`), if none is missing.
     in_order : bool, default=False
         Whether the samples are in canonical order already.
 
     Attributes
     ----------
     samples : ndarray of int
-    graphs : ndarray of shape (v, m, m), float32
-        `graphs.self_representation` of each view.
+    present : ndarray of shape (v, m) of bool
+        Which of these samples have each view.
+    graphs : list of ndarray of shape (m_i, m_i), float32
+        `self_representation` of each view.
     """
 
     def __init__(self, views, unit=None, *, in_order=False):
@@ -115,17 +121,25 @@ class ViewGraphs:
         self.samples = spread(views[0].shape[0], MAX_SAMPLES)
         if not in_order:
             self.samples = canonical_order(views)[self.samples]
+        self.present = np.ones((len(views), len(self.samples)), dtype=bool)
         if unit is None:
-            rows = [unit_rows(X[self.samples]) for X in views]
+            chosen = [X[self.samples] for X in views]
+            missing = presence(chosen)
+            self.present = self.present if missing is None else missing
+            rows = [unit_rows(X) for X in observed(chosen)]
         else:
             rows = [X[self.samples] for X in unit]
-        self.graphs = view_by_view(rows)
-        # In a graph of equal entries the sizes of the clusters alone vote.
-        self.graphs[[is_constant(X) for X in rows]] = 0
+        self.graphs = [view_by_view([X])[0] for X in rows]
+        for A, X in zip(self.graphs, rows, strict=True):
+            if is_constant(X):
+                A[:] = 0  # equal entries would predict the largest cluster
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
-        return view_support(self.graphs, labels[self.samples])
+        labels = labels[self.samples]
+        return np.concatenate(
+            [view_support([A], labels[has]) for A, has in zip(self.graphs, self.present, strict=True)]
+        )
 
     def across(self, views):
         """Largest z of the graph of each of some views with another of theirs."""
@@ -136,11 +150,20 @@ class ViewGraphs:
         return z.max(axis=1)
 
     def _z(self, i, j):
-        return permutation_z(self.graphs[i], self.graphs[j])
+        both = self.present[i] & self.present[j]
+        if both.all():
+            return permutation_z(self.graphs[i], self.graphs[j])
+        if both.sum() < MIN_SAMPLES:
+            return np.inf  # too few to decide
+        A, B = (self.graphs[k][np.ix_(*2 * [both[self.present[k]]])] for k in (i, j))
+        return permutation_z(A, B)
 
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
-        return z_of_halves(self._views[i][self.samples])
+        has = self.present[i]
+        if has.sum() < MIN_SAMPLES and not has.all():
+            return np.inf
+        return z_of_halves(self._views[i][self.samples[has]])
 
     def helpful(self, views, names=None):
         """Those of some views that are worth fusing.
@@ -179,7 +202,7 @@ class ViewGraphs:
                 for i in noise
             )
             warn_user(
-                f'set aside as noise, both z below {MIN_Z:g}: {told}. views="all" keeps every view',
+                f'set aside as noise, both z below {MIN_Z:g}: {told}. view_selection="all" keeps every view',
             )
         if suspected and len(views) - len(noise) > 1:
             told = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)

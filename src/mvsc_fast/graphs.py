@@ -14,18 +14,19 @@ from ._sparse._factors import (
     view_scales,
 )
 from ._sparse._graphs import (
-    sparse_knn,
+    sparse_nearest_neighbors,
+    sparse_neighbor_similarities,
     sparse_self_representation,
 )
 from .validation import check_integer, check_number
 from .views import check_views
 
 __all__ = [
-    "gaussian",
     "graph_basis",
-    "knn",
+    "nearest_neighbors",
+    "rbf",
     "self_representation",
-    "sparse_knn",
+    "sparse_nearest_neighbors",
     "sparse_self_representation",
 ]
 
@@ -67,6 +68,11 @@ def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10,
     scales = check_scales(scales)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
+    return ridge_similarities(views, scales, ridge, scale_neighbors, cap)
+
+
+def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):
+    """`self_representation` of validated views."""
     n = views[0].shape[0]
     slices = _slices(views, n, scales, ridge)
     W = np.empty((len(slices), n, n), dtype=views[0].dtype)
@@ -123,7 +129,7 @@ def _sparse(X):
     return hasattr(X, "toarray")
 
 
-def knn(views, *, n_neighbors=15):
+def nearest_neighbors(views, *, n_neighbors=15):
     """Self-tuning nearest-neighbour similarity.
 
     ``exp(-d_jk^2 / (s_j s_k))`` with s_j the distance of sample j to its last neighbour
@@ -142,10 +148,15 @@ def knn(views, *, n_neighbors=15):
         Entries in [0, 1], zero diagonal.
     """
     views = check_views(views)
-    return np.stack([A.toarray() for A in sparse_knn(views, n_neighbors=n_neighbors)])
+    return neighbor_similarities(views, check_integer(n_neighbors, "n_neighbors", 1))
 
 
-def gaussian(views):
+def neighbor_similarities(views, n_neighbors=15):
+    """`nearest_neighbors` of validated views."""
+    return np.stack([A.toarray() for A in sparse_neighbor_similarities(views, n_neighbors)])
+
+
+def rbf(views):
     """Gaussian kernel with the median of all n^2 distances as its width (Wu et al. 2019).
 
     Parameters
@@ -157,7 +168,11 @@ def gaussian(views):
     ndarray of shape (v, n, n)
         ``exp(-||x_j - x_k||^2 / (2 sigma^2))``, unit diagonal.
     """
-    views = check_views(views)
+    return kernel_similarities(check_views(views))
+
+
+def kernel_similarities(views):
+    """`rbf` of validated views."""
     n = views[0].shape[0]
     W = np.empty((len(views), n, n), dtype=views[0].dtype)
     for out, X in zip(W, views, strict=True):

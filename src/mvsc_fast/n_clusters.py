@@ -10,20 +10,21 @@ from sklearn.utils import check_random_state
 
 from ._judge import Judge
 from ._repr import ShortRepr
-from ._sparse._spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
-from .methods._consensus import SCALES, SHARPNESS, TAIL, row_tensor
+from ._relevance import ViewGraphs
+from ._sparse._scan import scan
 from .methods._method import check_seed, either
 from .spectral import simplified_silhouette
 from .threads import use_threads
 from .validation import check_integer
 from .views import named_views
 from .views._columns import warn_of_columns
-from .views._missing import imputed, view_graphs
+from .views._missing import imputed
 from .views._rows import ViewRows, canonical_order, constant_views, observed, presence
 
 __all__ = ["ClusterCounts", "suggest_n_clusters"]
 
 NEIGHBORS = (8, 15, 30)
+SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # count that "auto" looks at
 PER_CLUSTER = 3  # samples at least
 ROUNDS = 6  # of k-means, from seeds that are spread already
@@ -161,13 +162,18 @@ def suggest_n_clusters(
     with use_threads(n_threads, len(order)) as n_threads:
         complete = imputed(views)  # from all views, as in the consensus
         helpful = _helpful(views, names)
+        rows = [ViewRows(complete[i]) for i in helpful]
+        present = presence(views)
+        if present is None:
+            there, present = rows, np.ones((len(helpful), len(order)), dtype=bool)
+        else:
+            there = [ViewRows(views[i][present[i]]) for i in helpful]
+            present = present[helpful]
         counts = _counts(largest)
-        present = presence([views[i] for i in helpful])
-        rows = [ViewRows(X) for X in observed([views[i] for i in helpful])]
-        graphs = _graphs(rows, present, largest, seed, n_threads)
-        silhouette, modularity, labels = zip(*(_curve(*one, counts) for one in graphs), strict=True)
-        judged = rows if present is None else [ViewRows(complete[i]) for i in helpful]
-        weights = _weights(judged, counts, labels)
+        graphs = scan(there, present, NEIGHBORS, largest, seed=seed, n_threads=n_threads)
+        curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
+        silhouette, modularity, labels = zip(*curves, strict=True)
+        weights = _weights(rows, counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
     return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(order))
 
@@ -184,20 +190,7 @@ def _helpful(views, names):
     """Numbers of the views that ConsensusTLRR would use."""
     constant = constant_views(observed(views), "ignored", names)
     varied = [i for i in range(len(views)) if i not in constant]
-    return view_graphs(views).helpful(varied, names) or [0]
-
-
-def _graphs(rows, present, largest, seed, n_threads):
-    """(affinity, leading eigenvectors) of every kind of graph at every size."""
-    n = len(rows[0].roots) if present is None else present.shape[1]
-    start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
-    for kind in SCALES:
-        tensor = row_tensor(rows, kind, n_threads, present)
-        for d in [d for d in NEIGHBORS if d <= n / 3] or [max(1, n // 3)]:
-            A = thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d), TAIL)
-            vectors = leading_eigenvectors(A, largest, start)[1]
-            start = vectors.sum(axis=1)
-            yield A, vectors.astype(np.float32)
+    return ViewGraphs(views).helpful(varied, names) or [0]
 
 
 def _curve(A, vectors, counts):

@@ -15,11 +15,11 @@ from sklearn.utils import check_array
 __all__ = [
     "check_picture",
     "new_figure",
+    "plot_candidates",
     "plot_convergence",
     "plot_embedding",
     "plot_explanation",
     "plot_n_clusters",
-    "plot_neighbors_path",
     "plot_sensitivity",
     "plot_similarity",
 ]
@@ -266,34 +266,30 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
     return ax
 
 
-def plot_neighbors_path(path, *, ax=None, title="choice of the neighborhood size"):
-    """Predictability of labels against the number of neighbours, the choice marked.
+def plot_candidates(candidates, *, ax=None, title=None):
+    """Predictability of the labellings behind a consensus, by the size of their neighbourhoods.
 
     Parameters
     ----------
-    path : NeighborsPath
-        ``path_`` of a fitted TLRR.
+    candidates : dict of ndarray
+        ``candidates_`` of a fitted `ConsensusTLRR`.
     ax : matplotlib.axes.Axes, optional
-    title : str, default="choice of the neighborhood size"
+    title : str, optional
 
     Returns
     -------
     matplotlib.axes.Axes
     """
-    if path is None:
-        raise ValueError(
-            "there is no path: the model had n_neighbors or lam given, and chose from nothing"
-        )
     ax = new_figure() if ax is None else ax
-    for kind, style in zip(("c", "2c"), _styles(), strict=False):
-        shown = path.embedding == kind
-        ax.plot(path.n_neighbors[shown], path.predictability[shown], label=f"{kind} eigenvectors",
-                **style)  # fmt: skip
-    ax.plot(path.n_neighbors[path.best], path.predictability[path.best], "o", ms=12, mfc="none",
-            color=COLORS[3], label=f"chosen: {path.n_neighbors[path.best]}")  # fmt: skip
-    sizes = np.unique(path.n_neighbors)
+    sizes, J = candidates["n_neighbors"], candidates["predictability"]
+    for kind, marker, color in zip(np.unique(candidates["graph"]), MARKERS, COLORS, strict=False):
+        own = candidates["graph"] == kind
+        ax.plot(sizes[own], J[own], marker, color=color, ms=5, alpha=0.7,
+                label=f"graphs of {kind} rows")  # fmt: skip
+    fused = candidates["fused"]
+    ax.plot(sizes[fused], J[fused], "o", ms=11, mfc="none", color=COLORS[3], label="fused")
     ax.set_xscale("log")
-    ax.set_xticks(sizes, [str(d) for d in sizes])
+    ax.set_xticks(np.unique(sizes), [str(d) for d in np.unique(sizes)])
     ax.minorticks_off()
     ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
     ax.legend(fontsize="small")

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ._judge import JudgeByViews
+from ._judge import Judge
 from .threads import blas_threads
 from .views import check_views
+from .views._rows import ViewRows, canonical_order
 
 __all__ = ["label_predictability"]
 
@@ -75,8 +76,9 @@ def label_predictability(views, labels):
             "leave samples without a label out"
         )
     with blas_threads(1):
-        judge = JudgeByViews(views)
-        scores = [judge(*_numbered(row))[0] for row in np.atleast_2d(labels)]
+        order = canonical_order(views)
+        judge = Judge([ViewRows(X[order]) for X in views])
+        scores = [judge(*_numbered(row[order]))[0] for row in np.atleast_2d(labels)]
     return float(scores[0]) if labels.ndim == 1 else np.array(scores)
 
 

@@ -11,23 +11,20 @@ import sklearn
 
 from . import __version__
 from ._page import details, figure, gallery, html_table, page, section
-from ._sources._row_source import row_source
+from ._sources._row_source import stored_rows
 from .explanation import explain
 from .explanation._panels import panels_of, similarities
-from .plots import new_figure, plot_embedding, plot_n_clusters, plot_neighbors_path, plot_similarity
+from .plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
 
 __all__ = ["write_report"]
 
 LISTED = 50  # samples between two clusters
 DRAWN = 20_000  # samples of an embedding
 LEARNED = {
-    "n_neighbors_": "neighbors per sample",
     "lam_": "lam",
-    "size_": "size",
-    "labels_from_": "labels from",
     "n_iter_": "iterations",
     "converged_": "converged",
-    "gap_bound_": "relative distance to the minimum at most",
+    "gap_": "relative duality gap",
     "n_tuples_": "tuples of labels that were fused",
 }
 
@@ -43,7 +40,7 @@ def write_report(
     path : str or Path
         The folder must exist.
     model : estimator
-        Fitted; with ``keep="all"`` where similarities and embedding are to be shown.
+        Fitted; with ``store="all"`` where similarities and embedding are to be shown.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
         What it was fitted on.
     explanation : Explanation, optional
@@ -66,7 +63,7 @@ def write_report(
     ImportError
         Without matplotlib: ``pip install mvsc_fast[plot]``.
     """
-    in_memory = views is not None and row_source(views) is None
+    in_memory = views is not None and stored_rows(views) is None
     found = explain(model, views if in_memory else None) if explanation is None else explanation
     clusters = len(found.clusters)
     parts = [
@@ -153,11 +150,11 @@ def _caption(found):
 def _relations(model, found):
     """Similarities before and after, and the embedding."""
     pictures = []
-    if getattr(model, "affinity_", None) is not None:
+    if getattr(model, "affinity_matrix_", None) is not None:
         matrices, labels, titles = similarities(model)
         for S, title in zip(matrices, titles, strict=True):
             pictures.append(figure(lambda S=S: plot_similarity(S, labels), title, title))
-    embedding = getattr(model, "embedding_", None)
+    embedding = found.embedding
     if embedding is not None:
         shown = np.arange(len(embedding))[:: -(-len(embedding) // DRAWN)]
         labels = found.clusters[found.labels[shown]]
@@ -174,7 +171,7 @@ def _views(found, views):
     for i, name in enumerate(found.view_names):
         X = named.get(name)
         lacking = ""
-        if X is not None and row_source([X]) is None and hasattr(X, "__array__"):
+        if X is not None and stored_rows([X]) is None and hasattr(X, "__array__"):
             lacking = str(int(np.isnan(np.asarray(X, dtype=float)).all(axis=1).sum()))
         support = "" if found.view_support is None else _number(found.view_support[i])
         reason = found.set_aside.get(name)
@@ -189,28 +186,9 @@ def _choices(model, counts):
     if counts is not None:
         yield figure(lambda: plot_n_clusters(counts), "counts",
                      "What speaks for each number of clusters")  # fmt: skip
-    if getattr(model, "path_", None) is not None:
-        yield figure(lambda: plot_neighbors_path(model.path_, title=None), "path",
-                     "The number of neighbors is that of the most predictable labels")  # fmt: skip
-    if getattr(model, "candidates_", None):
-        yield figure(lambda: _candidates(model), "candidates",
+    if hasattr(model, "candidates_"):
+        yield figure(lambda: plot_candidates(model.candidates_), "candidates",
                      "Predictability of the labellings behind the consensus")  # fmt: skip
-
-
-def _candidates(model):
-    ax = new_figure()
-    shown = [one for one in model.candidates_ if one.n_neighbors is not None]
-    for kind, marker in zip(dict.fromkeys(one.graph for one in shown), "osD^", strict=False):
-        own = [one for one in shown if one.graph == kind]
-        ax.plot([one.n_neighbors for one in own], [one.predictability for one in own], marker,
-                ms=6, alpha=0.7, label=f"graphs of {kind} rows")  # fmt: skip
-    sizes = sorted({one.n_neighbors for one in shown})
-    ax.set_xscale("log")
-    ax.set_xticks(sizes, [str(d) for d in sizes])
-    ax.minorticks_off()
-    ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels")
-    ax.legend(fontsize="small")
-    return ax
 
 
 def _parameters(model):

@@ -5,23 +5,29 @@ number; BLAS, and OpenMP in other libraries, have one. A problem below `SMALL` s
 everywhere; a larger one has as many as asked for, or by default the CPUs that nobody else is using,
 shared between the fits in progress.
 
-Threads that wait for each other spin, for whole time slices where one has no CPU. Beside busy
-processes two threads took 2.4 times as long as one for TLRR of 640 samples, 15 to 35 times in
-OpenBLAS (t-SVD-MSC and LT-MSC of 480) and 12 to 225 times in scikit-learn's k-means. And sums of
-OpenBLAS depend on its threads, which must not decide on the last bits of a result.
+The sums of OpenBLAS and of scikit-learn's k-means depend on their threads, which must not decide
+on the last bits of a result. And threads that wait for each other spin, for whole time slices if
+one has no CPU. Next to busy processes two threads took 1.5 to 2.4 times as long as one for TLRR of
+640 samples, 15 to 35 times in OpenBLAS (t-SVD-MSC and LT-MSC of 480) and 12 to 225 times in
+scikit-learn's k-means.
+
+OpenBLAS has one setting for the process, also by ``openblas_set_num_threads_local``, so it cannot
+be limited for the calling thread alone.
 """
 
 import contextlib
+import ctypes
 import functools
+import math
 import os
-import threading
+import sys
 from pathlib import Path
 
-import joblib
 import numpy as np
 import threadpoolctl
 
 from ._kernels import HAS_OPENMP
+from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
 from .validation import check_integer
 
 __all__ = [
@@ -34,121 +40,101 @@ __all__ = [
 ]
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
+MOST_PER_CPU = 4  # every thread has a workspace of its own, and more only wait for each other
+
+# The functions that read and set the threads of a library.
+FUNCTIONS = {
+    "openblas": ("openblas_get_num_threads", "openblas_set_num_threads"),
+    "mkl": ("MKL_Get_Max_Threads", "MKL_Set_Num_Threads_Local"),
+    "blis": ("bli_thread_get_num_threads", "bli_thread_set_num_threads"),
+    "flexiblas": ("flexiblas_get_num_threads", "flexiblas_set_num_threads"),
+    "openmp": ("omp_get_max_threads", "omp_set_num_threads"),
+}
+PER_THREAD = ("mkl", "openmp")  # every thread has a setting; Visual C++'s OpenMP has one for all
+AFFIXES = [(prefix, suffix) for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")]
+
+# Quota and period of the CPU time of a container: of cgroups, version 2 and 1.
+QUOTAS = [
+    ("/sys/fs/cgroup/cpu.max",),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+]
+
 _in_forked_child = False
-
-
-@functools.lru_cache(maxsize=1)
-def _controller():
-    return threadpoolctl.ThreadpoolController()
-
-
-class _BlasLimit:
-    """The number of BLAS threads of the process: the least that any running call asks for.
-
-    BLAS has one setting for all Python threads, so concurrent calls must not save and restore it
-    behind each other's back: the first to come notes it, the last to go puts it back.
-    """
-
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._requests = []
-        self._original = None
-
-    @contextlib.contextmanager
-    def __call__(self, n_threads):
-        request = [n_threads]  # found again by identity, wherever an interrupt strikes
-        try:
-            with self._lock:
-                if not self._requests:
-                    libraries = _controller().select(user_api="blas").lib_controllers
-                    self._original = [(library, library.get_num_threads()) for library in libraries]
-                self._change([*self._requests, request])
-            yield
-        finally:
-            with self._lock:
-                self._change([other for other in self._requests if other is not request])
-
-    def _change(self, requests):
-        before, self._requests = min(self._requests, default=None), requests
-        after = min(requests, default=None)
-        if after != before:
-            for library, original in self._original:
-                _set_blas(library, original if after is None else after[0])
-
-
-def _set_blas(library, n_threads):
-    """Set BLAS's threads from any Python thread.
-
-    threadpoolctl 3.7 and later ignores, without a word, all but the Python thread that was first to
-    set OpenBLAS's threads, until that one gives the control back.
-    """
-    give_back = getattr(library, "clear_controlling_thread", lambda force: None)
-    give_back(force=True)
-    library.set_num_threads(n_threads)
-    give_back(force=True)
-
-
-class _Fits:
-    """Fits in progress: the Python threads they run in, once for each of nested fits."""
-
-    def __init__(self):
-        self._threads = []  # append and remove are atomic
-
-    @contextlib.contextmanager
-    def __call__(self):
-        me = threading.get_ident()
-        self._threads.append(me)
-        try:
-            yield
-        finally:
-            self._threads.remove(me)
-
-    def others(self):
-        """Python threads other than this one that are in a fit."""
-        return len({*self._threads} - {threading.get_ident()})
-
-
-_blas_limit = _BlasLimit()
-_fits = _Fits()
+_n_modules = 0  # imported when libraries were last looked for
 
 
 def _after_fork():
-    """In a forked child: GCC's OpenMP hangs once the parent has used it, so do without."""
-    global _in_forked_child, _blas_limit, _fits
+    global _in_forked_child
     _in_forked_child = True
-    _blas_limit, _fits = _BlasLimit(), _Fits()
+    leave_for_other_threads()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+def _find_libraries():
+    """Have limits include all loaded libraries; new ones come with newly imported modules."""
+    global _n_modules
+    n_modules = len(sys.modules)
+    if n_modules == _n_modules:
+        return
+    for library in threadpoolctl.ThreadpoolController().lib_controllers:
+        is_blas = library.user_api == "blas"
+        kind = library.internal_api
+        if kind == "openblas" and library.threading_layer == "openmp":
+            kind = "openmp"  # whose setting it follows
+        addresses = _addresses(library, *FUNCTIONS.get(kind, ()))
+        if addresses:
+            per_thread = kind in PER_THREAD and library.prefix != "vcomp"
+            add_library(*addresses, is_blas, per_thread)
+    _n_modules = n_modules
+
+
+def _addresses(library, *names):
+    """Where functions of a library are in memory; empty if it lacks one."""
+    for prefix, suffix in AFFIXES:
+        functions = [getattr(library.dynlib, f"{prefix}{name}{suffix}", None) for name in names]
+        if all(functions):
+            return [ctypes.cast(function, ctypes.c_void_p).value for function in functions]
+    return []
+
+
 def resolve_threads(n_threads=None):
     """Number of threads for ``n_threads``: None follows OMP_NUM_THREADS, or takes the free CPUs.
 
-    These are the CPUs in the process's affinity mask and cgroup limits, divided by the number of
-    fits in progress in this process, without those that other processes are keeping busy at this
-    moment (known on Linux only). A process made by fork always gets 1, as OpenMP may hang there:
-    start worker processes by "spawn" or "forkserver", or joblib's default, to have threads in them.
+    These are the CPUs in the process's affinity mask and within its cgroup's quota, divided by the
+    number of fits in progress in this process, without those that other processes are keeping busy
+    at this moment (known on Linux only). Requests beyond `MOST_PER_CPU` threads for every CPU that
+    the process may use get that many. A process made by fork always gets 1, as OpenMP may hang
+    there: start worker processes by "spawn" or "forkserver", or joblib's default, to have threads
+    in them.
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
     if _in_forked_child:
-        # scikit-learn's k-means has an OpenMP of its own.
-        _controller().limit(limits=1, user_api="openmp")
         return 1
-    if n_threads is not None:
-        return n_threads
+    cpus = _allowed_cpus()
+    if n_threads is None:
+        n_threads = _omp_num_threads() or _free_cpus(cpus)
+    return min(n_threads, MOST_PER_CPU * cpus)
+
+
+def _omp_num_threads():
+    """The first number of OMP_NUM_THREADS; 0 if there is none."""
     with contextlib.suppress(ValueError):
-        asked = int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0])
-        if asked >= 1:
-            return asked
-    share = joblib.cpu_count() // (1 + _fits.others())
+        return max(0, int(os.environ.get("OMP_NUM_THREADS", "").split(",")[0]))
+    return 0
+
+
+def _free_cpus(cpus):
+    """This fit's share of the CPUs that other processes leave; at least 1."""
+    share = cpus // (1 + fits_elsewhere())
     return max(1, min(share, (os.cpu_count() or 1) - _busy_neighbours()))
 
 
 def _busy_neighbours():
-    """Threads of other processes that run or wait for a CPU now; 0 where the system hides them."""
+    """Threads of other processes that run or wait for a CPU now; 0 if the system hides them."""
     try:
         running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
         ours = sum(
@@ -160,39 +146,47 @@ def _busy_neighbours():
     return max(0, running - ours)
 
 
+def _allowed_cpus():
+    """CPUs in the affinity mask, or as many as the quota of the cgroup amounts to."""
+    if hasattr(os, "sched_getaffinity"):
+        return min(len(os.sched_getaffinity(0)), _quota())
+    return os.cpu_count() or 1
+
+
+@functools.lru_cache(maxsize=1)
+def _quota():
+    """CPUs that the quota of the cgroup amounts to, or infinity."""
+    for files in QUOTAS:
+        with contextlib.suppress(OSError, ValueError):
+            words = " ".join(Path(file).read_text() for file in files).split()
+            quota, period = map(int, words)  # "max" and -1 are none
+            if quota > 0 and period > 0:
+                return math.ceil(quota / period)
+    return math.inf
+
+
 def useful_threads(n_threads, n_samples):
-    """Threads worth waking for n x n matrices: 1 below `SMALL` samples."""
+    """Threads worth waiting for n x n matrices: 1 below `SMALL` samples."""
     return n_threads if n_samples >= SMALL else 1
 
 
 def blas_threads(n_threads):
-    """Context in which BLAS uses ``n_threads`` threads; the former setting returns afterwards."""
-    return _blas_limit(n_threads)
+    """Context in which BLAS uses at most ``n_threads`` threads."""
+    _find_libraries()
+    return Limit(n_threads)
 
 
-@contextlib.contextmanager
 def limit_threads():
-    """Context in which BLAS, and OpenMP in other libraries, use one thread.
-
-    OpenMP keeps its setting for every Python thread apart, so that it can be put back at once.
-    """
-    libraries = _controller().select(user_api="openmp").lib_controllers
-    former = [(library, library.get_num_threads()) for library in libraries]
-    try:
-        for library, _ in former:
-            library.set_num_threads(1)
-        with blas_threads(1):
-            yield
-    finally:
-        for library, count in former:
-            library.set_num_threads(count)
+    """Context in which BLAS, and OpenMP in other libraries, use one thread."""
+    _find_libraries()
+    return Limit(1, openmp=1)
 
 
-@contextlib.contextmanager
 def use_threads(n_threads, n_samples):
     """Context of a fit: gives the number of threads of the core; all other libraries have one."""
-    with _fits(), limit_threads():
-        yield useful_threads(resolve_threads(n_threads), n_samples)
+    _find_libraries()
+    n_threads = useful_threads(resolve_threads(n_threads), n_samples)
+    return Limit(1, openmp=1, n_threads=n_threads)
 
 
 def show_config():
@@ -211,7 +205,7 @@ def show_config():
     print(f"scikit-learn  {sklearn.__version__}")
     print(f"openmp        {'yes' if HAS_OPENMP else 'no: the compiled core runs serially'}")
     print(f"threads       {resolve_threads()}")
-    for library in _controller().info():
+    for library in threadpoolctl.threadpool_info():
         if library["user_api"] == "blas":
             print(
                 f"blas          {library['internal_api']} {library['version']} "

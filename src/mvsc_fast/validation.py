@@ -11,6 +11,7 @@ from ._warnings import warn_user
 
 __all__ = [
     "available_memory",
+    "check_available_memory",
     "check_clusters",
     "check_finite",
     "check_integer",
@@ -23,6 +24,7 @@ __all__ = [
     "check_slice_size",
     "check_sparse_similarities",
     "check_squarable",
+    "in_bytes",
     "in_range",
     "largest_squarable",
 ]
@@ -165,13 +167,26 @@ def check_slice_size(n, what):
 
 def check_memory(needed, what):
     """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
+    check_available_memory(
+        needed,
+        what,
+        "float32 input halves it, a sparser W splits into smaller blocks, or cluster a sample of "
+        "the data",
+    )
+
+
+def check_available_memory(needed, what, way_out):
+    """As `check_memory`, with what the message suggests instead."""
     available = available_memory()
     if needed > available:
         raise MemoryError(
-            f"{what} needs about {needed / 2**30:.3g} GiB, {available / 2**30:.3g} GiB are "
-            "available. Ways out: float32 input halves it, a sparser W splits into smaller "
-            "blocks, or cluster a sample of the data"
+            f"{what} needs about {in_bytes(needed)}, {in_bytes(available)} are available: {way_out}"
         )
+
+
+def in_bytes(count):
+    """A number of bytes in MiB or GiB."""
+    return f"{count / 2**30:.3g} GiB" if count >= 2**30 else f"{count / 2**20:.3g} MiB"
 
 
 def available_memory():
@@ -193,7 +208,7 @@ def available_memory():
     return available
 
 
-def check_sparse_similarities(W, name="W"):
+def check_sparse_similarities(W, *, nonnegative=False, name="W"):
     """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
     W = [scipy.sparse.csr_array(A) for A in W]
     n = W[0].shape[0]
@@ -211,6 +226,11 @@ def check_sparse_similarities(W, name="W"):
         A = A.astype(dtype)
         A.sum_duplicates()
         check_finite(A, f"{name}: slice {i}")
+        if nonnegative and A.nnz and A.data.min() < 0:
+            raise ValueError(
+                f"{name}: slice {i} has {int((A.data < 0).sum())} negative entries (smallest "
+                f"{A.data.min():.3g}): similarities must be >= 0"
+            )
         difference = abs(A - A.T)
         asymmetry = difference.max() if difference.nnz else 0.0
         if asymmetry > 0:

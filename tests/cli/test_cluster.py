@@ -10,7 +10,7 @@ from mvsc_fast._sources._row_source import RowSource
 from mvsc_fast._sources._scaled_rows import ScaledRows
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import main
-from mvsc_fast.methods import ESTIMATORS, _tlrr_size
+from mvsc_fast.methods import ESTIMATORS
 
 
 @pytest.fixture
@@ -37,14 +37,6 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     sizes = np.bincount(table[:, 1]).tolist()
     told = f"90 samples, 40 + 60 features in 2 views, 3 clusters of {sizes[0]}, {sizes[1]}, "
     assert err == f"mvsc-fast: {told}{sizes[2]} samples\n"
-
-
-def test_similarities_kept_sparse_are_drawn(data, monkeypatch):
-    monkeypatch.setattr(_tlrr_size, "DENSE_COST", 0)
-    picture = data / "plot.png"
-    arguments = ["--clusters", "3", "--method", "tlrr", "--plot", str(picture)]
-    assert main(["cluster", str(data / "data.npz"), *arguments]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_labels_go_to_the_output_by_default(data, capsys):
@@ -263,7 +255,6 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
     assert any(isinstance(one[0], ScaledRows) for one in seen)
 
 
-@pytest.mark.filterwarnings("ignore:the tensor at")
 def test_demo(tmp_path, capsys):
     assert main(["demo", "--per-class", "12", "--output", str(tmp_path / "out")]) == 0
     out = capsys.readouterr().out

@@ -1,13 +1,19 @@
 """ConsensusTLRR: accuracy where clusters are clear, invariances, new samples, degenerate data."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast import ConsensusTLRR, consensus_labels, datasets, label_predictability
+from mvsc_fast._judge import Judge, refined_labels
+from mvsc_fast.methods._base import draw_seed
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
 def blobs(n, n_clusters, seed, n_features=(5, 10, 20), sizes=None):
@@ -48,34 +54,46 @@ def test_noise_views_are_set_aside(count, d):
     assert clustering_scores(y, model.labels_)["acc"] >= 0.98
     assert model.views_used_ == [0, 1, 2]
     assert (model.view_support_[3:] < 0.1).all() and (model.view_support_[:3] > 0.3).all()
-    all_views = ConsensusTLRR(5, views="all", random_state=0).fit(given)
+    all_views = ConsensusTLRR(5, view_selection="all", random_state=0).fit(given)
     assert all_views.views_used_ == list(range(3 + count))
 
 
 def test_attributes_tell_the_story(subspaces, fitted):
     views, y = subspaces
     assert clustering_scores(y, fitted.labels_)["acc"] >= 0.97
-    assert len(fitted.candidates_) == 17
-    consensus, *others = fitted.candidates_
-    assert consensus.graph == "tlrr" and consensus.weight == 0
-    assert {(one.graph, one.n_neighbors, one.embedding) for one in others} == {
-        (graph, d, embedding)
-        for graph in ("unit", "centred")
-        for d in (8, 15, 30, 60)
-        for embedding in ("c", "2c")
+    table = fitted.candidates_
+    assert table["labels"].shape == (32, 240) and all(len(column) == 32 for column in table.values())
+    tried = set(zip(*(table[key] for key in ("graph", "n_neighbors", "n_components")), strict=True))
+    assert tried == {
+        (graph, d, k) for graph in ("unit", "centred") for d in (8, 15, 30, 60) for k in (4, 8)
     }
-    assert "labels=<int64 (240,)>" in repr(consensus) and "array" not in repr(others)
-    judged = [one.predictability for one in others]
-    assert judged == sorted(judged, reverse=True) and 0.3 < judged[0] <= 1
-    np.testing.assert_allclose([one.weight for one in others], (judged / np.max(judged)) ** 32)
-    np.testing.assert_array_equal(fitted.candidates_[fitted.chosen_].labels, fitted.labels_)
-    assert fitted.affinity_.shape == (240, 240) and fitted.affinity_.diagonal().max() == 0
-    assert abs(fitted.affinity_ - fitted.affinity_.T).max() == 0
-    assert fitted.embedding_.shape == (240, 4)
-    np.testing.assert_allclose(np.linalg.norm(fitted.embedding_, axis=1), 1, atol=1e-6)
+    J, fused = table["predictability"], table["fused"]
+    assert fused.sum() == 6 and J[fused].min() >= J[~fused].max() - 1e-12 and J.max() <= 1
+    np.testing.assert_array_equal(
+        J, label_predictability(views, table["labels"])
+    )
+    assert fitted.affinity_matrix_.shape == (240, 240)
+    assert fitted.affinity_matrix_.diagonal().max() == 0
+    assert abs(fitted.affinity_matrix_ - fitted.affinity_matrix_.T).max() == 0
     assert fitted.n_tuples_ >= 4 and 0 <= fitted.gap_ <= 1e-3
-    assert fitted.n_features_in_ == [40, 60, 30] and fitted.views_used_ == [0, 1, 2]
+    assert fitted.n_features_per_view_ == [40, 60, 30] and fitted.n_features_in_ == 130
+    assert fitted.views_used_ == [0, 1, 2]
     np.testing.assert_array_equal(fitted.samples_, np.arange(240))
+
+
+def test_the_labels_are_those_of_the_steps_by_hand(subspaces, fitted):
+    """Fused, then refined by ridge and neighbours until they no longer change."""
+    views, _ = subspaces
+    order = canonical_order(views)
+    table, A = fitted.candidates_, fitted.affinity_matrix_[order][:, order]
+    J = np.round(table["predictability"], 12)
+    best = np.argsort(-J, kind="stable")[:6]
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    labels = consensus_labels(table["labels"][best][:, order], 4, random_state=0).labels
+    assert seed == draw_seed(0)
+    judge = Judge([ViewRows(X[order]) for X in views])
+    labels = refined_labels(labels, 4, judge.ridge, A)
+    np.testing.assert_array_equal(labels, fitted.labels_[order])
 
 
 def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted):
@@ -84,8 +102,8 @@ def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted)
     order = np.random.RandomState(0).permutation(240)
     other = ConsensusTLRR(4, random_state=0).fit([X[order] for X in views])
     np.testing.assert_array_equal(other.labels_, fitted.labels_[order])
-    np.testing.assert_array_equal(other.embedding_, fitted.embedding_[order])
-    assert (other.affinity_ != fitted.affinity_[order][:, order]).nnz == 0
+    ours, theirs = fitted.affinity_matrix_[order][:, order], other.affinity_matrix_
+    assert (theirs != ours).nnz == 0
     for X, original in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, original)
 
@@ -132,10 +150,8 @@ def test_new_samples_have_the_labels_of_fitting_them(subspaces):
 def test_a_sample_is_clustered_and_the_rest_predicted():
     views, y = blobs(240, 4, seed=0)
     model = ConsensusTLRR(4, max_samples=120, random_state=0).fit(views)
-    assert model.samples_.shape == (120,) and model.affinity_.shape == (120, 120)
+    assert model.samples_.shape == (120,) and model.affinity_matrix_.shape == (120, 120)
     assert clustering_scores(y, model.labels_)["acc"] >= 0.95
-    chosen = model.candidates_[model.chosen_].labels
-    np.testing.assert_array_equal(model.labels_[model.samples_], chosen)
     rest = np.setdiff1d(np.arange(240), model.samples_)
     np.testing.assert_array_equal(model.predict([X[rest] for X in views]), model.labels_[rest])
     order = np.random.RandomState(0).permutation(240)
@@ -148,10 +164,9 @@ def test_a_sample_is_clustered_and_the_rest_predicted():
     [
         ({"n_clusters": 0}, "n_clusters == 0, must be >= 1"),
         ({"n_clusters": 241}, "n_clusters=241 is more than the number of samples, n_samples=240"),
-        ({"n_init": 0}, "n_init"),
         ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
         ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),
-        ({"views": "some"}, "views must be one of 'auto', 'all', got 'some'"),
+        ({"view_selection": "some"}, "view_selection must be one of 'auto', 'all', got 'some'"),
         ({"n_threads": 0}, "n_threads"),
     ],
 )
@@ -241,3 +256,76 @@ def test_progress_goes_to_standard_error(subspaces, capsys):
     ConsensusTLRR(4, random_state=0, verbose=1).fit([X[:60] for X in subspaces[0]])
     told = capsys.readouterr()
     assert told.out == "" and "[ConsensusTLRR] TLRR of" in told.err
+
+
+# ------------------------------------------------------------------ what a model stores
+
+
+def test_a_model_that_stores_labels_predicts_as_one_that_stores_all(subspaces, fitted):
+    views = subspaces[0]
+    small = ConsensusTLRR(4, store="labels", random_state=0).fit(views)
+    np.testing.assert_array_equal(small.labels_, fitted.labels_)
+    assert set(vars(fitted)) - set(vars(small)) == {"affinity_matrix_"}
+    assert set(fitted.candidates_) - set(small.candidates_) == {"labels"}
+    again = pickle.loads(pickle.dumps(small))
+    assert len(pickle.dumps(small)) < 0.8 * len(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(views), fitted.predict(views))
+
+
+# ------------------------------------------------------------------ fits that do not end
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was(subspaces):
+    views = subspaces[0]
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    before = dict(vars(model))
+
+    def fail(state):
+        if state.stage == "refinement":
+            raise KeyboardInterrupt
+
+    model.set_params(callback=fail)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([X[:100] for X in views])
+    assert {**vars(model), "callback": None} == before
+
+
+def test_a_fit_within_a_fit_of_the_same_model_is_refused(subspaces):
+    views = [X[:60] for X in subspaces[0]]
+    model = ConsensusTLRR(4, random_state=0)
+    seen = []
+
+    def again(state):
+        if not seen:
+            seen.append(state.stage)
+            with pytest.raises(RuntimeError, match="is being fitted already.*fit a clone"):
+                model.fit(views)
+            model.set_params(n_clusters=2)  # of the next fit, not of this one
+
+    model.set_params(callback=again)
+    assert len(np.unique(model.fit(views).labels_)) == 4 and seen
+    assert len(np.unique(model.fit(views).labels_)) == 2
+
+
+def test_fits_in_threads_do_not_mix(subspaces):
+    views = [X[:80] for X in subspaces[0]]
+    parts = [[X[i::2] for X in views] for i in range(2)]
+    expected = [ConsensusTLRR(4, random_state=0).fit_predict(part) for part in parts]
+    model = ConsensusTLRR(4, random_state=0)
+
+    def labels_or_refusal(i):
+        try:
+            return model.fit(parts[i % 2]).labels_.tobytes()
+        except RuntimeError:
+            return b"refused"
+
+    with ThreadPoolExecutor(3) as pool:
+        found = set(pool.map(labels_or_refusal, range(12)))
+    assert found <= {b"refused", *(one.tobytes() for one in expected)} and len(found) > 1
+
+
+def test_a_callback_ends_the_search_for_labellings(subspaces):
+    model = ConsensusTLRR(4, random_state=0, callback=lambda s: s.stage == "labellings")
+    with_one_graph = model.fit(subspaces[0])
+    assert len(with_one_graph.candidates_["graph"]) == 4
+    assert with_one_graph.labels_.shape == (240,)

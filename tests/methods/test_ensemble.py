@@ -1,12 +1,14 @@
-"""TLRR of co-associations on label tuples equals TLRR of all samples; the generalised median."""
+"""TLRR of co-associations on label tuples equals TLRR of all samples."""
 
 import numpy as np
 import pytest
 import reference.dual as twin
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
+from mvsc_fast import consensus_labels
 from mvsc_fast.methods import _ensemble as ensemble
-from mvsc_fast.methods._ensemble import generalised_median, tlrr_consensus
 from mvsc_fast.spectral import spectral_labels
 
 
@@ -21,7 +23,7 @@ def labellings_near(y, share, count, seed):
 def test_equal_to_the_cut_of_all_samples(seed):
     y = np.arange(60) % 3
     labellings = labellings_near(y, 0.25, 6, seed)
-    found = tlrr_consensus(labellings, 3, seed=0, n_threads=1)
+    found = consensus_labels(labellings, 3, random_state=0)
     assert 3 < found.n_tuples < 60 and 0 <= found.gap <= 1e-3
     agree = np.array([a[:, None] == a for a in labellings], dtype=float)
     L, _ = twin.tlrr(agree, 0.5, 9.0, 4.5 / (2 * np.sqrt(3)), iterations=30)
@@ -33,7 +35,7 @@ def test_equal_to_the_cut_of_all_samples(seed):
 def test_a_majority_of_the_labellings_decides():
     y = np.arange(400) % 4
     labellings = labellings_near(y, 0.2, 6, seed=0)
-    found = tlrr_consensus(labellings, 4, seed=0, n_threads=1)
+    found = consensus_labels(labellings, 4, random_state=0)
     best = max(adjusted_rand_score(y, one) for one in labellings)
     assert adjusted_rand_score(y, found.labels) > best + 0.2
 
@@ -41,9 +43,9 @@ def test_a_majority_of_the_labellings_decides():
 def test_rare_tuples_follow_those_they_share_most_labels_with(monkeypatch):
     y = np.arange(200) % 4
     labellings = labellings_near(y, 0.1, 6, seed=0)
-    whole = tlrr_consensus(labellings, 4, seed=0, n_threads=1)
+    whole = consensus_labels(labellings, 4, random_state=0)
     monkeypatch.setattr(ensemble, "MAX_TUPLES", 12)
-    part = tlrr_consensus(labellings, 4, seed=0, n_threads=1)
+    part = consensus_labels(labellings, 4, random_state=0)
     assert part.n_tuples == whole.n_tuples > 12
     assert adjusted_rand_score(whole.labels, part.labels) > 0.95
 
@@ -51,22 +53,45 @@ def test_rare_tuples_follow_those_they_share_most_labels_with(monkeypatch):
 def test_no_fewer_tuples_than_clusters_are_cut(monkeypatch):
     monkeypatch.setattr(ensemble, "MAX_TUPLES", 12)
     y = np.arange(400) % 20
-    found = tlrr_consensus(labellings_near(y, 0.1, 6, seed=0), 20, seed=0, n_threads=1)
+    found = consensus_labels(labellings_near(y, 0.1, 6, seed=0), 20, random_state=0)
     assert found.n_tuples > 20 and len(np.unique(found.labels)) == 20
 
 
 def test_with_no_more_tuples_than_clusters_nothing_is_solved():
     y = np.arange(30) % 3
-    equal = tlrr_consensus([y, (y + 1) % 3, y], 3, seed=0, n_threads=1)
+    equal = consensus_labels([y, (y + 1) % 3, y], 3, random_state=0)
     assert equal.n_tuples == 3 and equal.gap == 0 and adjusted_rand_score(y, equal.labels) == 1
-    fewer = tlrr_consensus([y, y], 4, seed=0, n_threads=1)
+    fewer = consensus_labels([y, y], 4, random_state=0)
     np.testing.assert_array_equal(fewer.labels, y)
 
 
-def test_the_median_agrees_best_with_the_weighty():
-    y = np.arange(40) % 4
-    near = labellings_near(y, 0.2, 3, seed=0)
-    other = np.arange(40) // 10
-    assert generalised_median([*near, y, other], [1, 1, 1, 1, 1], 4) == 3
-    assert generalised_median([*near, y, other], [0, 0, 0, 0.1, 1], 4) == 4
-    assert generalised_median([y, (y + 1) % 4], [1, 1], 4) == 0
+def test_labellings_of_other_packages_are_fused():
+    X, y = make_blobs(300, centers=4, cluster_std=2.2, random_state=1)
+    labellings = [
+        KMeans(4, n_init=1, random_state=seed).fit_predict(X[:, :1 + seed % 2]) for seed in range(4)
+    ]
+    labellings += [AgglomerativeClustering(4).fit_predict(X), np.array(list("abcd"))[y]]
+    found = consensus_labels(labellings, 4, random_state=0)
+    assert found.labels.shape == (300,) and set(found.labels) == {0, 1, 2, 3}
+    assert 4 < found.n_tuples < 300 and 0 <= found.gap <= 1e-3
+    worst = np.mean([adjusted_rand_score(y, one) for one in labellings])
+    assert adjusted_rand_score(y, found.labels) > worst
+    again = consensus_labels([np.asarray(one) for one in labellings], 4, random_state=0)
+    np.testing.assert_array_equal(again.labels, found.labels)
+
+
+@pytest.mark.parametrize(
+    ("labellings", "message"),
+    [
+        ([], "labellings is empty"),
+        ([[0, 1], [0, 1, 1]], "labelling 1 has 3 samples, labelling 0 has 2"),
+        ([[0, 1], [0.0, np.nan]], "labelling 1 has 1 NaN or None, the first for sample 1"),
+        ([[0, 1], ["a", None]], "labelling 1 has 1 NaN or None, the first for sample 1"),
+        ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): it must have one label a sample"),
+    ],
+)
+def test_labellings_that_cannot_be_fused(labellings, message):
+    with pytest.raises(ValueError, match=message):
+        consensus_labels(labellings, 2)
+    with pytest.raises(ValueError, match="n_clusters == 0"):
+        consensus_labels([[0, 1]], 0)

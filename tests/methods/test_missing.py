@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, graphs, methods
-from mvsc_fast._sparse._completed import CompletedTensor, spread_factors
-from mvsc_fast._sparse._factors import view_maps
+from mvsc_fast import ConsensusTLRR, datasets, methods
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views._missing import imputed
-from mvsc_fast.views._rows import presence
 
 
 def lacking(views, share, seed=0):
@@ -28,43 +25,29 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    given = [X[:150] for X in data[1]]
-    models = {
-        "dense": TLRR(4, random_state=0, size="dense"),
-        "sparse": TLRR(4, random_state=0, size="sparse"),
-        "consensus": ConsensusTLRR(4, random_state=0),
-    }
-    return {name: model.fit(given) for name, model in models.items()}
+    return ConsensusTLRR(4, random_state=0).fit([X[:150] for X in data[1]])
 
 
-SIZES = ("dense", "sparse", "consensus")
-
-
-@pytest.mark.parametrize("name", SIZES)
-def test_samples_that_lack_views_are_clustered_and_predicted(name, data, fitted):
+def test_samples_that_lack_views_are_clustered_and_predicted(data, fitted):
     _, views, y = data
-    model = fitted[name]
-    assert clustering_scores(y[:150], model.labels_)["acc"] >= 0.95
-    found = model.predict([X[150:] for X in views])
+    assert clustering_scores(y[:150], fitted.labels_)["acc"] >= 0.95
+    found = fitted.predict([X[150:] for X in views])
     assert clustering_scores(y[150:], found)["acc"] >= 0.95
-    again = model.predict([X[:150] for X in views])
-    assert (again == model.labels_).mean() >= 0.95
-    assert model.view_support_.shape == (3,) and model.view_support_.min() > 0.3
+    again = fitted.predict([X[:150] for X in views])
+    assert (again == fitted.labels_).mean() >= 0.95
+    assert fitted.view_support_.shape == (3,) and fitted.view_support_.min() > 0.3
 
 
-@pytest.mark.parametrize("name", SIZES)
-def test_labels_do_not_depend_on_the_order_of_samples(name, data, fitted):
+def test_labels_do_not_depend_on_the_order_of_samples(data, fitted):
     views = [X[:150] for X in data[1]]
     order = np.random.RandomState(1).permutation(150)
-    model = fitted[name]
-    again = type(model)(**model.get_params()).fit([X[order] for X in views])
-    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+    again = ConsensusTLRR(4, random_state=0).fit([X[order] for X in views])
+    np.testing.assert_array_equal(again.labels_, fitted.labels_[order])
 
 
-@pytest.mark.parametrize("estimator", [TLRR, ConsensusTLRR])
-def test_a_model_of_complete_views_predicts_samples_that_lack_some(estimator, data):
+def test_a_model_of_complete_views_predicts_samples_that_lack_some(data):
     complete, views, y = data
-    model = estimator(4, random_state=0).fit([X[:150] for X in complete])
+    model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in complete])
     found = model.predict([X[150:] for X in views])
     assert clustering_scores(y[150:], found)["acc"] >= 0.95
     (one,) = model.predict(
@@ -73,22 +56,29 @@ def test_a_model_of_complete_views_predicts_samples_that_lack_some(estimator, da
     assert one == model.predict([X[150:151] for X in complete])[0]
 
 
-@pytest.mark.parametrize("estimator", [TLRR, ConsensusTLRR])
-def test_the_rest_of_a_sample_may_lack_views(estimator, data):
+def test_the_rest_of_a_sample_may_lack_views(data):
     _, views, y = data
-    size = {"size": "sample"} if estimator is TLRR else {}
-    model = estimator(4, max_samples=120, random_state=0, **size).fit(views)
+    model = ConsensusTLRR(4, max_samples=120, random_state=0).fit(views)
     assert len(model.samples_) == 120
     assert clustering_scores(y, model.labels_)["acc"] >= 0.93
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_noise_with_gaps_is_still_excluded(share):
+    views, _ = datasets.make_multiview_subspaces(700, 4, noise=0.3, random_state=0)
+    views.append(np.random.RandomState(0).randn(700, 30))
+    with pytest.warns(UserWarning, match="noise.*view 3"):
+        model = ConsensusTLRR(4, random_state=0).fit(lacking(views, share))
+    assert model.views_used_ == [0, 1, 2]
 
 
 def test_views_are_not_changed_and_sparse_ones_may_lack_rows(data):
     _, views, y = data
     before = [X.copy() for X in views]
-    plain = TLRR(4, random_state=0).fit(views)
+    plain = ConsensusTLRR(4, random_state=0).fit(views)
     for X, Y in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, Y)
-    mixed = TLRR(4, random_state=0).fit([scipy.sparse.csr_array(views[0]), *views[1:]])
+    mixed = ConsensusTLRR(4, random_state=0).fit([scipy.sparse.csr_array(views[0]), *views[1:]])
     np.testing.assert_array_equal(mixed.labels_, plain.labels_)
 
 
@@ -101,7 +91,6 @@ def spoiled(views, i, rows, columns=slice(None)):
     return out
 
 
-@pytest.mark.parametrize("estimator", [TLRR, ConsensusTLRR])
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -120,67 +109,18 @@ def spoiled(views, i, rows, columns=slice(None)):
         ),
     ],
 )
-def test_what_cannot_be_completed_is_named(estimator, spoil, message, data):
+def test_what_cannot_be_completed_is_named(spoil, message, data):
     with pytest.raises(ValueError, match=message):
-        estimator(4).fit(spoil(data[0]))
+        ConsensusTLRR(4).fit(spoil(data[0]))
 
 
 @pytest.mark.parametrize(
-    "model", [methods.TSVDMSC(4), methods.LMSC(4), TLRR(4, graph="knn"), methods.TRPCA(4)]
+    "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)]
 )
 def test_other_methods_say_which_take_missing_views(model, data):
-    told = "view 1 contains NaN in all of 2 rows .the first is row 3.: ConsensusTLRR, and TLRR"
+    told = "view 1 contains NaN in all of 2 rows .the first is row 3.: ConsensusTLRR takes"
     with pytest.raises(ValueError, match=told):
         model.fit(spoiled(data[0], 1, [3, 8]))
-
-
-# ------------------------------------------------------------------ the recipe
-
-
-def completed_by_hand(views, present, k=5, cap=1.5, rank=10):
-    """The recipe in dense matrices, one slice for each view."""
-    v, n = present.shape
-    W = np.zeros((v, n, n))
-    for A, X, has in zip(W, views, present, strict=True):
-        A[np.ix_(has, has)] = graphs.self_representation([X[has]], scales=[0.5])[0]
-    S = W.sum(axis=0) / np.maximum(present.T.astype(float) @ present, 1)
-    for A, has in zip(W, present, strict=True):
-        if has.all():
-            continue
-        P = np.eye(n) * has
-        for m in np.flatnonzero(~has):
-            nearest = np.argsort(-np.where(has, S[m], 0), kind="stable")[:k]  # many tie at the cap
-            P[m, nearest] = S[m, nearest] / S[m, nearest].sum()
-        B = P @ A @ P.T
-        np.fill_diagonal(B, 0)
-        r = np.sqrt(np.sort(B, axis=1)[:, -rank])
-        A[:] = np.minimum(B / r[:, None] / r, cap)
-    return W
-
-
-@pytest.mark.parametrize("complete_view", [False, True])
-def test_completed_similarities_are_those_of_the_recipe(complete_view):
-    views, _ = datasets.make_multiview_subspaces(60, 3, noise=0.3, random_state=0)
-    given = lacking(views, 0.4)
-    if complete_view:
-        given[1] = views[1]
-    present = presence(given)
-    rows = [X[has] / np.linalg.norm(X[has], axis=1)[:, None]
-            for X, has in zip(given, present, strict=True)]  # fmt: skip
-    factors = [
-        spread_factors(one.factors, has)
-        for one, has in zip(view_maps(rows, [0.5]), present, strict=True)
-    ]
-    every = CompletedTensor(factors, present, n_candidates=59, n_longest=59, n_threads=1)
-    expected = completed_by_hand(given, present)
-    found = np.stack([A.toarray() for A in every.tensor.slices()])
-    np.testing.assert_allclose(found, expected, atol=2e-4)
-    # With few candidates, the entries on the pattern are about the same.
-    few = CompletedTensor(factors, present, n_candidates=20, n_longest=15, n_threads=1)
-    slices = np.stack([A.toarray() for A in few.tensor.slices()])
-    kept = slices.any(axis=0)
-    assert np.array_equal(kept, kept.T) and 15 <= kept.sum() / 60 <= 30
-    assert np.corrcoef(slices[:, kept].ravel(), expected[:, kept].ravel())[0, 1] > 0.9
 
 
 def test_imputed_rows_are_near_those_removed():

@@ -17,7 +17,6 @@ from mvsc_fast import (
     TRPCA,
     TSVDMSC,
     DiMSC,
-    SelfOrdered,
     UtSVDMSC,
     datasets,
     snn,
@@ -137,33 +136,32 @@ def test_published_accuracy_of_snn_on_yaleb_in_file_order(load_shared):
 LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, MCLES)
 
 
-@pytest.mark.filterwarnings("ignore:the tensor at")
 @pytest.mark.parametrize("graph", [E(3, random_state=0) for E in LEARNERS], ids=repr)
 @pytest.mark.parametrize("recovery", [TLRR, TRPCA, SNN])
 def test_any_tensor_into_any_recovery(subspaces, recovery, graph):
     views, y = subspaces
-    model = recovery(3, graph=graph, random_state=0).fit(views)
+    model = recovery(3, affinity=graph, random_state=0).fit(views)
     assert len(np.unique(model.labels_)) == 3
     assert not hasattr(graph, "tensor_")
     fitted = clone(graph).fit(views)
-    again = recovery(3, graph=fitted, random_state=0).fit(views)
+    again = recovery(3, affinity=fitted, random_state=0).fit(views)
     np.testing.assert_allclose(again.similarity_, model.similarity_, atol=1e-10)
 
 
 def test_graph_estimator_inherits_seed_and_threads(subspaces):
     views, _ = subspaces
-    graph = SelfOrdered(TSVDMSC(3))
-    first = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
-    second = TRPCA(3, graph=graph, random_state=7, n_threads=1).fit(views)
+    graph = LMSC(3)  # from a random start
+    first = TRPCA(3, affinity=graph, random_state=7, n_threads=1).fit(views)
+    second = TRPCA(3, affinity=graph, random_state=7, n_threads=1).fit(views)
     np.testing.assert_array_equal(first.similarity_, second.similarity_)
-    assert graph.estimator.random_state is None
+    assert graph.random_state is None
 
 
 @pytest.mark.parametrize("recovery", [TRPCA, SNN])
 def test_precomputed_and_refused_graphs(subspaces, recovery):
     W = random_similarities(2, 30)
-    assert recovery(3, graph="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
-    with pytest.raises(ValueError, match="graph must be one of 'precomputed'.*got 'cosine'"):
-        recovery(3, graph="cosine").fit(subspaces[0])
+    assert recovery(3, affinity="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
+    with pytest.raises(ValueError, match="affinity must be one of 'self_rep.*got 'cosine'"):
+        recovery(3, affinity="cosine").fit(subspaces[0])
     with pytest.raises(ValueError, match="was fitted on 60 samples, the views have 30"):
-        recovery(3, graph=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])
+        recovery(3, affinity=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])

@@ -183,20 +183,18 @@ def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
     assert caught[0].filename == __file__
 
 
-@pytest.mark.filterwarnings("ignore:the tensor at")
 def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
     views, y = load_shared("orl_3view", seed=0)
     graph = TSVDMSC(40, lam=0.5, sample_transform=TLRR(40))
-    model = TLRR(40, graph=graph, n_neighbors=8, random_state=0)
+    model = TLRR(40, affinity=graph, n_neighbors=8, random_state=0)
     assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.85
 
 
-@pytest.mark.filterwarnings("ignore:the tensor at")
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if ESTIMATORS[name]._function])
 def test_convergence_is_monitored(name):
     views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
     model = ESTIMATORS[name](2, max_iter=2, tol=1e-12, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 iterations at") as caught:
+    with pytest.warns(ConvergenceWarning, match="did not converge: .* after 2 iterations") as caught:
         model.fit(views)
     assert caught[0].filename == __file__
     assert model.n_iter_ == 2 and not model.converged_

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import published_tlrr
 from extensions import build, c_compiler
 from native_calls import SOLVERS, example
 
 import mvsc_fast
-from mvsc_fast import tlrr
 from mvsc_fast.core import rows, symmetric
 from mvsc_fast.core import tlrr as core_tlrr
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import random_similarities
+from conftest import published_tlrr, random_similarities
 from extensions import c_compiler
 from native_calls import (
     SLICE_CLIP,
@@ -24,7 +24,7 @@ from native_calls import (
 )
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets, tlrr
+from mvsc_fast import TLRR, datasets
 from mvsc_fast import _kernels as kernels
 from mvsc_fast.threads import blas_threads
 
@@ -53,7 +53,7 @@ def test_solutions_in_posix_threads_equal_python_to_the_last_bit(native_c, tmp_p
     W = random_similarities(2, 300, dtype=np.float32)
     W.tofile(tmp_path / "W.f32")
     tol = 1e-5 if solver == "dual" else 1e-2
-    expected = tlrr(W, lam=0.5, tol=tol, solver=solver, n_threads=1)
+    expected = published_tlrr(W, lam=0.5, tol=tol, solver=solver, n_threads=1)
     assert expected.n_iter > 1
     for n_threads in (1, 2):
         results = native_c.solve(str(tmp_path / "W.f32"), 2, 300, SOLVERS[solver], 0.5, tol, 3,
@@ -109,7 +109,7 @@ def test_a_plain_program_solves_in_posix_threads(programs, raw_file):
     assert found.returncode == 0 and not found.stderr, found.stderr
     for line, lam in zip(found.stdout.splitlines(), lams, strict=True):
         file, of, n_blocks, n_iter, gap, bound = line.split()
-        expected = tlrr(W, lam=float(lam), n_threads=1)
+        expected = published_tlrr(W, lam=float(lam), n_threads=1)
         assert of == lam
         assert Path(file).read_bytes() == expected.tensor.tobytes()
         assert int(n_blocks) == expected.blocks.max() + 1
@@ -169,7 +169,7 @@ def test_cimported_functions_equal_python(native_cython, raw_file):
     expected = W.copy()
     kernels.slice_shrink(expected, 1.5)
     assert native_cython.slice_shrink(path, 3, 50, 50, 1.5, 2) == expected.tobytes()
-    expected = tlrr(W, lam=2.0, tol=0, callback=lambda state: state.iteration == 3)
+    expected = published_tlrr(W, lam=2.0, tol=0, callback=lambda state: state.iteration == 3)
     L, labels, result = native_cython.solve(path, 3, 50, 2.0, 3)
     assert L == expected.tensor.tobytes()
     assert labels == expected.blocks.tolist()

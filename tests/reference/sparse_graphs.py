@@ -31,7 +31,7 @@ def local_scale(entries, rank):
 
 
 def sparse_tensor(A, seen, n_longest, rank=10, cap=1.5):
-    """Dense (v, n, n) with zeros off the pattern, local scales (v, n), longest missed (n,).
+    """Dense (v, n, n) with zeros off the pattern.
 
     A (v, n, n) are the entries before scaling, seen (n, n) the candidates of every row.
     """
@@ -45,31 +45,4 @@ def sparse_tensor(A, seen, n_longest, rank=10, cap=1.5):
     kept = np.zeros_like(seen)
     np.put_along_axis(kept, order[:, :n_longest], True, axis=1)
     kept &= lengths > 0
-    missed = np.where(kept, 0.0, lengths).max(axis=1)
-    return np.where(kept | kept.T, W, 0.0), scales, missed
-
-
-def squared_tubes(A, scales, rank, cap):
-    """A (v, n): entries of a new row for n fitted ones."""
-    own = np.array([local_scale(a, rank) for a in A])
-    W = np.minimum(cap, A / np.sqrt(own[:, None] * scales))
-    return (W**2).sum(axis=0)
-
-
-def vote_scores(
-    A, scales, labels, n_clusters, n_votes, rank=10, cap=1.5, n_listed=None, n_candidates=0
-):
-    """A (v, m, n): entries of m new rows for n fitted ones."""
-    scores = np.zeros((A.shape[1], n_clusters))
-    for j in range(A.shape[1]):
-        squares = squared_tubes(A[:n_listed, j], scales[:n_listed], rank, cap)
-        if n_listed is not None:
-            others = np.argsort(-squares)[n_candidates:]
-            squares[others] = A[n_listed:, j, others] = 0
-            squares += squared_tubes(A[n_listed:, j], scales[n_listed:], rank, cap)
-        length = np.sqrt(squares)
-        order = np.argsort(-length)
-        t = length[order[n_votes]]
-        for k in order[:n_votes]:
-            scores[j, labels[k]] += length[k] - t
-    return scores
+    return np.where(kept | kept.T, W, 0.0)

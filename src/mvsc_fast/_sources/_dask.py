@@ -29,14 +29,14 @@ class DaskSource(RowSource):
         views; the message says how to change that.
     """
 
-    def __init__(self, views, names, rows=None):
-        super().__init__(views, names, rows)
+    def __init__(self, views, titles, rows=None):
+        super().__init__(views, titles, rows)
         chunks = self.views[0].chunks[0]
-        for X, name in zip(self.views, names, strict=True):
+        for X, title in zip(self.views, titles, strict=True):
             if X.chunks[0] != chunks:
                 raise ValueError(
-                    f"{name} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, "
-                    f"{names[0]} has {len(chunks)}, first {chunks[0]}: they must be the same, as "
+                    f"{title} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, "
+                    f"{titles[0]} has {len(chunks)}, first {chunks[0]}: they must be the same, as "
                     "by view.rechunk({0: first.chunks[0]})"
                 )
 
@@ -102,9 +102,6 @@ class DaskSource(RowSource):
     def labels_like(self, labels):
         """Labels of all rows as a Dask array in the chunks of the views."""
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))
-
-    def _all(self):
-        return _computed(self.views)
 
     def _partitions(self):
         """(number of the first row, the delayed blocks of all views) of every partition."""

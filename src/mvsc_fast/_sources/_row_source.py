@@ -10,14 +10,13 @@ from numbers import Real
 import numpy as np
 import scipy.sparse
 
-from ..validation import available_memory
+from ..views import named_views
 from ..views._frames import view_title
 
 BLOCK = 8192  # rows of a block at most
 BLOCK_BYTES = 2**25  # of a block in float64 at most, where no limit is known
 COPIES = 8  # of a block in float64 that a pass holds at once
-# Of a block: fewer are not worth the reading, and a row's votes depend on its place modulo so many.
-LEAST_ROWS = 128
+LEAST_ROWS = 128  # of a block: fewer are not worth the reading
 UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
@@ -36,7 +35,35 @@ def check_bytes(value, name):
     )
 
 
-def row_source(X, rows=None):
+def rows_of(X, *, min_samples=2):
+    """The rows of views, wherever these are kept.
+
+    Views in memory are validated here, others as their rows are read.
+
+    Parameters
+    ----------
+    X : list, tuple, dict or generator of views, or one view
+        As `check_views` takes them, or memory maps, data sets of HDF5, zarr arrays, Dask arrays.
+    min_samples : int, default=2
+
+    Returns
+    -------
+    RowSource
+        With the attributes ``names``, ``columns`` and ``listed`` of `NamedViews`.
+    """
+    source = stored_rows(X)
+    if source is None:
+        given = named_views(X, ensure_min_samples=min_samples, missing=True)
+        source = RowSource(given.arrays)
+        source.names, source.columns, source.listed = given.names, given.columns, given.listed
+    elif source.n_samples < min_samples:
+        raise ValueError(
+            f"{source.titles[0]} has {source.n_samples} samples: at least {min_samples} are needed"
+        )
+    return source
+
+
+def stored_rows(X, rows=None):
     """The source of the rows of X if any of its views is kept outside memory, else None.
 
     Parameters
@@ -58,7 +85,7 @@ def row_source(X, rows=None):
         source = RowSource(views, titles, rows)
     else:
         return None
-    source.view_names, source.listed, source.named = names, listed, named
+    source.names, source.columns, source.listed = names, [None] * len(names), listed
     return source
 
 
@@ -78,14 +105,14 @@ def _is_stored(view):
 class RowSource(Sequence):
     """Views whose rows are read in blocks of a bounded size, and never all at once.
 
-    As a sequence it is that of the views as they were given, with a shape and a dtype each.
+    As a sequence it is that of the views, with a shape and a dtype each.
 
     Parameters
     ----------
     views : list of array-like of shape (n, d_i)
         Arrays, sparse matrices, memory maps, and whatever else has a shape, a dtype and slices:
         data sets of HDF5, zarr arrays.
-    names : list of str, optional
+    titles : list of str, optional
         What messages call the views.
     rows : int, optional
         Rows of a block; None takes as many as `block_rows` says. No result depends on it.
@@ -105,14 +132,14 @@ class RowSource(Sequence):
         If the views are not matrices of real numbers with the same samples.
     """
 
-    def __init__(self, views, names=None, rows=None, first=0):
-        self.names = names or [f"view {i}" for i in range(len(views))]
-        self.views = [self._checked(*named) for named in zip(views, self.names, strict=True)]
+    def __init__(self, views, titles=None, rows=None, first=0):
+        self.titles = titles or [f"view {i}" for i in range(len(views))]
+        self.views = [self._checked(*titled) for titled in zip(views, self.titles, strict=True)]
         self.n_samples = int(self.views[0].shape[0])
-        for X, name in zip(self.views, self.names, strict=True):
+        for X, title in zip(self.views, self.titles, strict=True):
             if X.shape[0] != self.n_samples:
                 raise ValueError(
-                    f"{name} has {X.shape[0]} samples, {self.names[0]} has {self.n_samples}: "
+                    f"{title} has {X.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
                     "every view must describe the same samples"
                 )
         self.n_features = [int(X.shape[1]) for X in self.views]
@@ -120,6 +147,11 @@ class RowSource(Sequence):
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.rows = rows or block_rows(self.n_features)
         self.first = first
+
+    @property
+    def arrays(self):
+        """The views, as `NamedViews` has them."""
+        return self.views
 
     def __len__(self):
         return len(self.views)
@@ -160,6 +192,9 @@ class RowSource(Sequence):
 
     def take(self, indices):
         """Some rows of every view, in the order of their numbers given."""
+        if all(isinstance(X, np.ndarray) and not isinstance(X, np.memmap) or
+               scipy.sparse.issparse(X) for X in self.views):  # fmt: skip
+            return [X[indices].astype(self.dtype, copy=False) for X in self.views]
         order = np.argsort(indices)
         ascending = np.asarray(indices)[order]
         parts = []
@@ -172,23 +207,6 @@ class RowSource(Sequence):
         back = np.argsort(order)
         return [_stacked(part)[back] for part in zip(*parts, strict=True)]
 
-    def like(self, views):
-        """Views in the form in which those of the source were given: list, dict or one view."""
-        if self.named:
-            return dict(zip(self.view_names, views, strict=True))
-        return views if self.listed else views[0]
-
-    def load(self, limit=None):
-        """All views, if they fit in memory, and in ``limit`` bytes where one is given."""
-        needed = self.n_samples * sum(self.n_features) * self.dtype.itemsize
-        available = min(available_memory(), limit or np.inf)
-        if needed > available:
-            raise MemoryError(
-                f"the views take {needed / 2**20:.4g} MiB, {available / 2**20:.4g} MiB are "
-                'available: size="sample" with the default graph reads them in blocks'
-            )
-        return self._all()
-
     def threads(self, n_threads):
         """How many of them the work on one block may have."""
         return n_threads
@@ -196,9 +214,6 @@ class RowSource(Sequence):
     def labels_like(self, labels):
         """Labels of all rows in the form that `per_row` gives them."""
         return labels
-
-    def _all(self):
-        return [X if scipy.sparse.issparse(X) else np.asarray(X[:]) for X in self.views]
 
     def _blocks(self):
         for start in range(0, self.n_samples, self.rows):

@@ -19,7 +19,6 @@ from ._factors import SCALES, check_scales, view_factors
 from ._nearest_rows import listed_rows, nearest_rows, searched_approximately
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
-TINY = np.finfo(np.float32).tiny
 CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row, in the estimators
 
 
@@ -37,34 +36,17 @@ class SparseTensor(NamedTuple):
         Columns, ascending in each row.
     lengths : ndarray of shape (nnz,), float32
         Of the tubes ``values[:, e]``.
-    scales : ndarray of shape (v, n), float32
-        Local scale r of every row.
-    missed : ndarray of shape (n,), float32
-        Longest tube of each row that was seen and that the row did not keep, 0 where none.
     """
 
     values: np.ndarray
     indptr: np.ndarray
     indices: np.ndarray
     lengths: np.ndarray
-    scales: np.ndarray
-    missed: np.ndarray
 
     @property
     def n(self):
         """Number of samples."""
         return len(self.indptr) - 1
-
-    def without_zero_tubes(self):
-        """The same tensor, for solutions whose pattern is much smaller than that of W."""
-        kept = self.values.any(axis=0)
-        values = self.values.compress(kept, axis=1)
-        return self._replace(
-            values=values,
-            indptr=np.concatenate([[0], np.cumsum(kept)])[self.indptr],
-            indices=self.indices[kept],
-            lengths=np.sqrt(np.einsum("ij,ij->j", values, values)),
-        )
 
     def slices(self):
         """The slices as csr_arrays that share the pattern."""
@@ -135,13 +117,12 @@ def sparse_tensor(
     kept = np.empty((n, m), dtype=np.int32)
     entries = np.empty((v, n, m), dtype=np.float32)
     lengths = np.empty((n, m), dtype=np.float32)
-    missed = np.empty(n, dtype=np.float32)
     for rows in blocks:
         if len(blocks) > 1:
             values = _entries(factors, indptr, indices, rows, n_threads)
         _factored.longest_tubes(
             values, roots, indptr, indices, rows.start, rows.stop, cap, kept, entries, lengths,
-            missed, n_threads,
+            n_threads,
         )  # fmt: skip
     found = kept >= 0
     # Where an entry of the symmetric pattern stands: in its own row, or in that of its column.
@@ -156,110 +137,6 @@ def sparse_tensor(
         indptr=pattern.indptr,
         indices=pattern.indices.astype(np.int32, copy=False),
         lengths=lengths[found][place],
-        scales=scales,
-        missed=missed,
-    )
-
-
-def unseen_tubes(factors, candidates, scales, cap=1.5):
-    """The length that no tube of a row exceeds whose column is in none of the row's lists.
-
-    In slice i its cosine is at most that of the last column in list i, c_j, or 1 where there is no
-    list, and so, as ``A_jk = cos |u_j| |u_k| (h_j + h_k)``,
-
-        W_jk <= min(cap, c_j |u_j| / sqrt(r_j) * max_k (h_j + h_k) |u_k| / sqrt(r_k))
-
-    Parameters
-    ----------
-    factors : list of Factors
-    candidates : list of ndarray of shape (n, K)
-        Of `listed_rows`.
-    scales : ndarray of shape (v, n)
-    cap : float, default=1.5
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Infinite where the lists are not exact.
-    """
-    n = len(factors[0].u)
-    if searched_approximately(n):
-        return np.full(n, np.inf)
-    squares = np.zeros(n)
-    if candidates[0].shape[1] >= n - 1:
-        return squares
-    for i, ((u, h), r) in enumerate(zip(factors, scales, strict=True)):
-        length = np.sqrt(np.einsum("ij,ij->i", u, u))  # norm() copies the squares
-        cosine = np.ones(n)
-        if i < len(candidates):
-            last = candidates[i][:, -1]
-            cosine = np.einsum("ij,ij->i", u, u[last]) / (length * length[last] + TINY)
-            cosine[last < 0] = 0.0  # all positive ones are in the list
-        length /= np.sqrt(r)
-        largest = h * length.max() + (h * length).max()
-        squares += np.minimum(cap, np.maximum(cosine, 0) * length * largest) ** 2
-    return np.sqrt(squares)
-
-
-def longest_tubes(W, n_longest=64):
-    """The `SparseTensor` of the longest tubes of every row of a tensor.
-
-    Parameters
-    ----------
-    W : ndarray of shape (v, n, n)
-        Symmetric slices; their diagonals are left out.
-    n_longest : int, default=64
-
-    Returns
-    -------
-    SparseTensor
-        Values as float32, whose ``scales`` are ones.
-    """
-    v, n = W.shape[:2]
-    lengths = np.sqrt(np.einsum("ijk,ijk->jk", W, W))
-    np.fill_diagonal(lengths, 0.0)
-    m = min(n_longest, n - 1)
-    kept = np.argpartition(lengths, n - m, axis=1)[:, n - m :]
-    rows = np.repeat(np.arange(n), m)
-    seen = np.ones((n, n), dtype=bool)
-    np.put_along_axis(seen, kept, False, axis=1)
-    missed = np.max(lengths, axis=1, where=seen, initial=0.0)
-    columns = kept.ravel()
-    found = lengths[rows, columns] > 0
-    ones = np.ones(np.count_nonzero(found), dtype=np.int8)
-    pattern = scipy.sparse.csr_array((ones, (rows[found], columns[found])), shape=(n, n))
-    pattern = pattern.maximum(pattern.T.tocsr())
-    pattern.sort_indices()
-    rows = np.repeat(np.arange(n), np.diff(pattern.indptr))
-    return SparseTensor(
-        values=W.reshape(v, -1).take(rows * n + pattern.indices, axis=1).astype(np.float32),
-        indptr=pattern.indptr,
-        indices=pattern.indices.astype(np.int32, copy=False),
-        lengths=lengths[rows, pattern.indices].astype(np.float32),
-        scales=np.ones((v, n), dtype=np.float32),
-        missed=missed.astype(np.float32),
-    )
-
-
-def on_one_pattern(W):
-    """The `SparseTensor` of sparse slices, on the union of their patterns, diagonals left out."""
-    n = W[0].shape[0]
-    pattern = scipy.sparse.coo_array(sum(A != 0 for A in W))
-    apart = pattern.row != pattern.col
-    ones = np.ones(np.count_nonzero(apart), dtype=np.int8)
-    pattern = scipy.sparse.csr_array((ones, (pattern.row[apart], pattern.col[apart])), (n, n))
-    pattern.sort_indices()
-    rows = np.repeat(np.arange(n), np.diff(pattern.indptr))
-    values = np.zeros((len(W), len(rows)), dtype=np.float32)
-    for out, A in zip(values, W, strict=True):
-        out[:] = np.asarray(A[rows, pattern.indices]).ravel()
-    return SparseTensor(
-        values=values,
-        indptr=pattern.indptr,
-        indices=pattern.indices.astype(np.int32, copy=False),
-        lengths=np.sqrt(np.einsum("ij,ij->j", values, values)),
-        scales=np.ones((len(W), n), dtype=np.float32),
-        missed=np.zeros(n, dtype=np.float32),
     )
 
 
@@ -334,17 +211,23 @@ def sparse_self_representation(
     return tensor.slices()
 
 
-def sparse_knn(views, *, n_neighbors=15):
-    """`knn` without its zeros.
+def sparse_nearest_neighbors(views, *, n_neighbors=15):
+    """`nearest_neighbors` without its zeros.
 
     Returns
     -------
     list of csr_array of shape (n, n)
         Each of a pattern of its own.
     """
-    views = check_views(views)
+    return sparse_neighbor_similarities(
+        check_views(views), check_integer(n_neighbors, "n_neighbors", 1)
+    )
+
+
+def sparse_neighbor_similarities(views, n_neighbors):
+    """`sparse_nearest_neighbors` of validated views."""
     n = views[0].shape[0]
-    n_neighbors = min(check_integer(n_neighbors, "n_neighbors", 1), n - 1)
+    n_neighbors = min(n_neighbors, n - 1)
     indptr = np.arange(n + 1) * n_neighbors
     out = []
     for X in views:

@@ -14,11 +14,9 @@ DENSE_PER_CLUSTER = 24
 DENSE_LIMIT = 256
 # Of matrices that are dense anyway: above, a few eigenvectors are cheaper by Lanczos.
 LAPACK_LIMIT = 3000
-VOTING_NEIGHBORS = 30
 TOLERANCE = 1e-3  # of Lanczos, which may take eigenvalues that differ by a few of it for one
 NEAR_ONE = 0.01
 LOOK = 0.01  # tolerance of a look for what was missed, where there is room for it below 1
-LEAST_TAIL = 1e-6  # keeps every stored pair's vote above zero
 
 
 def tube_threshold(lengths, n, n_neighbors):
@@ -65,27 +63,12 @@ def thresholded_affinity(tensor, tau, tail):
     return _with_tail(plain * factors, plain, tensor, tail)
 
 
-def solved_affinity(tensor, values, tail):
-    """As `thresholded_affinity` for slices of a solution on the same pattern, S = sum_i |L_i|."""
-    return _with_tail(np.abs(values).sum(axis=0), tensor.values.sum(axis=0), tensor, tail)
-
-
 def _with_tail(S, plain, tensor, tail):
     """``S / mean row sum + tail * plain / mean row sum``; S is overwritten."""
     n = tensor.n
     S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
     S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
     return tensor.matrices([S])[0]
-
-
-def voting_affinity(tensor):
-    """The `thresholded_affinity` by which neighbours vote for each other's labels.
-
-    At a threshold that 30 tubes per sample exceed on average, or a third of all.
-    """
-    n = tensor.n
-    tau = tube_threshold(tensor.lengths, n, min(VOTING_NEIGHBORS, max(1, n // 3)))
-    return thresholded_affinity(tensor, tau, LEAST_TAIL)
 
 
 def leading_eigenvectors(A, count, start):
@@ -207,18 +190,6 @@ def warn_of_unlike(degree):
             f"{alone} of {len(degree)} samples resemble no other in any view: there is nothing to "
             "cluster them by, and their labels mean nothing"
         )
-
-
-def start_vector(tensor, seed):
-    """An order of the samples, by degree, and positive random numbers drawn in that order.
-
-    Neither depends on the order in which the samples are given.
-    """
-    (plain,) = tensor.matrices([tensor.values.sum(axis=0, dtype=np.float64)])
-    degree, n = plain.sum(axis=1), tensor.n
-    start = np.empty(n)
-    start[np.argsort(degree, kind="stable")] = np.random.RandomState(seed).uniform(0.5, 1.5, n)
-    return degree, start
 
 
 def embedded(values, vectors, n_clusters, kind):

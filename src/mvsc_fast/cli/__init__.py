@@ -1,4 +1,4 @@
-"""Command line: ``mvsc-fast cluster``, ``mvsc-fast reproduce`` and ``mvsc-fast demo``."""
+"""Command line: ``mvsc-fast cluster``, ``mvsc-fast demo`` and ``mvsc-fast config``."""
 
 import argparse
 import os
@@ -101,22 +101,6 @@ def _parser():
     demo.add_argument("--threads", type=int, default=None)
     demo.set_defaults(run=_demo)
 
-    reproduce = commands.add_parser("reproduce", help="compute the paper's tables and pictures")
-    reproduce.add_argument("data", metavar="DATA_FOLDER", help="with .npz files of the data sets")
-    reproduce.add_argument("--output", default="reproduced", metavar="DIR",
-                           help="where results and report go; finished cells are kept")  # fmt: skip
-    for name, what in (("methods", "rows of the tables"), ("sets", "data sets"),
-                       ("orders", "file, shuffled"), ("studies", "tables, ablation, initial, "
-                       "sensitivity")):  # fmt: skip
-        reproduce.add_argument(f"--{name}", nargs="+", help=f"{what}; all by default")
-    reproduce.add_argument("--seeds", type=int, default=3, help="shuffles, and random starts")
-    reproduce.add_argument("--repeats", type=int, default=20, help="runs of k-means on one fit")
-    reproduce.add_argument("--jobs", type=int, help="cells at a time; all CPUs by default")
-    reproduce.add_argument("--longest", type=float, default=20.0, metavar="MINUTES",
-                           help="leave out cells that take longer")  # fmt: skip
-    reproduce.add_argument("--dry-run", action="store_true", help="only say how long it takes")
-    reproduce.set_defaults(run=_reproduce)
-
     config = commands.add_parser("config", help="show versions, BLAS, OpenMP and threads")
     config.set_defaults(run=lambda args: show_config())
     return parser
@@ -216,17 +200,6 @@ def _bytes(text):
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return text
-
-
-def _reproduce(args):
-    from .. import reproduce
-
-    given = {key: value for key, value in vars(args).items()
-             if key not in ("command", "run") and value is not None}  # fmt: skip
-    records = reproduce.run(**given)
-    failed = [record for record in records if "error" in record]
-    if failed and not args.dry_run:
-        raise ValueError(f"{len(failed)} cells failed, the first with {failed[0]['error']}")
 
 
 if __name__ == "__main__":

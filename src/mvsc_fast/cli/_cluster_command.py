@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
-from .._sources._row_source import row_source
+from .._sources._row_source import stored_rows
 from .._sources._scaled_rows import ScaledRows
 from ..explanation._panels import similarities
 from ..methods import ESTIMATORS
@@ -191,7 +191,7 @@ def _scaled(name, X):
     """A view whose columns have mean 0 and standard deviation 1."""
     if scipy.sparse.issparse(X):
         raise ValueError(f"--scale standard: {name} is sparse, and would not be afterwards")
-    if row_source(X) is not None:
+    if stored_rows(X) is not None:
         return ScaledRows(X)
     scaled = StandardScaler().fit_transform(np.asarray(X))
     return X.__class__(scaled, index=X.index, columns=X.columns) if hasattr(X, "iloc") else scaled
@@ -201,7 +201,7 @@ def _suggested(views, args):
     """The suggested numbers of clusters, said."""
     from ..n_clusters import suggest_n_clusters
 
-    source = row_source(views)
+    source = stored_rows(views)
     if source is not None and source.n_samples > COUNTED:
         rng = np.random.RandomState(args.seed)
         rows = np.sort(rng.choice(source.n_samples, COUNTED, replace=False))
@@ -228,7 +228,7 @@ def _report(args, data, model, views, explained, counts, said):
 def _explanation(model, views):
     from ..explanation import explain
 
-    return explain(model, None if row_source(views) is not None else views)
+    return explain(model, None if stored_rows(views) is not None else views)
 
 
 # ------------------------------------------------------------------------------------- the results

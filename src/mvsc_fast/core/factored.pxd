@@ -90,5 +90,4 @@ cdef void longest_tubes(
     int32_t *kept,
     float *entries,
     float *lengths,
-    float *missed,
 ) noexcept nogil

@@ -256,7 +256,6 @@ cdef void longest_of_row(
     int32_t *kept,
     float *entries,             # slices n x count apart
     float *lengths,
-    float *missed,
 ) noexcept nogil:
     """The longest tubes of row j, as `longest_tubes` lists them."""
     cdef Py_ssize_t i, e, k, ties = 0, c = 0
@@ -268,10 +267,9 @@ cdef void longest_of_row(
             k = indices[e]
             w = fminf(values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap)
             squares[e] += w * w
-    missed[0] = 0.0
     if width > count:
         memcpy(ranked, squares, width * sizeof(float))
-        missed[0] = sqrtf(select_largest(ranked, width, count))
+        select_largest(ranked, width, count)
         least = ranked[0]
         for e in range(count):
             least = fminf(least, ranked[e])
@@ -313,7 +311,6 @@ cdef void longest_tubes(
     int32_t *kept,              # OUT  n x count: columns, -1 where there are fewer
     float *entries,             # OUT  v x n x count
     float *lengths,             # OUT  n x count
-    float *missed,              # OUT  n: length of the longest tube that was not kept
 ) noexcept nogil:
     """The ``count`` longest tubes of every row of W_jk = min(cap, A_jk / sqrt(r_j r_k)).
 
@@ -327,5 +324,5 @@ cdef void longest_tubes(
         longest_of_row(
             values + start - indptr[first], stride, v, n, roots, j, indices + start,
             indptr[j + 1] - start, cap, count, squares, squares + widest, kept + j * count,
-            entries + j * count, lengths + j * count, missed + j
+            entries + j * count, lengths + j * count
         )

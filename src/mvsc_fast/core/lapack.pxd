@@ -98,7 +98,7 @@ cdef inline blas_int stemr(blas_int n, floating *d, floating *e, blas_int first,
     """
     cdef blas_int info = 0, found = 0, columns = last - first + 1
     cdef blas_int lwork = <blas_int> stemr_lwork(n), liwork = <blas_int> stemr_liwork(n)
-    cdef bint tryrac = 1
+    cdef blas_bint tryrac = 1
     cdef char jobz = b'V', selection = b'I'
     cdef floating lower = 0, upper = 0
     if floating is double:

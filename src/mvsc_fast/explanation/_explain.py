@@ -8,16 +8,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._judge import Judge, mutual_information, one_hot
-from .._relevance import MIN_Z
-from ..spectral import simplified_silhouette
+from .._relevance import MIN_Z, ViewGraphs
+from ..spectral import simplified_silhouette, spectral_embedding
 from ..threads import blas_threads
 from ..views import named_views
 from ..views._columns import in_order
-from ..views._missing import imputed, view_graphs
+from ..views._missing import imputed
 from ..views._rows import ViewRows, canonical_order, is_constant, observed
 from ._text import counted, explained_text
 
-TOLD_GAP = 0.1  # a bound above says nothing
 # A margin below which a sample sits between two clusters. Of such samples of the labels that
 # ConsensusTLRR finds, two thirds are of another class on handwritten, bbc4view and scene15.
 CLOSE = 0.1
@@ -44,6 +43,8 @@ class Explanation:
         Share of each cluster that all other samples predict to be in it.
     overall_predictability : float or None
         `label_predictability` of the labels; of precomputed similarities, of the neighbors' votes.
+    embedding : ndarray of shape (m, k) or None
+        ``embedding_`` of the model, else that of its ``affinity_matrix_``.
     silhouette : ndarray of shape (c,) or None
         Mean simplified silhouette in the embedding, see `spectral.simplified_silhouette`.
     margin : ndarray of shape (m,) or None
@@ -59,12 +60,10 @@ class Explanation:
         See `view_support_` of the estimators.
     set_aside : dict
         Views that the fit did not use, and why, by name.
-    path : NeighborsPath or None
-        What TLRR chose the number of neighbors from.
-    candidates : list of Candidate or None
-        What ConsensusTLRR chose its labels from.
+    candidates : dict of ndarray or None
+        The labellings behind ConsensusTLRR, see ``candidates_`` there.
     agreement : ndarray or None
-        Normalised mutual information of each candidate, or labelling of the path, with the labels.
+        Normalised mutual information of each of them with the labels.
     choices : list of str
         How the labels came about, in sentences.
     unknown : list of str
@@ -82,12 +81,12 @@ class Explanation:
     set_aside: dict = field(default_factory=dict)
     predictability: np.ndarray | None = None
     overall_predictability: float | None = None
+    embedding: np.ndarray | None = None
     silhouette: np.ndarray | None = None
     margin: np.ndarray | None = None
     other: np.ndarray | None = None
     between: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    path: object = None
-    candidates: list | None = None
+    candidates: dict | None = None
     agreement: np.ndarray | None = None
     choices: list = field(default_factory=list)
     unknown: list = field(default_factory=list)
@@ -135,7 +134,7 @@ def explain(model, views=None):
     What speaks for sample i to be in cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the third map of `label_predictability`, by which
     `ConsensusTLRR` labels new samples; without views, the mean of the same over the neighbors of i
-    in ``affinity_``. The margin of sample i in cluster a, with b the best of all other clusters, is
+    in ``affinity_matrix_``. The margin of sample i in cluster a, with b the best of all other clusters, is
     ``(s_ia - s_ib) / max(s_ia, s_ib)``, negative scores taken for 0.
 
     Examples
@@ -156,7 +155,8 @@ def explain(model, views=None):
     if not hasattr(model, "labels_"):
         raise ValueError(f"{type(model).__name__} has no labels_: nothing to explain")
     clusters, labels = np.unique(model.labels_, return_inverse=True)
-    precomputed = isinstance(getattr(model, "graph", None), str) and model.graph == "precomputed"
+    affinity = getattr(model, "affinity", None)
+    precomputed = isinstance(affinity, str) and affinity == "precomputed"
     names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
     if views is None or precomputed:
         views = None
@@ -192,7 +192,7 @@ def _views_of_fit(views, model, n_samples):
             "pass the views of fit, in the same order"
         )
     n_features = [X.shape[1] for X in views]
-    expected = np.ravel(getattr(model, "n_features_in_", n_features)).tolist()
+    expected = getattr(model, "n_features_per_view_", n_features)
     if n_features != expected:
         raise ValueError(
             f"the views have {n_features} features, those of fit had {expected}: pass the views "
@@ -203,22 +203,22 @@ def _views_of_fit(views, model, n_samples):
 
 def _tell_clusters(found, model, views, precomputed):
     """Quality of the clusters, and the samples between them."""
-    embedding = getattr(model, "embedding_", None)
+    embedding = found.embedding = _embedding(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
     if c < 2:
         found.unknown.append("There is one cluster: nothing to compare it with.")
         return
     if embedding is None:
-        found.unknown.append(f"{found.method} has no embedding_: no silhouette.")
+        found.unknown.append(f"{found.method} has neither embedding_ nor affinity_matrix_: no silhouette.")
     else:
         s = simplified_silhouette(embedding, labels)
         found.silhouette = _by_cluster(s, labels, c)
     Y = one_hot(labels, c)
     if views is None:
-        votes = _neighbor_votes(getattr(model, "affinity_", None))
+        votes = _neighbor_votes(getattr(model, "affinity_matrix_", None))
         if votes is None:
             found.unknown.append(
-                f"{found.method} has no affinity_: how predictable the labels are, and which "
+                f"{found.method} has no affinity_matrix_: how predictable the labels are, and which "
                 "samples sit between two clusters, is told by explain(model, views)."
             )
             return
@@ -248,6 +248,15 @@ def _tell_clusters(found, model, views, precomputed):
     found.margin, found.other = _margins(scores, labels)
     close = np.flatnonzero(found.margin < CLOSE)
     found.between = found.samples[close[np.argsort(found.margin[close], kind="stable")]]
+
+
+def _embedding(model, n_clusters):
+    """Rows in which clusters are apart, if the model has any."""
+    if hasattr(model, "embedding_"):
+        return model.embedding_
+    if not hasattr(model, "affinity_matrix_"):
+        return None
+    return spectral_embedding(model.affinity_matrix_, n_clusters)
 
 
 def _by_cluster(values, labels, n_clusters):
@@ -282,7 +291,7 @@ def _margins(scores, labels):
 def _tell_views(found, model, views, labels):
     """Support of every view, and why some were set aside."""
     if found.view_support is None and views is not None and len(found.clusters) > 1:
-        found.view_support = view_graphs(views).support(labels)
+        found.view_support = ViewGraphs(views).support(labels)
     if found.view_support is None:
         found.unknown.append(
             f"{found.method} has no view_support_: explain(model, views) tells how far each "
@@ -300,7 +309,7 @@ def _tell_views(found, model, views, labels):
     else:
         fitted = [X[found.samples] for X in views]
         varied = [i for i, X in enumerate(observed(fitted)) if not is_constant(X)]
-        graphs = view_graphs(fitted)
+        graphs = ViewGraphs(fitted)
         across = dict(zip(varied, graphs.across(varied), strict=True))
         reasons = {}
         for i in aside:
@@ -320,73 +329,33 @@ def _tell_choice(found, model):
         say(f"{m} of {n} samples were clustered, and labelled the others.")
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        _tell_candidates(found, model)
-        return
-    if not hasattr(model, "path_"):
-        if hasattr(model, "n_iter_"):
-            end = "" if getattr(model, "converged_", True) else ", not converged"
-            say(f"{counted(model.n_iter_, 'iteration')}{end}.")
-        found.unknown.append(f"{found.method} makes no choice by itself that could be shown.")
-        return
-    found.path = model.path_
-    if found.path is None:
-        say(f"{model.n_neighbors_:g} neighbors per sample, as n_neighbors or lam demand.")
-    else:
-        found.agreement = _agreement(found, found.path.labels)
-        say(
-            f"{model.n_neighbors_} neighbors per sample, whose labels were the most predictable "
-            f"of {len(np.unique(found.path.n_neighbors))} sizes."
-        )
-        kept = {
-            "tensor": "The labels are the cut of the low-rank tensor.",
-            "path": "The labels are the cut of the tube-shrunken similarities that the choice was "
-            "made on: those of the low-rank tensor were less predictable.",
-        }
-        say(kept[model.labels_from_])
-    if model.size_ == "dense":
-        end = "converged" if model.converged_ else "not converged"
-        say(
-            "All pairs of samples were solved for, in "
-            f"{counted(model.n_iter_, 'iteration')}, {end}."
-        )
-    else:
-        say(
-            "The longest tubes of each sample were kept; "
-            + (
-                "none above the threshold can be missing."
-                if model.complete_
-                else "others above the threshold may be missing."
+        say("The labels are TLRR's consensus of the six most predictable labellings, refined.")
+        found.agreement = _agreement(found)
+        if found.agreement is not None:
+            say(
+                f"{len(found.agreement)} labellings agree with them by a normalised mutual "
+                f"information of {found.agreement.mean():.2f} on average, "
+                f"{found.agreement.min():.2f} at least."
             )
-        )
-    if model.gap_bound_ is not None and model.gap_bound_ < TOLD_GAP:
-        say(f"Relative distance of the objective from its minimum: {model.gap_bound_:.2g} at most.")
-
-
-def _tell_candidates(found, model):
-    found.agreement = _agreement(found, [one.labels for one in found.candidates])
-    chosen = found.candidates[model.chosen_]
-    found.choices.append(
-        "The labels are TLRR's consensus of the best six labellings, refined."
-        if chosen.graph == "tlrr"
-        else f"The labels are those of the graph of {chosen.graph} rows at {chosen.n_neighbors} "
-        f"neighbors, {chosen.embedding} eigenvectors, refined."
-    )
-    if found.agreement is None:
         return
-    others = found.agreement[1:]
-    found.choices.append(
-        f"{len(others)} labellings agree with them by a normalised mutual information of "
-        f"{others.mean():.2f} on average, {others.min():.2f} at least."
-    )
+    if hasattr(model, "n_iter_"):
+        end = "" if getattr(model, "converged_", True) else ", not converged"
+        say(f"{counted(model.n_iter_, 'iteration')}{end}.")
+    gap = getattr(model, "gap_", None)
+    if gap is not None:
+        say(f"The relative duality gap of the tensor is {gap:.2g}.")
+    else:
+        found.unknown.append(f"{found.method} chooses among no candidates that could be shown.")
 
 
-def _agreement(found, labellings):
-    """Normalised mutual information of labellings of the fitted samples with the labels.
+def _agreement(found):
+    """Normalised mutual information of the candidates with the labels.
 
-    None where the model has not kept them.
+    None if the model has not stored the candidates.
     """
-    if labellings is None or any(one is None for one in labellings):
+    if "labels" not in found.candidates:
         return None
-    c = int(max(np.max(labellings), found.labels.max())) + 1
+    labellings = found.candidates["labels"]
+    c = int(max(labellings.max(), found.labels.max())) + 1
     ours = found.labels.astype(np.int64)
-    return np.array([mutual_information(one.astype(np.int64), ours, c) for one in labellings])
+    return np.array([mutual_information(one, ours, c) for one in labellings])

@@ -65,16 +65,23 @@ def _support(ax, found):
 
 
 def similarities(model):
-    """What was cut and what it was made from, of at most 2000 samples: two matrices of shape (m, m)
-    in this order, the labels of the samples, and what the matrices are called."""
+    """Two matrices of what was cut and what it was made from, with labels and titles.
+
+    Returns
+    -------
+    matrices : tuple of two ndarray or csr_array of shape (m, m)
+        Of the samples that were clustered, of a consensus of at most 2000 of them.
+    labels : ndarray of shape (m,)
+    titles : tuple of two str
+    """
     labels = model.labels_[getattr(model, "samples_", slice(None))]
     if hasattr(model, "candidates_"):
-        found = np.stack([one.labels for one in model.candidates_])
+        found = model.candidates_["labels"]
         rows = np.argsort(labels, kind="stable")
         rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
         joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
         titles = ("similarities of the graphs", "share of labellings that join a pair")
-        both = (model.affinity_[rows][:, rows], joined / len(found))
+        both = (model.affinity_matrix_[rows][:, rows], joined / len(found))
         return both, labels[rows], titles
     titles = ("similarity W", f"affinity after {type(model).__name__}")
-    return (fuse(model.similarity_), model.affinity_), labels, titles
+    return (fuse(model.similarity_), model.affinity_matrix_), labels, titles

@@ -121,31 +121,19 @@ def _views(found):
 
 def _choice(found):
     lines = [_wrapped(line) for line in found.choices]
-    if found.path is not None:
-        path = found.path
-        columns = {"neighbors": [], "c": [], "2c": []}
-        for d in np.unique(path.n_neighbors):
-            columns["neighbors"].append(str(d))
-            for kind in ("c", "2c"):
-                (at,) = np.flatnonzero((path.n_neighbors == d) & (path.embedding == kind))
-                mark = "*" if at == path.best else " "
-                columns[kind].append(_figure(path.predictability[at]) + mark)
-        lines += [
-            "Predictability by neighbors, of c and of 2c eigenvectors (* taken)",
-            _table(columns),
-        ]
     if found.candidates is not None:
-        shown = found.candidates[:FEW]
+        table = found.candidates
+        shown = np.argsort(-table["predictability"], kind="stable")[:FEW]
         columns = {
-            "graph": [one.graph for one in shown],
-            "neighbors": [str(one.n_neighbors or "") for one in shown],
-            "embedding": [one.embedding or "" for one in shown],
-            "predictability": [_figure(one.predictability) for one in shown],
+            "graph": table["graph"][shown].tolist(),
+            "neighbors": [str(d) for d in table["n_neighbors"][shown]],
+            "components": [str(k) for k in table["n_components"][shown]],
+            "predictability": [_figure(J) for J in table["predictability"][shown]],
         }
         if found.agreement is not None:
-            columns["agreement"] = [_figure(x) for x in found.agreement[: len(shown)]]
+            columns["agreement"] = [_figure(x) for x in found.agreement[shown]]
         lines += [
-            f"The first {len(shown)} of {len(found.candidates)} candidates",
+            f"The {len(shown)} most predictable of {len(table['graph'])} labellings",
             _table(columns, left=("graph",)),
         ]
     return "\n".join(["How the labels came about", *lines]) if lines else ""

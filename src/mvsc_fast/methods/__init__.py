@@ -3,15 +3,14 @@
 from ._awp import AWP, awp
 from ._consensus import ConsensusTLRR
 from ._dimsc import DiMSC, dimsc
+from ._ensemble import consensus_labels
 from ._etlmsc import ETLMSC, etlmsc
 from ._lmsc import LMSC, lmsc
 from ._lt_msc import LTMSC, lt_msc
 from ._mcles import MCLES, mcles
 from ._scmv_3dt import SCMV3DT, scmv_3dt
-from ._self_ordered import SelfOrdered
 from ._snn import SNN, snn
-from ._tlrr import tlrr
-from ._tlrr_clusterer import TLRR
+from ._tlrr import TLRR, tlrr
 from ._trpca import TRPCA, trpca
 from ._tsvd_msc import TSVDMSC, tsvd_msc
 from ._ut_svd_msc import UtSVDMSC, ut_svd_msc
@@ -43,12 +42,12 @@ __all__ = [
     "MCLES",
     "SCMV3DT",
     "SNN",
-    "SelfOrdered",
     "TLRR",
     "TRPCA",
     "TSVDMSC",
     "UtSVDMSC",
     "awp",
+    "consensus_labels",
     "dimsc",
     "etlmsc",
     "lmsc",

@@ -34,7 +34,6 @@ def awp(
     tol=1e-6,
     max_iter=300,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Find the clusters that rotated spectral embeddings of all views agree on best.
@@ -189,7 +188,6 @@ class AWP(MultiViewClusterer):
 
     _function = staticmethod(awp)
     _arrays = (0, 0)
-    _work = (0, 2, 0)
     _learned = ("labels", "embedding", "weights")
 
     def __init__(
@@ -208,6 +206,8 @@ class AWP(MultiViewClusterer):
     ):
         self._keep_parameters(locals())
 
-    def _cluster(self, views, seed, n_threads):
-        result = self._solve(views, n_threads=n_threads, random_state=seed)
-        self._keep(result, self.tol)
+    def _solve(self, views, seed, n_threads, progress):
+        return self._attributes(self._call(views, progress, n_threads, random_state=seed))
+
+    def _cut(self, learned, seed):
+        return {}

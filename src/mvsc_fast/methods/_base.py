@@ -1,7 +1,7 @@
-"""The estimator that all methods share: views -> graphs -> solve -> spectral -> labels."""
+"""The estimator that all methods share: views -> similarities -> solver -> cut -> labels."""
 
-import contextlib
 import inspect
+import threading
 
 import numpy as np
 import scipy.sparse
@@ -16,81 +16,85 @@ from .._relevance import MAX_SAMPLES, ViewGraphs
 from .._warnings import warn_user
 from ..spectral import spectral_labels
 from ..threads import use_threads
-from ..validation import available_memory, check_clusters
+from ..validation import check_available_memory, check_clusters
 from ..views import named_views
-from ..views._columns import check_columns, in_order, keep_columns, warn_of_columns
-from ._cost import Cost
+from ..views._columns import column_attributes, warn_of_columns
+from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
 from ._method import CHECKS, check_seed, count, natural
 
 
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
     """Base of the clustering estimators.
 
-    A method implements ``_affinity(views, seed, n_threads)``, which sets what it learns and returns
-    the n x n affinity matrix; one that finds labels in another way implements ``_cluster``. It
-    names its ``_function``, and `_solve` calls that with the parameters of the estimator; and what
-    a fit needs: ``_arrays``, how many of (v, n, n) and of (n, n) there are at most at a time, and
-    ``_work``, for each slice, eigenproblems, products of n x n with n x r matrices for views of
-    rank r, and passes over n x n entries, all in as many iterations as it takes as a rule.
+    A fit runs in five steps, the hooks that a method may override:
+
+    1. ``_read(X)`` checks what the user gave and returns `NamedViews`; ``_warn(given)`` warns of what
+       is valid but meaningless.
+    2. ``_check_memory(views)`` refuses what does not fit, by ``_arrays``: how many arrays of shape
+       (v, n, n) and of shape (n, n) there are at most at a time.
+    3. ``_solve(views, seed, n_threads, progress)`` returns a dict of what was learned, the affinity
+       matrix among it; `_call` calls the ``_function`` of the method for it.
+    4. ``_cut(learned, seed)`` returns labels and embedding.
+    5. ``_view_support(views, labels)`` compares the labels with each view alone.
+
+    The steps return what they find, by the name of the attribute; only `fit` sets attributes. They
+    run on a new estimator of the same parameters, so that changes of parameters during a fit have
+    no effect on it, and a fit that fails leaves the estimator as it was.
 
     Parameters are checked by the ``checks`` of the function and the ``_checks`` of the estimator
     and its bases, before any work. Their documentation, and that of attributes, is inherited in
-    the same way: a docstring says what is new in its class.
+    the same way: a docstring describes what is new in its class.
 
     Parameters
     ----------
     n_clusters : int, default=8
+        Number of clusters to find.
     n_init : int, default=20
-        Starts of k-means.
+        Number of k-means initialisations; the best is kept.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed. Labels do not depend on it.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it.
     verbose : int, default=0
-        1 says on standard error what the fit will need, and each stage with the time since it
-        began; of a long one, iterations and the time left. On a terminal a bar where tqdm is
-        installed (``pip install mvsc_fast[progress]``).
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
     callback : callable, optional
-        Called with an `IterationState` (iteration, residual, seconds, block, stage, total) at the
-        beginning of every stage, as iteration 0, and after every iteration. Returning True ends
-        the iterations of the stage with what they have found, where there are any; an exception
-        ends the fit. A clone has a copy of it.
+        Called with an `IterationState` at the beginning of every stage, as iteration 0, and after
+        every iteration. Returning True ends the iterations of the stage with the result so far; an
+        exception ends the fit. A clone gets a copy of it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        Leading eigenvectors of the normalised affinity, rows of unit length.
+        Cluster of each sample, from 0.
     view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information of the labels with the vote of each view's own graph: around 0
-        for noise, .3 to 1 for views that carry the clusters. The graphs are of at most 1000
-        samples, and cost little beside the fit; of precomputed similarities every slice is one.
+        Adjusted mutual information between the labels and the labels that each view's own graph
+        predicts: around 0 for noise, .3 to 1 for views that carry the clusters. Computed on at most
+        1000 samples.
     view_names_in_ : list
-        Keys of the dict of views that `fit` was given, else 0, 1, ...
-    n_features_in_ : int or list of int
-    feature_names_in_ : ndarray of str, or list with one for each view
-        Names of the columns, where a view was a data frame whose names are all strings; None for
-        the other views of a list.
+        Keys of the dict of views given to `fit`, or 0, 1, ...
+    n_features_in_ : int
+        Number of features of all views together.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Names of the columns, if a view was a data frame whose column names are all strings; None
+        for the other views of a list.
 
     Examples
     --------
-    >>> from mvsc_fast import {name}, datasets
+    >>> from {module} import {name}
+    >>> from mvsc_fast import datasets
     >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
     >>> {name}(n_clusters=3, random_state=0).fit_predict(views).shape
     (60,)
     """
 
     _function = None
-    _takes_missing = False  # whether samples may lack some views
     _learned = ("tensor",)  # fields of the function's result that become attributes
-    _large = ("affinity_", "similarity_", "tensor_", "embedding_")  # that keep="labels" leaves out
     _arrays = (0, 0)
-    _work = (0, 0, 0)
-    _way_out = (
-        'about {n} samples would fit; ConsensusTLRR, and TLRR with size="sample", cluster '
-        "max_samples of them and label the others"
-    )
-    _progress = Progress()  # silent but in a fit
+    _remedy = "Raise max_iter, or accept a larger tol"  # where the iteration does not converge
     _checks = {
         "n_clusters": count,
         "n_init": count,
@@ -113,24 +117,27 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             signature = inspect.signature(cls)
             inherited = ("Attributes", "References", "Examples")
             doc = completed(cls.__doc__, sources, signature, inherited)
-            cls.__doc__ = doc.replace("{name}", cls.__name__)
+            home = "mvsc_fast" if cls.__name__ in TOP_LEVEL else "mvsc_fast.methods"
+            cls.__doc__ = doc.replace("{name}", cls.__name__).replace("{module}", home)
 
     def _keep_parameters(self, arguments):
         """Keep every argument of ``__init__``, given as its ``locals()``, under its own name."""
         vars(self).update({name: value for name, value in arguments.items() if name != "self"})
 
+    # ------------------------------------------------------------------ the public methods
+
     def fit(self, X, y=None):
         """Learn from the views and cluster the samples.
 
-        A fit that fails, or is interrupted, leaves the estimator as it was.
+        A fit that fails or is interrupted leaves the estimator as it was.
 
         Parameters
         ----------
         X : list, tuple, dict or generator of array-like, sparse matrix or data frame
             The views, of shape (n_samples, n_features_i); one 2-D array is one view. The keys of a
-            dict name the views. Indexes of pandas frames must agree: `views.align` makes them.
-            Rows are scaled to unit length, so that the unit of a view does not matter; columns
-            that are much larger than the others decide alone: scale them first.
+            dict name the views. Indexes of pandas frames must agree: use `views.align`. Rows are
+            scaled to unit length, so that the unit of a view does not matter; columns that are
+            much larger than the others dominate: scale them first.
         y : ignored
             For compatibility with scikit-learn.
 
@@ -142,201 +149,170 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ------
         ValueError
             If a view or a parameter is invalid; the message says which.
+        RuntimeError
+            If the estimator is being fitted already, by another thread or around a callback.
         """
-        before = dict(vars(self))
-        try:
-            self._fit_views(X)
-        except BaseException:  # an interrupt leaves no half of a model either
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        with _Fitting(self):
+            learned = type(self)(**self.get_params(deep=False))._fitted(X)
+            kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+            self.__dict__ = kept | learned
         return self
 
-    def _fit_views(self, X):
-        """`fit`, but for what a failure leaves."""
-        self._check_parameters()
-        views = self._validate(X)
-        n_samples = views[0].shape[0]
-        check_clusters(self.n_clusters, n_samples)
-        self._warn_of_columns(views)
-        with self._reporting(), use_threads(self.n_threads, n_samples) as n_threads:
-            self._check_cost(views)
-            self._cluster(views, draw_seed(self.random_state), n_threads)
-            self._progress.stage("support")
-            self.view_support_ = self._view_support(views)
-        self._deliver(X)
-        self._drop_what_is_not_kept()
-
     def fit_predict(self, X, y=None):
-        """As `fit`, and returns ``labels_``, an int array of shape (n_samples,)."""
+        """Call `fit` and return ``labels_``.
+
+        Parameters
+        ----------
+        X, y
+            See `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return self.fit(X).labels_
 
-    def _deliver(self, X):
-        """Bring ``labels_`` into the form of the views that `fit` was given."""
+    # ------------------------------------------------------------------ the steps of a fit
+
+    def _fitted(self, X):
+        """Everything that a fit learns, by the name of its attribute."""
+        self._check_parameters()
+        given = self._read(X)
+        views, n = given.arrays, given.arrays[0].shape[0]
+        check_clusters(self.n_clusters, n)
+        self._check_memory(views)
+        self._warn(given)
+        seed = draw_seed(self.random_state)
+        with (
+            Progress(type(self).__name__, self.verbose, self.callback) as progress,
+            use_threads(self.n_threads, n) as n_threads,
+        ):
+            learned = self._solve(views, seed, n_threads, progress)
+            progress.stage("cut")
+            learned |= self._cut(learned, seed)
+            progress.stage("support")
+            support = self._view_support(views, learned["labels_"])
+        return {**input_attributes(X, given), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
             if name in self._checks:
                 self._checks[name](value, name)
 
-    def _validate(self, X, reset=True):
-        """Validated views; sets or compares what is known of their names and columns."""
-        given = named_views(
-            X if reset else in_order(X, self.view_names_in_),
-            ensure_min_samples=2 if reset else 1,
-            missing=self._takes_missing,
-        )
-        if reset:
-            self.view_names_in_ = given.names
-        if not given.listed and (reset or not isinstance(self.n_features_in_, list)):
-            validate_data(self, X, skip_check_array=True, reset=reset)
-            return given.arrays
-        n_features = [view.shape[1] for view in given.arrays]
-        if reset:
-            self.n_features_in_ = n_features
-            keep_columns(self, given.columns)
-            return given.arrays
-        check_columns(self, given.columns)
-        self._check_n_features(n_features)
-        return given.arrays
+    def _read(self, X):
+        """Validated features."""
+        return named_views(X)
 
-    def _check_n_features(self, n_features):
-        if n_features != np.ravel(self.n_features_in_).tolist():
-            raise ValueError(
-                f"the views have {n_features} features, those of fit had {self.n_features_in_}"
-            )
+    def _warn(self, given):
+        """Warn of what in the features makes clusters meaningless."""
+        views = given.arrays
+        warn_of_columns(views, given.names, given.columns)
+        constant_views(views, "which carries no information about clusters", given.names)
+        order = canonical_order(views)
+        warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
-    def _is_precomputed(self):
-        """Whether the views are similarities, not features."""
-        return False
+    def _check_memory(self, views):
+        self._check_slices(views, len(views), views)
 
-    def _warn_of_columns(self, views):
-        if not self._is_precomputed():
-            warn_of_columns(views, self.view_names_in_, getattr(self, "feature_names_in_", None))
-
-    def _check_cost(self, views):
-        """Refuse before any work what does not fit into memory, and say what the fit needs."""
-        cost, n = self._cost(views), views[0].shape[0]
-        fitting = int(n * min(1.0, (available_memory() / max(cost.memory, 1.0)) ** 0.5))
-        cost.check(f"{type(self).__name__} with {n} samples", self._way_out.format(n=fitting))
-        if self.verbose:
-            self._log(f"{n} samples, {cost.told()}")
-
-    def _cost(self, views):
-        """`Cost` of a fit."""
-        return self._cost_of_slices(views, len(views), views)
-
-    def _cost_of_slices(self, views, v, features):
-        """`Cost` by ``_arrays`` and ``_work``: v slices of the samples, and views to make them."""
+    def _check_slices(self, views, v, features):
+        """MemoryError if v slices of the samples, made from some features, do not fit."""
         n, itemsize = views[0].shape[0], views[0].dtype.itemsize
         width = sum(X.shape[1] for X in features)
         rank = sum(min(X.shape) for X in features)
-        (tensors, matrices), (eigen, products, passes) = self._arrays, self._work
+        tensors, matrices = self._arrays
         entries = (tensors * v + matrices) * n**2 + 2 * n * width + 6 * n * rank
-        # The cut is one more eigenproblem; singular vectors of the views cost about ten.
-        decompositions = sum(10 * max(X.shape) * min(X.shape) ** 2 for X in features)
         support = 8 * (len(features) + 3) * min(n, MAX_SAMPLES) ** 2
-        return Cost(
-            memory=max(itemsize * entries, support) + 2**23,
-            eigen=(eigen * v + 1) * n**3 + decompositions,
-            products=2 * products * n**2 * rank,
-            passes=passes * v * n**2,
+        check_available_memory(
+            max(itemsize * entries, support) + 2**23,
+            f"{type(self).__name__} with {n} samples",
+            "ConsensusTLRR clusters a sample of them and labels the others",
         )
 
-    def _cluster(self, views, seed, n_threads):
-        """Set ``labels_`` and all else that is learned."""
-        self.affinity_ = self._affinity(views, seed, n_threads)
-        self._progress.stage("cut")
-        self.labels_, self.embedding_ = spectral_labels(
-            self.affinity_, self.n_clusters, n_init=self.n_init, random_state=seed
+    def _cut(self, learned, seed):
+        """Labels and embedding of the affinity matrix."""
+        S = learned["affinity_matrix_"]
+        labels, embedding = spectral_labels(
+            S, self.n_clusters, n_init=self.n_init, random_state=seed
         )
+        return {"labels_": labels, "embedding_": embedding}
 
-    def _view_support(self, views):
-        """Agreement of ``labels_`` with every view by itself."""
-        return ViewGraphs(views).support(self.labels_)
+    def _view_support(self, views, labels):
+        """Agreement of the labels with every view alone."""
+        return ViewGraphs(views).support(labels)
 
-    def _solve(self, data, **given):
+    def _call(self, data, progress, n_threads, **given):
         """Result of the function on validated data, with the parameters that both have."""
-        own = self.get_params(deep=False)
+        own = {**self.get_params(deep=False), "n_threads": n_threads}
         shared = {name: own[name] for name in self._function.checks if name in own}
-        given = {**shared, "callback": self._progress.iteration, **given}
-        self._progress.stage("solve", given["max_iter"])
-        return self._function.solve(data, **given)
-
-    def _keep(self, result, tol, *, expected=False):
-        """Learn from a solver's result; warn of an end that nobody ``expected`` or asked for."""
+        given = {**shared, "callback": progress.iteration, **given}
+        progress.stage("solve", given["max_iter"])
+        result = self._function.solve(data, **given)
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
-        if not (result.converged or expected or self._progress.stopped):
+        if not (result.converged or given["max_iter"] == 0 or progress.stopped):
             warn_user(
-                f"{type(self).__name__} stopped after {result.n_iter} iterations at a residual of "
-                f"{reached} (tol={tol:g}): raise max_iter, or accept a larger tol",
+                f"{type(self).__name__} did not converge: the residual is {reached} after "
+                f"{result.n_iter} iterations. {self._remedy}",
                 ConvergenceWarning,
             )
-        self._log(f"{result.n_iter} iterations, residual {reached}")
-        for name in (*self._learned, "n_iter", "converged", "history"):
-            setattr(self, f"{name}_", getattr(result, name))
+        progress.log(f"{result.n_iter} iterations, residual {reached}")
+        return result
 
-    def _drop_what_is_not_kept(self):
-        if vars(self).get("keep") == "labels":
-            self._drop_large()
-
-    def _drop_large(self):
-        for name in self._large:
-            vars(self).pop(name, None)
-
-    def __getattr__(self, name):
-        if name in self._large and vars(self).get("keep") == "labels" and "labels_" in vars(self):
-            raise AttributeError(f'keep="labels" has not stored {name}: fit with keep="all"')
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def _permute(self, order):
-        """Bring what was learned about the samples into another order."""
-        for name in ("labels_", "embedding_"):
-            setattr(self, name, getattr(self, name)[order])
-        for name in ("affinity_", "similarity_", "tensor_", "representation_"):
-            if hasattr(self, name):
-                setattr(self, name, _permuted(getattr(self, name), order))
+    def _attributes(self, result):
+        """What is learned from a solver's result, by the name of its attribute."""
+        names = (*self._learned, "n_iter", "converged", "history")
+        return {f"{name}_": getattr(result, name) for name in names}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    @contextlib.contextmanager
-    def _reporting(self):
-        """While a fit runs, its stages are told to the reader and to the callback."""
-        self._progress = Progress(type(self).__name__, self.verbose, self.callback)
-        try:
-            yield
-        finally:
-            self._progress.close()
-            del self._progress
 
-    def _log(self, message):
-        self._progress.log(message)
+TOP_LEVEL = ("TLRR", "ConsensusTLRR")
+
+
+class _Fitting:
+    """While a fit runs, another one of the same estimator is refused."""
+
+    _running, _lock = set(), threading.Lock()
+
+    def __init__(self, estimator):
+        self._key = id(estimator)
+        self._name = type(estimator).__name__
+
+    def __enter__(self):
+        with self._lock:
+            if self._key in self._running:
+                raise RuntimeError(
+                    f"this {self._name} is being fitted already, by another thread or around this "
+                    "callback: fit a clone (sklearn.base.clone) instead"
+                )
+            self._running.add(self._key)
+
+    def __exit__(self, *_):
+        self._running.discard(self._key)
+
+
+def input_attributes(X, given):
+    """What is known of the views X that `fit` was given, by the name of the attribute."""
+    n_features = [int(view.shape[1]) for view in given.arrays]
+    names = column_attributes(given.columns)
+    if not given.listed:
+        single = BaseEstimator()
+        validate_data(single, X, skip_check_array=True)
+        names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
+    return {
+        "view_names_in_": given.names,
+        "n_features_in_": sum(n_features),
+        "n_features_per_view_": n_features,
+        **{name: value for name, value in names.items() if value is not None},
+    }
 
 
 def draw_seed(random_state):
     """One integer, so that every stage starts alike however often it draws."""
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _permuted(learned, order):
-    """A matrix or a tensor of relations between samples, in another order of these."""
-    if isinstance(learned, list):  # slices that share a pattern, as `SparseTensor.slices`
-        first = learned[0]
-        numbers = np.arange(len(first.indices)), first.indices, first.indptr
-        places = _permuted(scipy.sparse.csr_array(numbers, shape=first.shape), order)
-        places.sort_indices()  # scipy would do so in place, in all slices at once
-        pattern = places.indices, places.indptr
-        return [
-            scipy.sparse.csr_array((A.data[places.data], *pattern), shape=first.shape)
-            for A in learned
-        ]
-    if scipy.sparse.issparse(learned):
-        return learned[order][:, order]
-    return np.ascontiguousarray(learned[..., order, :][..., order])
 
 
 def as_array(learned):
@@ -362,11 +338,8 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
         estimator = clone(estimator)
         given = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}
-        # The parameters of a wrapper are those of the estimator in it.
-        inherited |= {f"estimator__{key}": value for key, value in inherited.items()}
         estimator.set_params(
-            **{key: value for key, value in inherited.items() if given.get(key, 0) is None},
-            **{key: "all" for key in ("keep", "estimator__keep") if key in given},
+            **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
         )
         estimator.fit(views)
         if not hasattr(estimator, attribute):

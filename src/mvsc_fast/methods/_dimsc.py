@@ -23,7 +23,6 @@ def dimsc(
     signed=False,
     tol=1e-4,
     max_iter=100,
-    n_threads=None,
     callback=None,
 ):
     """Learn smooth self-representations of all views that differ from each other.
@@ -129,7 +128,6 @@ class DiMSC(RepresentationClusterer):
 
     _function = staticmethod(dimsc)
     _arrays = (6, 3)
-    _work = (10, 0, 0)
 
     def __init__(
         self,

@@ -1,70 +1,136 @@
-"""What several labellings agree on: TLRR of their co-associations, and their median."""
+"""What several labellings agree on: TLRR of their co-associations."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
 
-from .._judge import mutual_information
 from .._repr import ShortRepr
 from .._sparse._spectral import dense_eigenpairs
-from ._tlrr import tlrr
+from ..threads import use_threads
+from ..validation import check_integer
+from ._base import draw_seed
+from ._tlrr import TAIL, tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
 MAX_TUPLES = 400  # the problem is dense in them; no fewer than clusters
 N_INIT = 10  # starts of k-means; it has few points
-TAIL = 0.01
 
 
 @dataclass(repr=False)
-class Consensus(ShortRepr):
-    """Labels of shape (n,), the number of distinct label tuples, and the relative duality gap."""
+class ConsensusLabels(ShortRepr):
+    """Labels that several labellings agree on.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        From 0.
+    n_tuples : int
+        Distinct tuples of labels: the size of the problem that TLRR solved.
+    gap : float
+        Its relative duality gap: the objective is within ``gap * lam * ||L||_F^2`` of its minimum.
+    """
 
     labels: np.ndarray
     n_tuples: int
     gap: float
 
 
-def tlrr_consensus(labellings, n_clusters, *, seed, n_threads, callback=None):
-    """Cut the low-rank tensor of co-associations of some labellings.
+def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=None):
+    """Fuse labellings of the same samples: TLRR of their co-association tensor, cut.
 
-    The views are the labellings, W_i,jk = 1 where labelling i puts j and k together. Samples with
-    the same tuple of labels are one sample of weight m_p, so that TLRR of n samples is solved
-    exactly on the tuples, some tens as a rule. The threshold sqrt(v / 2) keeps the pairs that more
-    than half of the v labellings join.
+    The views are the labellings: W_i,jk = 1 if labelling i puts samples j and k into one cluster.
+    Samples with the same tuple of labels are one sample of weight m_p, so that TLRR of all samples
+    is solved exactly on the distinct tuples, at a cost that does not depend on the number of
+    samples. The tube threshold sqrt(v / 2) keeps the pairs that more than half of the v labellings
+    join. Jia et al. (2021) name the tailored norm for ensemble clustering as future work.
 
     Parameters
     ----------
-    labellings : list of ndarray of shape (n,)
-    n_clusters, seed, n_threads : int
-    callback : callable, optional
-        See `tlrr`.
+    labellings : sequence of array-like of shape (n_samples,)
+        Integers or strings, from any method; their numbers of clusters may differ.
+    n_clusters : int
+        Number of clusters to find.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        None uses OMP_NUM_THREADS, or the CPUs that the process may use. Labels do not depend on it.
 
     Returns
     -------
-    Consensus
-        With no more tuples than clusters nothing is solved: the tuples are the clusters, or,
-        being fewer, the first labelling stays.
+    ConsensusLabels
+        If there are no more tuples than clusters nothing is solved: the tuples are the clusters,
+        or, if there are fewer, the first labelling is returned.
+
+    Raises
+    ------
+    ValueError
+        If labellings have different lengths or hold NaN or None, or n_clusters is not positive.
+
+    Notes
+    -----
+    If there are more than 400 distinct tuples, the most frequent 400 are solved for; each other
+    tuple takes the label of the one that it shares most labels with.
+
+    Examples
+    --------
+    >>> from mvsc_fast import consensus_labels
+    >>> consensus_labels([[0, 0, 1, 1, 2], [1, 1, 0, 0, 0], [0, 0, 2, 2, 2]], 2).labels
+    array([0, 0, 1, 1, 1])
     """
+    n_clusters = check_integer(n_clusters, "n_clusters", 1)
+    seed = draw_seed(check_random_state(random_state))
+    numbered = [_numbered(one, i) for i, one in enumerate(labellings)]
+    if not numbered:
+        raise ValueError("labellings is empty: at least one labelling is needed")
+    for i, one in enumerate(numbered):
+        if len(one) != len(numbered[0]):
+            raise ValueError(
+                f"labelling {i} has {len(one)} samples, labelling 0 has {len(numbered[0])}: every "
+                "labelling must be of the same samples"
+            )
+    with use_threads(n_threads, len(numbered[0])) as threads:
+        return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
+
+
+def _numbered(labels, i):
+    """Labels as integers from 0."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(labels) == 0:
+        raise ValueError(f"labelling {i} has shape {labels.shape}: it must have one label a sample")
+    unknown = labels != labels  # NaN
+    if labels.dtype == object:
+        unknown = unknown | (labels == None)  # noqa: E711
+    if np.any(unknown):
+        raise ValueError(
+            f"labelling {i} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
+            f"{int(np.argmax(unknown))}: leave such samples out of all labellings"
+        )
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
+    """`consensus_labels` of labellings by integers from 0."""
     tuples, member, size = np.unique(
         np.stack(labellings, axis=1), axis=0, return_inverse=True, return_counts=True
     )
     member, count = member.ravel(), len(tuples)
     if count <= n_clusters:
-        return Consensus(member if count == n_clusters else labellings[0], count, 0.0)
+        return ConsensusLabels(member if count == n_clusters else labellings[0], count, 0.0)
     kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
-    return Consensus(_extended(labels, tuples, size, kept)[member], count, gap)
+    return ConsensusLabels(_extended(labels, tuples, size, kept)[member], count, gap)
 
 
 def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples and the gap of their TLRR."""
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]
     tau = np.sqrt(tuples.shape[1] / 2)
-    result = tlrr(
-        agree.astype(np.float64),
-        sample_weight=size,
+    result = tlrr.solve(
+        agree.astype(np.float64, order="C"),
+        sample_weight=size.astype(np.float64),
         omega1=OMEGA1,
         alpha=ALPHA,
         lam=(1 - OMEGA1) * ALPHA / (2 * tau),
@@ -92,16 +158,3 @@ def _extended(labels, tuples, size, kept):
         shared = (tuples[p] == tuples[kept]).sum(axis=1)
         out[p] = labels[np.lexsort([size[kept], shared])[-1]]
     return out
-
-
-def generalised_median(labellings, weights, n_clusters):
-    """Number of the labelling with the largest weighted sum of NMI to all; the first of ties."""
-    agreement = [
-        sum(
-            weight * mutual_information(labels, other, n_clusters)
-            for other, weight in zip(labellings, weights, strict=True)
-            if weight > 0
-        )
-        for labels in labellings
-    ]
-    return int(np.argmax(np.round(agreement, 12)))

@@ -39,7 +39,7 @@ def etlmsc(
 ):
     """Learn the essential tensor of the random walks on all views.
 
-    P_i is the transition matrix of a Gaussian kernel (`graphs.gaussian`, rows scaled to sum 1).
+    P_i is the transition matrix of a Gaussian kernel (`graphs.rbf`, rows scaled to sum 1).
     Minimises ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` subject to ``P = Z + E`` (Wu et al.
     2019, Eq. 11) by ADMM with penalties that double every iteration.
 
@@ -75,7 +75,7 @@ def etlmsc(
     """
     lam = 11.0 / views[0].shape[0] if lam is None else lam
     transform = resolve_sample_transform(sample_transform, views)
-    P = graphs.gaussian(views)
+    P = graphs.kernel_similarities(views)
     P /= P.sum(axis=2, keepdims=True)
     if axis == 0:
         # Column lengths do not change with the transform: all happens in its coordinates.
@@ -134,7 +134,6 @@ class ETLMSC(SampleTransformClusterer):
 
     _function = staticmethod(etlmsc)
     _arrays = (10, 4)
-    _work = (1, 0, 500)
 
     def __init__(
         self,

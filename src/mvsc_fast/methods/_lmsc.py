@@ -26,7 +26,6 @@ def lmsc(
     rho=1.2,
     mu_max=1e6,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Learn one latent representation of all views, and how its samples explain each other.
@@ -181,7 +180,6 @@ class LMSC(RepresentationClusterer):
 
     _function = staticmethod(lmsc)
     _arrays = (0, 11)
-    _work = (0, 0, 6000)
     _learned = ("tensor", "representation", "latent")
 
     def __init__(

@@ -31,7 +31,6 @@ def lt_msc(
     tol=1e-7,
     max_iter=200,
     mu=1e-4,
-    n_threads=None,
     callback=None,
 ):
     """Learn self-representations of all views whose tensor has unfoldings of low rank.
@@ -114,7 +113,6 @@ class LTMSC(RepresentationClusterer):
 
     _function = staticmethod(lt_msc)
     _arrays = (12, 4)
-    _work = (14, 80, 800)
 
     def __init__(
         self,

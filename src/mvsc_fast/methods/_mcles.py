@@ -40,7 +40,6 @@ def mcles(
     tol=1e-2,
     max_iter=30,
     random_state=None,
-    n_threads=None,
     callback=None,
 ):
     """Learn a latent representation of all views, its similarities and an embedding together.
@@ -162,17 +161,16 @@ class MCLES(RepresentationClusterer):
         S + S^T; the views share one S.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         S; column k, non-negative with sum 1, holds the coefficients of sample k.
-    affinity_ : ndarray of shape (n_samples, n_samples)
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         S + S^T.
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        F, what was clustered: the smallest eigenvectors of the Laplacian of ``affinity_``.
+        F, what was clustered: the smallest eigenvectors of the Laplacian of ``affinity_matrix_``.
     latent_ : ndarray of shape (n_samples, n_components)
         The latent representation.
     """
 
     _function = staticmethod(mcles)
     _arrays = (0, 11)
-    _work = (0, 0, 14000)
     _learned = ("tensor", "representation", "latent", "embedding")
 
     def __init__(
@@ -196,13 +194,12 @@ class MCLES(RepresentationClusterer):
     def _context(self, views, seed, n_threads):
         return {"random_state": seed}
 
-    def _cluster(self, views, seed, n_threads):
-        self.affinity_ = self._affinity(views, seed, n_threads)
-        self._progress.stage("cut")
-        self.labels_ = assign(
-            self.embedding_,
+    def _cut(self, learned, seed):
+        labels = assign(
+            learned["embedding_"],
             self.n_clusters,
-            order=self.affinity_.sum(axis=1),
+            order=learned["affinity_matrix_"].sum(axis=1),
             n_init=self.n_init,
             random_state=seed,
         )
+        return {"labels_": labels}

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._documentation import completed
-from ..threads import blas_threads, resolve_threads, useful_threads
+from ..threads import limit_threads, use_threads
 from ..validation import check_integer, check_number, check_option
 
 COMMON = """What all functions have in common.
@@ -22,7 +22,7 @@ rho : float
 mu_max : float
     Cap of the penalty.
 n_threads : int, optional
-    None follows OMP_NUM_THREADS and the CPUs allowed.
+    None follows OMP_NUM_THREADS and the CPUs allowed. At most four are used for each CPU.
 callback : callable, optional
     Called with an `IterationState` after every iteration; returning True stops the run.
 
@@ -105,7 +105,8 @@ def method(check_data, **checks):
     -----
     Parameters are checked before the data. Two attributes serve the estimators:
     ``function.checks``, by name, and ``function.solve(data, **parameters)``, which takes
-    validated data. BLAS has one thread throughout (see `threads`).
+    validated data. A solver that has ``n_threads`` receives their number; all other libraries
+    have one thread throughout (see `threads`).
     """
 
     def decorate(solver):
@@ -120,9 +121,11 @@ def method(check_data, **checks):
             given = bound.arguments
             checked = {name: check(given[name], name) for name, check in all_checks.items()}
             data = get_data(given[data_name])
-            n_threads = useful_threads(resolve_threads(given["n_threads"]), data[0].shape[0])
-            with blas_threads(1):
-                return solver(data, **{**checked, "n_threads": n_threads})
+            if "n_threads" not in checked:
+                with limit_threads():
+                    return solver(data, **checked)
+            with use_threads(checked.pop("n_threads"), data[0].shape[0]) as n_threads:
+                return solver(data, **checked, n_threads=n_threads)
 
         @functools.wraps(solver)
         def function(*args, **kwargs):

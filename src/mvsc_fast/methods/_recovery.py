@@ -1,50 +1,50 @@
 """Base of the estimators that clean a similarity tensor which some graph or method made."""
 
 import numpy as np
+import scipy.sparse
 
 from .. import graphs
 from .._relevance import view_support
+from .._sparse._factors import SCALES, view_scales
+from .._sparse._spectral import warn_of_unlike
 from ..spectral import fuse
-from ..validation import check_similarities
+from ..validation import check_similarities, check_sparse_similarities
+from ..views import NamedViews
 from ._base import MultiViewClusterer, as_array, fit_nested
-from ._cost import Cost
-from ._tlrr_size import count_slices
-from ._tsvd_msc import TSVDMSC, tsvd_msc
 
-TSVD_LAM = 0.5  # cleans better than the 0.05 at which t-SVD-MSC itself clusters best
-GRAPHS = {
-    "selfrep": graphs.self_representation,
-    "knn": graphs.knn,
-    "gaussian": graphs.gaussian,
+AFFINITIES = {
+    "self_representation": graphs.ridge_similarities,
+    "nearest_neighbors": graphs.neighbor_similarities,
+    "rbf": graphs.kernel_similarities,
 }
-GRAPH_NAMES = ("precomputed", "tsvd", *GRAPHS)
+NAMES = (*AFFINITIES, "precomputed")
 
 
-def check_graph(value, name):
-    """``value``, the name of a graph or an estimator."""
-    named = isinstance(value, str)
-    if not (value in GRAPH_NAMES if named else hasattr(value, "fit")):
+def check_affinity(value, name):
+    """``value``, the name of a way to similarities or an estimator."""
+    if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
         raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, GRAPH_NAMES))} or an estimator, "
-            f"got {value!r}"
+            f"{name} must be one of {', '.join(map(repr, NAMES))} or an estimator, got {value!r}"
         )
     return value
 
 
 class RecoveryClusterer(MultiViewClusterer):
-    """Base of the methods that clean a similarity tensor W; their ``graph`` says where it is from.
-
-    A method implements ``_affinity(views, seed, n_threads)`` and calls `_similarities` in it.
+    """Base of the methods that clean a similarity tensor W.
 
     Parameters
     ----------
-    graph : str or estimator, default="selfrep"
-        Where W comes from: "selfrep" (`graphs.self_representation`), "knn", "gaussian", "tsvd"
-        (t-SVD-MSC, lam 0.5, with its order-free transform), "precomputed" (X is W), or an
-        estimator with a ``tensor_``, which is fitted on the views if it is not fitted yet.
+    affinity : str or estimator, default="self_representation"
+        Where W comes from: "self_representation" (`similarity.self_representation`),
+        "nearest_neighbors", "rbf", "precomputed" (X is W), or an estimator with a ``tensor_``,
+        which is fitted on the views if it is not fitted yet.
 
     Attributes
     ----------
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
+        Sum of ``|L_i|``, diagonal cleared.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
         The input tensor W.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
@@ -52,80 +52,76 @@ class RecoveryClusterer(MultiViewClusterer):
     n_iter_ : int
         Iterations of the solver.
     converged_ : bool
+        Whether the solver reached ``tol``.
     history_ : dict of ndarray
         ``residual`` and ``seconds`` after every iteration, see the result of the function.
     """
 
-    _checks = {"graph": check_graph}
+    _takes_sparse = False  # whether precomputed similarities may be sparse
+    _checks = {"affinity": check_affinity}
 
-    def _validate(self, X, reset=True):
-        if not self._is_precomputed():
-            return super()._validate(X, reset)
-        X = np.asarray(X)[None] if np.ndim(X) == 2 else X
-        W = check_similarities(X, nonnegative=True, name="X")
-        if W.shape[1] < 2:
+    def _read(self, X):
+        if not self._precomputed:
+            return super()._read(X)
+        X = [X] if scipy.sparse.issparse(X) or np.ndim(X) == 2 else X
+        sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
+        if sparse and self._takes_sparse:
+            W = check_sparse_similarities(X, nonnegative=True, name="X")
+        else:
+            W = list(map(as_array, X)) if sparse else X
+            W = check_similarities(W, nonnegative=True, name="X")
+        if W[0].shape[0] < 2:
             raise ValueError("X has 1 sample: at least 2 are needed")
-        self.n_features_in_ = W.shape[1]
-        self.view_names_in_ = list(range(len(W)))
+        return NamedViews(W, list(range(len(W))), [None] * len(W), listed=True)
+
+    def _warn(self, given):
+        if not self._precomputed:
+            super()._warn(given)
+
+    @property
+    def _precomputed(self):
+        return isinstance(self.affinity, str) and self.affinity == "precomputed"
+
+    def _check_memory(self, views):
+        if scipy.sparse.issparse(views[0]) and self._precomputed:
+            return
+        features, v = ([], len(views)) if self._precomputed else (views, len(views))
+        if isinstance(self.affinity, str) and self.affinity == "self_representation":
+            v = sum(len(view_scales(*X.shape, SCALES)) for X in views)
+        self._check_slices(views, v, features)
+
+    def _view_support(self, views, labels):
+        if self._precomputed:
+            return view_support(views, labels)
+        return super()._view_support(views, labels)
+
+    def _similarities(self, views, seed, n_threads, progress):
+        """The tensor W."""
+        progress.stage("graph")
+        if isinstance(self.affinity, str):
+            W = views if self._precomputed else AFFINITIES[self.affinity](views)
+        else:
+            fitted = fit_nested(self.affinity, "tensor_", views, seed, n_threads)
+            tensor = as_array(fitted.tensor_)
+            W = check_similarities(tensor, name=f"{type(fitted).__name__}.tensor_")
+        warn_of_unlike(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
+        progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
         return W
 
-    def _cost(self, views):
-        features = [] if self._is_precomputed() else views
-        cost = self._cost_of_slices(views, count_slices(views, self.graph), features)
-        if self.graph == "tsvd":
-            first = TSVDMSC()._cost(views)
-            cost = Cost(max(cost.memory, first.memory), *np.add(cost[1:], first[1:]))
-        return cost
+    def _solve(self, views, seed, n_threads, progress):
+        W = self._similarities(views, seed, n_threads, progress)
+        result = self._call(W, progress, n_threads)
+        return {
+            "affinity_matrix_": self._fuse(W, result.tensor),
+            "similarity_": W,
+            **self._attributes(result),
+        }
 
-    def _view_support(self, views):
-        if self._is_precomputed():
-            return view_support(views, self.labels_)
-        return super()._view_support(views)
-
-    def _is_precomputed(self):
-        return self.graph == "precomputed"
-
-    def _similarities(self, views, seed, n_threads):
-        """W, which also becomes ``similarity_``."""
-        self._progress.stage("graph")
-        self.similarity_ = self._graph_tensor(views, seed, n_threads)
-        shape = self.similarity_.shape
-        self._log(f"{shape[0]} views, {shape[1]} samples, graph {self.graph!r}")
-        return self.similarity_
-
-    def _graph_tensor(self, views, seed, n_threads):
-        if not isinstance(self.graph, str):
-            fitted = fit_nested(self.graph, "tensor_", views, seed, n_threads)
-            tensor = as_array(fitted.tensor_)
-            return check_similarities(tensor, name=f"{type(fitted).__name__}.tensor_")
-        if self.graph == "precomputed":
-            return views
-        if self.graph == "tsvd":
-            return tsvd_msc.solve(
-                views,
-                lam=TSVD_LAM,
-                sample_transform="graph",
-                n_threads=n_threads,
-                callback=self._progress.iteration,
-            ).tensor
-        return GRAPHS[self.graph](views)
+    def _fuse(self, W, L):
+        """The affinity matrix of the tensor L that W became."""
+        return fuse(L)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.pairwise = self._precomputed
         return tags
-
-
-class SplittingClusterer(RecoveryClusterer):
-    """Base of the methods whose function splits W into a low-rank and a sparse part.
-
-    Attributes
-    ----------
-    affinity_ : ndarray of shape (n_samples, n_samples)
-        Sum of ``|L_i|``, diagonal cleared.
-    """
-
-    def _affinity(self, views, seed, n_threads):
-        W = self._similarities(views, seed, n_threads)
-        self._keep(self._solve(W, n_threads=n_threads), self.tol)
-        return fuse(self.tensor_)

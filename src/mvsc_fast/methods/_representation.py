@@ -14,13 +14,15 @@ class RepresentationClusterer(MultiViewClusterer):
 
     Attributes
     ----------
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
         The same array: the method learns its similarities itself.
     representation_ : ndarray of shape (v, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.
-    affinity_ : ndarray of shape (n_samples, n_samples)
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         Sum of the slices, diagonal kept.
     n_iter_ : int
         Iterations of the solver.
@@ -32,13 +34,16 @@ class RepresentationClusterer(MultiViewClusterer):
     _keep_diagonal = True
     _learned = ("tensor", "representation")
 
-    def _affinity(self, views, seed, n_threads):
-        self._progress.stage("graph")
+    def _solve(self, views, seed, n_threads, progress):
+        progress.stage("graph")
         context = self._context(views, seed, n_threads)
-        result = self._solve(views, n_threads=n_threads, **context)
-        self._keep(result, self.tol)
-        self.similarity_ = self.tensor_
-        return fuse(self.tensor_, keep_diagonal=self._keep_diagonal)
+        learned = self._attributes(self._call(views, progress, n_threads, **context))
+        tensor = learned["tensor_"]
+        return {
+            "affinity_matrix_": fuse(tensor, keep_diagonal=self._keep_diagonal),
+            "similarity_": tensor,
+            **learned,
+        }
 
     def _context(self, views, seed, n_threads):
         """Arguments of the function that are made first."""
@@ -74,6 +79,6 @@ class SampleTransformClusterer(RepresentationClusterer):
                 "published table"
             )
         elif hasattr(transform, "fit"):
-            fitted = fit_nested(transform, "affinity_", views, seed, n_threads)
-            transform = Basis(graph_basis(as_array(fitted.affinity_)[None]))
+            fitted = fit_nested(transform, "affinity_matrix_", views, seed, n_threads)
+            transform = Basis(graph_basis(as_array(fitted.affinity_matrix_)[None]))
         return {"sample_transform": transform}

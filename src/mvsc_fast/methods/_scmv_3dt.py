@@ -34,7 +34,6 @@ def scmv_3dt(
     mu=1e-2,
     rho=1.2,
     mu_max=1e6,
-    n_threads=None,
     callback=None,
 ):
     """Learn sparse self-representations of all views at once under the t-product.
@@ -159,7 +158,6 @@ class SCMV3DT(RepresentationClusterer):
 
     _function = staticmethod(scmv_3dt)
     _arrays = (15, 4)
-    _work = (100, 160, 1500)
 
     _keep_diagonal = False
 

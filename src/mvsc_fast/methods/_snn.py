@@ -9,7 +9,7 @@ from ..solvers._results import RecoveryResult
 from ..solvers._run import Run
 from ..validation import check_memory, check_numbers, check_similarities
 from ._method import either, method
-from ._recovery import SplittingClusterer
+from ._recovery import RecoveryClusterer
 
 
 @method(check_similarities, weights=either(None, partial(check_numbers, count=2, low=0.0)))
@@ -88,19 +88,18 @@ def _view_mapper(gram, t):
     return (vectors * (1.0 - t / np.maximum(s, t) if t > 0 else 1.0)) @ vectors.T
 
 
-class SNN(SplittingClusterer):
+class SNN(RecoveryClusterer):
     """Clustering by SNN: the part of a similarity tensor whose unfoldings have low rank."""
 
     _function = staticmethod(snn)
     _arrays = (9, 6)
-    _work = (150, 0, 4000)
 
     def __init__(
         self,
         n_clusters=8,
         *,
         weights=None,
-        graph="selfrep",
+        affinity="self_representation",
         tol=1e-8,
         max_iter=500,
         n_init=20,

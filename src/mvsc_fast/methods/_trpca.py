@@ -8,7 +8,7 @@ from ..solvers._run import Run
 from ..transforms import check_view_transform, resolve_view_transform
 from ..validation import check_memory, check_similarities
 from ._method import either, method, positive
-from ._recovery import SplittingClusterer
+from ._recovery import RecoveryClusterer
 
 
 @method(check_similarities, lam=either(None, positive), view_transform=check_view_transform)
@@ -82,19 +82,18 @@ def trpca(
     return RecoveryResult(L, S, **run.outcome)
 
 
-class TRPCA(SplittingClusterer):
+class TRPCA(RecoveryClusterer):
     """Clustering by TRPCA: the part of low tubal rank of a similarity tensor."""
 
     _function = staticmethod(trpca)
     _arrays = (7, 12)
-    _work = (150, 0, 4000)
 
     def __init__(
         self,
         n_clusters=8,
         *,
         lam=None,
-        graph="selfrep",
+        affinity="self_representation",
         view_transform="dft",
         tol=1e-8,
         max_iter=500,
@@ -106,7 +105,7 @@ class TRPCA(SplittingClusterer):
     ):
         self._keep_parameters(locals())
 
-    def _validate(self, X):
-        views = super()._validate(X)
-        resolve_view_transform(self.view_transform, len(views), views[0].dtype)
-        return views
+    def _read(self, X):
+        given = super()._read(X)
+        resolve_view_transform(self.view_transform, len(given.arrays), given.arrays[0].dtype)
+        return given

@@ -79,7 +79,6 @@ class TSVDMSC(SampleTransformClusterer):
 
     _function = staticmethod(tsvd_msc)
     _arrays = (7, 4)
-    _work = (1, 60, 500)
 
     def __init__(
         self,

@@ -24,7 +24,6 @@ def ut_svd_msc(
     tol=1e-7,
     max_iter=200,
     mu=1e-4,
-    n_threads=None,
     callback=None,
 ):
     """Learn self-representations of all views under a tensor nuclear norm that is not rotated.
@@ -87,7 +86,6 @@ class UtSVDMSC(RepresentationClusterer):
 
     _function = staticmethod(ut_svd_msc)
     _arrays = (11, 4)
-    _work = (30, 60, 500)
 
     def __init__(
         self,

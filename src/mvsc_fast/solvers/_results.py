@@ -181,6 +181,11 @@ class TLRRResult(ShortRepr):
     error_bound: float | None = None
     blocks: np.ndarray | None = None
 
+    @property
+    def lam(self):
+        """Weight of the misfit."""
+        return self.parameters["lam"]
+
     def objective(self, W):
         """TLRR objective of ``tensor`` for the input W of shape (v, n, n), Jia et al. Eq. (7)."""
         return objective(self.tensor, W, **self.parameters)

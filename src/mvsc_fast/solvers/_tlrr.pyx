@@ -17,7 +17,6 @@ from mvsc_fast.core.api cimport (
     mvsc_tlrr_state,
 )
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
-from mvsc_fast.core.row_terms cimport RowTerms, solve_row_terms
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
 
@@ -190,57 +189,6 @@ def solve(
         check_status(_one(result.failed_row, result.lapack_info), "row slice")
     _check(status, data, problem.options.lam)
     return {**result, "converged": bool(result.converged), "values": L}
-
-
-def row_terms(
-    data,
-    indptr,
-    indices,
-    *,
-    double omega1,
-    double alpha,
-    double lam,
-    double tol,
-    Py_ssize_t max_iter,
-    int n_threads,
-):
-    """Shrink the tubes of a sparse tensor, and take steps for its row terms.
-
-    Parameters
-    ----------
-    data : ndarray of shape (v, nnz), float32
-        Symmetric slices on the symmetric CSR pattern (indptr, indices), sorted by columns.
-    indptr : ndarray of shape (n + 1,), intp
-    indices : ndarray of shape (nnz,), int32
-
-    Returns
-    -------
-    values : ndarray of shape (v, nnz), float32
-    n_iter : int
-    gap : float
-        The relative duality gap is at most that.
-    """
-    cdef Py_ssize_t v = data.shape[0], n = len(indptr) - 1
-    cdef RowTerms terms
-    cdef const float *W = <const float *> memory(data, np.float32)
-    cdef const Py_ssize_t *starts = <const Py_ssize_t *> memory(indptr, np.intp)
-    cdef const int *columns = <const int *> memory(indices, np.intc)
-    cdef int status
-    terms.omega1, terms.alpha, terms.lam, terms.tol = omega1, alpha, lam, tol
-    terms.max_iter, terms.n_threads = max_iter, n_threads
-    L = np.empty_like(data)
-    cdef float *out = <float *> memory(L, np.float32)
-    cdef Arena arena = counting_arena()
-    _check(solve_row_terms(W, v, n, starts, columns, &terms, &arena, out), data, lam)
-    check_memory(workspace_bytes(&arena), f"the row terms of {v} slices of {n} samples")
-    work = np.empty(workspace_bytes(&arena), dtype=np.int8)
-    arena = arena_at(memory(work, np.int8))
-    with nogil:
-        status = solve_row_terms(W, v, n, starts, columns, &terms, &arena, out)
-    if status == MVSC_NO_CONVERGENCE:
-        check_status(_one(terms.failed_row, terms.lapack_info), "row slice")
-    _check(status, data, lam)
-    return L, terms.n_iter, terms.gap
 
 
 def _check(status, data, lam):

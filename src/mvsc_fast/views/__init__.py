@@ -136,7 +136,7 @@ def _listed(views):
     elif getattr(views, "ndim", 2) == 3:
         raise ValueError(
             f"got one array of shape {views.shape}: pass a list of (n_samples, n_features) "
-            'arrays, or graph="precomputed" for a stack of similarity matrices'
+            'arrays, or affinity="precomputed" for a stack of similarity matrices'
         )
     return [(0, views)], False
 
@@ -218,8 +218,7 @@ def _finite(X, title, columns, missing):
         which = np.flatnonzero(rows)
         raise ValueError(
             f"{title} contains NaN in all of {len(which)} rows (the first is row {which[0]}): "
-            'ConsensusTLRR, and TLRR with graph="selfrep", take samples that lack a view; here '
-            "impute or remove them"
+            "ConsensusTLRR takes samples that lack a view; here impute or remove them"
         )
     check_finite(X, title, columns)
     return in_range(X)
@@ -256,7 +255,7 @@ def align(frames, join="outer"):
         The views; their index holds the ids of the samples, each once (``frame.set_index("id")``).
     join : {"outer", "inner"}, default="outer"
         "outer" keeps every sample of any frame, with a row of NaN in the frames that lack it, as
-        `TLRR` and `ConsensusTLRR` take; "inner" keeps the samples that all frames have.
+        `ConsensusTLRR` takes; "inner" keeps the samples that all frames have.
 
     Returns
     -------

@@ -31,14 +31,10 @@ def in_order(X, names):
     return {name: X[name] for name in names}
 
 
-def keep_columns(model, columns):
-    """Set ``feature_names_in_`` of a model fitted on several views, if any has names."""
-    if any(names is not None for names in columns):
-        model.feature_names_in_ = [
-            None if names is None else np.array(names, dtype=object) for names in columns
-        ]
-    elif hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
+def column_attributes(columns):
+    """``feature_names_in_`` of a model fitted on several views, if any has names."""
+    named = [None if names is None else np.array(names, dtype=object) for names in columns]
+    return {} if all(names is None for names in named) else {"feature_names_in_": named}
 
 
 def check_columns(model, columns):
@@ -59,7 +55,7 @@ def check_columns(model, columns):
             check_same_columns(view_title(name), found, known)
 
 
-def warn_of_columns(views, names, columns=None):
+def warn_of_columns(views, names, columns):
     """Warn of views with fewer than four columns, and of few columns that outweigh all others.
 
     The latter where so it is in at least half of the views: elsewhere the others make up for it.
@@ -70,8 +66,8 @@ def warn_of_columns(views, names, columns=None):
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Rows may be NaN.
     names : list
-    columns : array-like of str, or list of (array-like of str or None), optional
-        ``feature_names_in_`` of one view or of several.
+    columns : list of (list of str or None)
+        Names of the columns of each view, as of `NamedViews`.
     """
     views = observed(views)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
@@ -83,7 +79,6 @@ def warn_of_columns(views, names, columns=None):
         )
     largest = {i: found for i, X in enumerate(views) if (found := _largest_columns(X)) is not None}
     if 2 * len(largest) >= len(views) and largest:
-        columns = columns if isinstance(columns, list) else [columns] * len(views)
         told = []
         for i, (which, share) in largest.items():
             which = which if columns[i] is None else [columns[i][j] for j in which]

@@ -1,24 +1,11 @@
-"""Samples that lack some views, rows of NaN: predicted from the views that they have.
-
-What needs features takes these rows; similarities are completed by themselves, see
-_sparse/_completed.py.
-"""
+"""Samples that lack some views, rows of NaN: these rows are predicted from the views they have."""
 
 import numpy as np
 import scipy.linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._relevance import (
-    MAX_SAMPLES,
-    MIN_SAMPLES,
-    ViewGraphs,
-    permutation_z,
-    view_by_view,
-    view_support,
-    z_of_halves,
-)
-from ._rows import BLOCK, canonical_order, dense, presence, spread, unit_rows
+from ._rows import BLOCK, dense, presence, spread, unit_rows
 
 RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # samples that it learns from
@@ -123,49 +110,3 @@ def imputed_features(features, views):
         out.append(rows)
     return features.of_rows(out)
 
-
-def view_graphs(views, *, in_order=False):
-    """The graph of each view by itself; rows may be NaN."""
-    if presence(views) is not None:
-        return IncompleteGraphs(views, in_order=in_order)
-    return ViewGraphs(views, in_order=in_order)
-
-
-class IncompleteGraphs(ViewGraphs):
-    """`ViewGraphs` among the samples that have each view, and of pairs those that have both."""
-
-    def __init__(self, views, *, in_order=False):
-        self._views = views
-        self.samples = spread(views[0].shape[0], MAX_SAMPLES)
-        if not in_order:
-            self.samples = canonical_order(views)[self.samples]
-        chosen = [X[self.samples] for X in views]
-        self._present = presence(chosen)
-        if self._present is None:
-            self._present = np.ones((len(views), len(self.samples)), dtype=bool)
-        m = len(self.samples)
-        self.graphs = np.zeros((len(views), m, m), dtype=np.float32)
-        for A, X, has in zip(self.graphs, chosen, self._present, strict=True):
-            A[np.ix_(has, has)] = view_by_view([unit_rows(X[has])])[0]
-
-    def support(self, labels):
-        labels = labels[self.samples]
-        return np.array(
-            [
-                view_support([A[has][:, has]], labels[has])[0]
-                for A, has in zip(self.graphs, self._present, strict=True)
-            ]
-        )
-
-    def _z(self, i, j):
-        both = self._present[i] & self._present[j]
-        if both.sum() < MIN_SAMPLES:
-            return np.inf  # cannot be told
-        A, B = (self.graphs[k][both][:, both] for k in (i, j))
-        return permutation_z(A, B)
-
-    def own(self, i):
-        has = self._present[i]
-        if has.sum() < MIN_SAMPLES:
-            return np.inf
-        return z_of_halves(self._views[i][self.samples[has]])

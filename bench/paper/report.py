@@ -3,11 +3,9 @@
 import time
 from html import escape
 
+import figures
 import numpy as np
-
-from .._page import details, gallery, html_table, page, section
-from . import _figures
-from ._settings import (
+from settings import (
     ABLATION,
     ABLATION_INPUT,
     ABLATION_SET,
@@ -16,7 +14,9 @@ from ._settings import (
     PAPER_ABLATION,
     PAPER_ORDER_FREE,
 )
-from ._tables import CLOSE, entries, ordered, paper_value
+from tables import CLOSE, entries, ordered, paper_value
+
+from mvsc_fast._page import details, gallery, html_table, page, section
 
 ORDERS = {"file": "file order", "shuffled": "shuffled"}
 DEFAULTS = ("TLRR default", "ConsensusTLRR default")
@@ -36,7 +36,7 @@ def report(output, records, left_out=()):
     for data in sets:
         parts.append(_set(output, data, rows, table, finished))
     parts += [_ablation(other), _initial(sets, table, other)]
-    pictures = [one for data in sets for one in _figures.sensitivity(data, finished)]
+    pictures = [one for data in sets for one in figures.sensitivity(data, finished)]
     if pictures:
         text = (
             "In file order; solved exactly. The published iteration takes 20 times as long or "
@@ -108,7 +108,7 @@ def _overview(sets, rows, table):
 def _found(table, data, row, order):
     """The entry, or for a method that is free of the order that in file order, with a mark."""
     entry = table.get((data, row, order))
-    if entry is None and order == "shuffled" and row in METHODS and METHODS[row].order_free:
+    if entry is None and order == "shuffled" and METHODS[row].order_free:
         entry = table.get((data, row, "file"))
         return entry, "" if entry is None else SAME
     return entry, ""
@@ -134,7 +134,7 @@ def _set(output, data, rows, table, records):
     names = ["method", *(["here", "paper", "difference"] * len(SHOWN)),
              *(score.upper() for score in SHOWN), "CPU s", "MiB"]  # fmt: skip
     sizes = next((one["n"], one["n_clusters"]) for one in records if one["data"] == data)
-    pictures = _figures.of_set(output, data, records) if lines else []
+    pictures = figures.of_set(output, data, records) if lines else []
     text = f"{sizes[0]} samples in {sizes[1]} classes."
     return section(data, text, html_table(lines, [head, names]) + gallery(pictures))
 
@@ -149,9 +149,9 @@ def _ablation(other):
                           _difference(entry, "acc", paper), _spread(entry, "nmi")])  # fmt: skip
     if not lines:
         return ""
-    graph = _text({"graph": ABLATION_INPUT}).removeprefix("graph=")
+    given = _text({"affinity": ABLATION_INPUT}).removeprefix("affinity=")
     text = (
-        f"In file order, on the tensor of {graph}, which reproduces these numbers; that of the "
+        f"In file order, on the tensor of {given}, which reproduces these numbers; that of the "
         "table reproduces TLRR itself better."
     )
     names = ["TLRR with", "ACC", "paper", "difference", "NMI"]
@@ -184,8 +184,6 @@ def _initial(sets, table, other):
 def _parameters(sets, rows):
     lines = []
     for row in rows:
-        if row not in METHODS:
-            continue
         method = METHODS[row]
         given = {}
         for data in sets:

@@ -8,21 +8,20 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 import scipy.sparse
 import sklearn
-from sklearn.base import clone
+from data import save_arrays
+from settings import METHODS
+from store import append
 
-from .. import __version__
-from ..metrics import clustering_scores
-from ..spectral import assign
-from ..threads import limit_threads
-from ._data import save_arrays
-from ._settings import METHODS
-from ._store import append
+from mvsc_fast import __version__
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.spectral import assign
+from mvsc_fast.threads import limit_threads
 
 PICTURE = 240  # rows of the affinity kept for its picture
 LARGEST = 10 * PICTURE  # rows of which they are made
@@ -38,13 +37,11 @@ class Cell(NamedTuple):
     """ "file" or "shuffled"."""
     seed: int
     parameters: dict
-    """Of the estimator, or its repr where it was given."""
+    """Of the estimator."""
     repeats: int
     """Runs of k-means on one fit."""
     method: str
-    """In `METHODS`, or the name of a given estimator."""
-    estimator: Any = None
-    """The given estimator."""
+    """In `METHODS`."""
 
     def key(self, digest):
         """Name of the result: the same for the same work by the same version."""
@@ -55,8 +52,8 @@ class Cell(NamedTuple):
     @property
     def group(self):
         """Cells of one group have the same input, which a process makes once."""
-        graph = self.parameters.get("graph")
-        return (self.data, self.order, self.seed, json.dumps(graph, sort_keys=True))
+        affinity = self.parameters.get("affinity")
+        return (self.data, self.order, self.seed, json.dumps(affinity, sort_keys=True))
 
 
 def work(cell, source, output, pictures):
@@ -66,12 +63,11 @@ def work(cell, source, output, pictures):
     """
     record = {
         "key": cell.key(source.digest),
-        **cell._replace(estimator=None)._asdict(),
+        **cell._asdict(),
         "n": source.n,
         "n_clusters": source.n_clusters,
         "versions": versions(),
     }
-    del record["estimator"]
     try:
         with limit_threads(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -145,40 +141,34 @@ def _ordered(loaded, cell):
 
 def _model(cell, source, views):
     """The estimator, what it is fitted on, and the seconds that making that took."""
-    if cell.estimator is not None:
-        model = clone(cell.estimator)
-        wanted = {"n_clusters": source.n_clusters, "random_state": cell.seed, "n_threads": 1}
-        known = model.get_params()
-        model.set_params(**{name: value for name, value in wanted.items() if name in known})
-        return model, views, 0.0
     parameters = dict(cell.parameters)
     method = METHODS[cell.method]
     data, seconds = views, 0.0
-    if isinstance(parameters.get("graph"), dict):
+    if isinstance(parameters.get("affinity"), dict):
         data, seconds = _keep(
-            "input", (source.digest, *cell.group), lambda: _input(parameters["graph"], views)
+            "input", (source.digest, *cell.group), lambda: _input(parameters["affinity"], views)
         )
-        parameters["graph"] = "precomputed"
+        parameters["affinity"] = "precomputed"
     model = method.make(source.n_clusters, random_state=cell.seed, **parameters)
     if "n_threads" in model.get_params():
         model.set_params(n_threads=1)
     return model, data, seconds
 
 
-def _input(graph, views):
+def _input(affinity, views):
     """The similarity tensor that a method makes, and the CPU seconds it takes."""
-    parameters = dict(graph)
-    function = METHODS[parameters.pop("method")].make._function
+    parameters = {"n_init": 1, "random_state": 0, "n_threads": 1, **affinity}
+    method = METHODS[parameters.pop("method")]
     start = time.process_time()
-    tensor = function(views, n_threads=1, **parameters).tensor
+    tensor = method.make(2, **parameters).fit(views).tensor_  # whatever the number of clusters
     return tensor, time.process_time() - start
 
 
 def _labellings(cell, model, n_clusters):
     """One labelling for each run of k-means, or the estimator's own."""
-    if cell.estimator is not None or not METHODS[cell.method].kmeans:
+    if not METHODS[cell.method].kmeans:
         return [model.labels_]
-    degree = model.affinity_.sum(axis=1)
+    degree = model.affinity_matrix_.sum(axis=1)
     return [
         assign(model.embedding_, n_clusters, order=degree, random_state=seed)
         for seed in range(cell.repeats)
@@ -205,9 +195,9 @@ def _plain(value):
 
 
 def _arrays(model, y):
-    """What pictures are drawn from: the affinity by class, the embedding, the choice of d."""
+    """What pictures are drawn from: the affinity by class, and the embedding."""
     arrays = {}
-    affinity = getattr(model, "affinity_", None)
+    affinity = getattr(model, "affinity_matrix_", None)
     if affinity is not None and affinity.shape[0] == len(y):
         rows = np.argsort(y, kind="stable")
         rows = rows[:: -(-len(y) // LARGEST)]
@@ -224,10 +214,6 @@ def _arrays(model, y):
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and len(embedding) == len(y):
         arrays |= {"embedding": np.asarray(embedding, dtype=np.float32), "labels": y}
-    path = getattr(model, "path_", None)
-    if path is not None:
-        for name in ("n_neighbors", "embedding", "predictability", "best"):
-            arrays[f"path_{name}"] = np.asarray(getattr(path, name))
     return arrays
 
 

@@ -1,11 +1,25 @@
-"""Spectral clustering without low-rank tensors, to compare with."""
+"""Rows of the tables that are not estimators of the package."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.preprocessing import normalize
 
-from .. import graphs
-from ..spectral import spectral_labels
+from mvsc_fast.graphs import nearest_neighbors
+from mvsc_fast.methods import TLRR
+from mvsc_fast.spectral import fuse, spectral_labels
+
+
+class PublishedTLRR(TLRR):
+    """TLRR whose low-rank tensor is cut as published, without a share of its input."""
+
+    def fit(self, X, y=None):
+        """Clean the views' similarities and cluster the samples."""
+        super().fit(X)
+        self.affinity_matrix_ = fuse(self.tensor_)
+        self.labels_, self.embedding_ = spectral_labels(
+            self.affinity_matrix_, self.n_clusters, random_state=self.random_state
+        )
+        return self
 
 
 class BestSingleView(ClusterMixin, BaseEstimator):
@@ -20,7 +34,7 @@ class BestSingleView(ClusterMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Cluster the samples by every view alone."""
-        W = graphs.knn([normalize(view) for view in X])
+        W = nearest_neighbors([normalize(view) for view in X])
         self.labels_ = np.stack(
             [spectral_labels(A, self.n_clusters, random_state=self.random_state)[0] for A in W]
         )
@@ -36,8 +50,8 @@ class ConcatenatedViews(ClusterMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Cluster the samples."""
-        (self.affinity_,) = graphs.knn([np.hstack([normalize(view) for view in X])])
+        (self.affinity_matrix_,) = nearest_neighbors([np.hstack([normalize(view) for view in X])])
         self.labels_, self.embedding_ = spectral_labels(
-            self.affinity_, self.n_clusters, random_state=self.random_state
+            self.affinity_matrix_, self.n_clusters, random_state=self.random_state
         )
         return self

@@ -3,35 +3,32 @@
 import contextlib
 import json
 import sys
-import time
 from pathlib import Path
 
 import joblib
-
-from ..validation import check_integer, check_number
-from ._cells import work
-from ._data import find_sources
-from ._plan import ORDERS, STUDIES, estimated, plan
-from ._settings import METHODS
-from ._store import mend, read
-from ._tables import write_csv
+from cells import work
+from data import find_sources
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from plan import ORDERS, STUDIES, estimated, plan
+from report import report
+from settings import METHODS
+from store import mend, read
+from tables import write_csv
+from tqdm import tqdm
 
 PLAN = "plan.json"  # what the last run was asked for
-EXTRA = "reproducing needs {}: pip install mvsc_fast[reproduce]"
 
 
 def run(
-    data=None,
+    data,
     output="reproduced",
     *,
     methods=None,
     sets=None,
-    orders=ORDERS,
+    orders=None,
     seeds=3,
     repeats=20,
-    studies=STUDIES,
-    estimators=None,
-    views=None,
+    studies=None,
     jobs=None,
     longest=20.0,
     dry_run=False,
@@ -40,81 +37,50 @@ def run(
 
     Parameters
     ----------
-    data : str or Path, optional
-        Folder of data sets, see `mvsc_fast.reproduce`. Never written to.
+    data : str or Path
+        Folder of data sets. Never written to.
     output : str or Path, default="reproduced"
         Folder of ``results.jsonl``, to which every finished cell is appended at once,
         ``report.html``, ``tables/*.csv``, and what is kept between runs.
     methods : sequence of str, optional
-        Rows of the tables; case and punctuation do not matter. None: the paper's twelve, the two
-        recommended estimators of this package, and baselines.
+        Rows of the tables; case and punctuation do not matter. None: all of `settings.METHODS`, the
+        paper's twelve, the estimators of the package with their defaults, and baselines.
     sets : sequence of str, optional
-        None: the paper's five as far as the folder has them, and all of ``views``.
-    orders : sequence of {"file", "shuffled"}
-        Both by default.
+        None: the paper's five as far as the folder has them.
+    orders : sequence of {"file", "shuffled"}, optional
+        None: both.
     seeds : int, default=3
         Shuffles, and starts of methods that depend on one. Methods that depend on neither have
         one, and cells of more than a minute too.
     repeats : int, default=20
         Runs of k-means, each the best of 20 starts, on every fit; the paper's means are over 20.
-    studies : sequence of {"tables", "ablation", "initial", "sensitivity"}
-        All by default. Those beside the tables are of TLRR in file order: its terms left out,
-        its input from other methods, and its parameters.
-    estimators : dict of str to estimator, optional
-        More rows. An estimator has ``fit(views)`` and ``labels_``; a copy of it is given the
-        number of clusters, the seed and one thread where it has such parameters. Its results are
-        known by its class and parameters: a class that you change needs another name.
-    views : dict of str to (views, y), optional
-        More data sets, under names that the paper's do not have.
+    studies : sequence of {"tables", "ablation", "initial", "sensitivity"}, optional
+        None: all. Those beside the tables are of TLRR in file order: its terms left out, its input
+        from other methods, and its parameters.
     jobs : int, optional
-        Cells at a time, each with one thread. None: as many as CPUs are allowed, whatever else
-        these do at the moment, which says little about an hour.
+        Cells at a time, each with one thread. None: as many as CPUs are allowed, even if they are
+        busy at the moment.
     longest : float, default=20.0
         Minutes; cells that take longer by rough documented times are left out, and the report says
         so.
     dry_run : bool, default=False
-        Only say what would be computed, how long that takes, and what is left out.
+        Only print what would be computed, how long that takes, and what is left out.
 
     Returns
     -------
     list of dict
         The records of all cells that were asked for and are finished: what they are, ``scores`` of
         every run, CPU seconds, memory, versions, warnings, or the ``error``.
-
-    Raises
-    ------
-    ValueError
-        If a name or number is wrong, or data cannot be read; the message says what.
-    ImportError
-        If a library is missing; the message names the extra.
-
-    Examples
-    --------
-    One's own method and data, beside two rows of the paper::
-
-        from mvsc_fast import TLRR, datasets, reproduce
-        blobs = datasets.make_multiview_subspaces(300, 5, random_state=0)
-        reproduce.run(views={"subspaces": blobs}, estimators={"d = 8": TLRR(n_neighbors=8)},
-                      methods=["TLRR", "t-SVD-MSC"], output="mine")
     """
-    estimators, views = dict(estimators or {}), dict(views or {})
     methods = _known(methods, METHODS, "method")
     orders = _known(orders, ORDERS, "order")
     studies = _known(studies, STUDIES, "study")
-    seeds = check_integer(seeds, "seeds", 1)
-    repeats = check_integer(repeats, "repeats", 1)
-    jobs = joblib.cpu_count() if jobs is None else check_integer(jobs, "jobs", 1)
-    longest = check_number(longest, "longest", 0.0)
-    for name, estimator in estimators.items():
-        if name in METHODS:
-            raise ValueError(f"estimators: {name!r} is a row of the paper, choose another name")
-        if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
-            raise ValueError(
-                f"estimators: {name!r} must be an estimator of scikit-learn, which derives from "
-                f"sklearn.base.BaseEstimator, got {estimator!r}"
-            )
-    sources, absent = find_sources(data, sets, views)
-    cells, left_out = plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
+    jobs = joblib.cpu_count() if jobs is None else jobs
+    for name, value in (("seeds", seeds), ("repeats", repeats), ("jobs", jobs)):
+        if value < 1:
+            raise ValueError(f"{name} == {value}, must be >= 1")
+    sources, absent = find_sources(data, sets)
+    cells, left_out = plan(sources, methods, orders, seeds, repeats, studies, longest)
     left_out += [f"{name}: not in the data folder" for name in absent]
     by_name = {source.name: source for source in sources}
     keys = [cell.key(by_name[cell.data].digest) for cell in cells]
@@ -153,8 +119,6 @@ def write_report(output):
     ValueError
         If there is no result yet.
     """
-    from ._report import report
-
     output = Path(output)
     if not (output / PLAN).exists():
         raise ValueError(f"{output} is no folder of results: it has no {PLAN}")
@@ -174,8 +138,6 @@ def _known(names, known, kind):
     """Names as they are written in ``known``, whatever their case and punctuation."""
     if names is None:
         return list(known)
-    if isinstance(names, str):
-        raise ValueError(f"{kind}s must be a sequence of names, got {names!r}")
     plain = {_letters(name): name for name in known}
     for name in names:
         if _letters(name) not in plain:
@@ -228,20 +190,16 @@ def _compute(cells, seconds, sources, output, jobs):
 def _in_parallel(tasks, sources, output, jobs):
     """(record, estimated seconds) of every task, as they finish."""
     try:
-        from joblib import Parallel, delayed, parallel_config
-        from joblib.externals.loky.process_executor import TerminatedWorkerError
-    except ImportError as error:
-        raise ImportError(EXTRA.format("joblib 1.4 or later")) from error
-    try:
         # Nothing waits in a worker: should this process be killed, workers end what they run.
         queue = {"pre_dispatch": "n_jobs", "batch_size": 1}
-        with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-            yield from Parallel(return_as="generator_unordered", **queue)(
-                delayed(_task)(cell, sources[cell.data], output, took) for cell, took in tasks
+        with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+            yield from joblib.Parallel(return_as="generator_unordered", **queue)(
+                joblib.delayed(_task)(cell, sources[cell.data], output, took)
+                for cell, took in tasks
             )
     except TerminatedWorkerError as error:
         raise MemoryError(
-            "a worker process was killed, as a rule for lack of memory; finished cells are kept: "
+            "a worker process was killed, usually for lack of memory; finished cells are kept: "
             "run again with fewer jobs, or with methods and sets that fit"
         ) from error
 
@@ -252,19 +210,7 @@ def _task(cell, source, output, took):
 
 @contextlib.contextmanager
 def _progress(count, total):
-    """``advance(record, seconds)`` for every finished cell: a bar, or lines without tqdm."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        start, done = time.perf_counter(), []
-
-        def advance(record, took):
-            done.append(took)
-            left = (time.perf_counter() - start) * (total / sum(done) - 1)
-            print(f"{len(done)}/{count} {_told(record)}, {_minutes(left)} left", file=sys.stderr)
-
-        yield advance
-        return
+    """``advance(record, seconds)`` for every finished cell."""
     pattern = "{percentage:3.0f}% |{bar}| {postfix} [{elapsed}, {remaining} left]"
     interval = 0.5 if sys.stderr.isatty() else 60.0
     with tqdm(total=total, bar_format=pattern, mininterval=interval) as bar:

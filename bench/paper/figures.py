@@ -1,21 +1,19 @@
 """Pictures of the report."""
 
 import numpy as np
+from cells import arrays_path
+from settings import HEAT_MAPS, METHODS, SENSITIVITY
+from tables import entries
 
-from .._page import figure
-from ..neighbors import NeighborsPath
-from ..plots import (
+from mvsc_fast._page import figure
+from mvsc_fast.plots import (
     COLORS,
     new_figure,
     plot_convergence,
     plot_embedding,
-    plot_neighbors_path,
     plot_sensitivity,
     plot_similarity,
 )
-from ._cells import arrays_path
-from ._settings import HEAT_MAPS, METHODS, SENSITIVITY
-from ._tables import entries
 
 EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
 
@@ -51,20 +49,12 @@ def _of_arrays(data, row, arrays):
     if "affinity" in arrays:
         caption = f"{data}: similarities that {row} learned, classes side by side"
         yield figure(similarity, f"{data}-{row}-similarity", caption)
-    if "embedding" in arrays and (row in EMBEDDED or row not in METHODS):
+    if "embedding" in arrays and row in EMBEDDED:
         yield figure(
             lambda: plot_embedding(arrays["embedding"], arrays["labels"], title=row, groups="true"),
             f"{data}-{row}-embedding",
             f"{data}: spectral embedding of {row}, two of its directions",
         )
-    if "path_best" in arrays:
-        path = NeighborsPath(
-            tau=None, labels=None, best=int(arrays["path_best"]),
-            **{name: arrays[f"path_{name}"]
-               for name in ("n_neighbors", "embedding", "predictability")},
-        )  # fmt: skip
-        caption = f"{data}: how {row} chooses its number of neighbors, without labels"
-        yield figure(lambda: plot_neighbors_path(path), f"{data}-{row}-path", caption)
 
 
 def _bars(seconds):

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-from ._settings import PAPER
+from settings import PAPER
 
 SCORES = ("acc", "nmi", "ari", "f1", "precision", "recall", "purity")
 CLOSE = 0.005  # a difference of rounding and of the starts of k-means

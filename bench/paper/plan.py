@@ -1,14 +1,10 @@
 """Which cells there are, how long they take, and what is left out."""
 
 import json
-import pickle
 from statistics import median
 
-import joblib
-from sklearn.base import clone
-
-from ._cells import Cell
-from ._settings import (
+from cells import Cell
+from settings import (
     ABLATION,
     ABLATION_INPUT,
     ABLATION_SET,
@@ -18,7 +14,6 @@ from ._settings import (
     NEIGHBORS,
     SENSITIVITY,
     SENSITIVITY_SETS,
-    Method,
 )
 
 ORDERS = ("file", "shuffled")
@@ -27,10 +22,9 @@ SHORT = 60.0  # seconds of a cell; longer ones have one seed
 FEW = 5  # runs of k-means where many parameters are compared
 KMEANS = 0.003  # seconds of a labelling for each cluster
 IMAGE = 0.0065  # seconds of the features of one
-GIVEN = Method(object, {}, "Given by the caller.", power=2.0, order_free=False, kmeans=False)
 
 
-def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest):
+def plan(sources, methods, orders, seeds, repeats, studies, longest):
     """All cells that are asked for.
 
     Parameters
@@ -38,7 +32,6 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
     sources : list of Source
     methods : sequence of str
         Of `METHODS`.
-    estimators : dict of str to estimator
     orders : sequence of str
     seeds : int
     repeats : int
@@ -57,24 +50,19 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
     cells, left_out = [], []
     for source in sources:
         if "tables" in studies:
-            for row in [*methods, *estimators]:
-                estimator = estimators.get(row)
-                method = _given(estimator) if row in estimators else METHODS[row]
-                parameters = (
-                    _told(row, estimator)
-                    if row in estimators
-                    else method.parameters_on(source.name)
-                )
+            for row in methods:
+                method = METHODS[row]
+                parameters = method.parameters_on(source.name)
                 cost = seconds_of(method, parameters, source.n)
                 for order in orders:
                     chosen, reason = _seeds(method, order, seeds, cost, longest)
                     if reason:
                         left_out.append(f"{source.name}, {row}, {_words(order)}: {reason}")
+                    runs = repeats if method.kmeans else 1
                     cells += [
-                        Cell("tables", source.name, row, order, seed, parameters,
-                             repeats if method.kmeans else 1, row, estimator)
+                        Cell("tables", source.name, row, order, seed, parameters, runs, row)
                         for seed in chosen
-                    ]  # fmt: skip
+                    ]
         if "TLRR" in methods:
             for cell in _studies(source, studies, repeats):
                 cost = seconds_of(METHODS[cell.method], cell.parameters, source.n)
@@ -89,9 +77,9 @@ def plan(sources, methods, estimators, orders, seeds, repeats, studies, longest)
 def seconds_of(method, parameters, n):
     """Rough seconds of a fit and of making its input."""
     seconds = method.seconds * (n / 640) ** method.power
-    graph = parameters.get("graph")
-    if isinstance(graph, dict):
-        seconds += seconds_of(METHODS[graph["method"]], {}, n)
+    affinity = parameters.get("affinity")
+    if isinstance(affinity, dict):
+        seconds += seconds_of(METHODS[affinity["method"]], {}, n)
     return seconds
 
 
@@ -106,10 +94,10 @@ def estimated(cells, sources, records):
     fits, inputs, took, rough = {}, {}, 0.0, 0.0
     for record in records.values():
         if "seconds" in record and record["data"] in size:
-            data, graph = record["data"], record["parameters"].get("graph")
+            data, affinity = record["data"], record["parameters"].get("affinity")
             fits.setdefault((data, record["row"]), []).append(record["seconds"])
-            if isinstance(graph, dict):
-                inputs[data, _name(graph)] = record["input_seconds"]
+            if isinstance(affinity, dict):
+                inputs[data, _name(affinity)] = record["input_seconds"]
             if record["method"] in METHODS:
                 took += record["seconds"]
                 rough += seconds_of(METHODS[record["method"]], {}, record["n"])
@@ -120,42 +108,27 @@ def estimated(cells, sources, records):
               and not any(data == source.name for data, _ in fits)}  # fmt: skip
     times, group = [], None
     for cell in cells:
-        n, graph = size[cell.data], cell.parameters.get("graph")
+        n, affinity = size[cell.data], cell.parameters.get("affinity")
         known = fits.get((cell.data, cell.row))
         seconds = KMEANS * cell.repeats * clusters[cell.data] + images.pop(cell.data, 0.0)
         if not known:
-            seconds += seconds_of(METHODS.get(cell.method, GIVEN), {}, n)
+            seconds += seconds_of(METHODS[cell.method], {}, n)
         seconds *= scale
         if known:
             seconds += median(known)
-        if isinstance(graph, dict) and cell.group != group:  # otherwise its input is there
-            made = inputs.get((cell.data, _name(graph)))
-            seconds += scale * seconds_of(METHODS[graph["method"]], {}, n) if made is None else made
+        if isinstance(affinity, dict) and cell.group != group:  # otherwise its input is there
+            made = inputs.get((cell.data, _name(affinity)))
+            seconds += (
+                scale * seconds_of(METHODS[affinity["method"]], {}, n) if made is None else made
+            )
         times.append(seconds)
         group = cell.group
     return times
 
 
-def _name(graph):
+def _name(affinity):
     """What a method that makes an input is known by."""
-    return json.dumps(graph, sort_keys=True)
-
-
-def _given(estimator):
-    """A given estimator that has no seed is fitted once for every order."""
-    return GIVEN._replace(random="random_state" in estimator.get_params())
-
-
-def _told(row, estimator):
-    """What a given estimator is known by: its text leaves out the middle of long parameters."""
-    try:
-        digest = joblib.hash(clone(estimator).get_params())
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(
-            f"estimators: {row!r} cannot be pickled, by which its results are known ({error}): "
-            "take functions that have a name in a module"
-        ) from error
-    return {"estimator": repr(estimator), "digest": digest}
+    return json.dumps(affinity, sort_keys=True)
 
 
 def _seeds(method, order, seeds, cost, longest):
@@ -185,14 +158,14 @@ def _studies(source, studies, repeats):
     base = METHODS["TLRR"].parameters_on(name)
     if "ablation" in studies and name == ABLATION_SET:
         for row, change in ABLATION.items():
-            parameters = {**base, **change, "graph": ABLATION_INPUT}
+            parameters = {**base, **change, "affinity": ABLATION_INPUT}
             yield Cell("ablation", name, row, "file", 0, parameters, repeats, "TLRR")
     if "initial" in studies and name in NEIGHBORS:
         for method in INITIAL:
-            graph = {"method": method, **METHODS[method].parameters_on(name)}
+            affinity = {"method": method, **METHODS[method].parameters_on(name)}
             parameters = {
                 "omega1": base["omega1"], "alpha": base["alpha"],
-                "n_neighbors": NEIGHBORS[name], "graph": graph, "size": "dense",
+                "n_neighbors": NEIGHBORS[name], "affinity": affinity,
             }  # fmt: skip
             yield Cell("initial", name, f"TLRR after {method}", "file", 0, parameters, repeats,
                        "TLRR exact")  # fmt: skip
