@@ -107,7 +107,6 @@ PUBLIC = {
     ],
     "mvsc_fast.predictability": ["label_predictability"],
     "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
-    "mvsc_fast.readers": ["Data", "load_data", "load_views"],
     "mvsc_fast.report": ["write_report"],
     "mvsc_fast.solvers": [
         "IterationState",

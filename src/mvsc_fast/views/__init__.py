@@ -110,8 +110,8 @@ def _listed(views):
     """[(name, matrix)] of every view, and whether several could have been given."""
     if isinstance(views, (str, bytes)):
         raise ValueError(
-            f"got the string {views[:40]!r} instead of views: files are read by "
-            "mvsc_fast.readers.load_views"
+            f"got the string {views[:40]!r} instead of views: read the file first, as by "
+            "numpy.load or pandas.read_csv"
         )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False

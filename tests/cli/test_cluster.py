@@ -1,15 +1,16 @@
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
-from mvsc_fast import cli, datasets, metrics
+from mvsc_fast import datasets, metrics
 from mvsc_fast._sources._row_source import RowSource
 from mvsc_fast._sources._scaled_rows import ScaledRows
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import main
-from mvsc_fast.methods import ESTIMATORS, _tlrr_size
+from mvsc_fast.methods import ESTIMATORS
 
 
 @pytest.fixture
@@ -33,15 +34,9 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
     out, err = capsys.readouterr()
     assert "acc" in out and method in out
     assert float(out.splitlines()[1].split()[1]) > (0.9 if "tlrr" in method else 0.5)
-    assert err == ""  # quiet in a pipe
-
-
-def test_similarities_kept_sparse_are_drawn(data, monkeypatch):
-    monkeypatch.setattr(_tlrr_size, "DENSE_COST", 0)
-    picture = data / "plot.png"
-    arguments = ["--clusters", "3", "--method", "tlrr", "--plot", str(picture)]
-    assert main(["cluster", str(data / "data.npz"), *arguments]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    sizes = np.bincount(table[:, 1]).tolist()
+    told = f"90 samples, 40 + 60 features in 2 views, 3 clusters of {sizes[0]}, {sizes[1]}, "
+    assert err == f"mvsc-fast: {told}{sizes[2]} samples\n"
 
 
 def test_labels_go_to_the_output_by_default(data, capsys):
@@ -57,32 +52,15 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "0"], "n_clusters == 0, must be >= 1"),
         (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
-        (["{plain}", "--clusters", "3", "--method", "tlrr", "--neighbors", "few"], "a number"),
         (["{plain}", "--clusters", "3", "--neighbors", "8"], "consensus-tlrr has no such"),
-        (["{plain}", "--clusters", "3", "--graph", "knn"], "--graph would be ignored"),
+        (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
         (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
         (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
-        (
-            ["{plain}", "--clusters", "auto", "--method", "tlrr", "--graph", "precomputed"],
-            "--clusters auto is for features",
-        ),
-        (
-            [
-                "{plain}",
-                "--clusters",
-                "3",
-                "--method",
-                "tlrr",
-                "--graph",
-                "precomputed",
-                "--scale",
-                "standard",
-            ],
-            "--scale is for features",
-        ),
         (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
         (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
         (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches files by ids"),
+        (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
+        (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
         (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is read: name another file"),
         (["-", "-", "--clusters", "3"], "can be read once"),
         (["{plain}", "--clusters", "3", "--labels", "a.csv", "--plot", "a.csv"], "twice"),
@@ -102,6 +80,7 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
 
 def test_wrong_usage_exits_with_2(capsys):
     wrong = ["--clusters", "few"], ["--clusters", "3", "--memory-limit", "much"], []
+    wrong += (["--clusters", "3", "--neighbors", "few"],)
     for arguments in ([], ["cluster"], *(["cluster", "a.npz", *one] for one in wrong)):
         with pytest.raises(SystemExit) as caught:
             main(arguments)
@@ -148,7 +127,7 @@ def test_rows_of_tables_are_matched_by_ids_in_folders_that_are_made(tables, caps
     found, labels = cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3)
     assert found == ids and accuracy(y, labels) > 0.9
     err = capsys.readouterr().err
-    assert "column 1 ('id') is taken as ids" in err and "matched by id" in err
+    assert "ids are column 1 ('id') of" in err and "matched by id" in err and err.count("\n") == 3
 
 
 def test_counts_in_front_are_no_feature(tables, capsys):
@@ -160,7 +139,7 @@ def test_counts_in_front_are_no_feature(tables, capsys):
     (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
     found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
     assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.9
-    assert "taken as ids" in capsys.readouterr().err
+    assert "ids are column 1 of" in capsys.readouterr().err
 
 
 def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
@@ -169,7 +148,8 @@ def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
     (folder / "b.csv").write_text("\n".join(line for line in lines if line[:3] != "s07"))
     files = ["cluster", str(folder / "a.csv"), str(folder / "b.csv"), "--clusters", "3"]
     assert main(files) == 2
-    assert "other ids (1 only in" in (err := capsys.readouterr().err) and "--join inner" in err
+    err = capsys.readouterr().err
+    assert "do not have the same ids (1 only in" in err and "--join inner" in err
     for join, n in (("inner", 59), ("outer", 60)):
         found, labels = cluster(folder, *files[1:], "--join", join)
         assert len(found) == n and ("s07" in found) == (join == "outer")
@@ -192,13 +172,61 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
     assert "ConsensusTLRR: 60 samples in 3 clusters" in out
 
 
-def test_precomputed_similarities(tables):
+def test_precomputed_similarities(tables, capsys):
     folder, ids, y = tables
     S = 0.01 + (y[:, None] == y)
     np.save(folder / "S.npy", S)
-    _, labels = cluster(folder, folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--graph",
-                        "precomputed")  # fmt: skip
+    arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--affinity", "precomputed"]
+    _, labels = cluster(folder, *arguments)
     assert accuracy(y, labels) == 1.0
+    for option in (["--scale", "standard"], ["--clusters", "auto"]):
+        assert main(["cluster", *map(str, arguments), *option]) == 2
+        assert "is for features, --affinity precomputed takes" in capsys.readouterr().err
+
+
+def test_genes_as_rows(tables, capsys):
+    folder, ids, y = tables
+    for name in "ab":
+        rows = [line.split(",") for line in (folder / f"{name}.csv").read_text().split()]
+        turned = "\n".join("\t".join(cells) for cells in zip(*rows, strict=True)) + "\n"
+        (folder / f"{name}.tsv").write_text(turned)
+    files = [folder / "a.tsv", folder / "b.tsv"]
+    found, labels = cluster(folder, *files, "--transpose", "--clusters", 3)
+    assert found == ids and accuracy(y, labels) > 0.9
+    found, again = cluster(folder, folder / "a.csv", files[1], "--transpose", files[1],
+                           "--clusters", 3)  # fmt: skip
+    assert found == ids and accuracy(labels, again) == 1.0
+    assert main(["cluster", "--transpose", *map(str, files), "--clusters", "3"]) == 2
+    assert "to transpose all files, write --transpose after them" in capsys.readouterr().err
+
+
+def test_scores_of_a_table_of_labels(tables, capsys):
+    folder, ids, y = tables
+    order = np.random.RandomState(1).permutation(60)[:50]
+    lines = [f"{ids[i]},{'abc'[y[i]]}" for i in order]
+    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
+    files = [folder / "a.csv", folder / "b.csv"]
+    cluster(folder, *files, "--clusters", 3, "--scores", folder / "truth.csv")
+    out, err = capsys.readouterr()
+    assert float(out.splitlines()[1].split()[1]) > 0.9
+    assert "--scores: 50 of 60 samples have a label in" in err
+    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines, lines[0]]))
+    assert main(["cluster", *map(str, files), "--clusters", "3", "--scores",
+                 str(folder / "truth.csv")]) == 2  # fmt: skip
+    assert f"'{ids[order[0]]}'" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_shown_once(data, monkeypatch, capsys):
+    class Warns(ESTIMATORS["awp"]):
+        def fit(self, X, y=None):
+            for line in range(3):
+                warnings.warn_explicit("the same again", UserWarning, "fit", line)
+            return super().fit(X, y)
+
+    monkeypatch.setitem(ESTIMATORS, "awp", Warns)
+    assert main(["cluster", str(data / "plain.npz"), "--clusters", "3", "--method", "awp"]) == 0
+    assert capsys.readouterr().err.count("the same again") == 1
 
 
 def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, capsys):
@@ -250,19 +278,3 @@ def test_config_and_module_entry():
     )
     for word in ("mvsc_fast", "openmp", "blas", "threads"):
         assert word in run.stdout
-
-
-def test_a_reader_that_has_seen_enough_is_no_error(data):
-    command = [sys.executable, "-m", "mvsc_fast", "cluster", data / "plain.npz", "--clusters", "3"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-        run.stdout.close()
-        assert run.stderr.read() == b""
-    assert run.returncode == 141
-
-
-def test_interrupt_is_exit_code_130(monkeypatch, capsys, data):
-    def interrupted(args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "_cluster", interrupted)
-    assert main(["cluster", str(data / "plain.npz"), "--clusters", "3"]) == 130
