@@ -120,7 +120,6 @@ PUBLIC = {
         "solve_ialm",
     ],
     "mvsc_fast.spectral": [
-        "add_tail",
         "assign",
         "fuse",
         "leading_eigenvectors",

@@ -5,7 +5,7 @@ from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import spectral
-from mvsc_fast.spectral import add_tail, assign, fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral import assign, fuse, spectral_embedding, spectral_labels
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -23,12 +23,6 @@ def test_fuse_sums_absolute_slices_and_symmetrises():
     np.testing.assert_allclose(fuse(T, keep_diagonal=True), expected)
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(fuse(T), expected)
-
-
-def test_tail_is_relative_to_mean_row_sums():
-    S, S_W = np.full((4, 4), 2.0), np.full((4, 4), 10.0)
-    np.testing.assert_allclose(add_tail(S, S_W, 0.1), np.full((4, 4), 0.25 * 1.1))
-    np.testing.assert_array_equal(add_tail(0 * S, 0 * S_W, 0.1), 0 * S)
 
 
 def test_embedding_spans_the_leading_eigenvectors():

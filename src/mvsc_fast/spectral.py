@@ -14,7 +14,6 @@ KMEANS_ROWS = 20_000  # that starts of k-means are run on
 PASSES = 10  # of Lloyd's iteration over all rows from there
 
 __all__ = [
-    "add_tail",
     "assign",
     "fuse",
     "leading_eigenvectors",
@@ -49,23 +48,6 @@ def fuse(tensor, *, keep_diagonal=False):
     if not keep_diagonal:
         np.fill_diagonal(S, 0.0)
     return S
-
-
-def add_tail(S, S_W, tail):
-    """S with a weak share of the unprocessed affinity S_W, both at mean row sum 1.
-
-    The exact minimiser is so sparse that its graph breaks into a large part and crumbs, on which
-    normalised cuts waste clusters; a weak dense tail mends that (regularised spectral clustering:
-    Amini et al. 2013; Joseph & Yu 2016).
-    """
-    out = S / _mean_row_sum(S)
-    if tail > 0:
-        out += (tail / _mean_row_sum(S_W)) * S_W
-    return out
-
-
-def _mean_row_sum(S):
-    return S.sum() / len(S) or 1.0
 
 
 def spectral_embedding(S, n_components, random_state=None):

@@ -19,19 +19,41 @@ NEAR_ONE = 0.01
 LOOK = 0.01  # tolerance of a look for what was missed, where there is room for it below 1
 
 
+def tube_lengths(W):
+    """Lengths of the tubes W[:, j, k], j != k, of symmetric slices.
+
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n), or list of v sparse arrays of shape (n, n)
+        Sparse slices may have any patterns.
+
+    Returns
+    -------
+    ndarray of shape (n (n - 1),), or (nnz,) where the slices are sparse
+        Of every pair of samples twice.
+    """
+    if scipy.sparse.issparse(W[0]):
+        squares = scipy.sparse.coo_array(sum(A.multiply(A) for A in W))
+        return np.sqrt(squares.data[squares.row != squares.col])
+    squares = np.einsum("ijk,ijk->jk", W, W)
+    return np.sqrt(squares[~np.eye(len(squares), dtype=bool)])
+
+
 def tube_threshold(lengths, n, n_neighbors):
-    """The tube length that ``n_neighbors`` stored tubes of each of n samples exceed on average.
+    """The tube length that ``n_neighbors`` tubes of each of n samples exceed on average.
 
     Parameters
     ----------
     lengths : ndarray of shape (nnz,)
+        Of all tubes of a symmetric tensor off its diagonal, so that every pair of samples counts
+        twice; those of length zero may be left out. See `tube_lengths` and `SparseTensor`.
     n, n_neighbors : int
 
     Returns
     -------
     float
-        The shortest positive tube where there are too few; half of the longest where more tubes
-        tie at the maximum than asked for, so that all of them survive.
+        The shortest positive tube if there are too few; half of the longest if more tubes tie at
+        the maximum than asked for, so that all of them survive.
     """
     positive = np.count_nonzero(lengths)
     if positive == 0:
@@ -41,11 +63,32 @@ def tube_threshold(lengths, n, n_neighbors):
     return tau if tau < longest * (1 - 1e-6) else longest / 2
 
 
+def add_tail(S, S_W, tail, n):
+    """S with a weak share of the unprocessed affinity S_W, both at mean row sum 1; overwrites S.
+
+    The exact minimiser is so sparse that its graph breaks into a large part and crumbs, on which
+    normalised cuts waste clusters; a weak dense tail mends that (regularised spectral clustering:
+    Amini et al. 2013; Joseph & Yu 2016).
+
+    Parameters
+    ----------
+    S, S_W : ndarray or csr_array
+        Affinity matrices, or the entries of both on one sparse pattern.
+    tail : float
+        Mean row sum of the share of S_W.
+    n : int
+        Number of samples.
+    """
+    S *= n / (float(S.sum(dtype=np.float64)) or 1.0)
+    S += S_W * (tail * n / (float(S_W.sum(dtype=np.float64)) or 1.0))
+    return S
+
+
 def thresholded_affinity(tensor, tau, tail):
     """Sum of the tube-shrunken slices, with a weak share of the unshrunken sum.
 
     ``S / mean row sum + tail * S_W / mean row sum``, S = sum_i W_i max(0, 1 - tau / length), the
-    first step of the certified solver; see `spectral.add_tail` for the tail.
+    first step of the certified solver; see `add_tail`.
 
     Parameters
     ----------
@@ -60,15 +103,7 @@ def thresholded_affinity(tensor, tau, tail):
     lengths = tensor.lengths
     factors = np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
     plain = tensor.values.sum(axis=0)
-    return _with_tail(plain * factors, plain, tensor, tail)
-
-
-def _with_tail(S, plain, tensor, tail):
-    """``S / mean row sum + tail * plain / mean row sum``; S is overwritten."""
-    n = tensor.n
-    S *= np.float32(n / (S.sum(dtype=np.float64) or 1.0))
-    S += plain * np.float32(tail * n / (plain.sum(dtype=np.float64) or 1.0))
-    return tensor.matrices([S])[0]
+    return tensor.matrices([add_tail(plain * factors, plain, tail, tensor.n)])[0]
 
 
 def leading_eigenvectors(A, count, start):
