@@ -20,7 +20,7 @@ import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast.methods._tlrr import _weight
+from mvsc_fast._sparse._spectral import tube_lengths, tube_threshold
 
 PROBE = ROOT / "tests" / "native_probe"
 SOLVERS = {"dual": 1, "ialm": 2}
@@ -41,7 +41,8 @@ def problems():
     views, _ = load_shared("yaleb10")
     yield "paper's W", tsvd_msc(views, lam=0.5).tensor, 0.4, 15.0
     W = graphs.self_representation(load_shared("yaleb10", 0)[0])
-    yield "default W", W, 0.5, _weight(W, 0.5, 9.0, 15, None)
+    tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
+    yield "default W", W, 0.5, 0.5 * 9.0 / (2 * tau)
 
 
 def main():

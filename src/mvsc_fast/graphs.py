@@ -18,6 +18,7 @@ from ._sparse._graphs import (
     sparse_neighbor_similarities,
     sparse_self_representation,
 )
+from .spectral import normalized
 from .validation import check_integer, check_number
 from .views import check_views
 
@@ -201,10 +202,6 @@ def graph_basis(W):
         Columns are the eigenvectors of ``D^-1/2 A D^-1/2`` for A the mean slice, largest
         eigenvalue first.
     """
-    A = np.mean(W, axis=0)
-    degree = A.sum(axis=1)
-    root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
-    A *= root[:, None]
-    A *= root
+    A, _ = normalized(np.mean(W, axis=0))
     _, vectors = scipy.linalg.eigh(A, overwrite_a=True, check_finite=False, driver="evd")
     return np.ascontiguousarray(vectors[:, ::-1])

@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from ..spectral import normalized_eigenvectors
 from ._factors import view_factors
 from ._graphs import sparse_tensor
 from ._nearest_rows import listed_rows
-from ._spectral import leading_eigenvectors, thresholded_affinity, tube_threshold
+from ._spectral import thresholded_affinity, tube_threshold
 
 # Ridges of the slices of a view by the kind of its rows, times the mean eigenvalue of its Gram
 # matrix. One strength for all sets loses .1 on some of them, and choosing one by stability fails on
@@ -65,7 +66,7 @@ def scan(rows, present, sizes, n_components, *, seed, n_threads):
     size : int
     affinity : csr_array of shape (n, n), float32
     values, vectors
-        See `leading_eigenvectors`.
+        See `normalized_eigenvectors`.
     """
     n = present.shape[1]
     start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
@@ -74,6 +75,6 @@ def scan(rows, present, sizes, n_components, *, seed, n_threads):
         for d in sizes_of(n, sizes):
             tau = tube_threshold(tensor.lengths, n, d)
             affinity = thresholded_affinity(tensor, tau, TAIL)
-            values, vectors = leading_eigenvectors(affinity, min(n_components, n), start)
+            values, vectors = normalized_eigenvectors(affinity, min(n_components, n), start)
             start = vectors.sum(axis=1)
             yield kind, d, affinity, values, vectors

@@ -5,15 +5,14 @@ import scipy.linalg
 import scipy.sparse
 from sklearn import preprocessing
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
 
 from ..solvers._results import RotationResult
 from ..solvers._run import Run
-from ..spectral import leading_eigenvectors
+from ..spectral import normalized_eigenvectors
 from ..validation import check_clusters
 from ..views import check_views
 from ._base import MultiViewClusterer
-from ._method import check_flag, check_seed, count, method, option
+from ._method import check_flag, count, method, option
 
 
 @method(
@@ -22,7 +21,6 @@ from ._method import check_flag, check_seed, count, method, option
     n_neighbors=count,
     normalize=check_flag,
     init=option("pivots", "axes"),
-    random_state=check_seed,
 )
 def awp(
     views,
@@ -33,7 +31,6 @@ def awp(
     init="pivots",
     tol=1e-6,
     max_iter=300,
-    random_state=None,
     callback=None,
 ):
     """Find the clusters that rotated spectral embeddings of all views agree on best.
@@ -62,8 +59,6 @@ def awp(
         first, in two iterations on end.
     max_iter : int, default=300
         It takes 5 to 30.
-    random_state : int, RandomState or None, default=None
-        Start of the Lanczos iteration that finds eigenvectors of more than 3000 samples.
 
     Returns
     -------
@@ -77,11 +72,10 @@ def awp(
     and Inference 8(1), 2019.
     """
     n = check_clusters(n_clusters, views[0].shape[0])
-    rng = check_random_state(random_state)
     run = Run(tol, max_iter, callback)
     if normalize:
         views = [preprocessing.normalize(X) for X in views]
-    F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1), rng) for X in views])
+    F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1)) for X in views])
     if init == "pivots":
         rotations = _pivoted_rotations(F)
     else:
@@ -115,7 +109,7 @@ def awp(
     )
 
 
-def _embed(X, n_clusters, n_neighbors, rng):
+def _embed(X, n_clusters, n_neighbors):
     """Smallest eigenvectors of the normalised Laplacian of a nearest-neighbour graph.
 
     Similarities are ``exp(-d^2 / (2 sigma^2))`` with sigma the mean distance to a neighbour.
@@ -127,9 +121,7 @@ def _embed(X, n_clusters, n_neighbors, rng):
     start = np.arange(0, n * n_neighbors + 1, n_neighbors)
     A = scipy.sparse.csr_array((similarity.ravel(), index.ravel(), start), shape=(n, n))
     A = (A + A.T) / 2
-    degree = A.sum(axis=1)
-    root = scipy.sparse.diags_array(1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)))
-    return leading_eigenvectors(root @ A @ root, n_clusters, rng)
+    return normalized_eigenvectors(A, n_clusters)[1]
 
 
 def _pivoted_rotations(F):
@@ -173,6 +165,11 @@ class AWP(MultiViewClusterer):
 
     Learns no similarities, so it cannot be the ``graph`` of another method.
 
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Not used, as nothing is random; all estimators have it.
+
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -207,7 +204,7 @@ class AWP(MultiViewClusterer):
         self._keep_parameters(locals())
 
     def _solve(self, views, seed, n_threads, progress):
-        return self._attributes(self._call(views, progress, n_threads, random_state=seed))
+        return self._attributes(self._call(views, progress, n_threads))
 
     def _cut(self, learned, seed):
         return {}

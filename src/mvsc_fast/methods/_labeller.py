@@ -11,8 +11,8 @@ from .._landmarks import Predictor
 from .._relevance import ViewGraphs
 from .._sparse._nearest_rows import searched_approximately
 from .._sparse._scan import SCALES, scan, sizes_of
-from .._sparse._spectral import embedded, warn_of_unlike
-from ..spectral import assign
+from .._sparse._spectral import warn_of_unlike
+from ..spectral import assign, embedded
 from ..views._missing import imputed
 from ..views._rows import (
     ViewRows,
@@ -96,9 +96,7 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
         present = np.ones((len(views), len(equal)), dtype=bool)
     progress.log(f"views {used}, {len(equal)} samples")
 
-    candidates, affinity = _labellings(
-        there, present[used], n_clusters, seed, n_threads, progress
-    )
+    candidates, affinity = _labellings(there, present[used], n_clusters, seed, n_threads, progress)
     if equal[-1] < n_clusters:  # no more distinct samples than clusters
         candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))

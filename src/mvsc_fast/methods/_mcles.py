@@ -10,7 +10,7 @@ from ..solvers._results import LatentResult
 from ..solvers._run import Run
 from ..solvers._simplex import simplex_programs
 from ..solvers._sylvester import sylvester
-from ..spectral import assign, leading_eigenvectors
+from ..spectral import assign, largest_eigenpairs
 from ..validation import check_clusters
 from ..views import check_views
 from ._method import check_seed, count, method, nonnegative, positive
@@ -111,7 +111,7 @@ def mcles(
 
         minus_L = (S + S.T) / 2
         minus_L[np.diag_indices(n)] -= minus_L.sum(axis=0)
-        F = leading_eigenvectors(minus_L, n_clusters, rng)
+        _, F = largest_eigenpairs(minus_L, n_clusters)
         terms = _square(X - W @ H), _square(H @ T), _square(S), -np.vdot(F, minus_L @ F)
         objective.append(float(np.dot((1.0, alpha, beta, gamma), terms)))
         run.record(_relative_change(objective) if gap <= gap_tol else np.inf)

@@ -5,10 +5,10 @@ from functools import partial
 import numpy as np
 import scipy.sparse
 
-from .._sparse._spectral import tube_threshold
+from .._sparse._spectral import add_tail, tube_lengths, tube_threshold
 from .._warnings import warn_user
 from ..solvers import solve_dual, solve_ialm
-from ..spectral import add_tail, fuse
+from ..spectral import fuse
 from ..validation import (
     check_number,
     check_sample_weight,
@@ -187,17 +187,9 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
         )
     if sample_weight is not None:
         raise ValueError("n_neighbors counts samples without weights: give lam with sample_weight")
-    return (1.0 - omega1) * alpha / (2 * tube_threshold(_lengths(W), W[0].shape[0], n_neighbors))
-
-
-def _lengths(W):
-    """Lengths of the off-diagonal tubes, each pair twice; zeros may be among them."""
-    if isinstance(W, np.ndarray):
-        squares = np.einsum("ijk,ijk->jk", W, W)
-        np.fill_diagonal(squares, 0.0)
-        return np.sqrt(squares, out=squares).ravel()
-    squares = scipy.sparse.coo_array(sum(A * A for A in W))
-    return np.sqrt(squares.data[squares.row != squares.col])
+    return (
+        (1.0 - omega1) * alpha / (2 * tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors))
+    )
 
 
 def _warned(result, W):
@@ -298,4 +290,4 @@ class TLRR(RecoveryClusterer):
         self._keep_parameters(locals())
 
     def _fuse(self, W, L):
-        return add_tail(fuse(L), fuse(W), TAIL)
+        return add_tail(fuse(L), fuse(W), TAIL, W[0].shape[0])
