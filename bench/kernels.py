@@ -9,7 +9,7 @@ import numpy as np
 from timing import ROOT, limit_threads, median_seconds, print_table
 
 from mvsc_fast import _kernels
-from mvsc_fast._landmarks import LandmarkFeatures, Predictor
+from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.views._rows import ViewRows
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast._sparse._spectral import tube_lengths, tube_threshold
+from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 
 PROBE = ROOT / "tests" / "native_probe"
 SOLVERS = {"dual": 1, "ialm": 2}

@@ -11,7 +11,7 @@ import scipy.sparse
 from timing import peak_bytes, print_table, stopwatch
 
 from mvsc_fast import datasets, graphs, tlrr
-from mvsc_fast._sparse._spectral import tube_lengths, tube_threshold
+from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 
 SIZES = (500, 1000, 2000, 3000)
 

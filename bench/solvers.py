@@ -23,7 +23,7 @@ from timing import (
 )
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast._sparse._spectral import add_tail, tube_lengths, tube_threshold
+from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.spectral import fuse, spectral_labels
 

@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from PIL import Image
 
 from mvsc_fast import TLRR, datasets, graphs, metrics
-from mvsc_fast.plots import new_figure, plot_similarity
+from mvsc_fast.explanation._plots import new_figure, plot_similarity
 from mvsc_fast.spectral import fuse, spectral_labels
 
 PICTURE = Path(__file__).resolve().parent / "_static" / "similarities.png"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mvsc_fast import datasets, suggest_n_clusters
-from mvsc_fast.n_clusters import ClusterCounts, _chosen, _counts, _weights
-from mvsc_fast.plots import plot_n_clusters
+from mvsc_fast.judge._n_clusters import ClusterCounts, _chosen, _counts, _weights
+from mvsc_fast.explanation._plots import plot_n_clusters
 from mvsc_fast.views._missing import imputed
 from mvsc_fast.views._rows import ViewRows
 
@@ -62,7 +62,7 @@ def test_columns_that_need_scaling_are_named():
 def test_noise_is_set_aside():
     views = blobs(4, n=220)
     noise = np.random.default_rng(0).standard_normal((220, 30))
-    with pytest.warns(UserWarning, match="set aside as noise") as caught:
+    with pytest.warns(UserWarning, match="excluded as noise") as caught:
         found = suggest_n_clusters([*views, noise], max_clusters=8, random_state=0)
     assert caught[0].filename == __file__
     assert found.n_clusters == 4

@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import _judge, datasets, label_predictability
-from mvsc_fast._judge import LeaveOneOutRidge, mutual_information, refined_labels
-from mvsc_fast._landmarks import LandmarkFeatures, _squared_distances
+from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast.judge._landmarks import LandmarkFeatures, _squared_distances
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
 

@@ -9,7 +9,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast._landmarks import LandmarkFeatures, Predictor
+from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.views._rows import ViewRows
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples

@@ -48,7 +48,7 @@ PUBLIC = {
     "mvsc_fast.cli": ["main"],
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
     "mvsc_fast.explanation": ["Explanation", "explain"],
-    "mvsc_fast.graphs": [
+    "mvsc_fast.similarity._dense": [
         "gaussian",
         "graph_basis",
         "knn",
@@ -85,7 +85,7 @@ PUBLIC = {
         "ut_svd_msc",
     ],
     "mvsc_fast.metrics": ["clustering_scores"],
-    "mvsc_fast.n_clusters": ["ClusterCounts", "suggest_n_clusters"],
+    "mvsc_fast.judge._n_clusters": ["ClusterCounts", "suggest_n_clusters"],
     "mvsc_fast.native": ["get_include"],
     "mvsc_fast.neighbors": [
         "NeighborsPath",
@@ -94,7 +94,7 @@ PUBLIC = {
         "tube_lengths",
         "tube_thresholds",
     ],
-    "mvsc_fast.plots": [
+    "mvsc_fast.explanation._plots": [
         "check_picture",
         "new_figure",
         "plot_convergence",
@@ -105,9 +105,9 @@ PUBLIC = {
         "plot_sensitivity",
         "plot_similarity",
     ],
-    "mvsc_fast.predictability": ["label_predictability"],
+    "mvsc_fast.judge._predictability": ["label_predictability"],
     "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
-    "mvsc_fast.report": ["write_report"],
+    "mvsc_fast.explanation._report": ["write_report"],
     "mvsc_fast.solvers": [
         "IterationState",
         "LatentResult",
@@ -123,7 +123,7 @@ PUBLIC = {
         "spectral_embedding",
         "spectral_labels",
     ],
-    "mvsc_fast.threads": [
+    "mvsc_fast._utils.threads": [
         "blas_threads",
         "limit_threads",
         "resolve_threads",
@@ -131,7 +131,7 @@ PUBLIC = {
         "use_threads",
         "useful_threads",
     ],
-    "mvsc_fast.transforms": [
+    "mvsc_fast.solvers._transforms": [
         "Basis",
         "Fourier",
         "check_sample_transform",
@@ -140,7 +140,7 @@ PUBLIC = {
         "resolve_sample_transform",
         "resolve_view_transform",
     ],
-    "mvsc_fast.validation": [
+    "mvsc_fast._utils.validation": [
         "available_memory",
         "check_clusters",
         "check_finite",

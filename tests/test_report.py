@@ -8,7 +8,7 @@ import pytest
 
 from mvsc_fast import AWP, TLRR, ConsensusTLRR, datasets, suggest_n_clusters
 from mvsc_fast.cli import main
-from mvsc_fast.report import write_report
+from mvsc_fast.explanation._report import write_report
 
 VOID = {"meta", "br", "path", "use", "image", "rect"}
 

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse
 from conftest import random_similarities
 
-from mvsc_fast._sparse._graphs import SparseTensor
-from mvsc_fast._sparse._spectral import (
+from mvsc_fast.similarity._sparse import SparseTensor
+from mvsc_fast.similarity._affinity import (
     add_tail,
     thresholded_affinity,
     tube_lengths,

@@ -23,7 +23,7 @@ import mvsc_fast
 from mvsc_fast import TLRR, datasets, spectral, threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
-from mvsc_fast.threads import resolve_threads
+from mvsc_fast._utils.threads import resolve_threads
 
 
 def test_functions_read_the_threads_that_they_take():
@@ -420,7 +420,7 @@ AIMED = """
 import random, signal, sys, threading, time
 import threadpoolctl
 from mvsc_fast import threads
-from mvsc_fast._threads import Limit, fits_elsewhere
+from mvsc_fast._utils._threads import Limit, fits_elsewhere
 
 def interrupt(number, frame):
     raise KeyboardInterrupt

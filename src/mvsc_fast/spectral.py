@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from .threads import limit_threads
+from ._utils.threads import limit_threads
 from .views._rows import spread
 
 # LAPACK is faster than Lanczos for dense matrices, and for sparse ones of few rows, in all or for

@@ -68,7 +68,7 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
 
     monkeypatch.setattr(_cluster_command, "write_labels", full)
     monkeypatch.setattr(_cluster_command, "picture", full)
-    monkeypatch.setattr("mvsc_fast.report.page", full)
+    monkeypatch.setattr("mvsc_fast.explanation._report.page", full)
     labels = [] if option == "--labels" else ["--labels", data.parent / "labels.csv"]
     if labels:
         monkeypatch.setattr(_cluster_command, "write_labels", lambda *args: None)

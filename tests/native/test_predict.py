@@ -24,7 +24,7 @@ from native_calls import (
 )
 
 from mvsc_fast import ConsensusTLRR, _capi, datasets
-from mvsc_fast.threads import blas_threads
+from mvsc_fast._utils.threads import blas_threads
 
 GUARD = 64  # numbers before and after what a call may write
 

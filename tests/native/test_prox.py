@@ -24,7 +24,7 @@ from native_calls import (
 )
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast.threads import blas_threads
+from mvsc_fast._utils.threads import blas_threads
 
 DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
 

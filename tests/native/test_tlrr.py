@@ -28,7 +28,7 @@ from native_calls import (
 )
 
 from mvsc_fast import tlrr
-from mvsc_fast.threads import blas_threads
+from mvsc_fast._utils.threads import blas_threads
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")

@@ -222,7 +222,7 @@ def test_permuting_samples_permutes_the_result():
 
 def test_labels_of_the_minimiser_of_yaleb(yaleb_tensor):
     """Published path: 0.954 with its remainder; the minimiser needs the tail instead."""
-    from mvsc_fast._sparse._spectral import add_tail
+    from mvsc_fast.similarity._affinity import add_tail
     from mvsc_fast.metrics import clustering_scores
     from mvsc_fast.spectral import fuse, spectral_labels
 

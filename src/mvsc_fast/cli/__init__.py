@@ -6,9 +6,9 @@ import sys
 import warnings
 
 from .. import __version__
-from .._sources._row_source import check_bytes
+from .._utils.threads import show_config
 from ..methods import ESTIMATORS
-from ..threads import show_config
+from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
 from ._demo_command import run as _demo
 from ._readers import ALL

@@ -11,15 +11,15 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
-from .._sources._row_source import stored_rows
-from .._sources._scaled_rows import ScaledRows
+from .._utils.validation import available_memory
 from ..explanation._panels import similarities
+from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..plots import check_picture, new_figure, plot_similarity
-from ..validation import available_memory
+from ..views._row_source import stored_rows
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
+from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # labels written at once
 COUNTED = 1000  # samples that the number of clusters is suggested from
@@ -199,7 +199,7 @@ def _scaled(name, X):
 
 def _suggested(views, args):
     """The suggested numbers of clusters, said."""
-    from ..n_clusters import suggest_n_clusters
+    from ..judge._n_clusters import suggest_n_clusters
 
     source = stored_rows(views)
     if source is not None and source.n_samples > COUNTED:
@@ -216,7 +216,7 @@ def _suggested(views, args):
 
 
 def _report(args, data, model, views, explained, counts, said):
-    from ..report import write_report
+    from ..explanation._report import write_report
 
     with replaced(args.report) as stream:
         write_report(

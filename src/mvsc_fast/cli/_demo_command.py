@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from .. import datasets, graphs
+from .. import datasets
+from .._utils.threads import use_threads
+from ..explanation._plots import check_picture
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
-from ..plots import check_picture
+from ..similarity import _dense as graphs
 from ..spectral import fuse, spectral_labels
-from ..threads import use_threads
 from ._cluster_command import pair, score_table
 from ._outputs import check_output, replaced
 

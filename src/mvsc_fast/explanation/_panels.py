@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
 from ..spectral import fuse
+from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
 
 
 def panels_of(found):

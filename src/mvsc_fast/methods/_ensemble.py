@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from .._repr import ShortRepr
-from .._sparse._spectral import add_tail
+from .._utils.short_repr import ShortRepr
+from .._utils.threads import use_threads
+from .._utils.validation import check_integer
+from ..similarity._affinity import regularized
+from ..solvers._tlrr import tlrr
 from ..spectral import spectral_embedding
-from ..threads import use_threads
-from ..validation import check_integer
 from ._base import draw_seed
-from ._tlrr import TAIL, tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
 MAX_TUPLES = 400  # the problem is dense in them; no fewer than clusters
@@ -143,7 +143,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     S, S_W = result.tensor.sum(axis=0) * pairs, agree.sum(axis=0) * pairs
     # The eigenvectors of the n x n affinity are constant on tuples, and equal to those of the sums
     # over pairs of tuples but for the lengths of rows, which are 1 in the embedding.
-    embedding = spectral_embedding(add_tail(S, S_W, TAIL, size.sum()), n_clusters)
+    embedding = spectral_embedding(regularized(S, S_W, size.sum()), n_clusters)
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_
     return labels.astype(np.int64), result.gap

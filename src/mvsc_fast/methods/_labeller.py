@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._judge import Judge, one_hot, refined_labels
-from .._landmarks import Predictor
-from .._relevance import ViewGraphs
-from .._sparse._nearest_rows import searched_approximately
-from .._sparse._scan import SCALES, scan, sizes_of
-from .._sparse._spectral import warn_of_unlike
+from ..judge._landmarks import Predictor
+from ..judge._ridge import Judge, one_hot, refined_labels
+from ..judge._scan import SCALES, scan, sizes_of
+from ..judge._support import ViewGraphs
+from ..similarity._affinity import warn_of_unlike
+from ..similarity._nearest_rows import searched_approximately
 from ..spectral import assign, embedded
 from ..views._missing import imputed
 from ..views._rows import (

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from ..validation import check_finite, check_memory, check_option, in_range
+from .._utils.validation import check_finite, check_memory, check_option, in_range
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
 

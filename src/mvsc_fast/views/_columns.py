@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from .._warnings import warn_user
+from .._utils.messages import warn_user
 from ._frames import check_same_columns, shown, view_title
 from ._rows import is_constant, observed, spread
 

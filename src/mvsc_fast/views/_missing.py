@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._landmarks import ridge_coefficients
+from ..judge._landmarks import ridge_coefficients
 from ._rows import BLOCK, dense, presence, spread, unit_rows
 
 MAX_REGRESSORS = 4096  # samples that it learns from

@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._warnings import warn_user
+from .._utils.messages import warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
 SMALL_BLOCK = 1024  # where many features are held besides
