@@ -1,108 +1,331 @@
-"""Accuracy of default settings on shuffled samples, beside spectral baselines.
+"""Accuracy on sixteen data sets in twelve cases each, beside spectral baselines.
 
-Usage: python bench/accuracy.py [--shuffles 3] [--seeds 1] [DATA ...]
+Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...] [--seeds 1]
+                                [--csv FILE] [--beside FILE ...]
 
-ACC, mean ± standard deviation over the shuffles of the samples, each with a random_state of its own
-(labels do not depend on the order), and over --seeds further ones.
-All baselines are normalised-cut spectral clustering of self-tuning nearest-neighbour graphs of
-samples scaled to unit length in every view. The best single view is chosen with the labels, which
-no user has.
+Without --all: ten sets, three shuffles, and the table of the documentation. With it: sixteen sets
+times twelve cases (`sets.py`), and for each method the means with their standard errors over sets.
+A difference of means says something beyond two standard errors of the paired differences.
+
+Results are appended to the CSV file as they are found, and what is there for the same commit of
+the package is not measured again, unless its files differ from the commit. --beside adds results
+of other files, such as those of an earlier commit, to the tables of --all; with --methods and no
+name nothing is measured. A method can also be any class of a module: NAME=MODULE:CLASS.
+
+Baselines are spectral clustering by scikit-learn of self-tuning nearest-neighbor graphs of samples
+scaled to unit length in every view. The best single view is chosen with the labels, which no user
+has.
 """
 
 import argparse
+import csv
+import importlib
+import re
+import subprocess
+import sys
 import warnings
+from functools import partial
+from itertools import product
+from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import load_digits
+import scipy.sparse
+from sets import KINDS, SHUFFLES, SIXTEEN, TEN, NotAtHand, case
+from sklearn.cluster import SpectralClustering
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from timing import load_shared, print_table, stopwatch
+from timing import ROOT, print_table, stopwatch
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, graphs
+import mvsc_fast
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.spectral import spectral_labels
 
-SETS = ["yaleb10", "orl_3view", "orl_4view", "yale_3view", "ngs", "bbc4view", "scene15 (1500)",
-        "uci_digit", "handwritten (embedded)", "digits (scikit-learn)"]  # fmt: skip
-METHODS = ["ConsensusTLRR", "TLRR", "best single view", "averaged graph", "concatenated"]
+FIELDS = ["commit", "method", "set", "case", "kind", "seed", "n", "views", "acc", "nmi",
+          "acc_new", "nmi_new", "seconds"]  # fmt: skip
 
 
-def load(name, seed):
-    """Views and labels, samples shuffled by the seed."""
-    if name.startswith("digits"):
-        views, y = digits_views()
-    elif name.startswith("handwritten"):
-        views, y = datasets.load_handwritten()
-    else:
-        views, y = load_shared(name.split()[0])
-    order = np.random.RandomState(seed).permutation(len(y))
-    if "(1500)" in name:
-        order = order[:1500]
-    return [X[order] for X in views], y[order]
+class Estimator:
+    """Labels by a class of the package, or of another module."""
+
+    def __init__(self, make, n_clusters, random_state):
+        self.model = make(n_clusters, random_state=random_state)
+
+    def fit(self, views):
+        self.labels_ = [self.model.fit(views).labels_]
+        return self
+
+    def predict(self, views):
+        return self.model.predict(views) if hasattr(self.model, "predict") else None
 
 
-def digits_views():
-    """The digits of scikit-learn as pixels, Fourier magnitudes, and sums of rows and columns."""
-    X, y = load_digits(return_X_y=True)
-    images = X.reshape(-1, 8, 8)
-    frequencies = np.abs(np.fft.rfft2(images)).reshape(len(X), -1)
-    return [X, frequencies, np.hstack([images.sum(axis=1), images.sum(axis=2)])], y
+class Baseline:
+    """Cuts of nearest-neighbor graphs, one labelling for each graph that ``graphs`` makes."""
+
+    def __init__(self, graphs, n_clusters, random_state):
+        self.graphs = graphs
+        self.cut = SpectralClustering(n_clusters, affinity="precomputed", random_state=random_state)
+
+    def fit(self, views):
+        graphs = self.graphs([normalize(X) for X in views])
+        self.labels_ = [self.cut.fit_predict(A) for A in graphs]
+        return self
+
+    def predict(self, views):
+        return None
 
 
-def labellings(views, k, seed):
-    """(method, labels, seconds) of all methods."""
-    unit = [normalize(np.asarray(X, dtype=np.float64)) for X in views]
-    for estimator in (ConsensusTLRR, TLRR):
-        model = estimator(k, random_state=seed)
-        seconds, labels = stopwatch(model.fit_predict, views)
-        yield estimator.__name__, labels, seconds
-
-    def baseline(name, affinity):
-        seconds, (labels, _) = stopwatch(spectral_labels, affinity, k, random_state=seed)
-        return name, labels, seconds
-
-    W = graphs.knn(unit)
-    for A in W:
-        yield baseline("best single view", A)
-    yield baseline("averaged graph", W.mean(axis=0))
-    yield baseline("concatenated", graphs.knn([np.hstack(unit)])[0])
+def self_tuning(X, n_neighbors=15):
+    """exp(-d_jk^2 / (s_j s_k)) of nearest neighbors, s the distance to the last, symmetrised."""
+    n_neighbors = min(n_neighbors, len(X) - 1)
+    distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
+    scale = np.maximum(distance[:, -1], 1e-12)
+    values = np.exp(-(distance**2) / (scale[:, None] * scale[index]))
+    start = np.arange(0, values.size + 1, n_neighbors, dtype=np.int32)
+    entries = values.ravel(), index.ravel().astype(np.int32), start
+    A = scipy.sparse.csr_array(entries, shape=(len(X), len(X)))
+    return (A + A.T) / 2
 
 
-def run(name, shuffle, seed):
-    """ACC of every method, the best view's for single views, NMI of the first, and seconds."""
-    views, y = load(name, shuffle)
-    acc, nmi, seconds = dict.fromkeys(METHODS, 0.0), {}, {}
+METHODS = {
+    "ConsensusTLRR": partial(Estimator, mvsc_fast.ConsensusTLRR),
+    "TLRR": partial(Estimator, mvsc_fast.TLRR),
+    "best single view": partial(Baseline, lambda units: [self_tuning(X) for X in units]),
+    "averaged graph": partial(Baseline, lambda units: [sum(self_tuning(X) for X in units)]),
+    "concatenated": partial(Baseline, lambda units: [self_tuning(np.hstack(units))]),
+}
+
+
+def method(text):
+    """Name and maker of one of METHODS, or of NAME=MODULE:CLASS."""
+    if text in METHODS:
+        return text, METHODS[text]
+    name, found = named_class(text)
+    return name, partial(Estimator, found)
+
+
+def named_class(text):
+    """Name and class of NAME=MODULE:CLASS."""
+    parts = re.fullmatch(r"(.+)=([\w.]+):(\w+)", text)
+    if parts is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=MODULE:CLASS or a known method")
+    name, module, attribute = parts.groups()
+    return name, getattr(importlib.import_module(module), attribute)
+
+
+def measured_commit():
+    """The commit of the package that is imported, and whether its files differ from it."""
+    folder = Path(mvsc_fast.__file__).parent
+    command = ["git", "-C", str(folder)]
+    name = subprocess.run(
+        [*command, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    ).stdout.strip()
+    changed = subprocess.run(
+        [*command, "status", "--porcelain", "--", "."], capture_output=True, text=True
+    ).stdout.strip()
+    return name or mvsc_fast.__version__, bool(changed)
+
+
+def scores(y, labellings):
+    """ACC and NMI of the labelling of largest ACC."""
+    found = [clustering_scores(y, labels) for labels in labellings]
+    best = max(found, key=lambda one: one["acc"])
+    return best["acc"], best["nmi"]
+
+
+def measure(make, name, views, y, number, seed):
+    """The row of one fit, without its commit and method."""
+    fitted, new = case(name, y, number)
+    model = make(int(y.max()) + 1, random_state=number + 1000 * seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for method, labels, took in labellings(views, len(np.unique(y)), shuffle + 1000 * seed):
-            scores = clustering_scores(y, labels)
-            acc[method] = max(acc[method], scores["acc"])
-            nmi[method], seconds[method] = scores["nmi"], took
-    return acc, nmi, seconds, len(y), len(views)
+        seconds, _ = stopwatch(model.fit, [X[fitted] for X in views])
+        labels = model.predict([X[new] for X in views]) if len(new) else None
+    acc, nmi = scores(y[fitted], model.labels_)
+    acc_new, nmi_new = (np.nan, np.nan) if labels is None else scores(y[new], [labels])
+    return {
+        "set": name, "case": number, "kind": KINDS[number], "seed": seed, "n": len(fitted),
+        "views": len(views), "acc": acc, "nmi": nmi, "acc_new": acc_new, "nmi_new": nmi_new,
+        "seconds": seconds,
+    }  # fmt: skip
 
 
-def spread(values):
-    return f"{np.mean(values):.3f} ± {np.std(values):.3f}"
+def read(path):
+    """Rows of a file of results, numbers as such; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for field in ("case", "seed", "n", "views"):
+            row[field] = int(row[field])
+        for field in ("acc", "nmi", "acc_new", "nmi_new", "seconds"):
+            row[field] = float(row[field])
+    return rows
 
 
-def main(names, shuffles, seeds):
-    rows, means = [], {method: [] for method in METHODS}
-    for name in names or SETS:
-        runs = [run(name, shuffle, seed) for shuffle in range(shuffles) for seed in range(seeds)]
-        acc = {method: [one[0][method] for one in runs] for method in METHODS}
-        for method in METHODS:
-            means[method].append(np.mean(acc[method]))
-        seconds = [f"{np.median([one[2][method] for one in runs]):.1f}" for method in METHODS[:2]]
-        nmi = f"{np.mean([one[1]['ConsensusTLRR'] for one in runs]):.3f}"
-        rows.append([name, *runs[0][3:], *map(spread, acc.values()), nmi, *seconds])
-    rows.append(["mean", "", "", *(f"{np.mean(means[m]):.3f}" for m in METHODS), "", "", ""])
-    header = ["data", "n", "views", *METHODS, "NMI of ConsensusTLRR", "its seconds", "TLRR's"]
-    print_table(header, rows)
+def key(row):
+    return row["commit"], row["method"], row["set"], row["case"], row["seed"]
+
+
+def append(path, row):
+    """Add a row to a file of results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begin = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if begin:
+            writer.writeheader()
+        writer.writerow({k: f"{x:.5g}" if isinstance(x, float) else x for k, x in row.items()})
+
+
+def run(methods, sets, cases, seeds, path):
+    """Measure what the file does not have; rows of all that was asked for."""
+    commit, changed = measured_commit()
+    if changed:
+        commit += "+"
+    known = {} if changed else {key(row): row for row in read(path)}
+    out = []
+    for name in sets:
+        try:
+            views, y = SIXTEEN[name]()
+        except NotAtHand as error:
+            print(f"{name} is skipped: {error}", file=sys.stderr)
+            continue
+        for (label, make), number, seed in product(methods, cases, range(seeds)):
+            row = known.get((commit, label, name, number, seed))
+            if row is None:
+                row = {"commit": commit, "method": label}
+                row |= measure(make, name, views, y, number, seed)
+                append(path, row)
+            out.append(row)
+    return out
+
+
+def mean_by_set(rows, field, cases, sets):
+    """Of each set that has rows the mean over cases and seeds."""
+    out = {}
+    for name in sets:
+        values = [r[field] for r in rows if r["set"] == name and r["case"] in cases]
+        if values:
+            out[name] = float(np.mean(values))
+    return out
+
+
+def with_error(values):
+    """Mean and standard error of independent values."""
+    values = np.asarray(list(values))
+    if len(values) < 2:
+        return f"{values.mean():.3f}"
+    return f"{values.mean():.3f} ± {values.std(ddof=1) / np.sqrt(len(values)):.3f}"
+
+
+def spread_of_means(rows, sets):
+    """Standard deviation, over shuffles and seeds, of the mean over sets."""
+    rows = [r for r in rows if r["case"] in SHUFFLES and r["set"] in sets]
+    runs = sorted({(r["case"], r["seed"]) for r in rows})
+    means = [np.mean([r["acc"] for r in rows if (r["case"], r["seed"]) == one]) for one in runs]
+    return float(np.std(means))
+
+
+def print_ten_sets(rows, methods):
+    """The table of the documentation: ACC over shuffles."""
+    table = []
+    for name in dict.fromkeys(row["set"] for row in rows):
+        mine = {m: [r for r in rows if (r["set"], r["method"]) == (name, m)] for m in methods}
+        first = mine[methods[0]]
+        acc = [[r["acc"] for r in mine[m]] for m in methods]
+        seconds = [f"{np.median([r['seconds'] for r in mine[m]]):.1f}" for m in methods[:2]]
+        table.append([
+            name, first[0]["n"], first[0]["views"],
+            *(f"{np.mean(one):.3f} ± {np.std(one):.3f}" for one in acc),
+            f"{np.mean([r['nmi'] for r in first]):.3f}", *seconds,
+        ])  # fmt: skip
+    means = [np.mean([r["acc"] for r in rows if r["method"] == m]) for m in methods]
+    last = [""] * len(methods[:2])
+    table.append(["mean", "", "", *(f"{x:.3f}" for x in means), "", *last])
+    seconds = [f"seconds of {m}" for m in methods[:2]]
+    print_table(["data", "n", "views", *methods, f"NMI of {methods[0]}", *seconds], table)
+
+
+def print_summary(groups):
+    """Means of every method, ACC by set, and differences from the first method."""
+    everything = range(len(KINDS))
+    table, by_set = [], {}
+    for name, rows in groups.items():
+
+        def mean(field, kind, rows=rows):
+            cases = [number for number in everything if KINDS[number] == kind]
+            value = np.mean([*mean_by_set(rows, field, cases, SIXTEEN).values()])
+            return "" if np.isnan(value) else f"{value:.3f}"
+
+        ten = mean_by_set(rows, "acc", SHUFFLES, TEN)
+        by_set[name] = mean_by_set(rows, "acc", everything, SIXTEEN)
+        table.append([
+            name, f"{np.mean([*ten.values()]):.3f} ± {spread_of_means(rows, TEN):.3f}",
+            with_error(by_set[name].values()),
+            with_error(mean_by_set(rows, "nmi", everything, SIXTEEN).values()),
+            mean("acc", "80 %"), mean("acc", "unequal"), mean("acc", "half"),
+            mean("acc_new", "half"), f"{np.mean([r['seconds'] for r in rows]):.2f}",
+            len(by_set[name]), len(rows),
+        ])  # fmt: skip
+    print("ACC; ten sets: spread of the mean over shuffles and seeds, others: error over sets\n")
+    print_table(
+        ["method", "ten sets, shuffled", "all sets and cases", "their NMI", "80 %", "unequal",
+         "half fitted", "half new", "seconds", "sets", "fits"], table,
+    )  # fmt: skip
+    names = [name for name in SIXTEEN if any(name in one for one in by_set.values())]
+    print("\nACC by set, mean over cases\n")
+    print_table(
+        ["data", *by_set],
+        [[name, *(f"{one[name]:.3f}" if name in one else "" for one in by_set.values())]
+         for name in names],
+    )  # fmt: skip
+    print_differences(groups)
+
+
+def print_differences(groups):
+    """Of every method but the first: ACC less that of the first in the same fits, by set."""
+    (first, rows), *others = groups.items()
+    reference = {key(row)[2:]: row["acc"] for row in rows}
+    table = []
+    for name, rows in others:
+        paired = [
+            row | {"less": row["acc"] - reference[key(row)[2:]]}
+            for row in rows
+            if key(row)[2:] in reference
+        ]
+        less = mean_by_set(paired, "less", range(len(KINDS)), SIXTEEN)
+        if less:
+            ends = [f"{one} {less[one]:+.3f}" for one in sorted(less, key=less.get)]
+            table.append([name, with_error(less.values()), ends[0], ends[-1]])
+    if table:
+        print(f"\nACC less that of {first}, paired by set\n")
+        print_table(["method", "mean ± error", "worst set", "best set"], table)
+
+
+def main(methods, sets, every, seeds, path, beside):
+    sets = sets or (SIXTEEN if every else TEN)
+    cases = range(len(KINDS)) if every else SHUFFLES
+    rows = run(methods, sets, cases, seeds, path) if methods else []
+    if not every:
+        return print_ten_sets(rows, list(dict.fromkeys(row["method"] for row in rows)))
+    known = {key(row): row for other in beside for row in read(other)}
+    known |= {key(row): row for row in rows}
+    groups = {}
+    for row in known.values():
+        groups.setdefault(f"{row['method']}, {row['commit']}", []).append(row)
+    print_summary(groups)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="DATA")
-    parser.add_argument("--shuffles", type=int, default=3)
-    parser.add_argument("--seeds", type=int, default=1)
-    arguments = parser.parse_args()
-    main(arguments.names, arguments.shuffles, arguments.seeds)
+    parser.add_argument("--all", action="store_true", help="sixteen sets times twelve cases")
+    parser.add_argument(
+        "--methods", nargs="*", type=method, default=[*METHODS.items()], metavar="NAME",
+        help=", ".join(METHODS) + ", or NAME=MODULE:CLASS",
+    )  # fmt: skip
+    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=1, help="random states for each case")
+    parser.add_argument("--csv", type=Path, default=ROOT / "bench" / "results" / "accuracy.csv")
+    parser.add_argument("--beside", nargs="*", type=Path, default=[], metavar="FILE")
+    given = parser.parse_args()
+    main(given.methods, given.sets, given.all, given.seeds, given.csv, given.beside)

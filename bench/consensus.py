@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.datasets import load_digits
 from timing import load_shared, print_table, stopwatch
 
-import mvsc_fast._judge as judge
-import mvsc_fast._sparse._spectral as spectral
+import mvsc_fast.judge._ridge as judge
+import mvsc_fast.judge._landmarks as landmarks
+import mvsc_fast.similarity._affinity as spectral
 import mvsc_fast.methods._consensus as consensus
 import mvsc_fast.methods._ensemble as ensemble
-import mvsc_fast.views._rows as rows
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
@@ -60,7 +60,7 @@ CONSTANTS = [
     (judge, "RIDGE", [0.25, 1.0]),
     (judge, "ROUNDS", [3, 30]),
     (judge, "N_LANDMARKS", [300, 1200]),
-    (rows, "SCALE_RANK", [5, 20]),
+    (landmarks, "SCALE_RANK", [5, 20]),
 ]
 
 

@@ -10,8 +10,8 @@ from sklearn.preprocessing import normalize
 from timing import SHARED, limit_threads, load_shared, median_seconds, print_table, stopwatch
 
 from mvsc_fast import datasets, graphs
-from mvsc_fast._sparse._factors import view_factors
-from mvsc_fast._sparse._graphs import nearest_rows, sparse_tensor
+from mvsc_fast.similarity._factors import view_factors
+from mvsc_fast.similarity._sparse import nearest_rows, sparse_tensor
 
 DENSE_LIMIT = 2000  # beyond, the dense tensor alone takes gigabytes
 

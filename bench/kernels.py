@@ -1,4 +1,4 @@
-"""GB/s of the fused passes against a plain copy of as many bytes, eigensolver rates, and votes.
+"""GB/s of the fused passes against a plain copy, eigensolver rates, and rows that are predicted.
 
 Usage: python bench/kernels.py
 """
@@ -9,8 +9,8 @@ import numpy as np
 from timing import ROOT, limit_threads, median_seconds, print_table
 
 from mvsc_fast import _kernels
-from mvsc_fast._sparse._factors import Factors
-from mvsc_fast._sparse._votes import vote_scores
+from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
+from mvsc_fast.views._rows import ViewRows
 
 
 def random_symmetric(v, n):
@@ -48,61 +48,31 @@ def passes(core_parts, v, n, dtype):
     yield "slice_shrink", lambda k: _kernels.slice_shrink(W, 1e-3, k), 2 * size
 
 
-def random_votes(m, n, d, seed=0):
-    """Factors of m new and n fitted samples, local scales and labels."""
-    rng = np.random.default_rng(seed)
-    centres = [rng.standard_normal((10, k)) for k in d]
-
-    def factors(count):
-        y = rng.integers(10, size=count)
-        rows = [C[y] + rng.standard_normal((count, C.shape[1])) for C in centres]
-        h = 1 + rng.random(count, dtype=np.float32)
-        return [Factors((u / u.shape[1] ** 0.5).astype(np.float32), h) for u in rows]
-
-    scales = rng.random((len(d), n), dtype=np.float32) + np.float32(0.5)
-    return factors(m), factors(n), scales, rng.integers(10, size=n)
+def random_predictor(d, n_clusters=10, n=1200):
+    """A predictor of random coefficients from n samples of views of d columns."""
+    rng = np.random.default_rng(0)
+    rows = [ViewRows(rng.standard_normal((n, k))) for k in d]
+    features = LandmarkFeatures(rows, np.linspace(0, n - 1, 600).astype(int))
+    B = rng.standard_normal((features.n_features, n_clusters)).astype(np.float32)
+    return Predictor(features, B, range(len(d)))
 
 
-def votes_by_numpy(new, fitted, scales, labels, block=1024):
-    """`vote_scores` by passes of NumPy over (block, n) matrices."""
-    m, n = len(new[0].h), len(labels)
-    scores, roots, member = [], 1 / np.sqrt(scales), labels[:, None] == np.arange(10)
-    for rows in (slice(first, first + block) for first in range(0, m, block)):
-        squares = np.zeros((len(new[0].h[rows]), n), dtype=np.float32)
-        for a, b, root in zip(new, fitted, roots, strict=True):
-            A = a.u[rows] @ b.u.T
-            A *= a.h[rows, None] + b.h
-            np.maximum(A, 0, out=A)
-            own = np.partition(A, n - 10, axis=1)[:, n - 10]
-            A *= root / np.sqrt(own)[:, None]
-            np.minimum(A, 1.5, out=A)
-            A *= A
-            squares += A
-        longest = np.argpartition(squares, n - 21, axis=1)[:, n - 21 :]
-        lengths = np.sqrt(np.take_along_axis(squares, longest, axis=1))
-        lengths -= lengths[:, :1]
-        scores += [w @ member[k] for w, k in zip(lengths, longest, strict=True)]
-    return np.array(scores)
-
-
-def print_votes():
+def print_prediction():
     rows = []
-    for m, n, d in ((2048, 2000, (80, 60, 60) * 2), (1024, 20000, (80, 60, 60) * 2),
-                    (1024, 5000, (256, 200))):  # fmt: skip
-        problem = random_votes(m, n, d)
+    for d in ((200, 200, 200), (60, 240, 47), (1000,), (2000, 50)):
+        predictor = random_predictor(d)
+        rng = np.random.default_rng(1)
+        new = [rng.standard_normal((20_000, k)) for k in d]
+        native = predictor.to_native()
         with limit_threads(1):
-            gemm, _ = median_seconds(
-                lambda: [a.u @ b.u.T for a, b in zip(*problem[:2], strict=True)],  # noqa: B023
+            single = [rng.standard_normal((20_000, k), dtype=np.float32) for k in native["d"]]
+            product, _ = median_seconds(
+                lambda: [Z @ L.T for Z, L in zip(single, native["landmarks"], strict=True)],  # noqa: B023
                 3,
             )
-            numpy, expected = median_seconds(lambda: votes_by_numpy(*problem), 3)  # noqa: B023
-            seconds, found = median_seconds(lambda: vote_scores(*problem, 10), 3)  # noqa: B023
-        np.testing.assert_allclose(found, expected, atol=1e-3)
-        rows.append([m, n, len(d), sum(d), f"{numpy * 1e3:.0f}", f"{seconds * 1e3:.0f}",
-                     f"{gemm * 1e3:.0f}", f"{numpy / seconds:.1f}",
-                     f"{gemm / seconds:.2f}"])  # fmt: skip
-    print_table(["new", "fitted", "slices", "features", "NumPy ms", "votes ms", "product ms",
-                 "faster", "share of the product"], rows)  # fmt: skip
+            times = [median_seconds(lambda: predictor(new, k), 3)[0] for k in (1, 2)]  # noqa: B023
+        rows.append([d, *(f"{20_000 / t:.0f}" for t in times), f"{20_000 / product:.0f}"])
+    print_table(["features", "rows / s", "on 2 threads", "of the products alone"], rows)
 
 
 def main():
@@ -143,7 +113,7 @@ def main():
     )
 
     print()
-    print_votes()
+    print_prediction()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,27 @@
-"""Accuracy where samples lack views, beside imputed rows.
+"""Accuracy where samples lack views: rows of NaN, beside imputed rows.
 
-Usage: python bench/missing.py [--shares 0 .1 .3 .5] [--shuffles 1] [--sets NAME ...]
+Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
+                               [--imputed NAME=MODULE:CLASS ...]
 
-ACC on shuffled samples. Every entry of the table of samples and views is removed with the
-probability given, but no sample's last view. "ridge" and "mean" fit ConsensusTLRR on views whose
-missing rows are predicted from the other views, or the mean of the view.
+ACC of shuffled samples. Every entry of the table of samples and views is removed with the
+probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
+"ridge" and "mean" are ConsensusTLRR on views whose missing rows are predicted from the other
+views, or are the mean of the view. Any other class fits the views of "ridge" with --imputed.
 """
 
 import argparse
 import warnings
 
 import numpy as np
-from timing import load_shared, print_table, stopwatch
+from accuracy import named_class, with_error
+from sets import TEN
+from timing import print_table
 
-from mvsc_fast import TLRR, ConsensusTLRR
+from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views._missing import imputed
 
-SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten", "uci_digit"]
-METHODS = ["ConsensusTLRR", "TLRR", "ridge", "mean"]
+SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten (embedded)", "uci_digit"]
 
 
 def lacking(views, share, seed):
@@ -39,47 +42,40 @@ def by_mean(views):
     return [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in views]
 
 
-def run(name, share, seed):
-    """ACC of every method, and seconds of the first two."""
-    views, y = load_shared(name, seed)
-    views = lacking(views, share, seed)
-    c = len(np.unique(y))
-    acc, seconds = {}, []
-    for method, model, given in (
-        ("ConsensusTLRR", ConsensusTLRR, views),
-        ("TLRR", TLRR, views),
-        ("ridge", ConsensusTLRR, imputed(views)),
-        ("mean", ConsensusTLRR, by_mean(views)),
-    ):
+def run(name, share, draw, fits):
+    """ACC of every way, by name."""
+    views, y = TEN[name]()
+    order = np.random.RandomState(draw).permutation(len(y))
+    views, y = lacking([X[order] for X in views], share, draw), y[order]
+    given = {"NaN": views, "ridge": imputed(views), "mean": by_mean(views)}
+    out = {}
+    for way, (make, kind) in fits.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            took, labels = stopwatch(model(c, random_state=seed).fit_predict, given)
-        acc[method] = clustering_scores(y, labels)["acc"]
-        seconds.append(took)
-    return acc, seconds[:2]
+            labels = make(int(y.max()) + 1, random_state=draw).fit(given[kind]).labels_
+        out[way] = clustering_scores(y, labels)["acc"]
+    return out
 
 
-def main(sets, shares, shuffles):
+def main(sets, shares, draws, further):
+    fits = {kind: (ConsensusTLRR, kind) for kind in ("NaN", "ridge", "mean")}
+    fits |= {f"{name} of ridge": (make, "ridge") for name, make in further}
     for share in shares:
-        rows = []
-        for name in sets:
-            runs = [run(name, share, seed) for seed in range(shuffles)]
-            acc = [np.mean([one[0][method] for one in runs]) for method in METHODS]
-            seconds = np.mean([one[1] for one in runs], axis=0)
-            rows.append([name, *acc, *seconds])
-        rows.append(["mean", *np.mean([row[1:5] for row in rows], axis=0), "", ""])
-        shown = [
-            [row[0], *(f"{x:.3f}" for x in row[1:5]), *(x and f"{x:.1f}" for x in row[5:])]
-            for row in rows
-        ]
+        found = {name: [run(name, share, draw, fits) for draw in range(draws)] for name in sets}
+        acc = {way: [np.mean([one[way] for one in found[name]]) for name in sets] for way in fits}
+        rows = [[name, *(f"{acc[way][i]:.3f}" for way in fits)] for i, name in enumerate(sets)]
+        rows.append(["mean", *(f"{np.mean(acc[way]):.3f}" for way in fits)])
+        less = [with_error(np.subtract(acc[way], acc["NaN"])) for way in fits]
+        rows.append(["less NaN, ± error over sets", *less])
         print(f"\n{100 * share:g} % of the rows missing\n")
-        print_table(["data", *METHODS, "seconds", "of TLRR"], shown)
+        print_table(["data", *fits], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shares", nargs="*", type=float, default=[0.0, 0.1, 0.3, 0.5])
-    parser.add_argument("--shuffles", type=int, default=1)
-    parser.add_argument("--sets", nargs="*", default=SETS)
-    arguments = parser.parse_args()
-    main(arguments.sets, arguments.shares, arguments.shuffles)
+    parser.add_argument("--shares", nargs="*", type=float, default=[0.1, 0.3, 0.5])
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN)
+    parser.add_argument("--imputed", nargs="*", type=named_class, default=[])
+    given = parser.parse_args()
+    main(given.sets, given.shares, given.draws, given.imputed)

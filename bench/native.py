@@ -20,7 +20,7 @@ import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast.neighbors import tube_lengths, tube_thresholds
+from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 
 PROBE = ROOT / "tests" / "native_probe"
 SOLVERS = {"dual": 1, "ialm": 2}
@@ -41,8 +41,8 @@ def problems():
     views, _ = load_shared("yaleb10")
     yield "paper's W", tsvd_msc(views, lam=0.5).tensor, 0.4, 15.0
     W = graphs.self_representation(load_shared("yaleb10", 0)[0])
-    (tau,) = tube_thresholds(tube_lengths(W), [15])
-    yield "default W", W, 0.5, 2.25 / tau
+    tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
+    yield "default W", W, 0.5, 0.5 * 9.0 / (2 * tau)
 
 
 def main():
@@ -57,7 +57,7 @@ def main():
                 parameters = {"omega1": omega1, "alpha": 9.0, "lam": lam, "tol": tol,
                               "max_iter": max_iter, "n_threads": threads}  # fmt: skip
                 arguments = (W, v, n, n, 2, 0, SOLVERS[solver], threads, omega1, 9.0, lam, tol,
-                             max_iter, 1e-4, 1.1, 1e10, -1, 1, 0)  # fmt: skip
+                             max_iter, 1e-4, 1.1, 1e10, -1, 1, 0, None)  # fmt: skip
                 python, native, ratios = [], [], []
                 for _ in range(31 if solver == "dual" else 3):
                     seconds, result = stopwatch(tlrr, W, solver=solver, **parameters)

@@ -9,13 +9,13 @@ import numpy as np
 from timing import load_shared, median_seconds, print_table
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
+from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.neighbors import tube_lengths, tube_thresholds
-from mvsc_fast.spectral import add_tail, fuse, spectral_labels
+from mvsc_fast.spectral import fuse, spectral_labels
 
 
 def accuracy(L, W, y):
-    S = add_tail(fuse(L), fuse(W), 0.01)
+    S = add_tail(fuse(L), fuse(W), 0.01, len(y))
     return clustering_scores(y, spectral_labels(S, len(np.unique(y)), random_state=0)[0])["acc"]
 
 
@@ -25,7 +25,7 @@ def tasks():
         views, y = load_shared(name, 0)
         views = [np.asarray(X, dtype=np.float64) for X in views]
         W = graphs.self_representation(views)
-        (tau,) = tube_thresholds(tube_lengths(W), [15])
+        tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
         run = {"alpha": 9.0, "lam": 2.25 / tau}
         yield f"{name}: dual", lambda t, W=W, run=run: tlrr(W.astype(t), **run), W, y
         yield (

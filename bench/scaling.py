@@ -11,7 +11,7 @@ import scipy.sparse
 from timing import peak_bytes, print_table, stopwatch
 
 from mvsc_fast import datasets, graphs, tlrr
-from mvsc_fast.neighbors import tube_lengths, tube_thresholds
+from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 
 SIZES = (500, 1000, 2000, 3000)
 
@@ -22,7 +22,7 @@ def problem(n):
         n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
     )
     W = graphs.self_representation(views)
-    return W, 2.25 / tube_thresholds(tube_lengths(W), [15])[0]
+    return W, 2.25 / tube_threshold(tube_lengths(W), W.shape[1], 15)
 
 
 def solver_peak(n, arguments):

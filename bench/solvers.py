@@ -23,9 +23,9 @@ from timing import (
 )
 
 from mvsc_fast import graphs, tlrr, tsvd_msc
+from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.neighbors import tube_lengths, tube_thresholds
-from mvsc_fast.spectral import add_tail, fuse, spectral_labels
+from mvsc_fast.spectral import fuse, spectral_labels
 
 PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
 
@@ -52,7 +52,7 @@ def problems():
     for name, load in loaders.items():
         views, y = load(0)
         W = graphs.self_representation(views)
-        (tau,) = tube_thresholds(tube_lengths(W), [15])
+        tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
         yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": 2.25 / tau}, y
         if name == "yaleb10":
             views, y = load()
@@ -60,7 +60,7 @@ def problems():
 
 
 def accuracy(L, W, y):
-    S = add_tail(fuse(L), fuse(W), 0.01)
+    S = add_tail(fuse(L), fuse(W), 0.01, len(y))
     labels, _ = spectral_labels(S, len(np.unique(y)), random_state=0)
     return clustering_scores(y, labels)["acc"]
 

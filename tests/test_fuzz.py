@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import graphs, snn, trpca, tsvd_msc
-from mvsc_fast.readers import load_views
+from mvsc_fast.cli._readers import load_data
 from mvsc_fast.views import check_views
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.nan, np.inf,
@@ -158,11 +158,13 @@ def read_damaged(content, recipe, path):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            views, y = load_views([path])
+            data = load_data([path])
+            views, y = list(data.views.values()), data.y
     except (ValueError, OSError) as error:
         assert str(path) in str(error)
     else:
         # What was read is safe to use: every number is inside the array's own memory.
+        views = [A if scipy.sparse.issparse(A) else np.asarray(A) for A in views]
         assert len(views) >= 1 and all(A.dtype != object for A in views)
         assert y is None or (y.ndim == 1 and y.dtype != object)
         for A in views:
@@ -192,7 +194,7 @@ def test_a_matlab_file_that_crashes_its_reader(seeds, tmp_path):
     path = tmp_path / "crash.mat"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="crash.mat: damaged MATLAB file"):
-        load_views([path])
+        load_data([path])
 
 
 class Bomb:
@@ -212,7 +214,7 @@ def test_no_pickle_is_ever_loaded(tmp_path):
         archive.writestr("view_0.npy", pickle.dumps(Bomb()))
     for path in sorted(tmp_path.iterdir()):
         with pytest.raises(ValueError, match=path.name):
-            load_views([path])
+            load_data([path])
 
 
 def test_a_header_that_promises_more_than_the_file_holds(tmp_path):
@@ -222,4 +224,4 @@ def test_a_header_that_promises_more_than_the_file_holds(tmp_path):
     header = header.ljust(117) + b"\n"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     with pytest.raises(ValueError, match="huge.npy"):
-        load_views([path])
+        load_data([path])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from mvsc_fast import datasets, suggest_n_clusters
-from mvsc_fast.n_clusters import ClusterCounts, _chosen, _counts, _weights
-from mvsc_fast.plots import plot_n_clusters
-from mvsc_fast.spectral import simplified_silhouette
+from mvsc_fast.judge._n_clusters import ClusterCounts, _chosen, _counts, _weights
+from mvsc_fast.explanation._plots import plot_n_clusters
 from mvsc_fast.views._missing import imputed
 from mvsc_fast.views._rows import ViewRows
 
@@ -63,7 +62,7 @@ def test_columns_that_need_scaling_are_named():
 def test_noise_is_set_aside():
     views = blobs(4, n=220)
     noise = np.random.default_rng(0).standard_normal((220, 30))
-    with pytest.warns(UserWarning, match="set aside as noise") as caught:
+    with pytest.warns(UserWarning, match="excluded as noise") as caught:
         found = suggest_n_clusters([*views, noise], max_clusters=8, random_state=0)
     assert caught[0].filename == __file__
     assert found.n_clusters == 4
@@ -159,19 +158,6 @@ def test_the_candidates_are_marked_in_the_picture(tmp_path):
     np.testing.assert_array_equal(ax.lines[-1].get_xdata(), [3, 5, 8])
     assert found.plot().get_xlabel() == "number of clusters"
     ax.figure.savefig(tmp_path / "counts.png")
-
-
-def test_simplified_silhouette_is_its_definition():
-    rng = np.random.default_rng(0)
-    E, labels = rng.standard_normal((30, 3)), np.arange(30) % 4
-    means = np.array([E[labels == k].mean(axis=0) for k in range(4)])
-    D = np.linalg.norm(E[:, None] - means, axis=2)
-    a = D[np.arange(30), labels]
-    D[np.arange(30), labels] = np.inf
-    b = D.min(axis=1)
-    expected = (b - a) / np.maximum(a, b)
-    np.testing.assert_allclose(simplified_silhouette(E, labels), expected)
-    assert (simplified_silhouette(np.ones((4, 2)), np.array([0, 0, 1, 1])) == 0).all()
 
 
 def test_digits_of_the_package_are_ten():

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import plots
-from mvsc_fast.plots import (
+from mvsc_fast.explanation._plots import (
     new_figure,
     plot_candidates,
     plot_convergence,

@@ -23,7 +23,7 @@ from mvsc_fast import (
     datasets,
     methods,
 )
-from mvsc_fast._progress import Progress
+from mvsc_fast._utils.progress import Progress
 from mvsc_fast.preprocessing import PerView
 from mvsc_fast.solvers import IterationState
 

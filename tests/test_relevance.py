@@ -9,7 +9,7 @@ import scipy.sparse
 from conftest import random_similarities
 
 from mvsc_fast import datasets
-from mvsc_fast._relevance import ViewGraphs, permutation_z, view_support
+from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
 
 
 def noise_view(kind, n, d, rng):
@@ -50,7 +50,7 @@ def test_noise_is_set_aside_and_named(subspaces, kind):
     rng = np.random.default_rng(0)
     noise = [noise_view(kind, 220, d, rng) for d in (5, 20, 50)]
     given = [noise[0], *views, *noise[1:]]
-    with pytest.warns(UserWarning, match=r"set aside as noise.*view 0 .*view 4 .*view 5 ") as told:
+    with pytest.warns(UserWarning, match=r"excluded as noise.*view 0 .*view 4 .*view 5 ") as told:
         assert ViewGraphs(given).helpful([*range(6)]) == [1, 2, 3]
     assert len(told) == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from mvsc_fast import AWP, TLRR, ConsensusTLRR, datasets, suggest_n_clusters
 from mvsc_fast.cli import main
-from mvsc_fast.report import write_report
+from mvsc_fast.explanation._report import write_report
 
 VOID = {"meta", "br", "path", "use", "image", "rect"}
 
@@ -84,4 +84,4 @@ def test_a_report_from_the_command_line(views, tmp_path, capsys):
     arguments = [str(tmp_path / f"{name}.csv") for name in views]
     assert main(["cluster", *arguments, "--clusters", "3", "--report", str(report)]) == 0
     _, words = read(report)
-    assert "text.csv: column 1 is taken as ids" in words and "image.csv" in words
+    assert "ids are column 1 of" in words and "image.csv" in words

@@ -7,10 +7,10 @@ from reference import sparse_graphs as twin
 from mvsc_fast import ConsensusTLRR, _factored, datasets, graphs
 from mvsc_fast._sparse import _graphs as sparse_graphs
 from mvsc_fast._sparse import _nearest_rows
-from mvsc_fast._sparse._factors import ridge_factors as all_ridge_factors
-from mvsc_fast._sparse._factors import view_factors
-from mvsc_fast._sparse._graphs import sparse_tensor
-from mvsc_fast._sparse._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
+from mvsc_fast.similarity._factors import ridge_factors as all_ridge_factors
+from mvsc_fast.similarity._factors import view_factors
+from mvsc_fast.similarity._sparse import sparse_tensor
+from mvsc_fast.similarity._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 
 
 def subspaces(n=150, **options):

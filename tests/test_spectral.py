@@ -1,11 +1,21 @@
+"""From an affinity matrix to labels: fusion, eigenvectors at every size, k-means."""
+
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import spectral
-from mvsc_fast.spectral import add_tail, assign, fuse, spectral_embedding, spectral_labels
+from mvsc_fast import AWP, spectral
+from mvsc_fast.spectral import (
+    assign,
+    fuse,
+    normalized_eigenvectors,
+    simplified_silhouette,
+    spectral_embedding,
+    spectral_labels,
+)
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -25,12 +35,6 @@ def test_fuse_sums_absolute_slices_and_symmetrises():
     np.testing.assert_allclose(fuse(T), expected)
 
 
-def test_tail_is_relative_to_mean_row_sums():
-    S, S_W = np.full((4, 4), 2.0), np.full((4, 4), 10.0)
-    np.testing.assert_allclose(add_tail(S, S_W, 0.1), np.full((4, 4), 0.25 * 1.1))
-    np.testing.assert_array_equal(add_tail(0 * S, 0 * S_W, 0.1), 0 * S)
-
-
 def test_embedding_spans_the_leading_eigenvectors():
     S, _ = block_affinity([10, 10], weak=0.1)
     embedding = spectral_embedding(S, 2)
@@ -41,13 +45,160 @@ def test_embedding_spans_the_leading_eigenvectors():
     np.testing.assert_allclose(np.abs(embedding), np.abs(vectors), atol=1e-10)
 
 
-def test_lanczos_and_lapack_agree(monkeypatch):
-    S, y = block_affinity([40, 50, 60], weak=0.2)
-    dense, _ = spectral_labels(S, 3, random_state=0)
-    monkeypatch.setattr(spectral, "LAPACK_LIMIT", 10)
-    lanczos, _ = spectral_labels(S, 3, random_state=0)
-    np.testing.assert_array_equal(dense, lanczos)
-    assert adjusted_rand_score(y, dense) == 1
+def normalised(A):
+    """D^-1/2 A D^-1/2 as a dense array of float64."""
+    A = (A.toarray() if scipy.sparse.issparse(A) else A).astype(np.float64)
+    root = 1 / np.sqrt(A.sum(axis=1))
+    return A * root[:, None] * root
+
+
+def groups(sizes, link, dtype=np.float32):
+    """A sparse graph of rings of samples, the first sample of each linked to the next ring."""
+    rng, n, first = np.random.default_rng(0), sum(sizes), 0
+    rows, columns, values = [], [], []
+    for size in sizes:
+        own = np.arange(first, first + size)
+        for step in range(1, 9):
+            rows.append(own)
+            columns.append(np.roll(own, step))
+            values.append(rng.uniform(0.5, 1.5, size))
+        rows.append([first])
+        first += size
+        columns.append([first % n])
+        values.append([link])
+    entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
+    A = scipy.sparse.csr_array(entries, shape=(n, n)).astype(dtype)
+    A = scipy.sparse.csr_array(A + A.T)
+    A.eliminate_zeros()
+    return A
+
+
+def blocks(n, link, seed):
+    """A sparse graph of 12 random groups, some pairs of which are linked, and the groups."""
+    rng = np.random.default_rng(seed)
+    y = np.sort(rng.integers(12, size=n))
+    first, last = np.searchsorted(y, y), np.searchsorted(y, y, side="right")
+    own, other = rng.integers(first, last, size=(20, n)), rng.integers(n, size=n)
+    columns = np.vstack([own, other]).ravel()
+    values = np.vstack([rng.uniform(0.5, 1.5, (20, n)), np.full(n, link)]).ravel()
+    A = scipy.sparse.coo_array((values, (np.tile(np.arange(n), 21), columns)), shape=(n, n))
+    move = rng.permutation(n)
+    return scipy.sparse.csr_array(A + A.T)[move][:, move], y[move]
+
+
+def assert_eigenpairs(A, values, vectors, atol):
+    N = A * 1.0 if scipy.sparse.issparse(A) else A
+    root = 1 / np.sqrt(A.sum(axis=1))[:, None]
+    np.testing.assert_allclose(root * (N @ (root * vectors)), vectors * values, atol=atol)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(values)), atol=atol)
+    assert values.dtype == vectors.dtype == np.float64
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_lanczos_and_lapack_agree(dtype):
+    A = groups([80, 110, 120], 0.3, dtype)
+    values, vectors = normalized_eigenvectors(A, 5)
+    exact, same = normalized_eigenvectors(A.toarray(), 5)
+    np.testing.assert_allclose(exact, scipy.linalg.eigvalsh(normalised(A))[:-6:-1], atol=1e-12)
+    atol = 1e-4 if dtype == np.float32 else 1e-8
+    np.testing.assert_allclose(values, exact, atol=atol)
+    assert_eigenpairs(A.astype(np.float64), values, vectors, 10 * atol)
+    labels = np.repeat(np.arange(3), [80, 110, 120])
+    for S in (A, A.toarray()):
+        assert adjusted_rand_score(labels, spectral_labels(S, 3, random_state=0)[0]) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [5, 10])
+@pytest.mark.parametrize("link", [0, 1e-5, 1e-3, 0.01])
+def test_no_eigenvector_of_groups_that_are_hardly_linked_is_lost(link, count, dtype):
+    A = groups([100, 120, 80, 90, 110], link, dtype)
+    expected = scipy.linalg.eigvalsh(normalised(A))[: -count - 1 : -1]
+    start = None
+    for _ in range(2):
+        values, vectors = normalized_eigenvectors(A, count, start)
+        np.testing.assert_allclose(values, expected, atol=1e-3)
+        assert_eigenpairs(A, values, vectors, 1e-3)
+        start = vectors.sum(axis=1)  # as the scan goes on to the next size
+
+
+@pytest.mark.parametrize("link", [0.03, 0.3])
+def test_no_eigenvector_of_groups_that_are_linked_alike_is_lost(link):
+    """Their eigenvalues are equal, and not near 1."""
+    ring = groups([30], 0, np.float64)
+    A = scipy.sparse.kron(np.eye(12), ring) + link * scipy.sparse.kron(
+        np.ones((12, 12)), scipy.sparse.eye_array(30)
+    )
+    A = scipy.sparse.csr_array(A)
+    expected = scipy.linalg.eigvalsh(normalised(A))[:-13:-1]
+    for dtype in (np.float32, np.float64):
+        values, vectors = normalized_eigenvectors(A.astype(dtype), 12)
+        np.testing.assert_allclose(values, expected, atol=1e-3)
+        assert_eigenpairs(A, values, vectors, 1e-3)
+
+
+@pytest.mark.parametrize(("n", "kind"), [(3001, "dense"), (3001, "sparse"), (3600, "sparse")])
+@pytest.mark.parametrize("link", [0, 1e-4])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_beyond_lapack_no_eigenvector_is_lost(dtype, link, n, kind):
+    for seed in range(1 if kind == "dense" else 3):
+        A, y = blocks(n, link, seed)
+        A = (A.toarray() if kind == "dense" else A).astype(dtype)
+        values, vectors = normalized_eigenvectors(A, 12)
+        assert (values > 0.99).all()
+        assert_eigenpairs(A, values, vectors, 1e-3)
+        labels, embedding = spectral_labels(A, 12, n_init=3, random_state=seed)
+        assert adjusted_rand_score(labels, y) == 1
+        lengths = np.linalg.norm(vectors, axis=1)[:, None]
+        np.testing.assert_array_equal(embedding, vectors / lengths)
+
+
+def test_beyond_lapack_estimators_find_all_groups():
+    """The graph of nearest neighbours of AWP falls apart into groups."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(12, size=3001)
+    views = [np.eye(12)[y] + 0.02 * rng.standard_normal((3001, 12)) for _ in range(2)]
+    for init in ("pivots", "axes"):
+        assert adjusted_rand_score(AWP(12, init=init).fit_predict(views), y) == 1
+
+
+def test_the_order_of_many_samples_does_not_matter():
+    A, _ = blocks(3001, 0.05, 0)
+    labels, _ = spectral_labels(A, 12, n_init=3, random_state=0)
+    move = np.random.default_rng(1).permutation(3001)
+    moved, _ = spectral_labels(A[move][:, move], 12, n_init=3, random_state=0)
+    np.testing.assert_array_equal(moved, labels[move])
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_largest_of_many_components_are_taken(dense):
+    A = groups([600, 1500, 400, 900], 0)
+    A = scipy.sparse.block_diag([A, scipy.sparse.csr_array((200, 200))])  # isolated samples, and
+    rows, columns = np.append(A.row, [0, 1000]), np.append(A.col, [1000, 0])  # zeros, no links
+    A = scipy.sparse.csr_array((np.append(A.data, [0, 0]), (rows, columns)), shape=(3600, 3600))
+    values, vectors = normalized_eigenvectors(A.toarray() if dense else A, 2)
+    np.testing.assert_array_equal(values, 1)
+    first, second = np.abs(vectors.T) > 0
+    np.testing.assert_array_equal(np.flatnonzero(first), np.arange(600, 2100))
+    np.testing.assert_array_equal(np.flatnonzero(second), np.arange(2500, 3400))
+
+
+@pytest.mark.parametrize("n", [30, 300])
+@pytest.mark.parametrize("n_loops", [0, 1, 4])
+def test_a_graph_without_links_has_eigenvectors(n, n_loops):
+    A = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 * (np.arange(n) < n_loops)))
+    values, vectors = normalized_eigenvectors(A, 3)
+    np.testing.assert_allclose(values, np.arange(3) < n_loops, atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_of_more_eigenvalues_near_1_than_are_asked_for_some_are_taken(dtype):
+    """One look beside them ends the search; which are taken is below its tolerance."""
+    values, vectors = normalized_eigenvectors(groups([25] * 24, 1e-4, dtype), 8)
+    np.testing.assert_allclose(values, 1, atol=1e-3)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(8), atol=1e-3)
 
 
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
@@ -113,3 +264,16 @@ def test_starts_of_k_means_on_some_rows_give_the_partition_of_all(monkeypatch):
     means = np.stack([rows[labels == k].mean(axis=0) for k in range(3)])
     distance = ((rows[:, None] - means) ** 2).sum(axis=2)
     np.testing.assert_array_equal(distance.argmin(axis=1), labels)
+
+
+def test_simplified_silhouette_is_its_definition():
+    rng = np.random.default_rng(0)
+    E, labels = rng.standard_normal((30, 3)), np.arange(30) % 4
+    means = np.array([E[labels == k].mean(axis=0) for k in range(4)])
+    D = np.linalg.norm(E[:, None] - means, axis=2)
+    a = D[np.arange(30), labels]
+    D[np.arange(30), labels] = np.inf
+    b = D.min(axis=1)
+    expected = (b - a) / np.maximum(a, b)
+    np.testing.assert_allclose(simplified_silhouette(E, labels), expected)
+    assert (simplified_silhouette(np.ones((4, 2)), np.array([0, 0, 1, 1])) == 0).all()

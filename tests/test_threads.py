@@ -23,7 +23,7 @@ import mvsc_fast
 from mvsc_fast import TLRR, datasets, spectral, threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
-from mvsc_fast.threads import resolve_threads
+from mvsc_fast._utils.threads import resolve_threads
 
 
 def test_functions_read_the_threads_that_they_take():
@@ -168,11 +168,11 @@ def test_a_limit_set_by_a_callback_outlives_the_fit():
     def callback(state):
         if not seen:
             seen.append(set_blas(3))
-            tlrr(random_similarities(2, 30), max_iter=2)
+            published_tlrr(random_similarities(2, 30), max_iter=2)
         seen.append(set(blas_settings()))
 
     with set_blas(2):
-        tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
+        published_tlrr(random_similarities(2, 30), max_iter=3, tol=0.0, callback=callback)
         assert set(blas_settings()) == {3}
     assert seen[1:] == [{3}] * 3
     assert blas_settings() == before
@@ -187,7 +187,7 @@ def test_a_fit_under_a_limit_in_a_callback():
             assert set(blas_settings()) == {3}
         assert set(blas_settings()) == {1}
 
-    tlrr(random_similarities(2, 30), max_iter=3, callback=callback)
+    published_tlrr(random_similarities(2, 30), max_iter=3, callback=callback)
     assert all_settings() == before
 
 
@@ -295,7 +295,7 @@ def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many
     most = threads.MOST_PER_CPU * threads._allowed_cpus()
     assert resolve_threads() == resolve_threads(many) == most
     W = random_similarities(2, threads.SMALL)
-    assert np.isfinite(tlrr(W, max_iter=1).tensor).all()
+    assert np.isfinite(published_tlrr(W, max_iter=1).tensor).all()
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ AIMED = """
 import random, signal, sys, threading, time
 import threadpoolctl
 from mvsc_fast import threads
-from mvsc_fast._threads import Limit, fits_elsewhere
+from mvsc_fast._utils._threads import Limit, fits_elsewhere
 
 def interrupt(number, frame):
     raise KeyboardInterrupt

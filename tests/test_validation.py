@@ -4,7 +4,7 @@ import scipy.sparse
 from conftest import published_tlrr, random_similarities
 
 from mvsc_fast import validation
-from mvsc_fast.validation import check_memory, check_number, check_similarities
+from mvsc_fast._utils.validation import check_memory, check_number, check_similarities
 
 
 def test_a_good_tensor_is_not_copied():

@@ -5,8 +5,8 @@ from cells import arrays_path
 from settings import HEAT_MAPS, METHODS, SENSITIVITY
 from tables import entries
 
-from mvsc_fast._page import figure
-from mvsc_fast.plots import (
+from mvsc_fast.explanation._page import figure
+from mvsc_fast.explanation._plots import (
     COLORS,
     new_figure,
     plot_convergence,

@@ -16,7 +16,7 @@ from settings import (
 )
 from tables import CLOSE, entries, ordered, paper_value
 
-from mvsc_fast._page import details, gallery, html_table, page, section
+from mvsc_fast.explanation._page import details, gallery, html_table, page, section
 
 ORDERS = {"file": "file order", "shuffled": "shuffled"}
 DEFAULTS = ("TLRR default", "ConsensusTLRR default")

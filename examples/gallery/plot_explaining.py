@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import ConsensusTLRR, datasets, explain, suggest_n_clusters
-from mvsc_fast.plots import plot_n_clusters
+from mvsc_fast.explanation._plots import plot_n_clusters
 
 arrays, y = datasets.load_handwritten()
 chosen = np.random.default_rng(0).permutation(len(y))[:500]

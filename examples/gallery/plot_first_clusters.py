@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import ConsensusTLRR, datasets, label_predictability, metrics
-from mvsc_fast.plots import plot_embedding
+from mvsc_fast.explanation._plots import plot_embedding
 
 views, y = datasets.load_handwritten()
 order = np.random.default_rng(0).permutation(len(y))

@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import TLRR, datasets, metrics, tlrr
-from mvsc_fast.plots import plot_convergence, plot_neighbors_path, plot_similarity
+from mvsc_fast.explanation._plots import plot_convergence, plot_neighbors_path, plot_similarity
 from mvsc_fast.spectral import fuse
 
 views, y = datasets.load_handwritten()

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import ConsensusTLRR, metrics
-from mvsc_fast.plots import plot_embedding
+from mvsc_fast.explanation._plots import plot_embedding
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
 X, y = load_wine(return_X_y=True)

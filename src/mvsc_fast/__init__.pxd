@@ -5,24 +5,24 @@
 from mvsc_fast.core.api cimport (
     MVSC_BAD_ARGUMENT,
     MVSC_BAD_SHAPE,
-    MVSC_MEMBER,
-    MVSC_NEW,
     MVSC_NO_CONVERGENCE,
     MVSC_NOT_FINITE,
     MVSC_NOT_SYMMETRIC,
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
+    MVSC_ROOTS_TO_UNIT,
+    MVSC_ROWS_MAPPED,
+    MVSC_ROWS_TO_UNIT,
     MVSC_SMALL_WORKSPACE,
     MVSC_TLRR_DUAL,
     MVSC_TLRR_IALM,
     MVSC_TOO_LARGE,
-    mvsc_factor_map,
+    mvsc_predictor,
     mvsc_progress,
     mvsc_tlrr_blocks,
     mvsc_tlrr_options,
     mvsc_tlrr_result,
     mvsc_tlrr_state,
-    mvsc_voters,
 )
 
 # TLRR
@@ -31,7 +31,7 @@ from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_wor
 
 # Labels of new rows: called with a counting arena, for the bytes, and then with one at a workspace
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
-from mvsc_fast.core.votes cimport factor_rows, vote
+from mvsc_fast.core.predict cimport predict
 
 # Proximal maps of whole tensors, C-contiguous of shape (v, m, n)
 from mvsc_fast._kernels cimport (

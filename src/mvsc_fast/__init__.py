@@ -2,75 +2,46 @@
 
 __version__ = "0.1.0"
 
-from . import datasets, graphs, metrics, spectral
+from pathlib import Path
+
+from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
+from ._utils.threads import show_config
 from .explanation import explain
-from .methods import (
-    AWP,
-    ETLMSC,
-    LMSC,
-    LTMSC,
-    MCLES,
-    SCMV3DT,
-    SNN,
-    TLRR,
-    TRPCA,
-    TSVDMSC,
-    ConsensusTLRR,
-    DiMSC,
-    UtSVDMSC,
-    awp,
-    consensus_labels,
-    dimsc,
-    etlmsc,
-    lmsc,
-    lt_msc,
-    mcles,
-    scmv_3dt,
-    snn,
-    tlrr,
-    trpca,
-    tsvd_msc,
-    ut_svd_msc,
-)
-from .n_clusters import suggest_n_clusters
-from .native import get_include
-from .predictability import label_predictability
-from .threads import show_config
+from .judge import label_predictability, suggest_n_clusters
+from .methods import TLRR, ConsensusTLRR
+from .methods._ensemble import consensus_labels
 
 __all__ = [
     "ConsensusTLRR",
-    "AWP",
-    "DiMSC",
-    "ETLMSC",
-    "LMSC",
-    "LTMSC",
-    "MCLES",
-    "SCMV3DT",
-    "SNN",
     "TLRR",
-    "TRPCA",
-    "TSVDMSC",
-    "UtSVDMSC",
-    "awp",
     "consensus_labels",
     "datasets",
-    "dimsc",
-    "etlmsc",
     "explain",
     "get_include",
-    "graphs",
     "label_predictability",
-    "lmsc",
-    "lt_msc",
-    "mcles",
+    "methods",
     "metrics",
-    "scmv_3dt",
+    "preprocessing",
     "show_config",
-    "snn",
+    "similarity",
+    "solvers",
     "spectral",
     "suggest_n_clusters",
-    "tlrr",
-    "trpca",
-    "tsvd_msc",
-    "ut_svd_msc",
+    "views",
 ]
+
+
+def get_include():
+    """Directory to compile C and Cython code with: that of ``mvsc_fast.h``, the C interface.
+
+    Cython code can instead cimport the functions behind the interface, which check nothing::
+
+        from mvsc_fast cimport tlrr_solve, tube_map
+
+    ``__init__.pxd`` lists all of them; their types are in ``mvsc_fast.h``.
+
+    Returns
+    -------
+    str
+    """
+    return str(Path(__file__).resolve().parent / "include")

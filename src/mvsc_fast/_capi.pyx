@@ -5,6 +5,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cython cimport floating
 from libc.math cimport isfinite
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast.core.loops as loops
@@ -25,16 +26,15 @@ from mvsc_fast.core.api cimport *
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from mvsc_fast.core.lapack cimport gesvd_lwork
 from mvsc_fast.core.loops cimport TILE
+from mvsc_fast.core.predict cimport predict as core_predict
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source
 from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
 from mvsc_fast.core.tlrr cimport tlrr_solve as core_solve
 from mvsc_fast.core.tlrr cimport tlrr_workspace as core_workspace
-from mvsc_fast.core.votes cimport factor_rows as core_factor_rows
-from mvsc_fast.core.votes cimport vote as core_vote
 
-from mvsc_fast.threads import blas_threads
-from mvsc_fast.validation import check_integer
+from mvsc_fast._utils.threads import blas_threads
+from mvsc_fast._utils.validation import check_integer
 
 
 cdef enum:
@@ -46,13 +46,15 @@ cdef const char *strerror(int status) noexcept nogil:
     if status == MVSC_OK:
         return "success"
     if status == MVSC_BAD_ARGUMENT:
-        return "a null pointer, wrong size field, negative or non-finite number, or unknown code"
+        return ("a null pointer, wrong size field, negative or non-finite number, unknown code, or "
+                "memory that overlaps")
     if status == MVSC_BAD_SHAPE:
-        return "slices must be square, m == n, and L of the shape and type of W"
+        return ("slices must be square, m == n, and L of the shape and type of W; n_features and d "
+                "of a predictor are equal without a factor")
     if status == MVSC_TOO_LARGE:
         return "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1"
     if status == MVSC_NOT_FINITE:
-        return "there are NaN or infinite entries, or products of factors that are not finite"
+        return "there are NaN or infinite entries, or rows that lack all views"
     if status == MVSC_SMALL_WORKSPACE:
         return "the workspace has fewer bytes than the size query asks for"
     if status == MVSC_NO_CONVERGENCE:
@@ -68,30 +70,28 @@ cdef const char *strerror(int status) noexcept nogil:
 
 cdef extern from *:
     """
-    /* The bytes of a struct that ended with this field in its first version. */
-    #define FIRST_SIZE(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
+    /* The bytes of a struct that ends with this field: the least that a caller can know. */
+    #define SIZE_UP_TO(type, last) (offsetof(type, last) + sizeof(((type *)0)->last))
     enum {
-        FIRST_TENSOR = FIRST_SIZE(mvsc_tensor, dtype),
-        FIRST_OPTIONS = FIRST_SIZE(mvsc_tlrr_options, sample_weight),
-        FIRST_BLOCKS = FIRST_SIZE(mvsc_tlrr_blocks, n_tubes),
-        FIRST_RESULT = FIRST_SIZE(mvsc_tlrr_result, eigen_seconds),
-        /* and in version 2 */
-        FIRST_MAP = FIRST_SIZE(mvsc_factor_map, columns),
-        FIRST_VOTERS = FIRST_SIZE(mvsc_voters, cap)
+        LEAST_TENSOR = SIZE_UP_TO(mvsc_tensor, dtype),
+        LEAST_OPTIONS = SIZE_UP_TO(mvsc_tlrr_options, context),
+        LEAST_BLOCKS = SIZE_UP_TO(mvsc_tlrr_blocks, n_tubes),
+        LEAST_RESULT = SIZE_UP_TO(mvsc_tlrr_result, eigen_seconds),
+        LEAST_PREDICTOR = SIZE_UP_TO(mvsc_predictor, kernel_coefficients)
     };
     """
-    size_t FIRST_TENSOR, FIRST_OPTIONS, FIRST_BLOCKS, FIRST_RESULT, FIRST_MAP, FIRST_VOTERS
+    size_t LEAST_TENSOR, LEAST_OPTIONS, LEAST_BLOCKS, LEAST_RESULT, LEAST_PREDICTOR
 
 
 cdef bint read_struct(
     const void *given,          # of the caller: as many bytes as its size field says
-    size_t first_size,          # of the struct in its first version
+    size_t least_size,
     size_t size,                # of the struct today
     void *today,                # OUT  its fields, and 0 in those that the caller does not know
 ) noexcept nogil:
-    """Copy a caller's struct; false if it is NULL, or of a size that no version has had."""
+    """Copy a caller's struct; false if it is NULL, or of a size that it cannot have."""
     cdef const size_t *given_size = <const size_t *> given
-    if given == NULL or not first_size <= given_size[0] <= size:
+    if given == NULL or not least_size <= given_size[0] <= size:
         return False
     memset(today, 0, size)
     memcpy(today, given, given_size[0])
@@ -103,6 +103,42 @@ cdef void write_struct(const void *today, void *given) noexcept nogil:
     cdef size_t size = (<size_t *> given)[0]
     memcpy(given, today, size)
     (<size_t *> given)[0] = size
+
+
+# ------------------------------------------------------------------ memory that overlaps
+
+cdef struct Region:
+    const void *start
+    double bytes
+
+
+cdef inline Region region(const void *start, double bytes) noexcept nogil:
+    cdef Region found
+    found.start, found.bytes = start, bytes
+    return found
+
+
+cdef bint overlap(const Region *a, const Region *b) noexcept nogil:
+    cdef uintptr_t first = <uintptr_t> a.start, second = <uintptr_t> b.start
+    if first == 0 or second == 0 or a.bytes <= 0 or b.bytes <= 0:
+        return False
+    if first <= second:
+        return <double> (second - first) < a.bytes
+    return <double> (first - second) < b.bytes
+
+
+cdef bint are_apart(const Region *regions, int n_written, int count) noexcept nogil:
+    """Whether none of the first regions, which are written, overlaps another one."""
+    cdef int p, q
+    for p in range(n_written):
+        for q in range(p + 1, count):
+            if overlap(&regions[p], &regions[q]):
+                return False
+    return True
+
+
+cdef double bytes_of(const mvsc_tensor *tensor) noexcept nogil:
+    return <double> tensor.v * tensor.m * tensor.n * itemsize_of(tensor)
 
 
 # ------------------------------------------------------------------ proximal maps
@@ -126,7 +162,7 @@ cdef bint is_slice(int kind) noexcept nogil:
 
 cdef int read_tensor(const mvsc_tensor *given, mvsc_tensor *tensor) noexcept nogil:
     """Read a caller's struct, and check everything but the data."""
-    if not read_struct(given, FIRST_TENSOR, sizeof(mvsc_tensor), tensor):
+    if not read_struct(given, LEAST_TENSOR, sizeof(mvsc_tensor), tensor):
         return MVSC_BAD_ARGUMENT
     if tensor.v < 0 or tensor.m < 0 or tensor.n < 0:
         return MVSC_BAD_ARGUMENT
@@ -226,12 +262,18 @@ cdef int apply(int kind, floating *data, const mvsc_tensor *tensor, double t, in
     return MVSC_OK
 
 
+cdef Py_ssize_t n_counts(int kind, const mvsc_tensor *tensor) noexcept nogil:
+    if is_slice(kind):
+        return tensor.m
+    return tensor.v if is_symmetric(kind) else 1
+
+
 cdef int prox(int kind, mvsc_tensor *given, double t, int n_threads, void *workspace,
               size_t bytes, Py_ssize_t *counts) noexcept nogil:
     cdef Arena arena = counting_arena()
     cdef Parts parts
     cdef mvsc_tensor tensor
-    cdef Py_ssize_t j, length
+    cdef Region[3] regions
     cdef int status = read_prox(kind, given, n_threads, &tensor)
     if status == MVSC_OK:
         status = lay_out(kind, &tensor, n_threads, &arena, &parts)
@@ -239,20 +281,17 @@ cdef int prox(int kind, mvsc_tensor *given, double t, int n_threads, void *works
         return status
     if not isfinite(t) or t < 0:
         return MVSC_BAD_ARGUMENT
-    if tensor.v * tensor.m * tensor.n == 0:
-        if counts != NULL:
-            length = 1
-            if is_slice(kind):
-                length = tensor.m
-            elif is_symmetric(kind):
-                length = tensor.v
-            for j in range(length):
-                counts[j] = 0
+    if bytes_of(&tensor) == 0:
         return MVSC_OK
     if tensor.data == NULL or workspace == NULL:
         return MVSC_BAD_ARGUMENT
     if bytes < workspace_bytes(&arena):
         return MVSC_SMALL_WORKSPACE
+    regions[0] = region(tensor.data, bytes_of(&tensor))
+    regions[1] = region(workspace, workspace_bytes(&arena))
+    regions[2] = region(counts, <double> n_counts(kind, &tensor) * sizeof(Py_ssize_t))
+    if not are_apart(regions, 3, 3):
+        return MVSC_BAD_ARGUMENT
     arena = arena_at(workspace)
     lay_out(kind, &tensor, n_threads, &arena, &parts)
     if tensor.dtype == MVSC_FLOAT32:
@@ -268,12 +307,11 @@ cdef int read_problem(
     mvsc_tensor *W,                             # OUT
     mvsc_tlrr_options *options,                 # OUT
 ) noexcept nogil:
-    """Read a caller's structs, and check everything but the data of W."""
-    cdef Py_ssize_t j
+    """Read a caller's structs, and check everything but arrays, of which none is read."""
     cdef int status = read_tensor(given_W, W)
     if status == MVSC_BAD_ARGUMENT:
         return status
-    if not read_struct(given_options, FIRST_OPTIONS, sizeof(mvsc_tlrr_options), options):
+    if not read_struct(given_options, LEAST_OPTIONS, sizeof(mvsc_tlrr_options), options):
         return MVSC_BAD_ARGUMENT
     if options.solver != MVSC_TLRR_DUAL and options.solver != MVSC_TLRR_IALM:
         return MVSC_BAD_ARGUMENT
@@ -285,17 +323,21 @@ cdef int read_problem(
             0.0 < options.mu < 1e300 and 1.0 <= options.rho < 1e300
             and 0.0 < options.mu_max < 1e300):
         return MVSC_BAD_ARGUMENT
-    if options.sample_weight != NULL:
-        if options.solver == MVSC_TLRR_IALM:
-            return MVSC_BAD_ARGUMENT
-        for j in range(W.n):
-            if not (isfinite(options.sample_weight[j]) and options.sample_weight[j] > 0.0):
-                return MVSC_BAD_ARGUMENT
+    if options.sample_weight != NULL and options.solver == MVSC_TLRR_IALM:
+        return MVSC_BAD_ARGUMENT
     if W.m != W.n:
         return MVSC_BAD_SHAPE
     if W.v == 0 or W.n == 0:
         return MVSC_BAD_ARGUMENT
     return status
+
+
+cdef bint are_positive(const double *weights, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        if not (isfinite(weights[j]) and weights[j] > 0.0):
+            return False
+    return True
 
 
 cdef int check_values(const floating *W, Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -340,12 +382,21 @@ cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_
     cdef mvsc_tensor W
     cdef mvsc_tlrr_options options
     cdef mvsc_tlrr_blocks blocks
+    cdef Region[4] regions
     cdef int status = read_problem(given_W, given_options, &W, &options)
     if status != MVSC_OK:
         return status
     if W.data == NULL or labels == NULL:
         return MVSC_BAD_ARGUMENT
-    if not read_struct(given_blocks, FIRST_BLOCKS, sizeof(mvsc_tlrr_blocks), &blocks):
+    if not read_struct(given_blocks, LEAST_BLOCKS, sizeof(mvsc_tlrr_blocks), &blocks):
+        return MVSC_BAD_ARGUMENT
+    regions[0] = region(labels, <double> W.n * sizeof(Py_ssize_t))
+    regions[1] = region(given_blocks, blocks.size)
+    regions[2] = region(W.data, bytes_of(&W))
+    regions[3] = region(options.sample_weight, <double> W.n * sizeof(double))
+    if not are_apart(regions, 2, 4):
+        return MVSC_BAD_ARGUMENT
+    if options.sample_weight != NULL and not are_positive(options.sample_weight, W.n):
         return MVSC_BAD_ARGUMENT
     if W.dtype == MVSC_FLOAT32:
         status = typed_screen(<const float *> W.data, &W, &options, labels, &blocks)
@@ -358,7 +409,7 @@ cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_
 cdef bint read_blocks(const mvsc_tlrr_blocks *given, const mvsc_tensor *W,
                       mvsc_tlrr_blocks *blocks) noexcept nogil:
     """Whether these can be blocks of a problem of this shape."""
-    return (read_struct(given, FIRST_BLOCKS, sizeof(mvsc_tlrr_blocks), blocks)
+    return (read_struct(given, LEAST_BLOCKS, sizeof(mvsc_tlrr_blocks), blocks)
             and 1 <= blocks.n_blocks <= W.n and 1 <= blocks.largest <= W.n
             and 0 <= blocks.n_tubes <= W.n * W.n)
 
@@ -401,18 +452,19 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
     cdef mvsc_tlrr_blocks blocks_of_labels
     cdef mvsc_tlrr_blocks *blocks = NULL
     cdef mvsc_tlrr_result result
+    cdef Region[6] regions
     cdef int status = read_problem(given_W, given_options, &W, &options)
     if status == MVSC_BAD_ARGUMENT:
         return status
-    if not read_struct(given_L, FIRST_TENSOR, sizeof(mvsc_tensor), &L):
+    if not read_struct(given_L, LEAST_TENSOR, sizeof(mvsc_tensor), &L):
         return MVSC_BAD_ARGUMENT
-    if W.data == NULL or L.data == NULL or workspace == NULL or W.data == L.data:
+    if W.data == NULL or L.data == NULL or workspace == NULL:
         return MVSC_BAD_ARGUMENT
     if (labels == NULL) != (given_blocks == NULL):
         return MVSC_BAD_ARGUMENT
     result.size = sizeof(mvsc_tlrr_result)
     if given_result != NULL and not read_struct(
-            given_result, FIRST_RESULT, sizeof(mvsc_tlrr_result), &result):
+            given_result, LEAST_RESULT, sizeof(mvsc_tlrr_result), &result):
         return MVSC_BAD_ARGUMENT
     if L.v != W.v or L.m != W.m or L.n != W.n or L.dtype != W.dtype:
         return MVSC_BAD_SHAPE
@@ -422,6 +474,16 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
         blocks = &blocks_of_labels
         if not read_blocks(given_blocks, &W, blocks):
             return MVSC_BAD_ARGUMENT
+    regions[0] = region(L.data, bytes_of(&L))
+    regions[1] = region(workspace, bytes)
+    regions[2] = region(given_result, result.size)
+    regions[3] = region(W.data, bytes_of(&W))
+    regions[4] = region(options.sample_weight, <double> W.n * sizeof(double))
+    regions[5] = region(labels, <double> W.n * sizeof(Py_ssize_t))
+    if not are_apart(regions, 3, 6):
+        return MVSC_BAD_ARGUMENT
+    if options.sample_weight != NULL and not are_positive(options.sample_weight, W.n):
+        return MVSC_BAD_ARGUMENT
     if W.dtype == MVSC_FLOAT32:
         status = typed_solve(<const float *> W.data, &W, &options, labels, blocks,
                              <float *> L.data, workspace, bytes, &result)
@@ -435,161 +497,133 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
 
 # ------------------------------------------------------------------ labels of new rows
 
-cdef int read_map(const mvsc_factor_map *given, int n_threads,
-                  mvsc_factor_map *map) noexcept nogil:
-    """Read a caller's struct, and check it."""
-    cdef Py_ssize_t k
-    if not read_struct(given, FIRST_MAP, sizeof(mvsc_factor_map), map):
+cdef int read_predictor(const mvsc_predictor *given, int n_threads,
+                        mvsc_predictor *p) noexcept nogil:
+    """Read a caller's struct, and check everything but arrays of more than v numbers."""
+    cdef Py_ssize_t i
+    if not read_struct(given, LEAST_PREDICTOR, sizeof(mvsc_predictor), p):
         return MVSC_BAD_ARGUMENT
-    if map.d < 1 or map.lower == NULL or not 1 <= n_threads <= MAX_THREADS:
+    if not (1 <= n_threads <= MAX_THREADS and p.v >= 1 and p.n_clusters >= 1
+            and p.n_landmarks >= 1 and p.scale_neighbors >= 1):
         return MVSC_BAD_ARGUMENT
-    if map.d > MAX_ROW:
+    if (p.n_features == NULL or p.d == NULL or p.form == NULL or p.means == NULL
+            or p.landmarks == NULL or p.scales == NULL or p.least_scales == NULL
+            or p.coefficients == NULL or p.kernel_coefficients == NULL
+            or (p.samples == NULL) != (p.factors == NULL)):
+        return MVSC_BAD_ARGUMENT
+    if p.v > MAX_SLICE or p.n_clusters > MAX_ROW or p.n_landmarks > MAX_ROW:
         return MVSC_TOO_LARGE
-    for k in range(map.d):
-        if not (isfinite(<float> map.lower[k * map.d + k]) and map.lower[k * map.d + k] > 0):
+    for i in range(p.v):
+        if (p.n_features[i] < 1 or p.d[i] < 1 or p.means[i] == NULL or p.landmarks[i] == NULL
+                or p.scales[i] == NULL or p.coefficients[i] == NULL
+                or (p.fill != NULL and p.fill[i] == NULL)):
             return MVSC_BAD_ARGUMENT
+        if not (p.form[i] == MVSC_ROWS_TO_UNIT or p.form[i] == MVSC_ROOTS_TO_UNIT
+                or p.form[i] == MVSC_ROWS_MAPPED):
+            return MVSC_BAD_ARGUMENT
+        if not (isfinite(p.least_scales[i]) and p.least_scales[i] > 0):
+            return MVSC_BAD_ARGUMENT
+        if has_factor(p, i) != (p.samples != NULL and p.samples[i] != NULL):
+            return MVSC_BAD_ARGUMENT
+        if has_factor(p, i) and p.form[i] == MVSC_ROWS_MAPPED:
+            return MVSC_BAD_ARGUMENT
+        if p.n_features[i] > MAX_ROW or p.d[i] > MAX_ROW:
+            return MVSC_TOO_LARGE
+        if not has_factor(p, i) and p.n_features[i] != p.d[i]:
+            return MVSC_BAD_SHAPE
     return MVSC_OK
 
 
-cdef int factor_workspace_size(const mvsc_factor_map *given, int n_threads,
-                               size_t *bytes) noexcept nogil:
+cdef inline bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
+    return p.factors != NULL and p.factors[i] != NULL
+
+
+cdef int predict_workspace_size(const mvsc_predictor *given, int n_threads,
+                                size_t *bytes) noexcept nogil:
     cdef Arena arena = counting_arena()
-    cdef mvsc_factor_map map
-    cdef int status = read_map(given, n_threads, &map)
+    cdef mvsc_predictor predictor
+    cdef int status = read_predictor(given, n_threads, &predictor)
     if bytes == NULL:
         return MVSC_BAD_ARGUMENT
     if status == MVSC_OK:
-        status = core_factor_rows(&map, <const double *> NULL, 0, 0, MVSC_NEW, n_threads, &arena,
-                                  NULL, NULL)
+        status = core_predict(&predictor, 0, <const float *const *> NULL, n_threads, &arena, NULL,
+                              NULL)
     bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
     return status
 
 
-cdef int typed_factor_rows(const mvsc_factor_map *map, const floating *x, const mvsc_tensor *X,
-                           int kind, int n_threads, Arena *arena, float *u,
-                           float *h) noexcept nogil:
-    cdef double largest
-    if not loops.finite_maximum(x, X.m * X.n, &largest):
-        return MVSC_NOT_FINITE
-    return core_factor_rows(map, x, X.m, X.n, kind, n_threads, arena, u, h)
+cdef bint are_apart_from(Region *written, const void *start, double bytes) noexcept nogil:
+    """Whether the three regions that mvsc_predict writes do not overlap this one."""
+    written[3] = region(start, bytes)
+    return are_apart(written, 3, 4)
 
 
-cdef int factor_rows(const mvsc_factor_map *given_map, const mvsc_tensor *given_X, int kind,
-                     int n_threads, void *workspace, size_t bytes, float *u,
-                     float *h) noexcept nogil:
-    cdef mvsc_factor_map map
-    cdef mvsc_tensor X
+cdef int check_arrays(const mvsc_predictor *p, Py_ssize_t m, const void *const *rows,
+                      size_t itemsize, Region *written) noexcept nogil:
+    """Whether nothing that is read overlaps what is written, and the scales can be divided by."""
+    cdef double c = p.n_clusters, n = p.n_landmarks, d, width
+    cdef Py_ssize_t i, k
+    if not are_apart_from(written, p.kernel_coefficients, n * c * sizeof(float)):
+        return MVSC_BAD_ARGUMENT
+    for i in range(p.v):
+        d, width = p.d[i], p.n_features[i]
+        if rows[i] == NULL:
+            return MVSC_BAD_ARGUMENT
+        if width * m > 1e17:
+            return MVSC_TOO_LARGE
+        if not (are_apart_from(written, rows[i], width * m * itemsize)
+                and are_apart_from(written, p.means[i], d * sizeof(float))
+                and are_apart_from(written, p.landmarks[i], n * d * sizeof(float))
+                and are_apart_from(written, p.scales[i], n * sizeof(float))
+                and are_apart_from(written, p.coefficients[i], d * c * sizeof(float))):
+            return MVSC_BAD_ARGUMENT
+        if p.fill != NULL and not are_apart_from(written, p.fill[i], n * d * sizeof(float)):
+            return MVSC_BAD_ARGUMENT
+        if has_factor(p, i) and not (
+                are_apart_from(written, p.samples[i], d * width * sizeof(double))
+                and are_apart_from(written, p.factors[i], d * d * sizeof(double))):
+            return MVSC_BAD_ARGUMENT
+        for k in range(p.n_landmarks):
+            if not (isfinite(p.scales[i][k]) and p.scales[i][k] > 0):
+                return MVSC_BAD_ARGUMENT
+    return MVSC_OK
+
+
+cdef int predict(const mvsc_predictor *given, Py_ssize_t m, const void *const *rows,
+                 Py_ssize_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
+                 Py_ssize_t *labels) noexcept nogil:
+    cdef mvsc_predictor predictor
     cdef Arena arena
+    cdef Region[4] written
     cdef size_t needed
-    cdef Py_ssize_t k
-    cdef int status = factor_workspace_size(given_map, n_threads, &needed)
+    cdef size_t itemsize = sizeof(float) if dtype == MVSC_FLOAT32 else sizeof(double)
+    cdef int status = predict_workspace_size(given, n_threads, &needed)
     if status == MVSC_OK:
-        status = read_map(given_map, n_threads, &map)
-    if status == MVSC_OK:
-        status = read_tensor(given_X, &X)
+        status = read_predictor(given, n_threads, &predictor)
     if status != MVSC_OK:
         return status
-    if kind != MVSC_MEMBER and kind != MVSC_NEW:
+    if m < 0 or (dtype != MVSC_FLOAT32 and dtype != MVSC_FLOAT64):
         return MVSC_BAD_ARGUMENT
-    if X.v != 1 or (X.n != map.d if map.columns == NULL else X.n < 1):
-        return MVSC_BAD_SHAPE
-    if map.columns != NULL:
-        for k in range(map.d):
-            if not 0 <= map.columns[k] < X.n:
-                return MVSC_BAD_ARGUMENT
-    if X.m == 0:
+    if m == 0:
         return MVSC_OK
-    if X.data == NULL or workspace == NULL or u == NULL or h == NULL:
+    if rows == NULL or workspace == NULL or (scores == NULL and labels == NULL):
         return MVSC_BAD_ARGUMENT
+    if <double> m * predictor.n_clusters > 1e17:
+        return MVSC_TOO_LARGE
     if bytes < needed:
         return MVSC_SMALL_WORKSPACE
-    arena = arena_at(workspace)
-    if X.dtype == MVSC_FLOAT32:
-        return typed_factor_rows(&map, <const float *> X.data, &X, kind, n_threads, &arena, u, h)
-    return typed_factor_rows(&map, <const double *> X.data, &X, kind, n_threads, &arena, u, h)
-
-
-cdef int read_voters(const mvsc_voters *given, int n_threads, mvsc_voters *voters) noexcept nogil:
-    """Read a caller's struct, and check everything but factors: their products tell."""
-    cdef Py_ssize_t i, k
-    if not read_struct(given, FIRST_VOTERS, sizeof(mvsc_voters), voters):
-        return MVSC_BAD_ARGUMENT
-    if not (1 <= n_threads <= MAX_THREADS and voters.v >= 1 and voters.n >= 1
-            and voters.n_clusters >= 1 and voters.n_votes >= 1 and voters.scale_neighbors >= 1
-            and 1 <= voters.n_listed <= voters.v and voters.n_candidates > voters.n_votes
-            and 0.0 < voters.cap < 1e18):
-        return MVSC_BAD_ARGUMENT
-    if (voters.d == NULL or voters.u == NULL or voters.h == NULL or voters.scales == NULL
-            or voters.labels == NULL):
-        return MVSC_BAD_ARGUMENT
-    if (voters.v > MAX_SLICE or voters.n > MAX_ROW or voters.n_clusters > MAX_ROW
-            or <double> voters.v * voters.n > 1e17):
-        return MVSC_TOO_LARGE
-    for i in range(voters.v):
-        if voters.d[i] < 1 or voters.u[i] == NULL or voters.h[i] == NULL:
-            return MVSC_BAD_ARGUMENT
-        if voters.d[i] > MAX_ROW:
-            return MVSC_TOO_LARGE
-    for k in range(voters.n):
-        if not 0 <= voters.labels[k] < voters.n_clusters:
-            return MVSC_BAD_ARGUMENT
-    for k in range(voters.v * voters.n):
-        if not (isfinite(voters.scales[k]) and voters.scales[k] > 0):
-            return MVSC_BAD_ARGUMENT
-    return MVSC_OK
-
-
-cdef int vote_workspace_size(const mvsc_voters *given, int n_threads,
-                             size_t *bytes) noexcept nogil:
-    cdef Arena arena = counting_arena()
-    cdef mvsc_voters voters
-    cdef int status = read_voters(given, n_threads, &voters)
-    if bytes == NULL:
-        return MVSC_BAD_ARGUMENT
-    if status == MVSC_OK:
-        status = core_vote(&voters, 0, NULL, NULL, n_threads, &arena, NULL, NULL, NULL)
-    bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
-    return status
-
-
-cdef int checked_vote(const mvsc_voters *given, Py_ssize_t m, const float *const *u,
-                      const float *const *h, int n_threads, void *workspace, size_t bytes,
-                      float *lengths, float *scores, Py_ssize_t *labels) noexcept nogil:
-    cdef mvsc_voters voters
-    cdef Arena arena = counting_arena()
-    cdef Py_ssize_t i
-    cdef int status = read_voters(given, n_threads, &voters)
-    if m < 0:
-        return MVSC_BAD_ARGUMENT
-    if status == MVSC_OK:
-        status = core_vote(&voters, 0, NULL, NULL, n_threads, &arena, NULL, NULL, NULL)
-    if status != MVSC_OK or m == 0:
+    written[0] = region(workspace, needed)
+    written[1] = region(scores, <double> m * predictor.n_clusters * sizeof(float))
+    written[2] = region(labels, <double> m * sizeof(Py_ssize_t))
+    status = check_arrays(&predictor, m, rows, itemsize, written)
+    if status != MVSC_OK:
         return status
-    if <double> m * max(voters.n, voters.n_clusters) > 1e17:
-        return MVSC_TOO_LARGE
-    if u == NULL or h == NULL or workspace == NULL:
-        return MVSC_BAD_ARGUMENT
-    for i in range(voters.v):
-        if u[i] == NULL or h[i] == NULL:
-            return MVSC_BAD_ARGUMENT
-    if bytes < workspace_bytes(&arena):
-        return MVSC_SMALL_WORKSPACE
     arena = arena_at(workspace)
-    return core_vote(&voters, m, u, h, n_threads, &arena, lengths, scores, labels)
-
-
-cdef int row_tubes(const mvsc_voters *voters, Py_ssize_t m, const float *const *u,
-                   const float *const *h, int n_threads, void *workspace, size_t bytes,
-                   float *lengths) noexcept nogil:
-    if lengths == NULL and m != 0:
-        return MVSC_BAD_ARGUMENT
-    return checked_vote(voters, m, u, h, n_threads, workspace, bytes, lengths, NULL, NULL)
-
-
-cdef int vote(const mvsc_voters *voters, Py_ssize_t m, const float *const *u,
-              const float *const *h, int n_threads, void *workspace, size_t bytes, float *scores,
-              Py_ssize_t *labels) noexcept nogil:
-    return checked_vote(voters, m, u, h, n_threads, workspace, bytes, NULL, scores, labels)
+    if dtype == MVSC_FLOAT32:
+        return core_predict(&predictor, m, <const float *const *> rows, n_threads, &arena, scores,
+                            labels)
+    return core_predict(&predictor, m, <const double *const *> rows, n_threads, &arena, scores,
+                        labels)
 
 
 # ------------------------------------------------------------------ BLAS threads
@@ -624,10 +658,7 @@ table.tlrr_workspace_size = tlrr_workspace_size
 table.tlrr_solve = tlrr_solve
 table.limit_blas = limit_blas
 table.release_blas = release_blas
-table.factor_workspace_size = factor_workspace_size
-table.factor_rows = factor_rows
-table.vote_workspace_size = vote_workspace_size
-table.row_tubes = row_tubes
-table.vote = vote
+table.predict_workspace_size = predict_workspace_size
+table.predict = predict
 
 _C_API = PyCapsule_New(&table, MVSC_CAPSULE, NULL)

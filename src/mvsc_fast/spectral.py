@@ -1,27 +1,34 @@
-"""From a similarity tensor to labels: fuse, embed, assign."""
+"""From an affinity matrix to labels: fuse, embed, assign."""
+
+import inspect
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse
-import scipy.sparse.linalg
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
+from sklearn.preprocessing import normalize
 
-from ._sparse._spectral import LAPACK_LIMIT, dense_eigenpairs
-from .threads import limit_threads
+from ._utils.threads import limit_threads
 from .views._rows import spread
 
+# LAPACK is faster than Lanczos for dense matrices, and for sparse ones of few rows, in all or for
+# each eigenvector.
+DENSE_LIMIT = 3000
+SPARSE_LIMIT = 256
+ROWS_PER_VECTOR = 12
+# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below.
+TOLERANCE = {np.float32: 1e-3, np.float64: 1e-8}
+# Least and largest tolerance of a look for what was missed. Which eigenvectors are taken does not
+# matter where eigenvalues differ by less than the least.
+LOOK = 1e-3, 2e-2
+# SciPy 1.17 and later start anew at random where the products of one start are used up.
+SEED = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}
 KMEANS_ROWS = 20_000  # that starts of k-means are run on
 PASSES = 10  # of Lloyd's iteration over all rows from there
 
-__all__ = [
-    "add_tail",
-    "assign",
-    "fuse",
-    "leading_eigenvectors",
-    "simplified_silhouette",
-    "spectral_embedding",
-    "spectral_labels",
-]
+__all__ = ["fuse", "spectral_embedding", "spectral_labels"]
 
 
 def fuse(tensor, *, keep_diagonal=False):
@@ -51,71 +58,209 @@ def fuse(tensor, *, keep_diagonal=False):
     return S
 
 
-def add_tail(S, S_W, tail):
-    """S with a weak share of the unprocessed affinity S_W, both at mean row sum 1.
+def largest_eigenpairs(A, count):
+    """The ``count`` largest eigenvalues of a symmetric array and their eigenvectors, by LAPACK.
 
-    The exact minimiser is so sparse that its graph breaks into a large part and crumbs, on which
-    normalised cuts waste clusters; a weak dense tail mends that (regularised spectral clustering:
-    Amini et al. 2013; Joseph & Yu 2016).
+    Returns
+    -------
+    values : ndarray of shape (count,)
+        Largest first.
+    vectors : ndarray of shape (n, count)
     """
-    out = S / _mean_row_sum(S)
-    if tail > 0:
-        out += (tail / _mean_row_sum(S_W)) * S_W
+    n = len(A)
+    subset = [n - count, n - 1]
+    try:
+        values, vectors = scipy.linalg.eigh(A, subset_by_index=subset, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        vectors = np.empty((n, 0))
+    if vectors.shape[1] < count:
+        # LAPACK's subset drivers lose members of many equal eigenvalues, or fail at them.
+        values, vectors = scipy.linalg.eigh(A, driver="evd", check_finite=False)
+    return values[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
+
+
+def normalized(A):
+    """``D^-1/2 A D^-1/2`` and the diagonal of D, the row sums of A.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, n)
+        Symmetric, non-negative.
+    """
+    A = scipy.sparse.csr_array(A) if scipy.sparse.issparse(A) else A
+    degree = A.sum(axis=1)
+    root = 1 / np.sqrt(np.where(degree > 0, degree, 1))
+    if not scipy.sparse.issparse(A):
+        N = A * root[:, None]
+        N *= root
+        return N, degree
+    data = root[A.indices]
+    data *= A.data
+    data *= np.repeat(root, np.diff(A.indptr))
+    return scipy.sparse.csr_array((data, A.indices, A.indptr), shape=A.shape), degree
+
+
+def normalized_eigenvectors(A, n_components, start=None):
+    """The largest eigenvalues of ``D^-1/2 A D^-1/2`` and their eigenvectors.
+
+    No eigenvector is missed where clusters are hardly linked, or not at all, at any number of
+    samples. Up to 3000 dense samples by LAPACK in float64; larger and sparse matrices by Lanczos in
+    the precision of A, to a relative tolerance of 1e-3 for float32 and 1e-8 for float64.
+
+    Parameters
+    ----------
+    A : ndarray or csr_array of shape (n, n)
+        Symmetric, non-negative.
+    n_components : int
+        At most n.
+    start : ndarray of shape (n,), optional
+        Of Lanczos: positive numbers, or the sum of the eigenvectors of a similar matrix. By default
+        random numbers, the same for every A, in the order of the degrees.
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,), float64
+        Largest first.
+    vectors : ndarray of shape (n, n_components), float64
+    """
+    n, sparse = A.shape[0], scipy.sparse.issparse(A)
+    if n <= (SPARSE_LIMIT if sparse else DENSE_LIMIT) or n < ROWS_PER_VECTOR * n_components:
+        N, degree = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
+        values, vectors = largest_eigenpairs(N, n_components)
+    else:
+        N, degree = normalized(A)
+        values, vectors = _lanczos(N, degree, n_components, start)
+    # float64: scikit-learn's k-means converts float32 in every step of its seeding.
+    return values.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
+
+
+def _lanczos(N, degree, count, start):
+    """Eigenpairs of N = D^-1/2 A D^-1/2, as `normalized_eigenvectors`.
+
+    From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
+    at all, which would merge clusters that are hardly linked or linked alike. Therefore those of
+    eigenvalue 1 are taken from the connected components, and further ones are looked for, each from
+    a start of its own, until none is seen that is clearly larger than the least found. A look takes
+    fewer products than a search, but must tell what was missed from what was found.
+    """
+    rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
+    if start is None:
+        start = _in_order(rng.uniform(0.5, 1.5, len(rank)), rank)
+    values, vectors = _component_eigenpairs(N, degree, count)
+    wanted = count - len(values)
+    while wanted:
+        more, found = _largest_beside(N, values, vectors, wanted, start, TOLERANCE[N.dtype.type])
+        values, vectors = np.append(values, more), np.hstack([vectors, found])
+        order = np.argsort(-values, kind="stable")[:count]
+        values, vectors = values[order], vectors[:, order]
+        start = _in_order(rng.uniform(-1, 1, len(rank)), rank)
+        tolerance = float(np.clip((1 - values[-1]) / 3, *LOOK))
+        seen, found = _largest_beside(N, values, vectors, 1, start, tolerance)
+        wanted, start = int(seen[0] > values[-1] + LOOK[0]), found[:, 0]
+    return values, vectors
+
+
+def _in_order(numbers, rank):
+    out = np.empty_like(numbers)
+    out[rank] = numbers
     return out
 
 
-def _mean_row_sum(S):
-    return S.sum() / len(S) or 1.0
+def _component_eigenpairs(N, degree, count):
+    """Eigenvalue 1 and D^1/2 1_C, of unit length, of the at most ``count`` largest components C.
+
+    Of isolated samples, whose eigenvalue is 0, only if all samples are linked to none but
+    themselves: Lanczos would find nothing.
+    """
+    member = _components(N)
+    volume = np.bincount(member, degree)
+    largest = np.argsort(-volume, kind="stable")[:count]
+    if len(volume) < len(member):
+        largest = largest[volume[largest] > 0]
+    weights = np.where(degree > 0, degree, 1)
+    vectors = np.sqrt(weights)[:, None] * (member[:, None] == largest)
+    vectors /= np.sqrt(np.bincount(member, weights)[largest])
+    return (volume[largest] > 0).astype(np.float64), vectors
 
 
-def spectral_embedding(S, n_components, random_state=None):
+def _components(N):
+    """The number of the connected component of each sample."""
+    if not scipy.sparse.issparse(N):
+        return _dense_components(N)
+    if not N.data.all():  # zeros that are stored are no links
+        N = N.copy()
+        N.eliminate_zeros()
+    # Of a symmetric matrix strong components are all, and found without transposing it.
+    return connected_components(N, directed=True, connection="strong")[1]
+
+
+def _dense_components(N):
+    """As `_components`; scipy would make lists of all links, which take more memory than N."""
+    member, left, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
+    while len(left):
+        reached, left = [left[0]], left[1:]
+        while reached:
+            row = reached.pop()
+            member[row] = number
+            linked = N[row, left] != 0
+            reached.extend(left[linked])
+            left = left[~linked]
+        number += 1
+    return member
+
+
+def _largest_beside(N, values, vectors, count, start, tolerance):
+    """The largest eigenpairs besides given ones, which N - V (I + diag(values)) V^T takes to -1."""
+    V, weights = vectors.astype(N.dtype), (1 + values).astype(N.dtype)
+    rest = LinearOperator(
+        N.shape, lambda x: N @ x.ravel() - V @ (weights * (V.T @ x.ravel())), dtype=N.dtype
+    )
+    values, vectors = eigsh(
+        rest,
+        count,
+        which="LA",
+        tol=tolerance,
+        v0=(start - V @ (V.T @ start)).astype(N.dtype),
+        **SEED,
+    )
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]
+
+
+def spectral_embedding(S, n_components):
     """Ng-Jordan-Weiss embedding: leading eigenvectors of D^-1/2 S D^-1/2, rows of unit length.
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
+    S : ndarray or csr_array of shape (n, n)
         Symmetric, non-negative.
     n_components : int
-        Number of eigenvectors, the number of clusters as a rule.
-    random_state : int, RandomState or None
-        Start vector of the Lanczos iteration, used for n above 3000 only.
+        Number of eigenvectors, usually the number of clusters.
 
     Returns
     -------
     ndarray of shape (n, n_components)
         Largest eigenvalue first; the row of an isolated sample may be zero.
     """
-    degree = S.sum(axis=1)
-    root = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
-    N = S * root[:, None]
-    N *= root
-    vectors = leading_eigenvectors(N, n_components, random_state)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1.0)
+    return normalize(normalized_eigenvectors(S, n_components)[1])
 
 
-def leading_eigenvectors(A, count, random_state=None):
-    """Eigenvectors of the ``count`` largest eigenvalues of a symmetric matrix, largest first.
+def embedded(values, vectors, n_clusters, kind):
+    """Rows of unit length from 2 c leading eigenpairs.
 
     Parameters
     ----------
-    A : ndarray or sparse matrix of shape (n, n)
-    count : int
-    random_state : int, RandomState or None
-        Start vector of the Lanczos iteration, used for n above 3000 only.
-
-    Returns
-    -------
-    ndarray of shape (n, count)
+    values, vectors
+        Of `normalized_eigenvectors`.
+    n_clusters : int
+        c.
+    kind : {"c", "2c"}
+        "c" takes the first c eigenvectors; "2c" all of them times their squared eigenvalues, which
+        also sees what divides clusters where c of them are not enough.
     """
-    n = A.shape[0]
-    if n <= LAPACK_LIMIT or count > n // 10:
-        dense = A.toarray() if scipy.sparse.issparse(A) else A
-        _, vectors = dense_eigenpairs(dense, count)
-    else:
-        start = check_random_state(random_state).uniform(-1, 1, n)
-        _, vectors = scipy.sparse.linalg.eigsh(A, count, which="LA", v0=start, tol=1e-8)
-    return vectors[:, ::-1]
+    if kind == "c":
+        return normalize(vectors[:, :n_clusters])
+    return normalize(vectors * np.maximum(values, 0) ** 2)
 
 
 def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
@@ -158,11 +303,9 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
 
 def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
     """Labels and embedding of an affinity matrix S of shape (n, n)."""
-    random_state = check_random_state(random_state)
-    embedding = spectral_embedding(S, n_clusters, random_state)
-    labels = assign(
-        embedding, n_clusters, order=S.sum(axis=1), n_init=n_init, random_state=random_state
-    )
+    embedding = spectral_embedding(S, n_clusters)
+    degree = np.ravel(S.sum(axis=1))
+    labels = assign(embedding, n_clusters, order=degree, n_init=n_init, random_state=random_state)
     return labels, embedding
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import proximal
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast.threads import blas_threads
+from mvsc_fast._utils.threads import blas_threads
 
 TOLERANCE = {np.float64: 1e-12, np.float32: 2e-5}
 dtypes = pytest.mark.parametrize("dtype", TOLERANCE)

@@ -153,7 +153,7 @@ def test_counts():
 @pytest.mark.parametrize("m", [1, 2, 3, 8, 9])
 @pytest.mark.parametrize("t", [0.0, 1e-9, 1.0, 5.0, 100.0])
 def test_halfcomplex_shrink_is_the_rotated_tensor_nuclear_prox(dtype, v, m, t):
-    from mvsc_fast.transforms import Fourier
+    from mvsc_fast.solvers._transforms import Fourier
 
     T = random_tensor(v, m, 12, dtype=dtype)
     hat = Fourier().forward(T, axis=1)

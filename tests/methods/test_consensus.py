@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, consensus_labels, datasets, label_predictability
-from mvsc_fast._judge import Judge, refined_labels
+from mvsc_fast.judge._ridge import Judge, refined_labels
 from mvsc_fast.methods._base import draw_seed
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views._rows import ViewRows, canonical_order
@@ -48,7 +48,7 @@ def test_noise_views_are_set_aside(count, d):
     rng = np.random.RandomState(0)
     given = views + [rng.randn(220, d) for _ in range(count)]
     model = ConsensusTLRR(5, random_state=0)
-    with pytest.warns(UserWarning, match="set aside as noise") as told:
+    with pytest.warns(UserWarning, match="excluded as noise") as told:
         model.fit(given)
     assert len(told) == 1 and told[0].filename == __file__
     assert clustering_scores(y, model.labels_)["acc"] >= 0.98

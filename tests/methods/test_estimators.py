@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mvsc_fast
 import mvsc_fast.views
 from mvsc_fast import datasets, methods, validation
-from mvsc_fast._documentation import entries, sections
-from mvsc_fast._relevance import ViewGraphs, view_support
+from mvsc_fast._utils.documentation import entries, sections
+from mvsc_fast.judge._support import ViewGraphs, view_support
 
 CLASSES = list(methods.ESTIMATORS.values())
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
@@ -96,7 +96,7 @@ def test_data_are_checked_once(monkeypatch, estimator, count):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     given = views
     if getattr(estimator, "affinity", "") == "precomputed":
-        given = mvsc_fast.graphs.nearest_neighbors(views)[:2]
+        given = mvsc_fast.similarity._dense.nearest_neighbors(views)[:2]
     checked, sums = [], np.sum
 
     def counting(values, *args, **kwargs):
@@ -129,7 +129,7 @@ def test_every_view_has_its_support_of_the_labels(estimator):
 
 
 def test_every_slice_of_precomputed_similarities_has_its_support():
-    W = mvsc_fast.graphs.nearest_neighbors(blobs_and_noise())
+    W = mvsc_fast.similarity._dense.nearest_neighbors(blobs_and_noise())
     model = methods.TRPCA(3, affinity="precomputed", random_state=0).fit(W)
     support = model.view_support_
     assert support.shape == (4,) and (support[:3] > 0.5).all() and support[3] < 0.15
@@ -185,7 +185,7 @@ def test_results_are_shown_by_shapes_and_figures(function):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     data = views
     if next(iter(inspect.signature(function).parameters)) == "W":
-        data = mvsc_fast.graphs.nearest_neighbors(views)
+        data = mvsc_fast.similarity._dense.nearest_neighbors(views)
     result = function(data, max_iter=3)
     text = repr(result)
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text

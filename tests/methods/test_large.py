@@ -177,8 +177,8 @@ def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
     outside = np.setdiff1d(np.arange(N), model.samples_)[0]
     counts[0][outside, 0] = -1e-9
     again = clone_of(model).fit(counts)
-    assert model._predictor.features.rows[0]._nonnegative
-    assert not again._predictor.features.rows[0]._nonnegative
+    roots, rows = (one.to_native()["form"][0] for one in (model, again))
+    assert (roots, rows) == (2, 1)  # MVSC_ROOTS_TO_UNIT, MVSC_ROWS_TO_UNIT
 
 
 def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):

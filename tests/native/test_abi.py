@@ -7,17 +7,18 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import published_tlrr
 from extensions import build, c_compiler
-from native_calls import SOLVERS, example
+from native_calls import SOLVERS
 
 import mvsc_fast
-from mvsc_fast.core import rows, symmetric
+from mvsc_fast import tlrr
+from mvsc_fast.core import predict, rows, symmetric
 from mvsc_fast.core import tlrr as core_tlrr
+from mvsc_fast.methods._tlrr import LIMITS
 
 
 def test_the_binary_interface_is_what_it_was(probe):
-    """Fields may be added at the end, with a new version; none may move."""
+    """Fields may be added at the end; none may move."""
     assert probe.layout() == {
         "tensor": 48, "tensor.data": 8, "tensor.v": 16, "tensor.dtype": 40,
         "tlrr_state": 80, "tlrr_state.converged": 24, "tlrr_state.residual": 32,
@@ -27,13 +28,12 @@ def test_the_binary_interface_is_what_it_was(probe):
         "tlrr_blocks": 32, "tlrr_blocks.n_tubes": 24,
         "tlrr_result": 96, "tlrr_result.stopped": 36, "tlrr_result.gap": 64,
         "tlrr_result.eigen_seconds": 88,
-        "api": 120, "api.strerror": 16, "api.prox_workspace_size": 24, "api.prox": 32,
+        "predictor": 136, "predictor.samples": 64, "predictor.fill": 128,
+        "api": 96, "api.strerror": 16, "api.prox_workspace_size": 24, "api.prox": 32,
         "api.tlrr_screen": 40, "api.tlrr_workspace_size": 48, "api.tlrr_solve": 56,
         "api.limit_blas": 64, "api.release_blas": 72,
-        "api.factor_workspace_size": 80, "api.factor_rows": 88, "api.vote_workspace_size": 96,
-        "api.row_tubes": 104, "api.vote": 112,
-        "factor_map": 32, "factor_map.columns": 24, "voters": 112, "voters.cap": 104,
-        "version": 2,
+        "api.predict_workspace_size": 80, "api.predict": 88,
+        "version": 1,
     }  # fmt: skip
 
 
@@ -45,6 +45,10 @@ SIGNATURES = {
     },
     symmetric: {
         "symmetric_lwork": "Py_ssize_t (Py_ssize_t)",
+    },
+    predict: {
+        "__pyx_fuse_1predict": "int (mvsc_predictor const *, Py_ssize_t, double const *const *, "
+        "int, Arena *, float *, Py_ssize_t *)",
     },
     core_tlrr: {
         "__pyx_fuse_0tlrr_screen": "int (float const *, Source *, mvsc_tlrr_options const *, "
@@ -66,6 +70,17 @@ def test_the_signatures_for_cimport_are_what_they_were(module):
         assert re.sub(r"struct __pyx_t_\w*_(\w+)", r"\1", found) == signature
 
 
+SETUP = """
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+import mvsc_fast
+
+module = Extension("cimports", ["cimports.pyx"], include_dirs=[mvsc_fast.get_include()])
+setup(name="cimports", ext_modules=cythonize([module], language_level=3))
+"""
+
+
 def test_every_public_name_can_be_cimported(tmp_path):
     """Against the installed package alone, from a module that knows nothing of its folders."""
     c_compiler()
@@ -73,15 +88,17 @@ def test_every_public_name_can_be_cimported(tmp_path):
     groups = re.findall(r"^from [\w.]+ cimport (\([^)]*\)|.*)", text, re.MULTILINE)
     names = re.findall(r"\w+", " ".join(groups))
     assert {"tlrr_solve", "tube_map", "mvsc_tlrr_options"} <= set(names)
-    shutil.copytree(example("cython_module"), tmp_path / "cython_module")
-    (tmp_path / "cython_module" / "native_cython.pyx").write_text(
+    folder = tmp_path / "cimports"
+    folder.mkdir()
+    (folder / "setup.py").write_text(SETUP)
+    (folder / "cimports.pyx").write_text(
         f"from mvsc_fast cimport {', '.join(names)}\n"
         "def shrink(double value, double t):\n"
         "    cdef double length\n"
         "    kept = tube_map(&value, 1, 1, 1, t, 1, &length)\n"
         "    return value, kept, dense_source(2, 3).stride, symmetric_lwork(8) > 0\n"
     )
-    module = build(tmp_path / "cython_module", tmp_path / "built")
+    module = build(folder, tmp_path / "built")
     assert module.shrink(-3.0, 1.0) == (-2.0, 1, 9, True)
 
 
@@ -90,6 +107,8 @@ def test_the_defaults_are_those_of_python(probe):
     assert defaults.pop("n_threads") == 1
     python = {name: p.default for name, p in inspect.signature(tlrr).parameters.items()}
     assert SOLVERS[python["solver"]] == defaults.pop("solver")
+    assert defaults.pop("lam") == 15.0  # in Python that follows from n_neighbors
+    assert (defaults.pop("tol"), defaults.pop("max_iter")) == LIMITS["dual"]
     assert defaults == {name: python[name] for name in defaults}
 
 

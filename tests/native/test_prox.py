@@ -1,8 +1,10 @@
 """The proximal maps of the C interface, called with anything."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
-from conftest import examples
+from conftest import examples, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 from native_calls import (
@@ -12,6 +14,7 @@ from native_calls import (
     FLOAT64,
     NOT_FINITE,
     OK,
+    SLICE_CLIP,
     SLICE_SHRINK,
     SMALL_WORKSPACE,
     SYMMETRIC_CLIP,
@@ -19,6 +22,9 @@ from native_calls import (
     TOO_LARGE,
     TUBE_SHRINK,
 )
+
+from mvsc_fast import _kernels as kernels
+from mvsc_fast._utils.threads import blas_threads
 
 DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
 
@@ -47,14 +53,46 @@ DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
         ({"data": np.full(48, np.nan)}, NOT_FINITE),
         ({"data": np.full(48, -np.inf)}, NOT_FINITE),
         ({"v": 0, "data": None}, OK),
+        ({"v": 0, "m": 2**40, "data": None}, OK),  # and no counts are written
+        ({"n": 0, "m": 2**40, "data": None}, OK),
+        ({"which": 1}, BAD_ARGUMENT),
+        ({"which": 2}, BAD_ARGUMENT),
     ],
 )
 def test_every_misuse_of_a_map_has_its_status(probe, changes, status):
     arguments = {"map": SLICE_SHRINK, "size": 48, "data": DATA, "v": 3, "m": 4, "n": 4,
-                 "dtype": FLOAT64, "t": 0.5, "n_threads": 2, "spare": 0, **changes}  # fmt: skip
-    found, message, intact = probe.prox(*arguments.values())
+                 "dtype": FLOAT64, "t": 0.5, "n_threads": 2, "spare": 0,
+                 "which": 0, **changes}  # fmt: skip
+    found, message, intact, data, counts = probe.prox(*arguments.values())
     assert found == status, message
     assert intact and len(message) > 5
+    if status != OK or not data:
+        assert data == (b"" if arguments["data"] is None else arguments["data"].tobytes())
+        assert not counts
+
+
+MAPS = {
+    TUBE_SHRINK: kernels.tube_shrink,
+    SLICE_SHRINK: kernels.slice_shrink,
+    SLICE_CLIP: kernels.slice_clip,
+    SYMMETRIC_SHRINK: kernels.symmetric_shrink,
+    SYMMETRIC_CLIP: kernels.symmetric_clip,
+}
+
+
+@pytest.mark.parametrize("code", MAPS)
+def test_maps_in_several_threads_equal_python_to_the_last_bit(probe, code):
+    W = random_similarities(3, 50, dtype=np.float32)
+    expected = W.copy()
+    with blas_threads(1), ThreadPoolExecutor(3) as pool:
+        MAPS[code](expected, 1.5)
+        calls = [
+            pool.submit(probe.prox, code, 48, W, 3, 50, 50, FLOAT32, 1.5, n_threads, 0, 0)
+            for n_threads in (1, 2, 1, 2, 1, 2)
+        ]
+        for call in calls:
+            status, _, intact, data, _ = call.result()
+            assert status == OK and intact and data == expected.tobytes()
 
 
 @examples(100)
@@ -72,7 +110,9 @@ def test_a_map_of_any_tensor_stays_within_its_memory(probe, map, v, m, n, dtype,
     kind = np.float32 if dtype == FLOAT32 else np.float64
     with np.errstate(all="ignore"):
         data = (scale * np.random.default_rng(seed).standard_normal(v * m * n)).astype(kind)
-    status, message, intact = probe.prox(map, 48, data, v, m, n, dtype, t, threads, spare)
+    status, message, intact, _, counts = probe.prox(
+        map, 48, data, v, m, n, dtype, t, threads, spare, 0
+    )
     assert intact and message != "unknown status"
     if map in (SYMMETRIC_SHRINK, SYMMETRIC_CLIP) and m != n:
         assert status == BAD_SHAPE
@@ -80,3 +120,5 @@ def test_a_map_of_any_tensor_stays_within_its_memory(probe, map, v, m, n, dtype,
         assert status == NOT_FINITE
     elif scale == 1.0:
         assert status == OK
+        length = {TUBE_SHRINK: 1, SLICE_SHRINK: m, SLICE_CLIP: m}.get(map, v)
+        assert len(counts) == (8 * length if data.size else 0)

@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import examples, published_tlrr, random_similarities
+from conftest import examples, random_similarities
 from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,8 @@ from native_calls import (
     call_tlrr,
 )
 
+from mvsc_fast import tlrr
+from mvsc_fast._utils.threads import blas_threads
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
@@ -36,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
 @pytest.mark.parametrize("screened", [0, 1])
 def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, screened):
     W = random_similarities(3, 60, dtype=dtype)
-    expected = published_tlrr(W, lam=2.0, solver=solver, n_threads=1)
+    expected = tlrr(W, lam=2.0, tol=1e-4, solver=solver, n_threads=1)
     answer = call_tlrr(probe, W, solver=SOLVERS[solver], screened=screened)
     assert answer["status"] == OK and answer["intact"]
     assert answer["L"] == expected.tensor.tobytes()
@@ -80,7 +83,7 @@ def test_blocks_need_less_memory_than_the_worst_data(probe):
         worst = call_tlrr(probe, W, n_threads=n_threads, screened=0)
         assert screened["asked"] < worst["asked"] / 20
         assert screened["n_blocks"] == 20
-        assert screened["L"] == worst["L"] == published_tlrr(W, lam=2.0).tensor.tobytes()
+        assert screened["L"] == worst["L"] == tlrr(W, lam=2.0, tol=1e-4).tensor.tobytes()
         assert screened["intact"] and worst["intact"]
 
 
@@ -91,7 +94,7 @@ def test_blocks_at_the_edge_of_the_layout(probe):
         pair = np.zeros((1, n + 3, n + 3), dtype=np.float32)
         pair[:, :n, :n], pair[:, n:, n:] = W, W[:, :3, :3]
         for T in (W, pair):
-            expected = published_tlrr(T, lam=2.0, max_iter=2, n_threads=1)
+            expected = tlrr(T, lam=2.0, tol=1e-4, max_iter=2, n_threads=1)
             for screened in (0, 1):
                 for n_threads in (1, 2):
                     answer = call_tlrr(probe, T, max_iter=2, screened=screened, n_threads=n_threads)
@@ -147,6 +150,16 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
         (SYMMETRIC, {"which": 8}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 9}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 10}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 11}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 12}, BAD_ARGUMENT),
+        (SYMMETRIC, {"which": 13}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.ones(4)}, OK),
+        (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, BAD_ARGUMENT),
+        (SYMMETRIC, {"weights": np.array([1, np.nan, 1, 1])}, BAD_ARGUMENT),
+        (None, {"weights": np.ones(4)}, BAD_ARGUMENT),
+        (None, {"m": 10, "n": 2**30, "weights": np.ones(4)}, BAD_SHAPE),
+        (None, {"m": 2**40, "n": 2**40, "weights": np.ones(4)}, TOO_LARGE),
         (SYMMETRIC, {"solver": 0}, BAD_ARGUMENT),
         (SYMMETRIC, {"solver": 3}, BAD_ARGUMENT),
         (SYMMETRIC, {"n_threads": 0}, BAD_ARGUMENT),
@@ -182,9 +195,28 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
 )
 def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     answer = call_tlrr(probe, W, **changes)
-    found = answer["size_status"] if status == TOO_LARGE else answer["status"]
+    found = answer["status"]
+    if status == TOO_LARGE or (W is None and status == BAD_SHAPE):
+        found = answer["size_status"]
     assert found == status, answer["message"]
     assert answer["intact"] and len(answer["message"]) > 5
+
+
+def test_options_without_their_optional_fields_are_served(probe):
+    """As those of code that was compiled before these fields were."""
+    W = random_similarities(2, 30)
+    whole, shorter = (call_tlrr(probe, W, which=which) for which in (0, 14))
+    assert shorter["status"] == OK and shorter["intact"]
+    assert shorter["L"] == whole["L"] and shorter["gap"] == whole["gap"]
+
+
+def test_calls_in_several_threads_are_independent(probe):
+    W = random_similarities(2, 120, dtype=np.float32)
+    expected = tlrr(W, lam=2.0, tol=1e-4, n_threads=1)
+    with blas_threads(1), ThreadPoolExecutor(3) as pool:
+        calls = [pool.submit(call_tlrr, probe, W, n_threads=k) for k in (1, 2, 1, 2)]
+        for call in calls:
+            assert call.result()["L"] == expected.tensor.tobytes()
 
 
 def test_a_wrong_size_of_the_blocks_is_seen(probe):

@@ -9,7 +9,6 @@ from conftest import published_tlrr, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
-
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
 
@@ -223,12 +222,13 @@ def test_permuting_samples_permutes_the_result():
 
 def test_labels_of_the_minimiser_of_yaleb(yaleb_tensor):
     """Published path: 0.954 with its remainder; the minimiser needs the tail instead."""
+    from mvsc_fast.similarity._affinity import add_tail
     from mvsc_fast.metrics import clustering_scores
-    from mvsc_fast.spectral import add_tail, fuse, spectral_labels
+    from mvsc_fast.spectral import fuse, spectral_labels
 
     W, y = yaleb_tensor
     L = published_tlrr(W, omega1=0.4, alpha=9, lam=15).tensor
-    S = add_tail(fuse(L), fuse(W), 0.01)
+    S = add_tail(fuse(L), fuse(W), 0.01, len(y))
     scores = [
         clustering_scores(y, spectral_labels(S, 10, random_state=seed)[0])["acc"]
         for seed in range(10)

@@ -1,4 +1,4 @@
-"""Compiles tlrr_path.c and label_rows.c against mvsc_fast and the Python that runs this.
+"""Compiles label_rows.c against mvsc_fast and the Python that runs this.
 
 Usage: python build.py
 """
@@ -24,11 +24,10 @@ def python_library(config=sysconfig.get_config_var):
 def main():
     folder = Path(__file__).resolve().parent
     compiler = shlex.split(sysconfig.get_config_var("CC"))
-    flags = ["-std=c99", "-Wall", "-Wextra", "-pthread"]
+    flags = ["-std=c99", "-Wall", "-Wextra"]
     flags += [f"-I{mvsc_fast.get_include()}", f"-I{sysconfig.get_path('include')}"]
-    for name in ("tlrr_path", "label_rows"):
-        program = ["-o", str(folder / name), str(folder / f"{name}.c")]
-        subprocess.run([*compiler, *flags, *program, *python_library(), "-lm"], check=True)
+    program = ["-o", str(folder / "label_rows"), str(folder / "label_rows.c")]
+    subprocess.run([*compiler, *flags, *program, *python_library(), "-lm"], check=True)
 
 
 if __name__ == "__main__":

@@ -1,240 +1,143 @@
-/* A plain C program that labels new samples as a fitted TLRR does, in POSIX threads.
+/* A plain C program that labels new samples as a fitted ConsensusTLRR does.
  *
- *     label_rows VOTERS THREADS FILE...
+ *     label_rows MODEL THREADS FILE...
  *
- * VOTERS is written by save_voters.py. Each FILE holds the rows of one view, float64. The labels go
- * to the standard output. Python is embedded only to find the functions. */
+ * MODEL is written by save_model.py. Each FILE holds the rows of one view, float64; a row of NaN is a
+ * missing one. The labels go to the standard output. Python is embedded only to find the functions. */
 #include <Python.h>
 
-#include <math.h>
 #include <mvsc_fast.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-/* Rows are labelled so many at a time, a multiple of 128: then not even the last bit of a
- * similarity depends on the number of threads. */
-enum { MAX_SLICES = 64, MAX_VIEWS = 32, MAX_THREADS = 64, BLOCK = 256 };
+enum { MAX_VIEWS = 64 };
 enum { NO_MEMORY = -1, NO_FILE = -2, NO_PYTHON = -3 };
 
 /* What is known of the fitted samples. Its memory lives as long as the program. */
 typedef struct {
-    mvsc_voters voters;
-    mvsc_factor_map maps[MAX_SLICES];
-    ptrdiff_t d[MAX_SLICES], view[MAX_SLICES];
-    const float *u[MAX_SLICES], *h[MAX_SLICES];
-    ptrdiff_t n_views, width[MAX_VIEWS];
+    mvsc_predictor predictor;
+    ptrdiff_t n_files, columns[MAX_VIEWS];      /* of all views */
+    ptrdiff_t used[MAX_VIEWS];                  /* numbers of the views that are used */
+    const double *samples[MAX_VIEWS], *factors[MAX_VIEWS];
+    const float *means[MAX_VIEWS], *landmarks[MAX_VIEWS], *scales[MAX_VIEWS];
+    const float *coefficients[MAX_VIEWS], *fill[MAX_VIEWS];
 } model;
-
-/* What one thread works on: blocks first, first + step, ... of all rows. */
-typedef struct {
-    const model *fitted;
-    double *const *rows;        /* of every view; scaled to unit length here */
-    ptrdiff_t m, first, step;
-    ptrdiff_t *labels;
-    int status;
-} job;
 
 static const char *message(int status)
 {
     if (status == NO_MEMORY)
         return "out of memory";
     if (status == NO_FILE)
-        return "a file cannot be read, or has not the numbers that are wanted";
+        return "a file cannot be read, or does not hold the numbers that are expected";
     if (status == NO_PYTHON)
         return "mvsc_fast cannot be imported";
     return mvsc_strerror(status);
 }
 
-/* ------------------------------------------------------------------ labels */
-
-static void scale_to_unit_length(double *row, ptrdiff_t width)
-{
-    double square = 0.0;
-    ptrdiff_t k;
-    for (k = 0; k < width; k++)
-        square += row[k] * row[k];
-    for (k = 0; k < width && square > 0.0; k++)
-        row[k] /= sqrt(square);
-}
-
-/* Memory of a thread: factors of a block of rows, and what the library works in. */
-typedef struct {
-    float *u[MAX_SLICES], *h[MAX_SLICES];
-    void *workspace;
-    size_t bytes;
-} scratch;
-
-static int prepare(const model *fitted, scratch *mine)
-{
-    size_t bytes = 0;
-    ptrdiff_t i;
-    int status = mvsc_vote_workspace_size(&fitted->voters, 1, &mine->bytes);
-    for (i = 0; i < fitted->voters.v && status == MVSC_OK; i++) {
-        status = mvsc_factor_workspace_size(&fitted->maps[i], 1, &bytes);
-        mine->bytes = bytes > mine->bytes ? bytes : mine->bytes;
-        mine->u[i] = malloc(BLOCK * (size_t)fitted->d[i] * sizeof(float));
-        mine->h[i] = malloc(BLOCK * sizeof(float));
-        if (status == MVSC_OK && (mine->u[i] == NULL || mine->h[i] == NULL))
-            status = NO_MEMORY;
-    }
-    if (status == MVSC_OK && (mine->workspace = malloc(mine->bytes)) == NULL)
-        status = NO_MEMORY;
-    return status;
-}
-
-static int label_block(const job *mine, scratch *memory, ptrdiff_t start, ptrdiff_t count)
-{
-    const model *fitted = mine->fitted;
-    ptrdiff_t i, j;
-    int status = MVSC_OK;
-    for (i = 0; i < fitted->n_views; i++)
-        for (j = start; j < start + count; j++)
-            scale_to_unit_length(mine->rows[i] + j * fitted->width[i], fitted->width[i]);
-    for (i = 0; i < fitted->voters.v && status == MVSC_OK; i++) {
-        ptrdiff_t width = fitted->width[fitted->view[i]];
-        double *rows = mine->rows[fitted->view[i]] + start * width;
-        mvsc_tensor X = {sizeof X, rows, 1, count, width, MVSC_FLOAT64};
-        status = mvsc_factor_rows(&fitted->maps[i], &X, MVSC_NEW, 1, memory->workspace,
-                                  memory->bytes, memory->u[i], memory->h[i]);
-    }
-    if (status != MVSC_OK)
-        return status;
-    return mvsc_vote(&fitted->voters, count, (const float *const *)memory->u,
-                     (const float *const *)memory->h, 1, memory->workspace, memory->bytes, NULL,
-                     mine->labels + start);
-}
-
-static void *label(void *argument)
-{
-    job *mine = argument;
-    scratch memory = {{NULL}, {NULL}, NULL, 0};
-    ptrdiff_t i, start;
-    mine->status = prepare(mine->fitted, &memory);
-    for (i = mine->first; i * BLOCK < mine->m && mine->status == MVSC_OK; i += mine->step) {
-        start = i * BLOCK;
-        mine->status = label_block(mine, &memory, start,
-                                   mine->m - start < BLOCK ? mine->m - start : BLOCK);
-    }
-    for (i = 0; i < MAX_SLICES; i++) {
-        free(memory.u[i]);
-        free(memory.h[i]);
-    }
-    free(memory.workspace);
-    return NULL;
-}
-
-/* All threads side by side; MVSC_OK, or what went wrong. */
-static int run(const model *fitted, double *const *rows, ptrdiff_t m, ptrdiff_t *labels,
-               int n_threads)
-{
-    static job jobs[MAX_THREADS];
-    pthread_t threads[MAX_THREADS];
-    int k, started = 0, status = MVSC_OK;
-    for (k = 0; k < n_threads; k++) {
-        jobs[k] = (job){fitted, rows, m, k, n_threads, labels, MVSC_OK};
-        if (pthread_create(&threads[k], NULL, label, &jobs[k]) != 0)
-            break;
-        started++;
-    }
-    for (k = 0; k < started; k++) {
-        pthread_join(threads[k], NULL);
-        if (jobs[k].status != MVSC_OK)
-            status = jobs[k].status;
-    }
-    return started < n_threads ? NO_MEMORY : status;
-}
-
 /* ------------------------------------------------------------------ files */
 
 /* The next numbers of a file in memory of their own, or NULL. */
-static void *next(FILE *file, size_t count, size_t itemsize)
+static void *next(FILE *file, ptrdiff_t count, size_t itemsize)
 {
-    void *data = malloc(count * itemsize + 1);
-    if (data != NULL && fread(data, itemsize, count, file) != count) {
+    void *data = malloc((size_t)count * itemsize + 1);
+    if (data != NULL && fread(data, itemsize, (size_t)count, file) != (size_t)count) {
         free(data);
         data = NULL;
     }
     return data;
 }
 
-static int read_slice(FILE *file, model *fitted, ptrdiff_t i)
+static int read_view(FILE *file, model *fitted, ptrdiff_t i)
 {
-    size_t d = (size_t)fitted->d[i], n = (size_t)fitted->voters.n;
-    mvsc_factor_map *map = &fitted->maps[i];
-    map->size = sizeof *map;
-    map->d = fitted->d[i];
-    map->columns = next(file, d, sizeof(ptrdiff_t));
-    map->lower = next(file, d * d, sizeof(double));
-    fitted->u[i] = next(file, n * d, sizeof(float));
-    fitted->h[i] = next(file, n, sizeof(float));
-    return map->columns != NULL && map->lower != NULL && fitted->u[i] != NULL &&
-           fitted->h[i] != NULL;
+    const mvsc_predictor *p = &fitted->predictor;
+    ptrdiff_t d = p->d[i], n = p->n_landmarks, has_factor;
+    if (fread(&has_factor, sizeof has_factor, 1, file) != 1)
+        return 0;
+    if (has_factor) {
+        fitted->samples[i] = next(file, d * p->n_features[i], sizeof(double));
+        fitted->factors[i] = next(file, d * d, sizeof(double));
+        if (fitted->samples[i] == NULL || fitted->factors[i] == NULL)
+            return 0;
+    }
+    fitted->means[i] = next(file, d, sizeof(float));
+    fitted->landmarks[i] = next(file, n * d, sizeof(float));
+    fitted->scales[i] = next(file, n, sizeof(float));
+    fitted->coefficients[i] = next(file, d * p->n_clusters, sizeof(float));
+    if (p->fill != NULL)
+        fitted->fill[i] = next(file, n * d, sizeof(float));
+    return fitted->means[i] != NULL && fitted->landmarks[i] != NULL &&
+           fitted->scales[i] != NULL && fitted->coefficients[i] != NULL &&
+           (p->fill == NULL || fitted->fill[i] != NULL);
 }
 
-/* Whether this is a file of save_voters.py, from a machine of 64 bits like this one. */
+/* Whether this is a file of save_model.py, from a machine of 64 bits like this one. */
 static int read_model(FILE *file, model *fitted)
 {
-    ptrdiff_t counts[8], pair[2], i;
-    double cap;
-    size_t n_views;
-    mvsc_voters *voters = &fitted->voters;
-    if (fread(counts, sizeof *counts, 8, file) != 8 || fread(&cap, sizeof cap, 1, file) != 1)
+    ptrdiff_t counts[6], i;
+    mvsc_predictor *p = &fitted->predictor;
+    if (fread(counts, sizeof *counts, 6, file) != 6 || counts[0] < 1 || counts[0] > MAX_VIEWS ||
+        counts[1] < 1 || counts[1] > counts[0] || counts[2] < 1 || counts[3] < 1)
         return 0;
-    *voters = (mvsc_voters){sizeof *voters, counts[0], counts[1], counts[2], fitted->d, fitted->u,
-                            fitted->h, NULL, NULL, counts[3], counts[4], counts[5], counts[6],
-                            cap};
-    fitted->n_views = counts[7];
-    if (voters->v < 1 || voters->v > MAX_SLICES || voters->n < 1 || fitted->n_views < 1 ||
-        fitted->n_views > MAX_VIEWS)
+    fitted->n_files = counts[0];
+    p->size = sizeof *p;
+    p->v = counts[1];
+    p->n_clusters = counts[2];
+    p->n_landmarks = counts[3];
+    p->scale_neighbors = counts[4];
+    p->samples = fitted->samples;
+    p->factors = fitted->factors;
+    p->means = fitted->means;
+    p->landmarks = fitted->landmarks;
+    p->scales = fitted->scales;
+    p->coefficients = fitted->coefficients;
+    p->fill = counts[5] ? fitted->fill : NULL;
+    if (fread(fitted->columns, sizeof(ptrdiff_t), (size_t)counts[0], file) != (size_t)counts[0] ||
+        fread(fitted->used, sizeof(ptrdiff_t), (size_t)p->v, file) != (size_t)p->v)
         return 0;
-    n_views = (size_t)fitted->n_views;
-    if (fread(fitted->width, sizeof(ptrdiff_t), n_views, file) != n_views)
+    p->n_features = next(file, p->v, sizeof(ptrdiff_t));
+    p->d = next(file, p->v, sizeof(ptrdiff_t));
+    p->form = next(file, p->v, sizeof(ptrdiff_t));
+    p->least_scales = next(file, p->v, sizeof(float));
+    if (p->n_features == NULL || p->d == NULL || p->form == NULL || p->least_scales == NULL)
         return 0;
-    for (i = 0; i < voters->v; i++) {
-        if (fread(pair, sizeof *pair, 2, file) != 2 || pair[0] < 0 || pair[0] >= fitted->n_views ||
-            pair[1] < 1 || pair[1] > fitted->width[pair[0]])
+    for (i = 0; i < p->v; i++)
+        if (fitted->used[i] < 0 || fitted->used[i] >= fitted->n_files || p->d[i] < 1 ||
+            p->n_features[i] != fitted->columns[fitted->used[i]] || !read_view(file, fitted, i))
             return 0;
-        fitted->view[i] = pair[0];
-        fitted->d[i] = pair[1];
-    }
-    for (i = 0; i < voters->v; i++)
-        if (!read_slice(file, fitted, i))
-            return 0;
-    voters->scales = next(file, (size_t)(voters->v * voters->n), sizeof(float));
-    voters->labels = next(file, (size_t)voters->n, sizeof(ptrdiff_t));
-    return voters->scales != NULL && voters->labels != NULL;
+    p->kernel_coefficients = next(file, p->n_landmarks * p->n_clusters, sizeof(float));
+    return p->kernel_coefficients != NULL;
 }
 
 /* The rows of a view, and how many there are; NULL unless all of them are whole. */
-static double *read_rows(const char *path, ptrdiff_t width, ptrdiff_t *m)
+static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
 {
     FILE *file = fopen(path, "rb");
     double *data = NULL;
-    long bytes = -1, row = (long)(width * (ptrdiff_t)sizeof(double));
+    long bytes = -1, row = (long)(columns * (ptrdiff_t)sizeof(double));
     if (file != NULL && fseek(file, 0, SEEK_END) == 0)
         bytes = ftell(file);
     if (bytes >= 0 && bytes % row == 0) {
         *m = bytes / row;
         rewind(file);
-        data = next(file, (size_t)(*m * width), sizeof(double));
+        data = next(file, *m * columns, sizeof(double));
     }
     if (file != NULL)
         fclose(file);
     return data;
 }
 
-static int read_all(const char *voters, char **paths, int n_paths, model *fitted, double **rows,
+static int read_all(const char *path, char **paths, int n_paths, model *fitted, const void **rows,
                     ptrdiff_t *m)
 {
-    FILE *file = fopen(voters, "rb");
-    int known = file != NULL && read_model(file, fitted), i;
-    ptrdiff_t count;
+    FILE *file = fopen(path, "rb");
+    int known = file != NULL && read_model(file, fitted);
+    ptrdiff_t count, i;
     if (file != NULL)
         fclose(file);
-    if (!known || n_paths != fitted->n_views)
+    if (!known || n_paths != fitted->n_files)
         return NO_FILE;
-    for (i = 0; i < n_paths; i++) {
-        rows[i] = read_rows(paths[i], fitted->width[i], &count);
+    for (i = 0; i < fitted->predictor.v; i++) {
+        ptrdiff_t view = fitted->used[i];
+        rows[i] = read_rows(paths[view], fitted->columns[view], &count);
         if (rows[i] == NULL || (i > 0 && count != *m))
             return NO_FILE;
         *m = count;
@@ -242,11 +145,28 @@ static int read_all(const char *voters, char **paths, int n_paths, model *fitted
     return MVSC_OK;
 }
 
-/* ------------------------------------------------------------------ Python */
+/* ------------------------------------------------------------------ labels */
+
+static int label(const mvsc_predictor *predictor, const void **rows, ptrdiff_t m, int n_threads,
+                 ptrdiff_t *labels)
+{
+    size_t bytes = 0;
+    void *workspace;
+    int status = mvsc_predict_workspace_size(predictor, n_threads, &bytes);
+    if (status != MVSC_OK)
+        return status;
+    workspace = malloc(bytes);
+    if (workspace == NULL)
+        return NO_MEMORY;
+    status = mvsc_predict(predictor, m, rows, MVSC_FLOAT64, n_threads, workspace, bytes, NULL,
+                          labels);
+    free(workspace);
+    return status;
+}
 
 /* Find the functions, keep BLAS to the threads it is called from, let go of the GIL. */
-static int run_with_python(const model *fitted, double *const *rows, ptrdiff_t m,
-                           ptrdiff_t *labels, int n_threads)
+static int label_with_python(const mvsc_predictor *predictor, const void **rows, ptrdiff_t m,
+                             int n_threads, ptrdiff_t *labels)
 {
     PyThreadState *python;
     void *request;
@@ -256,7 +176,7 @@ static int run_with_python(const model *fitted, double *const *rows, ptrdiff_t m
         return NO_PYTHON;
     }
     python = PyEval_SaveThread();
-    status = run(fitted, rows, m, labels, n_threads);
+    status = label(predictor, rows, m, n_threads, labels);
     PyEval_RestoreThread(python);
     mvsc_release_blas(request);
     return status;
@@ -265,12 +185,11 @@ static int run_with_python(const model *fitted, double *const *rows, ptrdiff_t m
 int main(int argc, char **argv)
 {
     static model fitted;
-    double *rows[MAX_VIEWS] = {NULL};
+    const void *rows[MAX_VIEWS] = {NULL};
     ptrdiff_t m = 0, j, *labels;
     int n_threads = argc > 2 ? atoi(argv[2]) : 0, status;
-    if (argc < 4 || n_threads < 1 || n_threads > MAX_THREADS) {
-        fprintf(stderr, "usage: %s VOTERS THREADS FILE...   (1 to %d threads)\n", argv[0],
-                MAX_THREADS);
+    if (argc < 4 || n_threads < 1) {
+        fprintf(stderr, "usage: %s MODEL THREADS FILE...\n", argv[0]);
         return 2;
     }
     status = read_all(argv[1], argv + 3, argc - 3, &fitted, rows, &m);
@@ -280,7 +199,8 @@ int main(int argc, char **argv)
     }
     labels = malloc((size_t)(m + 1) * sizeof *labels);
     Py_InitializeEx(0);
-    status = labels == NULL ? NO_MEMORY : run_with_python(&fitted, rows, m, labels, n_threads);
+    status = labels == NULL ? NO_MEMORY
+                            : label_with_python(&fitted.predictor, rows, m, n_threads, labels);
     for (j = 0; j < m && status == MVSC_OK; j++)
         printf("%td\n", labels[j]);
     if (status != MVSC_OK)

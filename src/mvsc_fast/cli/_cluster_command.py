@@ -1,7 +1,6 @@
 """``mvsc-fast cluster``: from files to labels, a picture and a report."""
 
 import csv
-import os
 import sys
 import warnings
 from contextlib import contextmanager
@@ -12,14 +11,15 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
-from .._sources._row_source import stored_rows
-from .._sources._scaled_rows import ScaledRows
+from .._utils.validation import available_memory
 from ..explanation._panels import similarities
+from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..plots import check_picture, new_figure, plot_similarity
-from ..readers import STDIN, load_data
-from ..validation import available_memory
+from ..views._row_source import stored_rows
+from ._outputs import check_outputs, replaced
+from ._readers import STDIN, load_data, load_labels, shown_name
+from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # labels written at once
 COUNTED = 1000  # samples that the number of clusters is suggested from
@@ -27,7 +27,7 @@ NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
     "neighbors": "n_neighbors",
-    "graph": "graph",
+    "affinity": "affinity",
     "memory_limit": "memory_limit",
     "max_samples": "max_samples",
 }
@@ -41,17 +41,17 @@ def run(args):
         "verbose": int(sys.stderr.isatty()),
         **_method_parameters(args),
     }
-    precomputed = args.graph == "precomputed"
+    precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
     _check_outputs(args)
     with _collected() as said:
         data = load_data(args.files, id_column=args.id_column or "auto", columns=args.columns,
-                         join=args.join, lazy=_lazy(args))  # fmt: skip
+                         join=args.join, transpose=args.transpose, lazy=_lazy(args))  # fmt: skip
         for note in data.notes:
             _tell(note)
-        if args.scores and data.y is None:
-            raise ValueError(f"--scores: {args.files[0]} holds no labels")
         views = data.views
+        n_samples = next(iter(views.values())).shape[0]
+        truth = _truth(args.scores, data, n_samples)
         if args.scale == "standard":
             views = {name: _scaled(name, X) for name, X in views.items()}
         if precomputed:
@@ -60,10 +60,8 @@ def run(args):
         n_clusters = args.clusters if counts is None else counts.n_clusters
         model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
-    if args.scores and len(data.y) != len(labels):
-        raise ValueError(f"--scores: {len(data.y)} labels for {len(labels)} samples")
     if args.labels:
-        with open(args.labels, "w", encoding="utf-8", newline="") as stream:
+        with replaced(args.labels) as stream:
             write_labels(stream, labels, data.ids, data.id_name)
     else:
         write_labels(sys.stdout, labels, data.ids, data.id_name)
@@ -73,14 +71,15 @@ def run(args):
     if args.explain:
         print(explained, file=out)
     if args.plot:
-        picture(model).savefig(args.plot, dpi=120)
+        with replaced(args.plot, "wb") as stream:
+            form = Path(args.plot).suffix.lower().lstrip(".")
+            picture(model).savefig(stream, dpi=120, format=form)
     if args.report:
-        from ..report import write_report
-
-        write_report(args.report, model, views, explanation=explained, counts=counts,
-                     ids=data.ids, notes=[*data.notes, *said], files=args.files)  # fmt: skip
-    if args.scores:
-        print(score_table({args.method: clustering_scores(data.y, labels)}), file=out)
+        _report(args, data, model, views, explained, counts, said)
+    if truth is not None:
+        y, rows = truth
+        print(score_table({args.method: clustering_scores(y, labels[rows])}), file=out)
+    _tell(summary(data.views, labels))
 
 
 # ------------------------------------------------------------------------------- before the work
@@ -97,15 +96,9 @@ def _method_parameters(args):
         if args.method not in having:
             raise ValueError(
                 f"--{option.replace('_', '-')} would be ignored: {args.method} has no such "
-                f"parameter, --method {' or '.join(having)} has"
+                f"parameter, --method {' or '.join(having) or 'none'} has"
             )
-        if option == "neighbors":
-            if value != "auto" and not value.isdecimal():
-                raise ValueError(f'--neighbors must be a number or "auto", got {value!r}')
-            value = value if value == "auto" else int(value)
         parameters[name] = value
-    if args.method == "awp" and isinstance(parameters.get("n_neighbors"), str):
-        raise ValueError("--neighbors auto is for --method tlrr: awp takes a number")
     return parameters
 
 
@@ -118,7 +111,9 @@ def _check_combinations(args, precomputed):
                             (args.clusters == "auto", "--clusters auto"),
                             (args.memory_limit, "--memory-limit")):  # fmt: skip
             if given:
-                raise ValueError(f"{name} is for features, --graph precomputed takes similarities")
+                raise ValueError(
+                    f"{name} is for features, --affinity precomputed takes similarities"
+                )
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read once")
 
@@ -126,27 +121,19 @@ def _check_combinations(args, precomputed):
 def _check_outputs(args):
     """Make the folders of what will be written, and refuse what cannot be, before any work."""
     names = [name for name in (args.labels, args.plot, args.report) if name is not None]
-    inputs = {Path(name).resolve() for name in args.files if name != STDIN}
-    for name in names:
-        check_output(name)
-        if Path(name).resolve() in inputs:
-            raise ValueError(f"{name} is read: name another file to write")
-        if names.count(name) > 1:
-            raise ValueError(f"{name} would be written twice")
+    inputs = [name for name in args.files if name != STDIN]
+    check_outputs(names, [*inputs, args.scores] if _is_file(args.scores) else inputs)
+    if args.labels is None and sys.stdout is None:
+        raise ValueError("the standard output is closed: name a file by --labels")
     if args.plot is not None:
         check_picture(args.plot)
     if args.report is not None:
         check_picture("report.svg")
 
 
-def check_output(name):
-    """Make the folder of a file that will be written; OSError or ValueError where it cannot be."""
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        raise ValueError(f"{name} is a folder: name a file to write")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise ValueError(f"{name} cannot be written: no permission")
+def _is_file(scores):
+    """Whether --scores names a file."""
+    return isinstance(scores, str)
 
 
 # -------------------------------------------------------------------------------------- the work
@@ -154,14 +141,15 @@ def check_output(name):
 
 @contextmanager
 def _collected():
-    """Texts of the warnings, which are shown as before."""
+    """Texts of the warnings, each shown once."""
     said = []
     with warnings.catch_warnings():
         show = warnings.showwarning
 
         def collect(message, *rest):
-            said.append(str(message))
-            show(message, *rest)
+            if str(message) not in said:
+                said.append(str(message))
+                show(message, *rest)
 
         warnings.showwarning = collect
         yield said
@@ -169,6 +157,26 @@ def _collected():
 
 def _tell(note):
     print(f"mvsc-fast: {note}", file=sys.stderr)
+
+
+def _truth(scores, data, n_samples):
+    """Labels to compare with, and the samples that have one; None if nothing is compared."""
+    if not scores:
+        return None
+    if _is_file(scores):
+        y, rows = load_labels(scores, data.ids, n_samples)
+        if len(rows) < n_samples:
+            _tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
+        if len(set(rows.tolist())) < len(rows) or len(rows) == 0:
+            raise ValueError(f"--scores: {scores} does not have one label for each id")
+        return y, rows
+    if data.y is None:
+        raise ValueError(
+            "--scores: the file holds no labels: --scores FILE takes them from a table"
+        )
+    if len(data.y) != n_samples:
+        raise ValueError(f"--scores: {len(data.y)} labels for {n_samples} samples")
+    return data.y, np.arange(n_samples)
 
 
 def _lazy(args):
@@ -191,7 +199,7 @@ def _scaled(name, X):
 
 def _suggested(views, args):
     """The suggested numbers of clusters, said."""
-    from ..n_clusters import suggest_n_clusters
+    from ..judge._n_clusters import suggest_n_clusters
 
     source = stored_rows(views)
     if source is not None and source.n_samples > COUNTED:
@@ -205,6 +213,16 @@ def _suggested(views, args):
         f"confidence; others that stand out: {others}"
     )
     return counts
+
+
+def _report(args, data, model, views, explained, counts, said):
+    from ..explanation._report import write_report
+
+    with replaced(args.report) as stream:
+        write_report(
+            stream.name, model, views, explanation=explained, counts=counts, ids=data.ids,
+            notes=[*data.notes, *said], files=[shown_name(name) for name in args.files],
+        )  # fmt: skip
 
 
 def _explanation(model, views):
@@ -223,6 +241,18 @@ def write_labels(stream, labels, ids=None, id_name="sample"):
     for rows in gen_batches(len(labels), BLOCK):
         names = range(rows.start, rows.stop) if ids is None else ids[rows].tolist()
         writer.writerows(zip(names, labels[rows].tolist(), strict=True))
+
+
+def summary(views, labels):
+    """One line: samples, features, and the clusters that came out."""
+    widths = [X.shape[1] for X in views.values()]
+    sizes = np.unique(labels, return_counts=True)[1].tolist()
+    features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
+    told = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
+    return (
+        f"{len(labels)} samples, {features} features in {len(widths)} "
+        f"{'view' if len(widths) == 1 else 'views'}, {len(sizes)} clusters of {told} samples"
+    )
 
 
 def picture(model):

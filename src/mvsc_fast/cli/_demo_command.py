@@ -9,13 +9,15 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from .. import datasets, graphs
+from .. import datasets
+from .._utils.threads import use_threads
+from ..explanation._plots import check_picture
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
-from ..plots import check_picture
+from ..similarity import _dense as graphs
 from ..spectral import fuse, spectral_labels
-from ..threads import use_threads
-from ._cluster_command import check_output, pair, score_table
+from ._cluster_command import pair, score_table
+from ._outputs import check_output, replaced
 
 ESTIMATORS = (
     (ConsensusTLRR, "labels that many graphs agree on"),
@@ -58,17 +60,18 @@ def run(args):
     print(score_table(rows))
     consensus, tlrr = models
     print(
-        f"ConsensusTLRR chose among {len(consensus.candidates_)} labellings without the digits; "
-        f"TLRR chose {tlrr.n_neighbors_} neighbors and took {tlrr.n_iter_} solver iterations"
+        f"ConsensusTLRR combined {len(consensus.candidates_['labels'])} labellings without the "
+        f"digits; TLRR took {tlrr.n_iter_} solver iterations"
     )
-    with open(written[0], "w", encoding="utf-8", newline="") as stream:
+    with replaced(written[0]) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["sample", "cluster", "digit"])
         writer.writerows(zip(samples.tolist(), consensus.labels_.tolist(), y.tolist(), strict=True))
     W, L = tlrr.similarity_, tlrr.tensor_
     titles = ("similarity W", "affinity after TLRR")
-    figure = pair(fuse(W), fuse(L), y[tlrr.samples_], titles, groups="true")
-    figure.savefig(written[1], dpi=120)
+    figure = pair(fuse(W), fuse(L), y, titles, groups="true")
+    with replaced(written[1], "wb") as stream:
+        figure.savefig(stream, dpi=120, format="png")
     print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
 
 
@@ -92,8 +95,8 @@ def _baselines(views, n_clusters, seed):
         return spectral_labels(affinity, n_clusters, random_state=seed)[0]
 
     views = [normalize(X) for X in views]
-    W = graphs.knn(views)
+    W = graphs.nearest_neighbors(views)
     for i, A in enumerate(W):
         yield f"view {i} alone", labels(A)
     yield "averaged graph", labels(W.mean(axis=0))
-    yield "concatenated", labels(graphs.knn([np.hstack(views)])[0])
+    yield "concatenated", labels(graphs.nearest_neighbors([np.hstack(views)])[0])

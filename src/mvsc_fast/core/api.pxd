@@ -7,7 +7,7 @@ cdef extern from "mvsc_fast.h" nogil:
     int MVSC_TUBE_SHRINK, MVSC_SLICE_SHRINK, MVSC_SLICE_CLIP, MVSC_SYMMETRIC_SHRINK
     int MVSC_SYMMETRIC_CLIP
     int MVSC_TLRR_DUAL, MVSC_TLRR_IALM
-    int MVSC_MEMBER, MVSC_NEW
+    int MVSC_ROWS_TO_UNIT, MVSC_ROOTS_TO_UNIT, MVSC_ROWS_MAPPED
     const char *MVSC_CAPSULE
 
     ctypedef struct mvsc_tensor:
@@ -69,27 +69,24 @@ cdef extern from "mvsc_fast.h" nogil:
         double seconds
         double eigen_seconds
 
-    ctypedef struct mvsc_factor_map:
-        size_t size
-        Py_ssize_t d
-        const double *lower
-        const Py_ssize_t *columns
-
-    ctypedef struct mvsc_voters:
+    ctypedef struct mvsc_predictor:
         size_t size
         Py_ssize_t v
-        Py_ssize_t n
         Py_ssize_t n_clusters
-        const Py_ssize_t *d
-        const float *const *u
-        const float *const *h
-        const float *scales
-        const Py_ssize_t *labels
-        Py_ssize_t n_votes
+        Py_ssize_t n_landmarks
         Py_ssize_t scale_neighbors
-        Py_ssize_t n_listed
-        Py_ssize_t n_candidates
-        double cap
+        const Py_ssize_t *n_features
+        const Py_ssize_t *d
+        const Py_ssize_t *form
+        const double *const *samples
+        const double *const *factors
+        const float *const *means
+        const float *const *landmarks
+        const float *const *scales
+        const float *least_scales
+        const float *const *coefficients
+        const float *kernel_coefficients
+        const float *const *fill
 
     ctypedef struct mvsc_api:
         size_t size
@@ -106,11 +103,6 @@ cdef extern from "mvsc_fast.h" nogil:
                           mvsc_tlrr_result *) noexcept nogil
         void *(*limit_blas)(int) noexcept
         void (*release_blas)(void *) noexcept
-        int (*factor_workspace_size)(const mvsc_factor_map *, int, size_t *) noexcept nogil
-        int (*factor_rows)(const mvsc_factor_map *, const mvsc_tensor *, int, int, void *, size_t,
-                           float *, float *) noexcept nogil
-        int (*vote_workspace_size)(const mvsc_voters *, int, size_t *) noexcept nogil
-        int (*row_tubes)(const mvsc_voters *, Py_ssize_t, const float *const *,
-                         const float *const *, int, void *, size_t, float *) noexcept nogil
-        int (*vote)(const mvsc_voters *, Py_ssize_t, const float *const *, const float *const *,
-                    int, void *, size_t, float *, Py_ssize_t *) noexcept nogil
+        int (*predict_workspace_size)(const mvsc_predictor *, int, size_t *) noexcept nogil
+        int (*predict)(const mvsc_predictor *, Py_ssize_t, const void *const *, Py_ssize_t, int,
+                       void *, size_t, float *, Py_ssize_t *) noexcept nogil

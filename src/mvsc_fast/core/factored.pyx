@@ -7,7 +7,7 @@ other and every output has one writer, so the number of threads changes no bit.
 
 from cython.parallel cimport prange
 from libc.math cimport fmaxf, fminf, sqrtf
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from . cimport lapack as la
@@ -26,6 +26,34 @@ cdef extern from "factored_loops.h" nogil:
     void mvsc_dots(const float *x, const float *rows, const int32_t *places, Py_ssize_t count,
                    Py_ssize_t n, float *out)
     Py_ssize_t mvsc_list_from(const float *x, const float *low, Py_ssize_t n, int32_t *places)
+
+cdef enum:
+    TILE = 512              # rows and columns of a block of inner products: half of a core's cache
+
+ctypedef fused ordered:
+    float
+    uint64_t
+
+
+cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
+    """Orders positive values, and equal ones by index, the smaller first."""
+    cdef uint32_t bits
+    memcpy(&bits, &value, sizeof(float))
+    return (<uint64_t> bits << 32) | ~<uint32_t> index
+
+
+cdef inline float value_of(uint64_t key) noexcept nogil:
+    """The value that is in the upper half of a key."""
+    cdef uint32_t bits = <uint32_t> (key >> 32)
+    cdef float value
+    memcpy(&value, &bits, sizeof(float))
+    return value
+
+
+cdef inline Py_ssize_t index_of(uint64_t key) noexcept nogil:
+    """The index that is in the lower half of a key."""
+    return ~<uint32_t> key
+
 
 cdef ordered select_largest(ordered *x, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
     """The k-th largest of x (from 0), moved to its place, larger ones before it (Hoare)."""

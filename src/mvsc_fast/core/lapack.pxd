@@ -169,15 +169,12 @@ cdef inline void inner_products(blas_int m, blas_int n, blas_int k, const float 
     blas.sgemm(&trans, &no, &m, &n, &k, &one, <float *> a, &k, <float *> b, &k, &zero, c, &m)
 
 
-cdef inline void multiply_lower(blas_int n, blas_int k, const floating *lower,
-                                floating *b) noexcept nogil:
-    """b <- L b, of shape n x k, for a lower triangle L that is row-major."""
-    cdef char side = b'L', uplo = b'U', trans = b'T', diag = b'N'
-    cdef floating one = 1.0
-    if floating is double:
-        blas.dtrmm(&side, &uplo, &trans, &diag, &n, &k, &one, <double *> lower, &n, b, &n)
-    else:
-        blas.strmm(&side, &uplo, &trans, &diag, &n, &k, &one, <float *> lower, &n, b, &n)
+cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
+                             double *b) noexcept nogil:
+    """b <- b L^-T, of shape m x n, for a lower triangle L that is row-major."""
+    cdef char side = b'R', uplo = b'U', no = b'N'
+    cdef double one = 1.0
+    blas.dtrsm(&side, &uplo, &no, &no, &m, &n, &one, <double *> lower, &n, b, &m)
 
 
 cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,

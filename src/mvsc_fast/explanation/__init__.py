@@ -1,5 +1,26 @@
-"""Why a fitted model's labels are what they are: clusters, samples between them, views, choices."""
+"""Why the labels are what they are: explanation, pictures, and a page on one result."""
 
 from ._explain import Explanation, explain
+from ._plots import (
+    plot_candidates,
+    plot_convergence,
+    plot_embedding,
+    plot_explanation,
+    plot_n_clusters,
+    plot_sensitivity,
+    plot_similarity,
+)
+from ._report import write_report
 
-__all__ = ["Explanation", "explain"]
+__all__ = [
+    "Explanation",
+    "explain",
+    "plot_candidates",
+    "plot_convergence",
+    "plot_embedding",
+    "plot_explanation",
+    "plot_n_clusters",
+    "plot_sensitivity",
+    "plot_similarity",
+    "write_report",
+]

@@ -7,10 +7,10 @@ import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._judge import Judge, mutual_information, one_hot
-from .._relevance import MIN_Z, ViewGraphs
+from .._utils.threads import blas_threads
+from ..judge._ridge import Judge, mutual_information, one_hot
+from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette, spectral_embedding
-from ..threads import blas_threads
 from ..views import named_views
 from ..views._columns import in_order
 from ..views._missing import imputed
@@ -98,7 +98,7 @@ class Explanation:
 
     def plot(self):
         """The `plots.plot_explanation` of this."""
-        from ..plots import plot_explanation
+        from ._plots import plot_explanation
 
         return plot_explanation(self)
 
@@ -134,8 +134,8 @@ def explain(model, views=None):
     What speaks for sample i to be in cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the third map of `label_predictability`, by which
     `ConsensusTLRR` labels new samples; without views, the mean of the same over the neighbors of i
-    in ``affinity_matrix_``. The margin of sample i in cluster a, with b the best of all other clusters, is
-    ``(s_ia - s_ib) / max(s_ia, s_ib)``, negative scores taken for 0.
+    in ``affinity_matrix_``. The margin of sample i in cluster a, with b the best of all other
+    clusters, is ``(s_ia - s_ib) / max(s_ia, s_ib)``, negative scores taken for 0.
 
     Examples
     --------
@@ -209,7 +209,9 @@ def _tell_clusters(found, model, views, precomputed):
         found.unknown.append("There is one cluster: nothing to compare it with.")
         return
     if embedding is None:
-        found.unknown.append(f"{found.method} has neither embedding_ nor affinity_matrix_: no silhouette.")
+        found.unknown.append(
+            f"{found.method} has neither embedding_ nor affinity_matrix_: no silhouette."
+        )
     else:
         s = simplified_silhouette(embedding, labels)
         found.silhouette = _by_cluster(s, labels, c)
@@ -218,8 +220,8 @@ def _tell_clusters(found, model, views, precomputed):
         votes = _neighbor_votes(getattr(model, "affinity_matrix_", None))
         if votes is None:
             found.unknown.append(
-                f"{found.method} has no affinity_matrix_: how predictable the labels are, and which "
-                "samples sit between two clusters, is told by explain(model, views)."
+                f"{found.method} has no affinity_matrix_: how predictable the labels are, and "
+                "which samples sit between two clusters, is told by explain(model, views)."
             )
             return
         scores = votes(Y)

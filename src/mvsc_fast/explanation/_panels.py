@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
 from ..spectral import fuse
+from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
 
 
 def panels_of(found):
@@ -56,6 +56,7 @@ def _support(ax, found):
     aside = [name in found.set_aside for name in found.view_names]
     names = [f"{name} (set aside)" if out else str(name)
              for name, out in zip(found.view_names, aside, strict=True)]  # fmt: skip
+    names = [name.replace("$", r"\$") for name in names]  # not mathematics
     place = np.arange(len(names))
     ax.barh(place, found.view_support, color=[COLORS[-1] if out else COLORS[0] for out in aside])
     ax.set_yticks(place, names)

@@ -1,5 +1,5 @@
 /* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors, and labels
- * of new samples by the votes of fitted ones.
+ * of new samples as ConsensusTLRR predicts them.
  *
  * Everything is reached through a table of functions that is imported once:
  *
@@ -11,14 +11,16 @@
  *
  * `mvsc_fast.get_include()` is the directory of this file. The functions know no Python: the caller
  * owns all memory, nothing is allocated inside, nothing is kept between calls, and concurrent calls
- * on different tensors are safe. Every call checks what it is given and returns a status; a
- * tensor is left as it was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE.
+ * are safe as long as each has a workspace and outputs of its own. Every call checks what it is given
+ * and returns a status; what it writes is unusable unless that is MVSC_OK, but a tensor is left as it
+ * was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE. What is written, the workspace included,
+ * may not overlap what is read or written besides: that is MVSC_BAD_ARGUMENT.
  *
  * Every struct begins with its size, which the caller sets to its own sizeof; that is how the library
  * knows the version that a caller was compiled for. Later versions add fields at the end of a struct,
  * never elsewhere. A field that an older caller does not know counts as 0, which means what was
- * before that field; results beyond its structs are not written. A size below that of version 1 or
- * above the library's is MVSC_BAD_ARGUMENT: newer callers are already refused by mvsc_fast_import.
+ * before that field; results beyond its structs are not written. Optional fields at the end of a
+ * struct may be left out in this way. Other sizes are MVSC_BAD_ARGUMENT.
  *
  * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
  * limit them to 1 (mvsc_limit_blas, below) for speed, for results that never depend on them, and because
@@ -34,15 +36,16 @@ extern "C" {
 #endif
 
 /* Grows with every change; a table of a later version serves code compiled for an earlier one. */
-#define MVSC_API_VERSION 2
+#define MVSC_API_VERSION 1
 
 typedef enum {
     MVSC_OK = 0,
-    MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code */
-    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ, or rows
-                                   have not the columns that are wanted */
+    MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code,
+                                   memory that overlaps */
+    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ, or a
+                                   predictor's n_features and d do without a factor */
     MVSC_TOO_LARGE = 3,         /* beyond LAPACK's 32-bit sizes, or the address space */
-    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries, or factors whose products are */
+    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries, in the data or in what follows from them */
     MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query asked for */
     MVSC_NO_CONVERGENCE = 6,    /* LAPACK failed on a slice; the tensor is unusable */
     MVSC_NOT_SYMMETRIC = 7,     /* slices of W that are not exactly symmetric */
@@ -117,7 +120,7 @@ typedef struct {
     mvsc_progress progress;     /* or NULL */
     void *context;              /* passed to progress */
 
-    /* DUAL: n numbers m > 0, or NULL: all 1. The problem is that of sum(m) samples, in which sample
+    /* Optional. DUAL: n numbers m > 0, or NULL: all 1. The problem is that of sum(m) samples, in which sample
      * p stands m_p times; L has each of them once, and the certificate is that of all. With
      * D = diag(m) and M_i = D^1/2 L_i D^1/2 it minimises
      *
@@ -128,9 +131,10 @@ typedef struct {
     const double *sample_weight;
 } mvsc_tlrr_options;
 
-/* The defaults of mvsc_fast.tlrr, on one thread. */
+/* The defaults of mvsc_fast.tlrr, on one thread, and the lam of the paper. With MVSC_TLRR_IALM Python
+ * sets tol = 1e-4 and max_iter = 500. */
 #define MVSC_TLRR_DEFAULTS \
-    {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 5.0, 15.0, 1e-4, 500, 1e-4, 1.1, 1e10, \
+    {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 9.0, 15.0, 1e-3, 100, 1e-4, 1.1, 1e10, \
      NULL, NULL, NULL}
 
 /* Independent blocks of samples, and the tubes that may be non-zero in the minimiser. */
@@ -157,50 +161,50 @@ typedef struct {
     double eigen_seconds;       /* of it in eigenproblems of frontal slices */
 } mvsc_tlrr_result;
 
-/* ------------------------------------------------------------------ labels of new rows (version 2)
+/* ------------------------------------------------------------------ labels of new rows
  *
- * The default similarities are products of factors. In a slice of the tensor, which is a view and a
- * ridge g, samples j and k have
+ * Ridge regression on features of the rows x of a sample in every view. A row is divided by its
+ * length, whatever its scale, or its positive entries' square roots are; then, with samples S and
+ * their factor C, z = C^{-1} S x. With a = z - mean, its distances d_l = |a - landmark_l|, and t the
+ * `scale_neighbors`-th smallest of them, at least least_scale,
  *
- *     A_jk = max(0, <u_j, u_k> (h_j + h_k)),      W_jk = min(cap, A_jk / sqrt(r_j r_k))
+ *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
+ *     K_l = sum_views exp(-d_l^2 / (t scale_l))
  *
- * with factors u and h of the unit row x of a sample, and the local scale r_j, the
- * `scale_neighbors`-th largest positive A_jk of its row. The tube of a pair has the length of its
- * entries W_jk over all slices. `TLRR.voters()` gives the arrays that are wanted here.
+ * Distances that are small for lengths of a are sums of squared differences, not differences of
+ * products. A row that is NaN throughout lacks the view: its z is predicted from the sample's other
+ * views; with a of all views side by side, 0 where missing, scaled to unit length,
+ *
+ *     z = unit(mean + (sum_views a landmarks^T) fill)
+ *
+ * `ConsensusTLRR.to_native()` gives the numbers and arrays that are wanted here.
  */
 
 typedef enum {
-    MVSC_MEMBER = 1,            /* of a row that has a part in S: u = w, h = 1 / (1 - |w|^2) */
-    MVSC_NEW = 2                /* of one that has none: u = w / (1 + |w|^2), h = 1 + |w|^2 */
-} mvsc_row_kind;
+    MVSC_ROWS_TO_UNIT = 1,      /* x / |x| */
+    MVSC_ROOTS_TO_UNIT = 2,     /* unit row of sqrt(max(x, 0)) */
+    MVSC_ROWS_MAPPED = 3        /* rows z are given, and there is no factor */
+} mvsc_row_form;
 
-/* The factors of one slice: w = L^{-1} x for S + g I = L L^T, where S is the Gram matrix of the
- * columns of the unit rows that were fitted. L is inverted once: products are faster than solves. */
+/* Of v views, n_landmarks landmarks; arrays are C-contiguous. */
 typedef struct {
-    size_t size;                /* sizeof(mvsc_factor_map) */
-    ptrdiff_t d;
-    const double *lower;        /* L^{-1}, d x d, C-contiguous; its upper triangle is not read */
-    const ptrdiff_t *columns;   /* d numbers of columns of x, or NULL: all */
-} mvsc_factor_map;
-
-/* Fitted samples that vote: the `n_votes` with the longest tubes to a new row, each with the length
- * of its tube beyond the next longest. With n_listed < v the new row's tubes have entries in the
- * other slices only for its candidates, the samples with the longest tubes in the listed ones, and
- * no tubes to others, nor to samples that it resembles in no listed slice. */
-typedef struct {
-    size_t size;                /* sizeof(mvsc_voters) */
-    ptrdiff_t v, n, n_clusters; /* slices, samples, labels from 0 to n_clusters - 1 */
-    const ptrdiff_t *d;         /* v lengths of factors */
-    const float *const *u;      /* v arrays of shape n x d[i] */
-    const float *const *h;      /* v arrays of n numbers */
-    const float *scales;        /* v x n numbers r > 0 */
-    const ptrdiff_t *labels;    /* n */
-    ptrdiff_t n_votes;          /* 40 in Python */
-    ptrdiff_t scale_neighbors;  /* 10 */
-    ptrdiff_t n_listed;         /* the first slices, at least 1: as many as there are views */
-    ptrdiff_t n_candidates;     /* 64; more than n_votes. Not used if n_listed == v */
-    double cap;                 /* 1.5 */
-} mvsc_voters;
+    size_t size;                        /* sizeof(mvsc_predictor) */
+    ptrdiff_t v, n_clusters, n_landmarks;
+    ptrdiff_t scale_neighbors;
+    const ptrdiff_t *n_features;        /* v numbers of columns of x */
+    const ptrdiff_t *d;                 /* v numbers of columns of z */
+    const ptrdiff_t *form;              /* v numbers, mvsc_row_form */
+    const double *const *samples;       /* v arrays d x n_features, */
+    const double *const *factors;       /*   d x d, whose upper triangles are not read; each or all
+                                             NULL where z has the columns of x */
+    const float *const *means;          /* v arrays of d numbers */
+    const float *const *landmarks;      /* v arrays n_landmarks x d */
+    const float *const *scales;         /* v arrays of n_landmarks numbers > 0 */
+    const float *least_scales;          /* v numbers > 0 */
+    const float *const *coefficients;   /* v arrays d x n_clusters */
+    const float *kernel_coefficients;   /* n_landmarks x n_clusters */
+    const float *const *fill;           /* optional: v arrays n_landmarks x d; NULL: no row is NaN */
+} mvsc_predictor;
 
 typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
@@ -213,8 +217,8 @@ typedef struct {
     int (*prox_workspace_size)(int map, const mvsc_tensor *tensor, int n_threads, size_t *bytes);
 
     /* Apply a map in place. `counts`, unless NULL, receives how much is above the threshold: one
-     * number of tubes, m numbers of singular values, or v numbers of eigenvalues. The workspace may
-     * have any alignment. Results are those of the Python functions, to the last bit. */
+     * number of tubes, m numbers of singular values, or v numbers of eigenvalues; of an empty tensor
+     * nothing. The workspace may have any alignment. Results are those of the Python functions, to the last bit. */
     int (*prox)(int map, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
                 size_t bytes, ptrdiff_t *counts);
 
@@ -228,8 +232,7 @@ typedef struct {
     int (*tlrr_workspace_size)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
                                const mvsc_tlrr_blocks *blocks, size_t *bytes);
 
-    /* Solve TLRR for W (v, n, n) into L of the same shape and type, which W is not part of. W must
-     * be exactly symmetric. `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these
+    /* Solve TLRR for W (v, n, n) into L of the same shape and type. W must be exactly symmetric. `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these
      * options; with both NULL the samples are screened once more. The workspace may have any
      * alignment. Results are those of mvsc_fast.tlrr, to the last bit. `result`, which holds the
      * certificate, may be NULL. */
@@ -243,31 +246,18 @@ typedef struct {
     void *(*limit_blas)(int n_threads);
     void (*release_blas)(void *request);
 
-    /* Version 2. Bytes of workspace that mvsc_factor_rows needs, for any number of rows. */
-    int (*factor_workspace_size)(const mvsc_factor_map *map, int n_threads, size_t *bytes);
+    /* Bytes of workspace that mvsc_predict needs, for any number of rows. */
+    int (*predict_workspace_size)(const mvsc_predictor *predictor, int n_threads, size_t *bytes);
 
-    /* Factors of the rows of X, a tensor of one slice, which have unit length: `u` receives m x d
-     * numbers, `h` m of them. `kind` is one of mvsc_row_kind. Results are those of Python, to the last
-     * bit. Here and below a row's result depends on no other row, and on how many there are before
-     * it only modulo 128: with some processors BLAS has several orders of summation. */
-    int (*factor_rows)(const mvsc_factor_map *map, const mvsc_tensor *X, int kind, int n_threads,
-                       void *workspace, size_t bytes, float *u, float *h);
-
-    /* Bytes of workspace that mvsc_row_tubes and mvsc_vote need, for any number of rows. */
-    int (*vote_workspace_size)(const mvsc_voters *voters, int n_threads, size_t *bytes);
-
-    /* Lengths of the tubes between m new rows, given by their factors as those of the voters are,
-     * and all fitted samples, in all slices: `lengths` receives m x n numbers. */
-    int (*row_tubes)(const mvsc_voters *voters, ptrdiff_t m, const float *const *u,
-                     const float *const *h, int n_threads, void *workspace, size_t bytes,
-                     float *lengths);
-
-    /* Votes for the labels of m new rows: `scores` receives m x n_clusters numbers, and `labels` m
-     * positions of the largest, the first of equal ones. A row that resembles no fitted one has
-     * scores of 0, and label 0. Either may be NULL. Labels are those of TLRR.predict. */
-    int (*vote)(const mvsc_voters *voters, ptrdiff_t m, const float *const *u,
-                const float *const *h, int n_threads, void *workspace, size_t bytes, float *scores,
-                ptrdiff_t *labels);
+    /* Labels of m new rows: `rows` are v arrays m x n_features[i], all of type `dtype` (mvsc_dtype).
+     * `scores` receives m x n_clusters numbers, and `labels` m positions of the largest, the first of
+     * equal ones; one of them may be NULL. Labels are those of ConsensusTLRR.predict, which calls
+     * this function. A row's result depends on no other row and on no number of threads, and to the
+     * last bit on how many rows there are before it only modulo 128: with some processors BLAS has
+     * several orders of summation. */
+    int (*predict)(const mvsc_predictor *predictor, ptrdiff_t m, const void *const *rows,
+                   ptrdiff_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
+                   ptrdiff_t *labels);
 } mvsc_api;
 
 #define MVSC_CAPSULE "mvsc_fast._capi._C_API"
@@ -304,11 +294,8 @@ static inline int mvsc_fast_import(void)
 #define mvsc_tlrr_solve (mvsc_fast_api->tlrr_solve)
 #define mvsc_limit_blas (mvsc_fast_api->limit_blas)
 #define mvsc_release_blas (mvsc_fast_api->release_blas)
-#define mvsc_factor_workspace_size (mvsc_fast_api->factor_workspace_size)
-#define mvsc_factor_rows (mvsc_fast_api->factor_rows)
-#define mvsc_vote_workspace_size (mvsc_fast_api->vote_workspace_size)
-#define mvsc_row_tubes (mvsc_fast_api->row_tubes)
-#define mvsc_vote (mvsc_fast_api->vote)
+#define mvsc_predict_workspace_size (mvsc_fast_api->predict_workspace_size)
+#define mvsc_predict (mvsc_fast_api->predict)
 #endif
 
 #ifdef __cplusplus

@@ -1,20 +1,20 @@
-"""One file per method: its function on arrays and its estimator."""
+"""One estimator for each method, and the labeller."""
 
-from ._awp import AWP, awp
+from ._awp import AWP
 from ._consensus import ConsensusTLRR
-from ._dimsc import DiMSC, dimsc
-from ._ensemble import consensus_labels
-from ._etlmsc import ETLMSC, etlmsc
-from ._lmsc import LMSC, lmsc
-from ._lt_msc import LTMSC, lt_msc
-from ._mcles import MCLES, mcles
-from ._scmv_3dt import SCMV3DT, scmv_3dt
-from ._snn import SNN, snn
-from ._tlrr import TLRR, tlrr
-from ._trpca import TRPCA, trpca
-from ._tsvd_msc import TSVDMSC, tsvd_msc
-from ._ut_svd_msc import UtSVDMSC, ut_svd_msc
+from ._dimsc import DiMSC
+from ._etlmsc import ETLMSC
+from ._lmsc import LMSC
+from ._lt_msc import LTMSC
+from ._mcles import MCLES
+from ._scmv_3dt import SCMV3DT
+from ._snn import SNN
+from ._tlrr import TLRR
+from ._trpca import TRPCA
+from ._tsvd_msc import TSVDMSC
+from ._ut_svd_msc import UtSVDMSC
 
+# By their names on the command line.
 ESTIMATORS = {
     "consensus-tlrr": ConsensusTLRR,
     "tlrr": TLRR,
@@ -33,9 +33,9 @@ ESTIMATORS = {
 
 __all__ = [
     "AWP",
+    "ConsensusTLRR",
     "DiMSC",
     "ESTIMATORS",
-    "ConsensusTLRR",
     "ETLMSC",
     "LMSC",
     "LTMSC",
@@ -46,17 +46,4 @@ __all__ = [
     "TRPCA",
     "TSVDMSC",
     "UtSVDMSC",
-    "awp",
-    "consensus_labels",
-    "dimsc",
-    "etlmsc",
-    "lmsc",
-    "lt_msc",
-    "mcles",
-    "scmv_3dt",
-    "snn",
-    "tlrr",
-    "trpca",
-    "tsvd_msc",
-    "ut_svd_msc",
 ]

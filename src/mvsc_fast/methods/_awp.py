@@ -1,177 +1,18 @@
-"""AWP: multi-view clustering via adaptively weighted Procrustes (Nie et al. 2018)."""
+"""The estimator of AWP."""
 
-import numpy as np
-import scipy.linalg
-import scipy.sparse
-from sklearn import preprocessing
-from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
-
-from ..solvers._results import RotationResult
-from ..solvers._run import Run
-from ..spectral import leading_eigenvectors
-from ..validation import check_clusters
-from ..views import check_views
+from ..solvers._awp import awp
 from ._base import MultiViewClusterer
-from ._method import check_flag, check_seed, count, method, option
-
-
-@method(
-    check_views,
-    n_clusters=count,
-    n_neighbors=count,
-    normalize=check_flag,
-    init=option("pivots", "axes"),
-    random_state=check_seed,
-)
-def awp(
-    views,
-    *,
-    n_clusters=8,
-    n_neighbors=10,
-    normalize=True,
-    init="pivots",
-    tol=1e-6,
-    max_iter=300,
-    random_state=None,
-    callback=None,
-):
-    """Find the clusters that rotated spectral embeddings of all views agree on best.
-
-    Minimises ``sum_i ||Y - F_i R_i||_F`` over indicators Y (n x n_clusters, one 1 in each row) and
-    rotations R_i (Nie, Tian & Li 2018), in turns. F_i are the smallest eigenvectors of the
-    normalised Laplacian of a nearest-neighbour graph. As the norms are not squared, every view
-    has the weight ``1 / ||Y - F_i R_i||_F``. There is no k-means.
-
-    Parameters
-    ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-    n_clusters : int, default=8
-    n_neighbors : int, default=10
-        Itself excluded; at most n_samples - 1. 10 is the released wrapper's.
-    normalize : bool, default=True
-        Scale samples to unit length, as for the other methods.
-    init : {"pivots", "axes"}, default="pivots"
-        Where rotations start. "axes" is published, R_i = I, and depends on the arbitrary signs of
-        eigenvectors (largest entry positive here), and on any rotation among equal eigenvalues.
-        "pivots" does not: it rotates each F_i so that as many samples as clusters, chosen by QR
-        with column pivoting of all F_i side by side, come to stand on the axes (Damle, Minden &
-        Ying 2019). Its objective is lower as a rule, and permuting samples permutes the result.
-    tol : float, default=1e-6
-        On the least change of the objective from any earlier one, relative to its change from the
-        first, in two iterations on end.
-    max_iter : int, default=300
-        It takes 5 to 30.
-    random_state : int, RandomState or None, default=None
-        Start of the Lanczos iteration that finds eigenvectors of more than 3000 samples.
-
-    Returns
-    -------
-    RotationResult
-
-    References
-    ----------
-    Nie, Tian, Li: Multiview clustering via adaptively weighted Procrustes. KDD 2018.
-
-    Damle, Minden, Ying: Simple, direct and efficient multi-way spectral clustering. Information
-    and Inference 8(1), 2019.
-    """
-    n = check_clusters(n_clusters, views[0].shape[0])
-    rng = check_random_state(random_state)
-    run = Run(tol, max_iter, callback)
-    if normalize:
-        views = [preprocessing.normalize(X) for X in views]
-    F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1), rng) for X in views])
-    if init == "pivots":
-        rotations = _pivoted_rotations(F)
-    else:
-        largest = np.abs(F).argmax(axis=1)[:, None]
-        F = F * np.where(np.take_along_axis(F, largest, axis=1) < 0, -1, 1)
-        rotations = np.stack([np.eye(n_clusters, dtype=F.dtype)] * len(F))
-    weights = np.ones(len(F), dtype=F.dtype)
-    labels = np.zeros(n, dtype=np.intp)
-    combined = np.zeros_like(F[0])
-    Y = np.zeros_like(F[0])
-    objective, changes = [], [np.inf]
-    for _ in run:
-        combined = np.tensordot(weights, F @ rotations, 1) / weights.sum()
-        labels = combined.argmax(axis=1)
-        Y[...] = labels[:, None] == np.arange(n_clusters)
-        rotations = np.stack([_rotate(A.T @ Y, R) for A, R in zip(F, rotations, strict=True)])
-        distance = np.linalg.norm(Y - F @ rotations, axis=(1, 2))
-        weights = 1.0 / np.maximum(distance, np.finfo(F.dtype).eps)
-        objective.append(float(np.linalg.norm(distance)))
-        changes.append(_change(objective))
-        run.record(max(changes[-2:]))
-    outcome = run.outcome
-    outcome["history"]["objective"] = np.array(objective)
-    return RotationResult(
-        labels=np.unique(labels, return_inverse=True)[1].astype(np.int32),
-        embedding=combined,
-        embeddings=F,
-        rotations=rotations,
-        weights=weights / weights.sum(),
-        **outcome,
-    )
-
-
-def _embed(X, n_clusters, n_neighbors, rng):
-    """Smallest eigenvectors of the normalised Laplacian of a nearest-neighbour graph.
-
-    Similarities are ``exp(-d^2 / (2 sigma^2))`` with sigma the mean distance to a neighbour.
-    """
-    distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
-    sigma = distance.mean() or 1.0
-    similarity = np.exp(-0.5 * (distance / sigma) ** 2)
-    n = len(index)
-    start = np.arange(0, n * n_neighbors + 1, n_neighbors)
-    A = scipy.sparse.csr_array((similarity.ravel(), index.ravel(), start), shape=(n, n))
-    A = (A + A.T) / 2
-    degree = A.sum(axis=1)
-    root = scipy.sparse.diags_array(1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)))
-    return leading_eigenvectors(root @ A @ root, n_clusters, rng)
-
-
-def _pivoted_rotations(F):
-    """For every view the rotation that brings common, well separated samples to the axes."""
-    n_clusters = F.shape[2]
-    side_by_side = np.concatenate(list(F), axis=1)
-    _, pivots = scipy.linalg.qr(side_by_side.T, mode="r", pivoting=True, check_finite=False)
-    return np.stack([_polar(A[pivots[:n_clusters]].T) for A in F])
-
-
-def _polar(M):
-    """The orthogonal matrix nearest to a square M."""
-    return _rotate(M, np.eye(len(M), dtype=M.dtype))
-
-
-def _rotate(M, former):
-    """The orthogonal matrix nearest to a square M; if there are several, nearest to ``former``.
-
-    M is singular where a cluster is empty.
-    """
-    U, s, Vt = scipy.linalg.svd(M, check_finite=False)
-    rank = int(np.sum(s > len(s) * np.finfo(s.dtype).eps * s[0]))
-    if rank < len(s):
-        A, _, Bt = scipy.linalg.svd(U[:, rank:].T @ former @ Vt[rank:].T, check_finite=False)
-        U[:, rank:] = U[:, rank:] @ (A @ Bt)
-    return U @ Vt
-
-
-def _change(objective):
-    """How far the last value is from any earlier one, relative to its distance from the first.
-
-    Infinite for the first value, 0 if it is one of the earlier ones.
-    """
-    *earlier, last = objective
-    nearest = min((abs(last - value) for value in earlier), default=np.inf)
-    return nearest / abs(objective[0] - last) if nearest > 0 and earlier else nearest
 
 
 class AWP(MultiViewClusterer):
     """Clustering by AWP: the clusters that rotated spectral embeddings of all views agree on.
 
     Learns no similarities, so it cannot be the ``graph`` of another method.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Not used, as nothing is random; all estimators have it.
 
     Attributes
     ----------
@@ -207,7 +48,7 @@ class AWP(MultiViewClusterer):
         self._keep_parameters(locals())
 
     def _solve(self, views, seed, n_threads, progress):
-        return self._attributes(self._call(views, progress, n_threads, random_state=seed))
+        return self._attributes(self._call(views, progress, n_threads))
 
     def _cut(self, learned, seed):
         return {}

@@ -10,17 +10,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._documentation import completed
-from .._progress import Progress
-from .._relevance import MAX_SAMPLES, ViewGraphs
-from .._warnings import warn_user
+from .._utils.documentation import completed
+from .._utils.messages import warn_user
+from .._utils.progress import Progress
+from .._utils.threads import use_threads
+from .._utils.validation import check_available_memory, check_clusters
+from ..judge._support import MAX_SAMPLES, ViewGraphs
+from ..solvers._method import CHECKS, check_seed, count, natural
 from ..spectral import spectral_labels
-from ..threads import use_threads
-from ..validation import check_available_memory, check_clusters
 from ..views import named_views
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
-from ._method import CHECKS, check_seed, count, natural
 
 
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
@@ -28,8 +28,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit runs in five steps, the hooks that a method may override:
 
-    1. ``_read(X)`` checks what the user gave and returns `NamedViews`; ``_warn(given)`` warns of what
-       is valid but meaningless.
+    1. ``_read(X)`` checks what the user gave and returns `NamedViews`; ``_warn(given)`` warns of
+       what is valid but meaningless.
     2. ``_check_memory(views)`` refuses what does not fit, by ``_arrays``: how many arrays of shape
        (v, n, n) and of shape (n, n) there are at most at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of what was learned, the affinity

@@ -6,21 +6,21 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._judge import REGRESSED
-from .._progress import Progress
-from .._relevance import MAX_SAMPLES
-from .._sources._passes import labels_of, summarised
-from .._sources._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
-from .._sparse._factors import view_scales
-from .._sparse._graphs import MEMORY
-from .._sparse._scan import CANDIDATES, LONGEST, SCALES
-from ..threads import use_threads
-from ..validation import check_available_memory, check_clusters, check_integer, in_bytes
+from .._utils.progress import Progress
+from .._utils.threads import use_threads
+from .._utils.validation import check_available_memory, check_clusters, check_integer, in_bytes
+from ..judge._landmarks import N_LANDMARKS
+from ..judge._ridge import REGRESSED
+from ..judge._scan import CANDIDATES, LONGEST, SCALES
+from ..judge._support import MAX_SAMPLES
+from ..similarity._factors import view_scales
+from ..similarity._sparse import MEMORY
+from ..solvers._method import either, option
 from ..views._columns import check_columns, in_order, warn_of_columns
-from ..views._rows import N_LANDMARKS
+from ..views._passes import labels_of, summarised
+from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
-from ._method import either, option
 
 # Samples that are fitted, at least and for each cluster: 60 clusters need 300 samples each.
 MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
@@ -39,7 +39,7 @@ class ConsensusTLRR(MultiViewClusterer):
        until labels no longer change.
 
     The cost is linear in the number of samples, but for the search for neighbours. If there are
-    more than ``max_samples``, a uniform sample of them is clustered, and ridge regression labels the
+    more than ``max_samples``, a uniform subsample is clustered, and ridge regression labels the
     others, as it labels new samples in `predict`.
 
     Samples may lack views: rows of NaN, as `views.align` makes them. Such samples are similar to
@@ -62,8 +62,8 @@ class ConsensusTLRR(MultiViewClusterer):
         every view that is not constant.
     store : {"all", "labels"}, default="all"
         What a fitted model stores. "all" is about 1 KB for each of the m clustered samples, and
-        what `predict` needs: **rows of 600 samples** in every view, 1.4 MB for their kernel, and for
-        a view of more features than samples the matrix that maps them. "labels" leaves out
+        what `predict` needs: **rows of 600 samples** in every view, 1.4 MB for their kernel, and
+        for a view of more features than samples the matrix that maps them. "labels" leaves out
         ``affinity_matrix_`` and the labels in ``candidates_``.
 
     Attributes
@@ -156,7 +156,8 @@ class ConsensusTLRR(MultiViewClusterer):
             labels = fitted.labels[rank]
             if plan.n_fitted < source.n_samples:
                 progress.stage("prediction")
-                labels = labels_of(source, fitted.predictor, numbers[rank], labels)
+                predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
+                labels = labels_of(source, predictor, numbers[rank], labels)
             else:
                 labels = source.labels_like(labels)
         candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}
@@ -211,8 +212,23 @@ class ConsensusTLRR(MultiViewClusterer):
         if self.memory_limit is not None:
             source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))
         nothing = np.empty(0, dtype=np.intp)
-        with use_threads(self.n_threads, source.n_samples):
-            return labels_of(source, self._predictor, nothing, nothing.astype(np.int64))
+        with use_threads(self.n_threads, source.n_samples) as n_threads:
+            predictor = partial(self._predictor, n_threads=source.threads(n_threads))
+            return labels_of(source, predictor, nothing, nothing.astype(np.int64))
+
+    def to_native(self):
+        """What the C interface needs to label new samples: ``mvsc_predictor`` as plain arrays.
+
+        Returns
+        -------
+        dict
+            ``views``, a list of the numbers of the views whose rows ``mvsc_predict`` takes, and the
+            fields of the struct in ``mvsc_fast.h``: numbers, arrays, and lists of arrays of these
+            views, in which None is a null pointer. All arrays are C-contiguous and of the types of
+            the header. Some are the model's own: do not change them.
+        """
+        check_is_fitted(self)
+        return self._predictor.to_native()
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "labels_")

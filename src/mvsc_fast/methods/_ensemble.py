@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from .._repr import ShortRepr
-from .._sparse._spectral import dense_eigenpairs
-from ..threads import use_threads
-from ..validation import check_integer
+from .._utils.short_repr import ShortRepr
+from .._utils.threads import use_threads
+from .._utils.validation import check_integer
+from ..similarity._affinity import regularized
+from ..solvers._tlrr import tlrr
+from ..spectral import spectral_embedding
 from ._base import draw_seed
-from ._tlrr import TAIL, tlrr
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
 MAX_TUPLES = 400  # the problem is dense in them; no fewer than clusters
@@ -140,13 +140,12 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
         callback=callback,
     )
     pairs = np.outer(size, size)
-    S, S_W = result.tensor.sum(axis=0), agree.sum(axis=0)
-    S = S / ((S * pairs).sum() or 1.0) + TAIL * S_W / (S_W * pairs).sum()
-    # Eigenvectors of the n x n affinity, constant on tuples: of D^1/2 S D^1/2, D = diag(size).
-    root = np.sqrt(size / (S @ size))
-    _, vectors = dense_eigenpairs(S * root[:, None] * root, n_clusters)
+    S, S_W = result.tensor.sum(axis=0) * pairs, agree.sum(axis=0) * pairs
+    # The eigenvectors of the n x n affinity are constant on tuples, and equal to those of the sums
+    # over pairs of tuples but for the lengths of rows, which are 1 in the embedding.
+    embedding = spectral_embedding(regularized(S, S_W, size.sum()), n_clusters)
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
-    labels = model.fit(normalize(vectors[:, ::-1]), sample_weight=size).labels_
+    labels = model.fit(embedding, sample_weight=size).labels_
     return labels.astype(np.int64), result.gap
 
 

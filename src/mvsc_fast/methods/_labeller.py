@@ -6,22 +6,20 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._judge import Judge, one_hot, refined_labels
-from .._relevance import ViewGraphs
-from .._sparse._nearest_rows import searched_approximately
-from .._sparse._scan import SCALES, scan, sizes_of
-from .._sparse._spectral import embedded, warn_of_unlike
-from ..spectral import assign
-from ..views._missing import imputed, imputed_features
+from ..judge._landmarks import Predictor
+from ..judge._ridge import Judge, one_hot, refined_labels
+from ..judge._scan import SCALES, scan, sizes_of
+from ..judge._support import ViewGraphs
+from ..similarity._affinity import warn_of_unlike
+from ..similarity._nearest_rows import searched_approximately
+from ..spectral import assign, embedded
+from ..views._missing import imputed
 from ..views._rows import (
-    BLOCK,
-    LandmarkFeatures,
     ViewRows,
     constant_views,
     equal_samples,
     observed,
     presence,
-    tiled,
     warn_of_few,
 )
 from ._ensemble import fused_labels
@@ -62,36 +60,6 @@ class Fitted(NamedTuple):
     gap: float
 
 
-class Predictor(NamedTuple):
-    """Labels of new rows by ridge regression on the features of the judge.
-
-    Attributes
-    ----------
-    features : LandmarkFeatures
-    coefficients : ndarray of shape (D, n_clusters), float32
-    used : list of int
-        Numbers of the views that have a part in it.
-    """
-
-    features: LandmarkFeatures
-    coefficients: np.ndarray
-    used: list
-
-    def __call__(self, views):
-        """Labels of some rows of all views; rows of views may be NaN."""
-        views, labels = [views[i] for i in self.used], []
-        n = views[0].shape[0]
-        for first in range(0, n, BLOCK):
-            rows = slice(first, min(first + BLOCK, n))
-            block = [tiled(X[rows]) for X in views]
-            if presence(block) is None:
-                predicted = self.features.products(block, self.coefficients)
-            else:
-                predicted = imputed_features(self.features, block) @ self.coefficients
-            labels.append(predicted[: rows.stop - rows.start].argmax(axis=1))
-        return np.concatenate(labels)
-
-
 def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads, progress):
     """Cluster samples in canonical order.
 
@@ -128,9 +96,7 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
         present = np.ones((len(views), len(equal)), dtype=bool)
     progress.log(f"views {used}, {len(equal)} samples")
 
-    candidates, affinity = _labellings(
-        there, present[used], n_clusters, seed, n_threads, progress
-    )
+    candidates, affinity = _labellings(there, present[used], n_clusters, seed, n_threads, progress)
     if equal[-1] < n_clusters:  # no more distinct samples than clusters
         candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))

@@ -3,12 +3,12 @@
 import numpy as np
 import scipy.sparse
 
-from .. import graphs
-from .._relevance import view_support
-from .._sparse._factors import SCALES, view_scales
-from .._sparse._spectral import warn_of_unlike
+from .._utils.validation import check_similarities, check_sparse_similarities
+from ..judge._support import view_support
+from ..similarity import _dense as graphs
+from ..similarity._affinity import warn_of_unlike
+from ..similarity._factors import SCALES, view_scales
 from ..spectral import fuse
-from ..validation import check_similarities, check_sparse_similarities
 from ..views import NamedViews
 from ._base import MultiViewClusterer, as_array, fit_nested
 

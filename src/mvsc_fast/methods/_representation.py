@@ -1,9 +1,8 @@
 """Bases of the estimators that learn relations between samples."""
 
-from .._warnings import warn_user
-from ..graphs import graph_basis
+from .._utils.messages import warn_user
+from ..solvers._transforms import Basis, check_sample_transform, graph_basis
 from ..spectral import fuse
-from ..transforms import Basis, check_sample_transform
 from ._base import MultiViewClusterer, as_array, fit_nested
 
 

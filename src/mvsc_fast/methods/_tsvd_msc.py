@@ -1,77 +1,7 @@
-"""t-SVD-MSC: subspace clustering with a rotated tensor nuclear norm (Xie et al. 2018)."""
+"""The estimator of TSVDMSC."""
 
-from ..solvers._representation import MU_MAX, ThinView, solve_tsvd
-from ..solvers._run import Run
-from ..transforms import check_sample_transform, resolve_sample_transform
-from ..views import check_views
-from ._method import method, option, positive
+from ..solvers._tsvd_msc import tsvd_msc
 from ._representation import SampleTransformClusterer
-
-
-@method(
-    check_views,
-    lam=positive,
-    sample_transform=check_sample_transform,
-    update=option("joint", "sequential"),
-)
-def tsvd_msc(
-    views,
-    *,
-    lam=0.05,
-    sample_transform="dft",
-    update="joint",
-    tol=1e-7,
-    max_iter=200,
-    mu=1e-4,
-    n_threads=None,
-    callback=None,
-):
-    """Learn self-representations of all views under a rotated tensor nuclear norm.
-
-    Minimises ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` subject to ``X_i = X_i Z_i + E_i``
-    (Xie et al. 2018, Eq. 9) by ADMM whose penalties double every iteration. Every X_i is replaced
-    by the factor S V^T of its thin SVD, which changes no norm and no product, so the cost does
-    not grow with the number of features.
-
-    Parameters
-    ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
-    lam : float, default=0.05
-        Weight of the misfit. Published values run from 0.05 to 1.1; over shuffled data sets the
-        small end does best, and 0.2 already fails on sparse text.
-    sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
-        The transform along the samples in the tensor norm. "dft" is the published one; **its result
-        depends on the order of the samples** and is flattered by files sorted by class. "graph"
-        takes the eigenvectors of a similarity graph instead, which are free of the order;
-        an orthonormal matrix brings its own basis as columns.
-    update : {"joint", "sequential"}, default="joint"
-        "joint" updates all E and multipliers once an iteration; "sequential" inside the loop over
-        the views, as the released code does.
-    tol : float, default=1e-7
-        On the largest absolute row sum of every constraint residual.
-    max_iter : int, default=200
-        It takes 20 to 40.
-
-    Returns
-    -------
-    RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, both (v, n, n).
-
-    References
-    ----------
-    Xie, Tao, Zhang, Liu, Zhang, Qu: On unifying multi-view self-representations for clustering
-    by tensor multi-rank minimization. IJCV 126, 2018.
-    """
-    transform = resolve_sample_transform(sample_transform, views)
-    return solve_tsvd(
-        [ThinView(X, transform) for X in views],
-        shrink=lambda T, t: transform.shrink(T, t, n_threads),
-        restore=lambda T: transform.inverse(T, axis=1),
-        run=Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX),
-        lam=lam,
-        update=update,
-    )
 
 
 class TSVDMSC(SampleTransformClusterer):

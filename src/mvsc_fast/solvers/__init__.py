@@ -1,15 +1,25 @@
-"""Iterations on validated data, no estimator code; what they return, and what a callback sees."""
+"""One function for each method, on arrays: from views or similarities to a tensor."""
 
-from ._dual import solve_dual
-from ._ialm import solve_ialm
+from .._utils.progress import IterationState
+from ._awp import awp
+from ._dimsc import dimsc
+from ._etlmsc import etlmsc
+from ._lmsc import lmsc
+from ._lt_msc import lt_msc
+from ._mcles import mcles
 from ._results import (
-    IterationState,
     LatentResult,
     RecoveryResult,
     RepresentationResult,
     RotationResult,
     TLRRResult,
 )
+from ._scmv_3dt import scmv_3dt
+from ._snn import snn
+from ._tlrr import tlrr
+from ._trpca import trpca
+from ._tsvd_msc import tsvd_msc
+from ._ut_svd_msc import ut_svd_msc
 
 __all__ = [
     "IterationState",
@@ -18,6 +28,16 @@ __all__ = [
     "RepresentationResult",
     "RotationResult",
     "TLRRResult",
-    "solve_dual",
-    "solve_ialm",
+    "awp",
+    "dimsc",
+    "etlmsc",
+    "lmsc",
+    "lt_msc",
+    "mcles",
+    "scmv_3dt",
+    "snn",
+    "tlrr",
+    "trpca",
+    "tsvd_msc",
+    "ut_svd_msc",
 ]

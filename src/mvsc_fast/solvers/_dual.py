@@ -3,9 +3,10 @@
 import numpy as np
 import scipy.sparse
 
-from ..threads import blas_threads
-from ._results import IterationState, TLRRResult
-from ._tlrr import screen, solve
+from .._utils.progress import IterationState
+from .._utils.threads import blas_threads
+from ._results import TLRRResult
+from ._tlrr_binding import screen, solve
 
 
 def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sample_weight=None):

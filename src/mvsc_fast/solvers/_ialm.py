@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from ..threads import blas_threads
-from ._results import IterationState, TLRRResult
-from ._tlrr import solve
+from .._utils.progress import IterationState
+from .._utils.threads import blas_threads
+from ._results import TLRRResult
+from ._tlrr_binding import solve
 
 
 def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threads, callback):

@@ -5,8 +5,8 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from ..transforms import Basis
 from ._results import RepresentationResult
+from ._transforms import Basis
 
 MU_MAX = 1e11
 RHO_MAX = 1e13

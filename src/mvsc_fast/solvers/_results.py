@@ -1,32 +1,11 @@
-"""What a solver returns, and what its callback sees."""
+"""What a solver returns."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from .._repr import ShortRepr
-
-
-class IterationState(NamedTuple):
-    """What ``callback(state)`` receives after every iteration; returning True stops the run.
-
-    The callback of an estimator gets one at the beginning of every stage, too.
-    """
-
-    iteration: int
-    """Number of this iteration, from 1; 0 at the beginning of an estimator's stage."""
-    residual: float
-    """What is compared with ``tol``; NaN where nothing is."""
-    seconds: float
-    """Time since the solver, or the fit of an estimator, started."""
-    block: int = 0
-    """Independent block of samples whose iteration this is; 0 where there is only one."""
-    stage: str = "solve"
-    """What an estimator is doing; a function only solves."""
-    total: int | None = None
-    """Iterations that there are at most, None where the stage has none."""
+from .._utils.short_repr import ShortRepr
 
 
 @dataclass(repr=False)

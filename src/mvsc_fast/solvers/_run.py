@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from ._results import IterationState
+from .._utils.progress import IterationState
 
 
 class Run:

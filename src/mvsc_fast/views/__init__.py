@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from ..validation import check_finite, check_memory, check_option, in_range
+from .._utils.validation import check_finite, check_memory, check_option, in_range
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
 
@@ -110,8 +110,8 @@ def _listed(views):
     """[(name, matrix)] of every view, and whether several could have been given."""
     if isinstance(views, (str, bytes)):
         raise ValueError(
-            f"got the string {views[:40]!r} instead of views: files are read by "
-            "mvsc_fast.readers.load_views"
+            f"got the string {views[:40]!r} instead of views: read the file first, as by "
+            "numpy.load or pandas.read_csv"
         )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False

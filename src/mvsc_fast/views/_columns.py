@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import normalize
 
-from .._warnings import warn_user
+from .._utils.messages import warn_user
 from ._frames import check_same_columns, shown, view_title
 from ._rows import is_constant, observed, spread
 
@@ -15,7 +15,7 @@ FEW_COLUMNS = 4
 # real sets: at most .71, but for the morphological features of the digits (1.0), which help beside
 # other views. Unscaled tables of measurements: .98 and more, in all views.
 LARGEST_SHARE = 0.9
-MAX_SAMPLES = 2000  # as many tell a share
+MAX_SAMPLES = 300  # samples that shares are estimated on
 
 
 def in_order(X, names):

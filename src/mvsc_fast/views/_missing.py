@@ -1,13 +1,12 @@
 """Samples that lack some views, rows of NaN: these rows are predicted from the views they have."""
 
 import numpy as np
-import scipy.linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
+from ..judge._landmarks import ridge_coefficients
 from ._rows import BLOCK, dense, presence, spread, unit_rows
 
-RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # samples that it learns from
 
 
@@ -55,7 +54,7 @@ def imputed(views):
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
         Z = others(i, learned)
-        coefficients = _ridge(Z, dense(U[rank[i][learned]]) - mean)
+        coefficients = ridge_coefficients(Z, dense(U[rank[i][learned]]) - mean)
         filled = np.empty(views[i].shape, dtype=U.dtype)
         filled[has] = dense(U)
         missing = np.flatnonzero(~has)
@@ -66,47 +65,3 @@ def imputed(views):
             np.maximum(filled, 0, out=filled)
         out[i] = filled
     return out
-
-
-def _ridge(Z, targets):
-    """Coefficients (Z Z^T + I / 2)^-1 targets."""
-    kernel = Z @ Z.T
-    kernel[np.diag_indices(len(kernel))] += RIDGE
-    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
-
-
-def imputed_features(features, views):
-    """Features of new samples that may lack views, by ridge regression on the landmarks.
-
-    As `imputed`, in rows Z of `ViewRows`.
-
-    Parameters
-    ----------
-    features : LandmarkFeatures
-    views : list of ndarray or csr_matrix of shape (m, d_i)
-
-    Returns
-    -------
-    ndarray of shape (m, D), float32
-    """
-    present = presence(views)
-    if present is None:
-        return features.transform(views)
-    given = []  # centred rows, 0 where missing
-    for X, has, view in zip(views, present, features.rows, strict=True):
-        rows = np.zeros((len(has), len(view.mean)))
-        if has.any():
-            rows[has] = view.transform(X[has]) - view.mean
-        given.append(rows)
-    out = []
-    for i, (has, view) in enumerate(zip(present, features.rows, strict=True)):
-        rows = given[i] + view.mean
-        if not has.all():
-            others = [j for j in range(len(views)) if j != i]
-            Z = normalize(np.hstack([features.landmarks[j] for j in others]))
-            new = normalize(np.hstack([given[j][~has] for j in others]))
-            found = (new @ Z.T) @ _ridge(Z, features.landmarks[i]) + view.mean
-            rows[~has] = normalize(found)
-        out.append(rows)
-    return features.of_rows(out)
-

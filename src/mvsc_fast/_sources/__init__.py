@@ -1,1 +1,0 @@
-"""Views that are read in blocks: from memory, files and Dask arrays."""

@@ -1,1 +1,0 @@
-"""Similarities kept where their tubes are longest: factors, graphs, embeddings, votes."""

@@ -1,0 +1,1 @@
+"""What every folder may use: threads, validation, messages, progress, documentation."""

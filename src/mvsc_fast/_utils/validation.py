@@ -1,0 +1,343 @@
+"""Checks of single parameters and of similarity tensors, with messages that say what to do."""
+
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array, check_scalar
+
+from .._kernels import LARGEST_SLICE
+from .messages import warn_user
+
+__all__ = [
+    "available_memory",
+    "check_available_memory",
+    "check_clusters",
+    "check_finite",
+    "check_integer",
+    "check_memory",
+    "check_number",
+    "check_numbers",
+    "check_option",
+    "check_sample_weight",
+    "check_similarities",
+    "check_slice_size",
+    "check_sparse_similarities",
+    "check_squarable",
+    "in_bytes",
+    "in_range",
+    "largest_squarable",
+]
+
+
+def check_integer(value, name, minimum):
+    """The integer ``value``, at least ``minimum``."""
+    return int(check_scalar(value, name, Integral, min_val=minimum))
+
+
+def check_number(value, name, low=None, high=None, *, open_interval=False):
+    """The finite number ``value`` between ``low`` and ``high``, ends included unless open."""
+    ends = "neither" if open_interval else "both"
+    check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be a finite number.")
+    return float(value)
+
+
+def check_clusters(n_clusters, n_samples):
+    """The number of samples, at least ``n_clusters``."""
+    if n_clusters > n_samples:
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
+        )
+    return n_samples
+
+
+def check_numbers(values, name, count, low=None):
+    """A list of ``count`` finite numbers, at least ``low``, from as many or from one for all."""
+    values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
+    if len(values) not in (1, count):
+        raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
+    return [check_number(value, name, low) for value in values * (count // len(values))]
+
+
+def check_sample_weight(value, name):
+    """One-dimensional float64 array of finite positive weights."""
+    if np.ndim(value) != 1:
+        raise ValueError(f"{name} must have one weight for each sample, got {value!r}")
+    weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
+    if not weight.min() > 0:
+        p = int(weight.argmin())
+        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: leave such samples out of W")
+    if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
+        raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
+    return weight
+
+
+def check_option(value, name, options):
+    """The string ``value``, one of ``options``."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def check_finite(X, what, columns=None, rows=None):
+    """Raise ValueError with the number and the first place of NaN and infinite entries of X.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+    what : str
+        What the message calls X.
+    columns : list, optional
+        Names of the columns.
+    rows : ndarray of int, optional
+        Numbers of the rows, where X has only some.
+    """
+    sparse = hasattr(X, "tocsr")
+    values = X.data if sparse else X
+    if np.isfinite(np.sum(values, dtype=np.float64)):
+        return
+    bad = ~np.isfinite(values)
+    if not bad.any():  # their sum overflows
+        return
+    nans = int(np.count_nonzero(np.isnan(values)))
+    if sparse:
+        A = X.tocoo()
+        first = min(zip(A.row[~np.isfinite(A.data)], A.col[~np.isfinite(A.data)], strict=True))
+    else:
+        first = np.unravel_index(int(bad.argmax()), bad.shape)
+    row, column = int(first[0]), int(first[-1])
+    name = f"{columns[column]!r}" if columns is not None else column
+    raise ValueError(
+        f"{what} contains {nans} NaN and {np.count_nonzero(bad) - nans} infinity values, the first "
+        f"in row {row if rows is None else rows[row]}, column {name}: impute or remove them first"
+    )
+
+
+def check_squarable(X, what):
+    """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
+    values = X.data if hasattr(X, "tocsr") else X
+    largest = _largest(values)
+    if largest > largest_squarable(values.dtype, values.size):
+        raise ValueError(
+            f"{what} has entries up to {largest:.3g}, too large to be squared in "
+            f"{values.dtype}: rescale it"
+        )
+
+
+def in_range(X):
+    """X, times a power of two where its largest entry is too large to be squared, or below 2^-10.
+
+    Lengths of rows can then be taken: squares would overflow, or vanish, and scikit-learn takes
+    lengths below ten epsilons for zero.
+    """
+    values = X.data if hasattr(X, "tocsr") else X
+    largest = _largest(values)
+    if largest == 0 or 2.0**-10 <= largest <= largest_squarable(values.dtype, values.size):
+        return X
+    exponent = -int(np.frexp(largest)[1])
+    if not hasattr(X, "tocsr"):
+        return np.ldexp(X, exponent)
+    X = X.copy()
+    X.data = np.ldexp(X.data, exponent)
+    return X
+
+
+def _largest(values):
+    """Largest modulus, NaN left out."""
+    if values.size == 0:
+        return 0.0
+    return float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None), 0.0))
+
+
+def largest_squarable(dtype, count):
+    """The largest entry whose squares can be summed over ``count`` entries."""
+    return float(np.sqrt(np.finfo(dtype).max / max(count, 1)) / 4)
+
+
+def check_slice_size(n, what):
+    """Raise ValueError if slices of n samples are too large for LAPACK."""
+    if n > LARGEST_SLICE:
+        raise ValueError(
+            f"{what} has {n} samples; LAPACK's eigensolvers end at {LARGEST_SLICE}. "
+            "Cluster a sample of the data, or split it into its connected components first"
+        )
+
+
+def check_memory(needed, what):
+    """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
+    check_available_memory(
+        needed,
+        what,
+        "float32 input halves it, a sparser W splits into smaller blocks, or cluster a sample of "
+        "the data",
+    )
+
+
+def check_available_memory(needed, what, way_out):
+    """As `check_memory`, with what the message suggests instead."""
+    available = available_memory()
+    if needed > available:
+        raise MemoryError(
+            f"{what} needs about {in_bytes(needed)}, {in_bytes(available)} are available: {way_out}"
+        )
+
+
+def in_bytes(count):
+    """A number of bytes in MiB or GiB."""
+    return f"{count / 2**30:.3g} GiB" if count >= 2**30 else f"{count / 2**20:.3g} MiB"
+
+
+def available_memory():
+    """Bytes that this process may still allocate: free memory within the cgroup's limit."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return float("inf")
+    try:
+        with (
+            open("/sys/fs/cgroup/memory.max") as limit,
+            open("/sys/fs/cgroup/memory.current") as used,
+        ):
+            available = min(available, int(limit.read()) - int(used.read()))
+    except (OSError, ValueError):
+        pass
+    return available
+
+
+def check_sparse_similarities(W, *, nonnegative=False, name="W"):
+    """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
+    W = [scipy.sparse.csr_array(A) for A in W]
+    n = W[0].shape[0]
+    dtype = np.result_type(*(A.dtype for A in W))
+    dtype = np.float32 if dtype == np.float32 else np.float64
+    out = []
+    for i, A in enumerate(W):
+        if A.shape != (n, n):
+            raise ValueError(
+                f"{name}: slice {i} has shape {A.shape}, slice 0 has {W[0].shape}: every slice "
+                "must be square and of the same size"
+            )
+        if A.dtype.kind not in "fiub":
+            raise ValueError(f"{name}: slice {i} has dtype {A.dtype}: similarities must be real")
+        A = A.astype(dtype)
+        A.sum_duplicates()
+        check_finite(A, f"{name}: slice {i}")
+        if nonnegative and A.nnz and A.data.min() < 0:
+            raise ValueError(
+                f"{name}: slice {i} has {int((A.data < 0).sum())} negative entries (smallest "
+                f"{A.data.min():.3g}): similarities must be >= 0"
+            )
+        difference = abs(A - A.T)
+        asymmetry = difference.max() if difference.nnz else 0.0
+        if asymmetry > 0:
+            if asymmetry > 100 * np.finfo(dtype).eps * abs(A).max():
+                _warn_asymmetry(name, i, asymmetry / abs(A).max())
+            A = ((A + A.T) / 2).astype(dtype)
+        out.append(scipy.sparse.csr_array(A))
+    return out
+
+
+def check_similarities(W, *, nonnegative=False, name="W"):
+    """One C-contiguous float tensor of shape (v, n, n) with symmetric slices.
+
+    Parameters
+    ----------
+    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+        Not copied if it is a C-contiguous float32 or float64 tensor with symmetric slices.
+    nonnegative : bool, default=False
+        Refuse negative entries.
+    name : str
+        What the messages call W.
+
+    Raises
+    ------
+    ValueError
+        On empty input, slices that are not square or differ in size, entries that are not finite
+        real numbers, or are too large to be squared.
+    """
+    if isinstance(W, (list, tuple)):
+        if len(W) == 0:
+            raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")
+        slices = [np.asarray(A) for A in W]
+    else:
+        W = np.asarray(W)
+        if W.ndim != 3:
+            raise ValueError(
+                f"{name} must be a list of n x n matrices or an array of shape (v, n, n), "
+                f"got an array of shape {W.shape}"
+            )
+        if len(W) == 0:
+            raise ValueError(f"{name} has shape {W.shape}: at least one view is needed")
+        slices = W
+    n = slices[0].shape[0] if slices[0].ndim else 0
+    for i, A in enumerate(slices):
+        if A.ndim != 2 or A.shape[0] != A.shape[1]:
+            raise ValueError(f"{name}: slice {i} has shape {A.shape}, it must be square")
+        if A.shape[0] != n:
+            raise ValueError(
+                f"{name}: slice {i} has {A.shape[0]} samples, slice 0 has {n}: every view must "
+                "describe the same samples"
+            )
+    if n == 0:
+        raise ValueError(f"{name} has no samples")
+    check_slice_size(n, name)
+    dtype = np.result_type(*(A.dtype for A in slices))
+    if dtype.kind == "c":
+        raise ValueError(f"{name}: Complex data not supported, similarities must be real")
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        raise ValueError(f"{name} has dtype {dtype}: convert it to float32 or float64")
+    dtype = np.dtype(np.float32) if dtype in (np.float16, np.float32) else np.dtype(np.float64)
+
+    if isinstance(slices, np.ndarray):
+        tensor = np.ascontiguousarray(slices, dtype=dtype)
+    else:
+        tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
+    for i, A in enumerate(tensor):
+        check_finite(A, f"{name}: slice {i}")
+        if A.min() < 0 and nonnegative:
+            raise ValueError(
+                f"{name}: slice {i} has {int((A < 0).sum())} negative entries (smallest "
+                f"{A.min():.3g}): similarities must be >= 0"
+            )
+        check_squarable(A, f"{name}: slice {i}")
+    borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
+    return _symmetric(tensor, borrowed, name)
+
+
+def _symmetric(tensor, borrowed, name):
+    """The tensor with its slices averaged with their transposes, where they differ."""
+    worst, where = 0.0, None
+    asymmetric = []
+    for i, A in enumerate(tensor):
+        asymmetry = _largest_asymmetry(A)
+        if asymmetry > 0:
+            asymmetric.append(i)
+        scale = max(A.max(), -A.min())
+        if asymmetry > 100 * np.finfo(A.dtype).eps * scale and asymmetry > worst * scale:
+            worst, where = asymmetry / scale, i
+    if asymmetric and borrowed:
+        tensor = tensor.copy()
+    for i in asymmetric:
+        tensor[i] = (tensor[i] + tensor[i].T) / 2
+    if where is not None:
+        _warn_asymmetry(name, where, worst)
+    return tensor
+
+
+def _warn_asymmetry(name, i, share):
+    warn_user(
+        f"{name}: slice {i} is not symmetric (largest difference {share:.2g} of the largest "
+        "entry): slices are averaged with their transposes"
+    )
+
+
+def _largest_asymmetry(A, block=256):
+    """max |A - A^T| without an n x n temporary."""
+    return max(
+        float(np.abs(A[j : j + block, j:] - A[j:, j : j + block].T).max())
+        for j in range(0, len(A), block)
+    )

@@ -1,0 +1,249 @@
+"""The columns of a table that are features, and what must not be among them."""
+
+import re
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from ._tables import ID_NAME
+
+LABEL = re.compile(
+    r"y|(?:.*[ _.-])?(?:class(?:es)?|clusters?|gt|labels?|targets?|truth|subtypes?|diagnos[ei]s"
+    r"|outcomes?)|.*histolog.*",
+    re.IGNORECASE,
+)
+CLASSES = 50  # that a column of labels may have
+SURVIVAL = re.compile(
+    r"(?:os|dss|dfi|pfi|dfs|pfs|rfs)(?:[ _.-](?:time|status|event|days|months))?"
+    r"|vital[ _.-]?status|.*survival.*|days[ _.-]to[ _.-](?:death|last[ _.-].*)",
+    re.IGNORECASE,
+)
+# What stands for a missing number in the files of many programs.
+CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]
+CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1)]
+REPEATED = 3  # times that a code occurs
+
+
+def columns_named(columns, names, n_columns, what):
+    """Positions of the columns that a text such as "height,w*,4-9,!weight" names.
+
+    Returns
+    -------
+    chosen : list of int
+        In the order of the text; all others where it only excludes some.
+    explicit : set of int
+        Those that it names, or has the number of; none where it only excludes.
+    """
+    found, explicit, excluded, only_excludes = [], set(), set(), True
+    for one in (part.strip() for part in columns.split(",")):
+        excludes = one.startswith("!")
+        one = one.removeprefix("!")
+        numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", one)
+        if names is not None and one in names:
+            new = [k for k, name in enumerate(names) if name == one]
+        elif numbers:
+            low, high = int(numbers[1]), int(numbers[2] or numbers[1])
+            if not 1 <= low <= high <= n_columns:
+                raise ValueError(f"{what}: no columns {one}, it has {n_columns}")
+            new = list(range(low - 1, high))
+        else:
+            new = [k for k, name in enumerate(names or []) if one and fnmatchcase(name, one)]
+        if excludes:
+            excluded.update(new)
+            continue
+        if not new:
+            held = f"its columns are {', '.join(names[:8])}" if names else "it has no header"
+            raise ValueError(f"{what}: no column {one!r} ({held})")
+        only_excludes = False
+        if "*" not in one:
+            explicit.update(new)
+        found += [k for k in new if k not in found]
+    chosen = range(n_columns) if only_excludes else found
+    return [k for k in chosen if k not in excluded], explicit
+
+
+def check_exclusions(columns, tables):
+    """ValueError if --columns excludes what no table has."""
+    for one in (part.strip() for part in columns.split(",")):
+        name = one.removeprefix("!")
+        known = any(fnmatchcase(own, name) for table in tables for own in table.names or [])
+        if one.startswith("!") and not known and not re.fullmatch(r"\d+(?:-\d+)?", name):
+            files = " and ".join(table.name for table in tables)
+            raise ValueError(f"--columns {one}: there is no such column in {files}")
+
+
+def features(table, id_column, columns, twins=()):
+    """The positions of the features of a table, checked, and their matrix.
+
+    Parameters
+    ----------
+    table : Table
+    id_column : int or None
+    columns : str or None
+        As in `columns_named`.
+    twins : iterable of int
+        Columns with the same values as a column of another table.
+    """
+    d = table.numbers.shape[1]
+    chosen, explicit, patterns = list(range(d)), set(), False
+    if columns is not None:
+        chosen, explicit = columns_named(columns, table.names, d, table.name)
+        patterns = any(not one.strip().startswith("!") for one in columns.split(","))
+        if id_column in explicit:
+            raise ValueError(f"{table.name}: {table.title(id_column)} has ids and is in --columns")
+    chosen = [k for k in chosen if k != id_column]
+    if not patterns:
+        chosen = _without_counts(table, id_column, chosen)
+        _check_no_ids(table, chosen, twins)
+        _check_no_labels(table, chosen)
+    if not chosen:
+        raise ValueError(f"{table.name}: no numbers found next to the ids")
+    _check_text(table, chosen)
+    whole = chosen == list(range(chosen[0], chosen[-1] + 1))
+    return chosen, table.numbers[:, slice(chosen[0], chosen[-1] + 1) if whole else chosen]
+
+
+def exclusion(names):
+    """What to say to leave out some columns."""
+    return f"--columns '{','.join('!' + name for name in names)}'"
+
+
+def _named(table, k):
+    return table.names[k] if table.names and table.names[k] else str(k + 1)
+
+
+def _without_counts(table, id_column, chosen):
+    """Columns but for a nameless first one that counts the rows, where another one has the ids."""
+    nameless = table.names is not None and table.names[0].lower() in ("", "unnamed: 0")
+    if id_column is None or 0 not in chosen or table.places is not None or not nameless:
+        return chosen
+    column = table.numbers[table.filled(), 0]
+    if not np.array_equal(np.sort(column), column.min() + np.arange(len(column))):
+        return chosen
+    table.notes.append(f"{table.name}: column 1 has no name and counts the rows: it is left out")
+    return [k for k in chosen if k != 0]
+
+
+def _check_no_ids(table, chosen, twins):
+    for k in chosen:
+        named = table.names is not None and table.names[k] and ID_NAME.fullmatch(table.names[k])
+        if k in twins or named and k in table.cells and table.places is None and _whole(table, k):
+            raise ValueError(
+                f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
+                f"{_named(table, k)} takes it as ids, {exclusion([_named(table, k)])} leaves it "
+                "out, --columns '*' makes it a feature"
+            )
+
+
+def _whole(table, k):
+    column = table.numbers[:, k]
+    column = column[~np.isnan(column)]
+    return bool((column == np.floor(column)).all())
+
+
+def _check_no_labels(table, chosen):
+    found = []
+    for k in chosen if table.names is not None and table.places is None else ():
+        if SURVIVAL.fullmatch(table.names[k]):
+            found.append(k)
+        elif LABEL.fullmatch(table.names[k]):
+            cells = table.cells.get(k) or table.numbers[:, k].tolist()
+            if len(set(cells)) <= min(CLASSES, max(2, len(cells) // 2)):
+                found.append(k)
+    if found:
+        others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        names = [_named(table, k) for k in found]
+        alone = len(found) == len(chosen)
+        way = (f"leave the file out, or compare by --scores {table.name}" if alone else
+               f"{exclusion(names[:5])} leaves {'them' if others else 'it'} out")  # fmt: skip
+        raise ValueError(
+            f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
+            f"like a feature: {way}, --columns '*' makes it a feature"
+        )
+
+
+def _check_text(table, chosen):
+    words = [k for k in chosen if k in table.text]
+    strays = [(table.strays[k], k) for k in chosen if k in table.strays and k not in words]
+    if strays:
+        (row, cell), k = min(strays)
+        raise ValueError(f"{table.name}: {table.where(row, k)} is {cell!r}, not a number")
+    if words:
+        k, others = words[0], f" (and {len(words) - 1} more)" if len(words) > 1 else ""
+        cells = table.cells[k]
+        row = next(row for row, cell in enumerate(cells) if cell.strip())
+        raise ValueError(
+            f"{table.name}: {table.title(k)}{others} holds text ({table.where(row, k)} is "
+            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} leaves "
+            f"{'them' if others else 'it'} out, or make numbers of it"
+        )
+
+
+def check_numbers(table, chosen, X, rows):
+    """ValueError if a matrix has infinite, empty or coded cells; notes of empty rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    rows : ndarray of shape (n,)
+        Of the table.
+    """
+
+    def first(wrong):
+        row, k = (int(one[0]) for one in np.nonzero(wrong))
+        return table.where(rows[row], chosen[k])
+
+    infinite = np.isinf(X)
+    if infinite.any():
+        raise ValueError(
+            f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: make "
+            "numbers of them, or leave out such columns or samples"
+        )
+    empty = np.isnan(X)
+    whole = empty.all(axis=1)
+    if (empty.any(axis=1) & ~whole).any():
+        partly = empty & ~whole[:, None]
+        columns = np.flatnonzero(empty.all(axis=0))
+        told = ""
+        if len(columns):
+            names = [_named(table, chosen[k]) for k in columns[:5]]
+            told = f"; {len(columns)} columns are empty as a whole: {exclusion(names)}"
+        raise ValueError(
+            f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
+            f"leave out such columns or samples{told}"
+        )
+    if whole.any():
+        table.notes.append(
+            f"{table.name}: {np.count_nonzero(whole)} samples lack this view, their rows are empty"
+        )
+    _check_codes(table, X, first)
+    if table.names is not None:
+        names = [table.names[k] for k in chosen]
+        twice = len(names) - len(set(names))
+        if twice:
+            table.notes.append(f"{table.name}: {twice} columns have the name of another column")
+
+
+def _cells(where):
+    count = np.count_nonzero(where)
+    return "1 cell is" if count == 1 else f"{count} cells are"
+
+
+def _check_codes(table, X, first):
+    """ValueError if a code for missing numbers repeats far off all other numbers of its columns."""
+    for code in CODES:
+        there = X == code
+        columns = np.flatnonzero(there.any(axis=0))
+        if not len(columns) or np.count_nonzero(there) < REPEATED:
+            continue
+        others = np.where(there[:, columns], np.nan, X[:, columns])
+        if np.isnan(others).all(axis=0).any():
+            continue
+        low, high = np.nanmin(others, axis=0), np.nanmax(others, axis=0)
+        off = np.maximum(low - code, code - high)
+        if (off > np.maximum(high - low, 1.0)).all():
+            raise ValueError(
+                f"{table.name}: {_cells(there)} {code:.15g}, far off all other numbers of their "
+                f"{len(columns)} columns ({low.min():.4g} to {high.max():.4g}), the first in "
+                f"{first(there)}: if they stand for missing values, fill these"
+            )

@@ -1,0 +1,97 @@
+"""Views of the same samples, brought to one order by their ids."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..views._frames import shown
+from ._ids import check_alike
+
+
+class View(NamedTuple):
+    """The features of one view before rows are matched: a matrix, and the ids of its rows."""
+
+    name: str
+    values: np.ndarray
+    ids: list | None = None
+    id_name: str = ""
+    columns: list | None = None
+
+
+def matched(views, join):
+    """The matrices of some views, row by row of the same samples, their ids, and notes."""
+    with_ids = [view for view in views if view.ids is not None]
+    without = [view for view in views if view.ids is None]
+    if join is not None and (without or len(views) < 2):
+        names = ", ".join(view.name for view in without) or views[0].name
+        raise ValueError(f"--join matches files by ids: {names} has none, or no other to match")
+    if without:
+        return _in_given_order(views, with_ids, without)
+    first, notes = with_ids[0], []
+    places = [{one: row for row, one in enumerate(view.ids)} for view in with_ids]
+    for view, place in zip(with_ids[1:], places[1:], strict=True):
+        _check_same_ids(first, view, places[0], place, join)
+    if join == "outer":
+        ids = list(dict.fromkeys(one for view in with_ids for one in view.ids))
+    else:
+        ids = [one for one in first.ids if all(one in place for place in places)]
+    if not ids:
+        raise ValueError(f"no id is in all of {', '.join(view.name for view in with_ids)}")
+    matrices = []
+    for view, place in zip(with_ids, places, strict=True):
+        if view.ids == ids:
+            matrices.append(view.values)
+            continue
+        rows = np.array([place.get(one, -1) for one in ids])
+        X = view.values[rows]
+        X[rows < 0] = np.nan
+        matrices.append(X)
+    if join is not None:
+        total = len(set().union(*places))
+        lacking = sum(any(one not in place for place in places) for one in ids)
+        notes.append(
+            f"--join {join}: {len(ids)} samples"
+            + (f", {total - len(ids)} left out that not all files have" if join == "inner" else
+               f", {lacking} of which lack a view")
+        )  # fmt: skip
+    return matrices, np.array(ids, dtype=object), notes
+
+
+def _check_same_ids(first, view, ours, theirs, join):
+    """ValueError if two views have other ids and nothing says what to do."""
+    absent = [one for one in first.ids if one not in theirs]
+    extra = [one for one in view.ids if one not in ours]
+    if absent and extra:
+        check_alike(first.name, absent, view.name, extra)
+    if (absent or extra) and join is None:
+        sides = (extra, view.name), (absent, first.name)
+        told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
+        raise ValueError(
+            f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): --join "
+            "inner keeps the samples that are in every file, --join outer those of any file"
+        )
+
+
+def _in_given_order(views, with_ids, without):
+    """Views matched by position, since some have no ids."""
+    first, n = views[0], len(views[0].values)
+    for view in views[1:]:
+        if len(view.values) != n:
+            raise ValueError(
+                f"{view.name} has {len(view.values)} samples, {first.name} has {n}, and not both "
+                "have ids to match them by: every file must describe the same samples"
+            )
+    for view in with_ids[1:]:
+        if view.ids != with_ids[0].ids:
+            raise ValueError(
+                f"{view.name} and {with_ids[0].name} do not have the same ids in the same order, "
+                f"and {without[0].name} has none: no order fits all three"
+            )
+    notes = []
+    if with_ids:
+        names = ", ".join(view.name for view in without)
+        notes = [f"{names} has no ids: its {n} rows are taken in the order of {with_ids[0].name}"]
+    elif len(views) > 1 and any(view.columns is not None for view in views):
+        notes = [f"no ids are found: rows are matched by position, {n} in each file"]
+    ids = np.array(with_ids[0].ids, dtype=object) if with_ids else None
+    return [view.values for view in views], ids, notes

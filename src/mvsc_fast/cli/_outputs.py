@@ -1,0 +1,89 @@
+"""Files that the commands write: beside their place first, so that a failure leaves the old one."""
+
+import os
+import stat
+import sys
+import tempfile
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+
+
+def check_output(name):
+    """Make the folder of a file that will be written; OSError or ValueError if it cannot be."""
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder: name a file to write")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{name} cannot be written: no permission")
+
+
+def check_outputs(names, inputs=()):
+    """`check_output` of some files, which must not be each other, or a file that is read."""
+    for name in names:
+        check_output(name)
+        for other in inputs:
+            if _are_same(name, other):
+                raise ValueError(f"{name} is read{_also(name, other)}: name another file to write")
+    for name, other in combinations(names, 2):
+        if _are_same(name, other):
+            raise ValueError(f"{name} would be written twice{_also(name, other)}")
+
+
+def _also(name, other):
+    return "" if str(name) == str(other) else f", as {other}"
+
+
+def _are_same(name, other):
+    if os.path.exists(name) and os.path.exists(other):
+        return os.path.samefile(name, other)
+    return os.path.realpath(name) == os.path.realpath(other)
+
+
+@contextmanager
+def replaced(name, mode="w"):
+    """A stream for a file that gets its place when all is written.
+
+    What is not a plain file, or is the standard output, is written as it stands.
+    """
+    options = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    if not _is_replaceable(name):
+        with open(name, mode, **options) as stream:
+            yield stream
+        return
+    path = Path(os.path.realpath(name))  # a link stays a link
+    number, beside = tempfile.mkstemp(prefix=".mvsc-fast-", dir=path.parent)
+    os.close(number)
+    try:
+        with open(beside, mode, **options) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(beside, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _is_replaceable(name):
+    """Whether another file can take the place of a file."""
+    if not os.path.exists(name):
+        return True
+    there = os.stat(name)
+    if not stat.S_ISREG(there.st_mode) or not os.access(Path(name).resolve().parent, os.W_OK):
+        return False
+    for stream in (sys.__stdout__, sys.__stderr__):
+        try:
+            if os.path.samestat(there, os.fstat(stream.fileno())):
+                return False
+        except (AttributeError, OSError, ValueError):  # closed
+            continue
+    return True
+
+
+def _umask():
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,298 @@
+"""Multi-view data from tables and arrays, as the command line reads them."""
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..views._frames import shown
+from ._arrays import WHOLE
+from ._columns import LABEL, check_exclusions, check_numbers, features
+from ._ids import Column, check_distinct, find_ids, key_of
+from ._matching import View, matched
+from ._sheets import read_excel, read_parquet
+from ._tables import Table
+from ._text import is_text_table, read_text
+
+SHEETS = {".parquet": read_parquet, ".pq": read_parquet, ".xlsx": read_excel, ".xlsm": read_excel}
+KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
+STDIN, STDIN_NAME = "-", "standard input"
+ALL = "*"  # all files, where some can be named
+
+
+class Data(NamedTuple):
+    """The views of one data set.
+
+    Attributes
+    ----------
+    views : dict of str to DataFrame, ndarray, sparse matrix, or array on disk
+        Of shape (n_samples, n_features_i), by name of the file or of the array in it.
+    y : ndarray of shape (n_samples,) or None
+        Labels that the file holds.
+    ids : ndarray of str of shape (n_samples,) or None
+    id_name : str
+        The name of the column with the ids.
+    notes : list of str
+        What was decided on the way: columns with ids, rows that were matched.
+    """
+
+    views: dict
+    y: np.ndarray | None
+    ids: np.ndarray | None = None
+    id_name: str = "sample"
+    notes: list = []
+
+
+def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(), lazy=False):
+    """Read the views of one data set, with the ids of its samples.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        One file with all views, or one file for each view; "-" is the standard input.
+    id_column : str, default="auto"
+        Name or number (from 1) of the column with the ids of the samples, or "none"; see
+        `find_ids`.
+    columns : list of str, optional
+        Features, see `columns_named`: one for all files, one for each file, or several views of a
+        single table.
+    join : {"inner", "outer"}, optional
+        If tables do not have the same ids: keep those that all have, or all, with rows of NaN.
+    transpose : sequence of str, default=()
+        Files whose columns are the samples, or "*" for all.
+    lazy : bool, default=False
+        Leave .npy, .h5 and .zarr on the disk, to be read in blocks.
+
+    Raises
+    ------
+    ValueError, OSError, ImportError
+        The message has the file, line and column as an editor counts them, and what to do.
+    """
+    paths = [path if path == STDIN else Path(path) for path in paths]
+    if not paths:
+        raise ValueError("no file was given")
+    kinds = {path: _kind(path) for path in paths}
+    arrays = [path for path, kind in kinds.items() if kind in (".npy", *WHOLE)]
+    turned = _transposed(paths, transpose)
+    for name, wrong in (("--id-column", id_column != "auto" and arrays),
+                        ("--columns", columns is not None and arrays),
+                        ("--transpose", turned & set(arrays))):  # fmt: skip
+        if wrong:
+            raise ValueError(f"{name} is for tables: {min(wrong)} has no named columns")
+    if any(kind in WHOLE for kind in kinds.values()):
+        return _whole(paths, kinds, join, lazy)
+    wanted = None if id_column in ("auto", "none") else id_column
+    read = {path: _named(lambda path, kind=kind: _read(path, kind, wanted, lazy), path)
+            for path, kind in kinds.items()}  # fmt: skip
+    tables = {
+        path: _named(lambda _, one=one: one.transposed(), path) if path in turned else one
+        for path, one in read.items()
+        if path not in arrays and isinstance(one, Table)
+    }
+    columns = _for_each(columns, paths)
+    paths = paths * (len(columns) // len(paths))
+    given = list(zip(paths, columns, strict=True))
+    for one in filter(None, set(columns)):
+        check_exclusions(one, [tables[path] for path, own in given if own == one])
+    chosen = [",".join(filter(None, (own for other, own in given if other == path))) or None
+              for path in tables]  # fmt: skip
+    found, twins, notes = find_ids(list(tables.values()), id_column, chosen)
+    ids = dict(zip(tables, zip(found, twins, strict=True), strict=True))
+    views = [_view(tables[path], *ids[path], own) if path in tables else read[path]
+             for path, own in given]  # fmt: skip
+    matrices, index, said = matched(views, join)
+    notes = [note for table in tables.values() for note in table.notes] + notes + said
+    id_name = next((view.id_name for view in views if view.id_name), "sample")
+    framed = [_framed(X, view.columns, index, id_name)
+              for X, view in zip(matrices, views, strict=True)]  # fmt: skip
+    named = dict(zip(_distinct_names(paths, columns), framed, strict=True))
+    return Data(named, None, index, id_name, list(dict.fromkeys(notes)))
+
+
+def load_labels(path, ids, n_samples):
+    """Labels of samples from a table, by their ids.
+
+    Parameters
+    ----------
+    path : str
+    ids : ndarray of shape (n_samples,) or None
+        Of the samples; without, the table must have one row for each.
+    n_samples : int
+
+    Returns
+    -------
+    labels : ndarray of shape (n,)
+    rows : ndarray of shape (n,)
+        Samples that have a label.
+    """
+    table = _named(lambda path: _read(path, _kind(path), None, False), Path(path))
+    if isinstance(table, View):
+        raise ValueError(f"{table.name}: a table with ids and labels is needed")
+    rows, k = np.flatnonzero(table.filled()), None
+    if ids is None and len(rows) != n_samples:
+        raise ValueError(f"{table.name} has {len(rows)} labels for {n_samples} samples")
+    if ids is not None:
+        columns = [Column(table, j, rows.tolist()) for j in table.cells]
+        common = [len(one.set & set(ids)) for one in columns]
+        if not any(common):
+            raise ValueError(f"{table.name} has no column with ids such as {shown(*ids[:2])}")
+        column = columns[int(np.argmax(common))]
+        check_distinct(column)
+        k = column.k
+    others = [j for j in range(table.numbers.shape[1]) if j != k]
+    named = [j for j in others if table.names and LABEL.fullmatch(table.names[j])]
+    if len(others) != 1 and len(named) != 1:
+        titles = ", ".join(table.title(j) for j in (named or others)[:8])
+        raise ValueError(
+            f"{table.name} needs one column of labels next to the ids, it has {titles or 'none'}"
+        )
+    j = (named if len(others) > 1 else others)[0]
+    labels = np.array(table.cells.get(j) if j in table.text else table.numbers[:, j].tolist(),
+                      dtype=object)[rows]  # fmt: skip
+    there = np.array([one == one and str(one).strip() != "" for one in labels], dtype=bool)
+    if k is None:
+        return labels[there], np.flatnonzero(there)
+    place = {one: row for row, one in enumerate(ids)}
+    keys = [place.get(key_of(table.cells[k][row]), -1) for row in rows.tolist()]
+    there &= np.array(keys) >= 0
+    return labels[there], np.array(keys)[there]
+
+
+# ------------------------------------------------------------------------------------------ files
+
+
+def shown_name(path):
+    """The name of a file as text that every page and terminal takes."""
+    return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
+
+
+def _kind(path):
+    """What a path is read as: its suffix, or "text"."""
+    if path == STDIN:
+        return STDIN
+    suffix = path.suffix.lower()
+    if is_text_table(path):
+        return "text"
+    if suffix in (".npy", *WHOLE, *SHEETS):
+        return suffix
+    raise ValueError(f"{path}: unknown file type, expected {KNOWN}")
+
+
+def _whole(paths, kinds, join, lazy):
+    """The `Data` of a file that holds all views."""
+    path = next(path for path in paths if kinds[path] in WHOLE)
+    if len(paths) > 1:
+        raise ValueError(f"{path} holds all views: give it alone, or one file per view")
+    if join is not None:
+        raise ValueError(f"--join matches files by ids: {path} has none")
+    return Data(*_named(lambda path: WHOLE[kinds[path]](path, lazy), path))
+
+
+def _for_each(columns, paths):
+    """--columns of each view."""
+    columns = [None] if columns is None else list(columns)
+    if len(columns) == 1:
+        return columns * len(paths)
+    if len(paths) not in (1, len(columns)):
+        raise ValueError(f"--columns is given {len(columns)} times for {len(paths)} files")
+    return columns
+
+
+def _transposed(paths, transpose):
+    """The files to transpose."""
+    if ALL in transpose:
+        return set(paths)
+    named = {path if path == STDIN else Path(path) for path in transpose}
+    if named - set(paths):
+        raise ValueError(
+            f"--transpose {shown_name(min(map(str, named - set(paths))))}: it is not one of the "
+            "files; to transpose all files, write --transpose after them"
+        )
+    return named
+
+
+def _read(path, kind, wanted, lazy):
+    """The `Table` of a file, or the `View` of an array."""
+    name = shown_name(path)
+    if kind == STDIN:
+        return _from_stdin(wanted)
+    if kind == ".npy":
+        return _array(name, np.load(path, allow_pickle=False, mmap_mode="r" if lazy else None))
+    if kind == "text":
+        return read_text(path, name, wanted=wanted)
+    return SHEETS[kind](path, name, wanted)
+
+
+def _from_stdin(wanted):
+    """The table, or the matrix, that the standard input holds."""
+    if sys.stdin is None:
+        raise ValueError("it is closed")
+    content = sys.stdin.buffer.read()
+    if content.startswith(b"\x93NUMPY"):
+        return _array(STDIN_NAME, np.load(io.BytesIO(content), allow_pickle=False))
+    return read_text(None, STDIN_NAME, content, wanted)
+
+
+def _array(name, X):
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(f"an array of {X.dtype} of shape {X.shape}, not a matrix of numbers")
+    return View(name, X)
+
+
+def _named(read, path):
+    """What ``read`` finds in a file, whose name is in every message."""
+    try:
+        return read(path)
+    except ImportError:
+        raise
+    except Exception as error:  # parsers of damaged files raise whatever they like
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
+        name = shown_name(path)
+        prefix = "" if message.startswith((name, str(path))) else f"{name}: "
+        raise ValueError(f"{prefix}{message}") from error
+
+
+def _distinct_names(paths, columns):
+    """A name for each view: that of its file, as short as makes them differ."""
+    for names in ([path if path == STDIN else path.name for path in paths], paths):
+        names = [path if path == STDIN else shown_name(path) for path in names]
+        if len(set(names)) == len(names):
+            return names
+    if len(set(paths)) == 1 and len(set(columns)) == len(columns):
+        return list(columns)
+    raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
+
+
+# ------------------------------------------------------------------------------------------- rows
+
+
+def _view(table, column, twins, columns):
+    """The `View` of a table."""
+    k = None if column is None else column.k
+    chosen, X = features(table, k, columns, twins)
+    rows = np.arange(len(X)) if column is None else np.asarray(column.rows)
+    if len(rows) < len(X):
+        X = X[rows]
+    check_numbers(table, chosen, X, rows)
+    names = [table.names and table.names[j] or str(j + 1) for j in chosen]
+    if column is None:
+        return View(table.name, X, None, "", names)
+    id_name = "" if table.names is None or k < 0 else table.names[k]
+    return View(table.name, X, column.keys, id_name or "id", names)
+
+
+def _framed(X, columns, ids, id_name):
+    """A data frame of a table's columns if pandas is there, else the matrix."""
+    if columns is None:
+        return X
+    try:
+        import pandas
+    except ImportError:
+        return X
+    index = None if ids is None else pandas.Index(ids, name=id_name)
+    return pandas.DataFrame(X, columns=columns, index=index)

@@ -1,0 +1,35 @@
+"""A view outside memory whose columns are scaled as its rows are read."""
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from ..views._row_source import RowSource
+
+
+class ScaledRows:
+    """Rows of a memory map or alike with columns of mean 0 and standard deviation 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Something that `RowSource` reads. One pass over it finds the means and deviations.
+
+    Attributes
+    ----------
+    shape : tuple
+    dtype : dtype
+    """
+
+    ndim = 2
+
+    def __init__(self, X):
+        self._source = RowSource([X])
+        self.shape, self.dtype = X.shape, self._source.dtype
+        self._scaler = StandardScaler()
+        for _ in self._source.map(lambda first, blocks: self._scaler.partial_fit(blocks[0])):
+            pass
+
+    def __getitem__(self, rows):
+        scaled = self._scaler.transform(np.asarray(self._source[0][rows], dtype=self.dtype))
+        self._source.release()
+        return scaled

@@ -1,0 +1,370 @@
+"""Labels of new rows: ridge regression on their centred rows and on kernels with landmarks.
+
+The formulas are those of `mvsc_predictor` in the header. BLAS multiplies `ROWS` rows at a time, the
+last ones filled up with zeros, and every output has one writer: a row's result depends neither on
+other rows nor on the number of threads. Its last bits depend on its place among the `ROWS`, because
+OpenBLAS sums in two orders on processors with AVX2 but not AVX-512.
+"""
+
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.math cimport INFINITY, frexp, isfinite, isnan, ldexp, sqrt, sqrtf
+from libc.string cimport memset
+
+from . cimport lapack as la
+from .api cimport (
+    MVSC_NOT_FINITE,
+    MVSC_OK,
+    MVSC_ROOTS_TO_UNIT,
+    MVSC_ROWS_MAPPED,
+    MVSC_TOO_LARGE,
+    mvsc_predictor,
+)
+from .arena cimport Arena, take
+from .lapack cimport blas_int
+from .platform cimport omp_get_thread_num
+
+cdef extern from "predict_loops.h" nogil:
+    bint mvsc_read_row_d(const double *x, Py_ssize_t n, bint roots, double *out, double *largest)
+    bint mvsc_read_row_f(const float *x, Py_ssize_t n, bint roots, double *out, double *largest)
+    double mvsc_scale_row(double *x, double scale, Py_ssize_t n)
+    float mvsc_centre_row(float *x, const float *mean, Py_ssize_t n)
+    float mvsc_squared_length(const float *x, Py_ssize_t n)
+    float mvsc_squared_distance(const float *x, const float *y, Py_ssize_t n)
+    int mvsc_distances(float *products, const float *squares, float square, float near,
+                       Py_ssize_t n)
+    void mvsc_keep_smallest(const float *x, Py_ssize_t count, Py_ssize_t n, float *smallest)
+    void mvsc_add_kernel(const float *squares, float scale, const float *scales, Py_ssize_t n,
+                         float *kernel)
+    void mvsc_add_scaled(const float *x, const float *scale, Py_ssize_t n, float *out)
+    void mvsc_add(const float *x, Py_ssize_t n, float *out)
+
+cdef enum:
+    ROWS = 128              # new rows that are worked on together, always
+
+# Differences of products are too coarse for squared distances below this part of squared lengths.
+cdef float NEAR = 1e-3
+# Rows of less length have no direction: what is left of rows that equal the mean.
+cdef float SHORT = 1.2e-6
+
+
+cdef struct Memory:
+    # Of one thread, for one block of rows. Matrices of ROWS columns have the rows side by side.
+    double *given               # ROWS x the most features: scaled
+    double *mapped              # the most columns x ROWS, of views with a factor
+    float *centred              # of every view, one after the other, ROWS x d
+    float *lengths              # v x ROWS: of centred rows, squared
+    char *missing               # v x ROWS
+    float *squares              # n_landmarks x ROWS
+    float *kernel               # n_landmarks x ROWS
+    float *smallest             # scale_neighbors x ROWS
+    float *factor               # ROWS
+    float *part                 # n_clusters x ROWS; for filled rows the most columns x ROWS
+    float *scores               # n_clusters x ROWS
+
+
+cdef Py_ssize_t widest(const Py_ssize_t *counts, Py_ssize_t v) noexcept nogil:
+    cdef Py_ssize_t largest = 0, i
+    for i in range(v):
+        largest = max(largest, counts[i])
+    return largest
+
+
+cdef bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
+    return p.factors != NULL and p.factors[i] != NULL
+
+
+cdef void lay_out(const mvsc_predictor *p, Arena *arena, Memory *memory) noexcept nogil:
+    """Lay out what one thread needs."""
+    cdef double columns = 0, most = widest(p.d, p.v), mapped = 0
+    cdef Py_ssize_t i
+    for i in range(p.v):
+        columns += p.d[i]
+        if has_factor(p, i):
+            mapped = max(mapped, <double> p.d[i])
+    memory.given = <double *> take(arena, <double> ROWS * widest(p.n_features, p.v),
+                                   sizeof(double))
+    memory.mapped = <double *> take(arena, ROWS * mapped, sizeof(double))
+    memory.centred = <float *> take(arena, ROWS * columns, sizeof(float))
+    memory.lengths = <float *> take(arena, <double> ROWS * p.v, sizeof(float))
+    memory.missing = <char *> take(arena, <double> ROWS * p.v, 1)
+    memory.squares = <float *> take(arena, <double> ROWS * p.n_landmarks, sizeof(float))
+    memory.kernel = <float *> take(arena, <double> ROWS * p.n_landmarks, sizeof(float))
+    memory.smallest = <float *> take(arena, <double> ROWS * ranked(p), sizeof(float))
+    memory.factor = <float *> take(arena, ROWS, sizeof(float))
+    most = max(<double> p.n_clusters, 0.0 if p.fill == NULL else most)
+    memory.part = <float *> take(arena, ROWS * most, sizeof(float))
+    memory.scores = <float *> take(arena, <double> ROWS * p.n_clusters, sizeof(float))
+
+
+cdef Py_ssize_t ranked(const mvsc_predictor *p) noexcept nogil:
+    """The rank of the landmark whose distance is the scale of a row."""
+    return min(p.scale_neighbors, p.n_landmarks)
+
+
+# ------------------------------------------------------------------ rows
+
+cdef bint unit_row(const floating *x, Py_ssize_t n, bint roots, double *out) noexcept nogil:
+    """A row, or its roots, divided by its length, whatever its scale; false if it is not finite.
+
+    Powers of 2 round nothing, and keep squares from vanishing.
+    """
+    cdef double largest, length
+    cdef int exponent
+    cdef bint finite
+    if floating is double:
+        finite = mvsc_read_row_d(x, n, roots, out, &largest)
+    else:
+        finite = mvsc_read_row_f(x, n, roots, out, &largest)
+    if finite and largest > 0:
+        frexp(largest, &exponent)
+        length = sqrt(mvsc_scale_row(out, ldexp(1.0, min(-exponent, 1022)), n))
+        mvsc_scale_row(out, 1.0 / length, n)
+    return finite
+
+
+cdef bint is_missing(const floating *x, Py_ssize_t n) noexcept nogil:
+    """Whether all of a row is NaN."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if not isnan(x[k]):
+            return False
+    return True
+
+
+cdef bint read_rows(
+    const mvsc_predictor *p,
+    Py_ssize_t i,
+    const floating *x,
+    Py_ssize_t height,
+    Memory *memory,
+    float *centred,             # OUT  ROWS x d
+) noexcept nogil:
+    """Centred rows of view i, 0 for missing ones; false if some are neither finite nor missing."""
+    cdef Py_ssize_t width = p.n_features[i], d = p.d[i], r, k
+    cdef char *missing = memory.missing + i * ROWS
+    cdef double *own
+    memset(memory.given, 0, ROWS * width * sizeof(double))
+    for r in range(height):
+        own = memory.given + r * width
+        missing[r] = isnan(x[r * width]) and is_missing(x + r * width, width)
+        if missing[r]:
+            continue
+        if p.form[i] == MVSC_ROWS_MAPPED:
+            for k in range(width):
+                own[k] = x[r * width + k]
+                if not isfinite(own[k]):
+                    return False
+        elif not unit_row(x + r * width, width, p.form[i] == MVSC_ROOTS_TO_UNIT, own):
+            return False
+    if has_factor(p, i):
+        la.gemm(True, False, ROWS, <blas_int> d, <blas_int> width, memory.given,
+                <blas_int> width, <double *> p.samples[i], <blas_int> width, memory.mapped, ROWS)
+        la.solve_lower(ROWS, <blas_int> d, p.factors[i], memory.mapped)
+    for r in range(ROWS):
+        own = memory.given + r * width
+        for k in range(d):
+            centred[r * d + k] = <float> (memory.mapped[k * ROWS + r] if has_factor(p, i)
+                                          else own[k])
+        if r >= height or missing[r]:
+            memset(centred + r * d, 0, d * sizeof(float))
+            memory.lengths[i * ROWS + r] = 0
+        else:
+            memory.lengths[i * ROWS + r] = mvsc_centre_row(centred + r * d, p.means[i], d)
+    return True
+
+
+cdef void multiply_landmarks(const mvsc_predictor *p, Py_ssize_t i, const float *centred,
+                             float *out) noexcept nogil:
+    """Inner products of centred rows and landmarks of view i, n_landmarks x ROWS."""
+    la.gemm(True, False, ROWS, <blas_int> p.n_landmarks, <blas_int> p.d[i], <float *> centred,
+            <blas_int> p.d[i], <float *> p.landmarks[i], <blas_int> p.d[i], out, ROWS)
+
+
+# ------------------------------------------------------------------ missing rows
+
+cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) noexcept nogil:
+    """Predict missing rows from the views that are there; false where there is none.
+
+    With a the centred rows of all views side by side, 0 where missing, scaled to unit length::
+
+        z = unit((sum_i a_i landmarks_i^T) fill + mean)
+    """
+    cdef Py_ssize_t i, k, r, d, there
+    cdef float *centred = memory.centred
+    cdef float *row
+    cdef float square
+    for r in range(height):
+        square, there = 0, 0
+        for i in range(p.v):
+            square = square + memory.lengths[i * ROWS + r]
+            there += not memory.missing[i * ROWS + r]
+        if there == 0:
+            return False
+        memory.factor[r] = 1 / sqrtf(square) if sqrtf(square) > SHORT else 1
+    memset(memory.kernel, 0, ROWS * p.n_landmarks * sizeof(float))
+    for i in range(p.v):
+        multiply_landmarks(p, i, centred, memory.squares)
+        mvsc_add(memory.squares, ROWS * p.n_landmarks, memory.kernel)
+        centred += ROWS * p.d[i]
+    centred = memory.centred
+    for i in range(p.v):
+        d = p.d[i]
+        if any_missing(memory.missing + i * ROWS, height):
+            la.gemm(False, True, ROWS, <blas_int> d, <blas_int> p.n_landmarks, memory.kernel, ROWS,
+                    <float *> p.fill[i], <blas_int> d, memory.part, ROWS)
+            for r in range(height):
+                if memory.missing[i * ROWS + r]:
+                    row = centred + r * d
+                    for k in range(d):
+                        row[k] = memory.part[k * ROWS + r] * memory.factor[r] + p.means[i][k]
+                    square = sqrtf(mvsc_squared_length(row, d))
+                    for k in range(d):
+                        row[k] /= square if square > SHORT else 1
+                    memory.lengths[i * ROWS + r] = mvsc_centre_row(row, p.means[i], d)
+        centred += ROWS * d
+    return True
+
+
+cdef bint any_missing(const char *missing, Py_ssize_t count) noexcept nogil:
+    cdef Py_ssize_t r
+    for r in range(count):
+        if missing[r]:
+            return True
+    return False
+
+
+# ------------------------------------------------------------------ scores
+
+cdef void add_kernel(
+    const mvsc_predictor *p,
+    Py_ssize_t i,
+    const float *centred,       # ROWS x d
+    const float *squares,       # n_landmarks: squared lengths of the landmarks
+    Memory *memory,             # INOUT kernel
+) noexcept nogil:
+    """kernel += exp(-d^2 / (t scale)) for the distances d of rows and landmarks of view i."""
+    cdef Py_ssize_t d = p.d[i], rank = ranked(p), k, r
+    cdef const float *lengths = memory.lengths + i * ROWS
+    cdef float *distances
+    cdef float length
+    multiply_landmarks(p, i, centred, memory.squares)
+    for k in range(ROWS * rank):
+        memory.smallest[k] = INFINITY
+    for k in range(p.n_landmarks):
+        distances = memory.squares + k * ROWS
+        if mvsc_distances(distances, lengths, squares[k], NEAR, ROWS) > 0:
+            for r in range(ROWS):
+                if distances[r] < NEAR * (lengths[r] + squares[k]):
+                    distances[r] = mvsc_squared_distance(centred + r * d,
+                                                         p.landmarks[i] + k * d, d)
+        mvsc_keep_smallest(distances, rank, ROWS, memory.smallest)
+    for r in range(ROWS):
+        length = sqrtf(memory.smallest[(rank - 1) * ROWS + r])
+        memory.factor[r] = 1 / max(length, p.least_scales[i])
+    for k in range(p.n_landmarks):
+        mvsc_add_kernel(memory.squares + k * ROWS, 1 / p.scales[i][k], memory.factor, ROWS,
+                        memory.kernel + k * ROWS)
+
+
+cdef void add_directions(
+    const mvsc_predictor *p,
+    Py_ssize_t i,
+    const float *centred,       # ROWS x d
+    Memory *memory,             # INOUT scores
+) noexcept nogil:
+    """scores += the unit rows of centred ones times their coefficients."""
+    cdef blas_int d = <blas_int> p.d[i], c = <blas_int> p.n_clusters
+    cdef Py_ssize_t k, r
+    cdef float length
+    for r in range(ROWS):
+        length = sqrtf(memory.lengths[i * ROWS + r])
+        memory.factor[r] = 1 / length if length > SHORT else 1
+    la.gemm(True, True, ROWS, c, d, <float *> centred, d, <float *> p.coefficients[i], c,
+            memory.part, ROWS)
+    for k in range(c):
+        mvsc_add_scaled(memory.part + k * ROWS, memory.factor, ROWS, memory.scores + k * ROWS)
+
+
+cdef bint predict_block(
+    const mvsc_predictor *p,
+    Py_ssize_t first,
+    Py_ssize_t height,
+    const floating *const *rows,
+    const float *squares,       # v x n_landmarks
+    Memory *memory,
+    float *scores,
+    Py_ssize_t *labels,
+) noexcept nogil:
+    """As predict, for rows first .. first + height; false if something is not finite."""
+    cdef blas_int c = <blas_int> p.n_clusters, n_landmarks = <blas_int> p.n_landmarks
+    cdef Py_ssize_t i, k, r, best
+    cdef float *centred = memory.centred
+    memset(memory.missing, 0, p.v * ROWS)
+    for i in range(p.v):
+        if not read_rows(p, i, rows[i] + first * p.n_features[i], height, memory, centred):
+            return False
+        centred += ROWS * p.d[i]
+    if any_missing(memory.missing, p.v * ROWS):
+        if p.fill == NULL or not fill_rows(p, height, memory):
+            return False
+    memset(memory.kernel, 0, ROWS * p.n_landmarks * sizeof(float))
+    memset(memory.scores, 0, ROWS * p.n_clusters * sizeof(float))
+    centred = memory.centred
+    for i in range(p.v):
+        add_kernel(p, i, centred, squares + i * p.n_landmarks, memory)
+        add_directions(p, i, centred, memory)
+        centred += ROWS * p.d[i]
+    la.gemm(False, True, ROWS, c, n_landmarks, memory.kernel, ROWS,
+            <float *> p.kernel_coefficients, c, memory.part, ROWS)
+    mvsc_add(memory.part, ROWS * p.n_clusters, memory.scores)
+    for r in range(height):
+        best = 0
+        for k in range(c):
+            if not isfinite(memory.scores[k * ROWS + r]):
+                return False
+            if memory.scores[k * ROWS + r] > memory.scores[best * ROWS + r]:
+                best = k
+            if scores != NULL:
+                scores[(first + r) * c + k] = memory.scores[k * ROWS + r]
+        if labels != NULL:
+            labels[first + r] = best
+    return True
+
+
+cdef int predict(
+    const mvsc_predictor *predictor,
+    Py_ssize_t m,
+    const floating *const *rows,        # v arrays of shape m x n_features[i]
+    int n_threads,
+    Arena *arena,
+    float *scores,              # OUT  m x n_clusters, or NULL
+    Py_ssize_t *labels,         # OUT  m, or NULL
+) noexcept nogil:
+    """Scores and labels of new rows. While the arena counts, nothing is done."""
+    cdef Py_ssize_t blocks = (m + ROWS - 1) // ROWS, n = predictor.n_landmarks, b, i, k, thread
+    cdef float *squares = <float *> take(arena, <double> predictor.v * n, sizeof(float))
+    cdef int *failed = <int *> take(arena, n_threads, sizeof(int))
+    cdef Memory *memory = <Memory *> take(arena, n_threads, sizeof(Memory))
+    cdef Memory counted
+    for thread in range(n_threads):
+        lay_out(predictor, arena, &counted if arena.base == NULL else &memory[thread])
+    if arena.overflow:
+        return MVSC_TOO_LARGE
+    if arena.base == NULL:
+        return MVSC_OK
+    memset(failed, 0, n_threads * sizeof(int))
+    for i in range(predictor.v):
+        for k in range(n):
+            squares[i * n + k] = mvsc_squared_length(
+                predictor.landmarks[i] + k * predictor.d[i], predictor.d[i]
+            )
+    for b in prange(blocks, num_threads=n_threads, schedule="static"):
+        thread = omp_get_thread_num()
+        if not predict_block(predictor, b * ROWS, min(<Py_ssize_t> ROWS, m - b * ROWS), rows,
+                             squares, &memory[thread], scores, labels):
+            failed[thread] = True
+    for thread in range(n_threads):
+        if failed[thread]:
+            return MVSC_NOT_FINITE
+    return MVSC_OK

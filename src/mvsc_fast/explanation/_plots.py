@@ -1,0 +1,380 @@
+"""Pictures of similarities, solvers and choices; needs matplotlib: ``mvsc_fast[plot]``.
+
+Every function draws on the axes it is given, or on those of a new figure, and returns them;
+``axes.figure.savefig(path)`` saves them. Colours are the eight of Okabe & Ito, which colour-blind
+readers tell apart, and curves differ by their markers too.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array
+
+__all__ = [
+    "check_picture",
+    "new_figure",
+    "plot_candidates",
+    "plot_convergence",
+    "plot_embedding",
+    "plot_explanation",
+    "plot_n_clusters",
+    "plot_sensitivity",
+    "plot_similarity",
+]
+
+MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
+NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
+LONG_NAMES = 30  # letters side by side, beyond which names stand upright
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
+MARKERS = "osD^vPX*<>"
+
+
+def new_figure(width=4.4, height=3.4, *, columns=1):
+    """A figure that no window or global state knows of.
+
+    Parameters
+    ----------
+    width, height : float, default=4.4, 3.4
+        Inches.
+    columns : int, default=1
+        Axes side by side.
+
+    Returns
+    -------
+    axes : matplotlib.axes.Axes or ndarray of them
+        One for ``columns=1``; their ``figure`` is the new one.
+
+    Raises
+    ------
+    ImportError
+        Without matplotlib; the message says how to install it.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install mvsc_fast[plot]") from error
+    return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
+
+
+def check_picture(path):
+    """Raise if no picture can be saved there: without matplotlib, or in a format it does not know.
+
+    Parameters
+    ----------
+    path : str or Path
+    """
+    known = new_figure().figure.canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in known:
+        raise ValueError(
+            f"{path}: pictures are saved as {', '.join(sorted(known))}, not {suffix!r}"
+        )
+
+
+def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
+    """An affinity matrix with the samples of a group side by side.
+
+    Parameters
+    ----------
+    S : array-like or sparse array of shape (n, n)
+    labels : array-like of shape (n,)
+        Groups, in ascending order along both axes; ticks and lines mark where one ends. Of more
+        than 2000 samples every k-th in this order is drawn.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+    groups : str, default="found"
+        What the labels are, "true" or "found", for the names of the axes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not as said, or there is not one label for each sample.
+    """
+    ax = new_figure(4.8, 4.2) if ax is None else ax
+    S = scipy.sparse.csr_array(S) if scipy.sparse.issparse(S) else np.asarray(S)
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"S has shape {S.shape}: similarities of all pairs of samples are needed")
+    labels = _one_label_each(labels, S.shape[0])
+    order = np.argsort(labels, kind="stable")
+    order = order[:: -(-len(order) // MAX_SAMPLES)]
+    image = S[order][:, order]
+    image = image.toarray() if scipy.sparse.issparse(image) else image
+    top = _typical_large(image)
+    shown = ax.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
+    names, first, sizes = np.unique(labels[order], return_index=True, return_counts=True)
+    borders, names = first[1:] - 0.5, [str(name) for name in names]
+    upright = len(names) * max(map(len, names)) > LONG_NAMES
+    for border in borders:
+        ax.axhline(border, color="white", linewidth=0.4, alpha=0.6)
+        ax.axvline(border, color="white", linewidth=0.4, alpha=0.6)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_ticks(borders, [""] * len(borders))
+        if len(names) <= NAMED_GROUPS:
+            turned = {"rotation": 90} if upright and axis is ax.xaxis else {}
+            axis.set_ticks(first + (sizes - 1) / 2, names, minor=True, **turned)
+            size = "medium" if len(names) <= 10 else "x-small"
+            axis.set_tick_params(which="minor", length=0, labelsize=size)
+    text = f"samples by {groups} group"
+    ax.set(title=title, xlabel=text, ylabel=text)
+    ax.figure.colorbar(shown, ax=ax, shrink=0.85, extend="max")
+    return ax
+
+
+def plot_convergence(histories, *, ax=None, tol=None, title=None):
+    """Residuals of solvers against their iterations.
+
+    Parameters
+    ----------
+    histories : dict of str to array-like
+        Residuals after every iteration, by the name of the curve; a ``history`` of a result or an
+        estimator has them as ``history_["residual"]``. Zeros cannot be drawn and are left out.
+    ax : matplotlib.axes.Axes, optional
+    tol : float, optional
+        Draws a line where the solvers stop.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    if not isinstance(histories, Mapping) or not histories:
+        raise ValueError('residuals need names: pass {"name": model.history_["residual"]}')
+    ax = new_figure() if ax is None else ax
+    for (name, residual), style in zip(histories.items(), _styles(), strict=False):
+        residual = np.asarray(residual, dtype=float)
+        residual = np.where(residual > 0, residual, np.nan)
+        steps = np.arange(1, len(residual) + 1)
+        ax.plot(steps, residual, label=name, markevery=max(1, len(steps) // 8), **style)
+    if tol is not None:
+        ax.axhline(tol, color=COLORS[-1], linestyle=":", linewidth=1, label=f"tol {tol:g}")
+    ax.set_yscale("log")
+    ax.set(xlabel="iteration", ylabel="residual", title=title)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter", ""),
+                     chosen=None, score="ACC", title=None):  # fmt: skip
+    """A score against one parameter as a curve, or against two as a heat map.
+
+    Parameters
+    ----------
+    scores : array-like of shape (p,) or (q, p)
+        NaN where there is none. Rows of the heat map follow ``second``.
+    values : array-like of shape (p,)
+        Of the parameter along the horizontal axis, ascending.
+    second : array-like of shape (q,), optional
+        Of the parameter along the vertical axis; gives the heat map.
+    ax : matplotlib.axes.Axes, optional
+    names : pair of str, default=("parameter", "")
+        Of the two parameters.
+    chosen : float or pair of floats, optional
+        Value, or values, to be marked.
+    score : str, default="ACC"
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is not one score for every value or pair of values.
+    """
+    scores, values = np.asarray(scores, dtype=float), np.asarray(values)
+    expected = values.shape if second is None else (len(second), len(values))
+    if scores.shape != expected:
+        raise ValueError(f"scores have shape {scores.shape}, the values ask for {expected}")
+    ax = new_figure() if ax is None else ax
+    if second is None:
+        ax.plot(values, scores, "o-", color=COLORS[0])
+        if chosen is not None:
+            ax.axvline(chosen, color=COLORS[3], linestyle="--", label=f"table: {chosen:g}")
+            ax.legend(fontsize="small")
+        ax.set(xlabel=names[0], ylabel=score, title=title, ylim=(0, 1.03))
+        return ax
+    shown = ax.imshow(scores, cmap="viridis", vmin=0, vmax=1, origin="lower", aspect="auto")
+    for (row, column), value in np.ndenumerate(scores):
+        if np.isfinite(value):
+            color = "white" if value < 0.45 else "black"
+            text = f"{value:.2f}".removeprefix("0")
+            ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
+    if chosen is not None:
+        from matplotlib.patches import Rectangle
+
+        place = [np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen,
+                                                                   strict=True)]  # fmt: skip
+        if all(len(one) for one in place):
+            corner = (place[0][0] - 0.5, place[1][0] - 0.5)
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[3], linewidth=2.5))
+    ax.set_xticks(np.arange(len(values)), [f"{value:g}" for value in values])
+    ax.set_yticks(np.arange(len(second)), [f"{value:g}" for value in second])
+    ax.set(xlabel=names[0], ylabel=names[1], title=title)
+    ax.figure.colorbar(shown, ax=ax, label=score)
+    return ax
+
+
+def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
+    """Samples in the two directions in which their embedding spreads most.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+        As ``embedding_`` of an estimator.
+    labels : array-like of shape (n,)
+        Groups, each with a colour and a marker; a legend names them where there are at most 15.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+    groups : str, default="found"
+        What the labels are, "true" or "found", for the names of the axes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not as said, or there is not one label for each sample.
+    """
+    ax = new_figure() if ax is None else ax
+    embedding = check_array(embedding, input_name="embedding")
+    labels = _one_label_each(labels, len(embedding))
+    centred = embedding - embedding.mean(axis=0)
+    U, s, _ = np.linalg.svd(centred, full_matrices=False)
+    points = np.zeros((len(embedding), 2))
+    points[:, : min(2, len(s))] = (U * s)[:, :2]
+    names = np.unique(labels)
+    for i, name in enumerate(names):
+        look = {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[(i + i // len(COLORS)) % len(MARKERS)],
+        }
+        own = points[labels == name]
+        ax.scatter(*own.T, s=14, alpha=0.7, linewidths=0, label=str(name), **look)
+    if len(names) <= NAMED_GROUPS:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", markerscale=1.6,
+                  handletextpad=0.2)  # fmt: skip
+    ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
+    return ax
+
+
+def plot_candidates(candidates, *, ax=None, title=None):
+    """Predictability of the labellings behind a consensus, by the size of their neighbourhoods.
+
+    Parameters
+    ----------
+    candidates : dict of ndarray
+        ``candidates_`` of a fitted `ConsensusTLRR`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    sizes, J = candidates["n_neighbors"], candidates["predictability"]
+    for kind, marker, color in zip(np.unique(candidates["graph"]), MARKERS, COLORS, strict=False):
+        own = candidates["graph"] == kind
+        ax.plot(sizes[own], J[own], marker, color=color, ms=5, alpha=0.7,
+                label=f"graphs of {kind} rows")  # fmt: skip
+    fused = candidates["fused"]
+    ax.plot(sizes[fused], J[fused], "o", ms=11, mfc="none", color=COLORS[3], label="fused")
+    ax.set_xscale("log")
+    ax.set_xticks(np.unique(sizes), [str(d) for d in np.unique(sizes)])
+    ax.minorticks_off()
+    ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_n_clusters(found, *, ax=None, title=None):
+    """Criterion against the number of clusters, the candidates marked.
+
+    Parameters
+    ----------
+    found : ClusterCounts
+        Of `suggest_n_clusters`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    for name, style in zip(("criterion", "silhouette", "modularity"), _styles(), strict=False):
+        ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
+    place = np.searchsorted(found.counts, found.candidates)
+    ax.plot(found.counts[place], found.criterion[place], "o", ms=11, mfc="none", color=COLORS[3],
+            label=f"candidates {', '.join(map(str, found.candidates))}")  # fmt: skip
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_explanation(found):
+    """Clusters and their quality, margins of the samples, and views, side by side.
+
+    Parameters
+    ----------
+    found : Explanation
+        Of `explain`.
+
+    Returns
+    -------
+    ndarray of matplotlib.axes.Axes
+        One for each panel that is known, of a new figure: sizes of the clusters, their quality,
+        margins of their samples, support of the views.
+    """
+    from ._panels import panels_of
+
+    panels = panels_of(found)
+    all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))
+    for ax, draw in zip(all_axes, panels, strict=True):
+        draw(ax, found)
+    return all_axes
+
+
+def _typical_large(image):
+    """Upper end of the colours: most rows reach it a few times, however many traces there are.
+
+    A few large entries would leave the rest black, and a dense background of traces would hide
+    the structure if all positive entries counted.
+    """
+    rank = min(5, len(image) - 1)
+    off_diagonal = image.astype(float)
+    np.fill_diagonal(off_diagonal, 0.0)
+    top = np.median(np.sort(off_diagonal, axis=1)[:, -rank]) if rank else 0.0
+    positive = off_diagonal[off_diagonal > 0]
+    if top <= 0 and positive.size:  # fewer neighbours
+        top = np.quantile(positive, 0.98)
+    return top if top > 0 else 1.0
+
+
+def _styles():
+    """Keyword arguments of one curve after another, all different."""
+    for i in range(len(COLORS) * len(MARKERS)):
+        yield {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
+            "markersize": 4,
+            "linewidth": 1.3,
+        }
+
+
+def _one_label_each(labels, n_samples):
+    labels = np.asarray(labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
+    return labels

@@ -1,0 +1,256 @@
+"""Features of samples by landmarks, and labels of new samples by ridge regression on them."""
+
+import functools
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+
+from .._utils.threads import blas_threads
+from ..views._rows import SMALL_BLOCK, presence
+from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
+
+N_LANDMARKS = 600
+NEAR, MANY = 1e-3, 8  # squared distance relative to squared lengths; such rows of one row
+RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
+SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
+
+
+class LandmarkFeatures:
+    """Centred rows of all views next to features of their local Gaussian kernels.
+
+    The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))`` with d the distance of
+    rows Z of a sample x and a landmark l, and t the distance to the 10th landmark, at least 1e-3 of
+    the mean of the landmarks' own; its Nystroem features are ``K_xl V diag(s)^-1/2`` for
+    K_ll = V diag(s) V^T.
+
+    Parameters
+    ----------
+    rows : list of ViewRows
+    landmarks : ndarray of int
+        Samples that serve as landmarks.
+    """
+
+    def __init__(self, rows, landmarks):
+        self.rows = rows
+        self.landmarks = [view.roots[landmarks] - view.mean for view in rows]
+        self.scales, self.least_scales = [], []
+        kernel = 0.0
+        for L in self.landmarks:
+            squares = _squared_distances(L, L)
+            np.fill_diagonal(squares, 0.0)
+            scale = _ranked_distance(squares, SCALE_RANK)  # itself is at rank 0
+            self.least_scales.append(_least_scale(scale))
+            scale = np.maximum(scale, self.least_scales[-1])
+            self.scales.append(scale)
+            kernel = kernel + np.exp(-squares.astype(np.float64) / (scale[:, None] * scale))
+        values, vectors = scipy.linalg.eigh(
+            kernel / len(rows), driver="evd", overwrite_a=True, check_finite=False
+        )
+        kept = values > 1e-5 * values[-1]
+        self._map = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+
+    def of_fitted(self, landmarks):
+        """Features of the samples that were given, of shape (n, D), float32."""
+        n, d = len(self.rows[0].roots), self.n_columns
+        own = np.full(n, -1)  # each sample's number among the landmarks
+        own[landmarks] = np.arange(len(landmarks))
+        out = np.empty((n, self.n_features), dtype=np.float32)
+        for block in gen_batches(n, SMALL_BLOCK):
+            kernel = self._parts(block, own[block], out[block, :d])
+            np.matmul(kernel, self._map, out=out[block, d:])
+        return out
+
+    @property
+    def n_features(self):
+        """Number of features D."""
+        return self.n_columns + self._map.shape[1]
+
+    @property
+    def n_columns(self):
+        """Number of columns of the centred rows of all views."""
+        return sum(len(view.mean) for view in self.rows)
+
+    def kernel_coefficients(self, B):
+        """What multiplies kernels instead of their features, which B multiplies."""
+        return self._map @ B
+
+    def _parts(self, block, own, centred):
+        """Kernels of a block of the given samples, and their centred rows."""
+        found = np.flatnonzero(own >= 0)
+        kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
+        first = 0
+        for view, L, scale, least in zip(
+            self.rows, self.landmarks, self.scales, self.least_scales, strict=True
+        ):
+            apart = view.roots[block] - view.mean
+            squares = _squared_distances(apart, L)
+            width = apart.shape[1]
+            centred[:, first : first + width] = normalize(apart, copy=False)
+            first += width
+            squares[found, own[found]] = 0.0
+            t = np.maximum(_ranked_distance(squares, SCALE_RANK - 1), least)
+            t[found] = scale[own[found]]
+            squares /= -t[:, None]
+            squares /= scale
+            kernel += np.exp(squares, out=squares)
+        kernel /= len(self.rows)
+        centred /= np.float32(np.sqrt(len(self.rows)))
+        return kernel
+
+
+class Predictor:
+    """Labels of new samples by ridge regression on features of the fitted ones.
+
+    Parameters
+    ----------
+    features : LandmarkFeatures
+    coefficients : ndarray of shape (D, n_clusters), float32
+    used : list of int
+        Numbers of the views that the features are made of.
+    """
+
+    def __init__(self, features, coefficients, used):
+        self._rows, self._used = features.rows, used
+        v, d = len(features.rows), features.n_columns
+        widths = [len(view.mean) for view in features.rows]
+        parts = np.split(coefficients[:d] / np.float32(np.sqrt(v)), np.cumsum(widths)[:-1])
+        self._native = {
+            "n_clusters": coefficients.shape[1],
+            "n_landmarks": len(features.landmarks[0]),
+            "scale_neighbors": SCALE_RANK,
+            "d": np.array(widths, dtype=np.intp),
+            "means": [np.ascontiguousarray(view.mean) for view in features.rows],
+            "landmarks": [np.ascontiguousarray(L) for L in features.landmarks],
+            "scales": features.scales,
+            "least_scales": np.array(features.least_scales, dtype=np.float32),
+            "coefficients": [np.ascontiguousarray(part) for part in parts],
+            "kernel_coefficients": np.ascontiguousarray(
+                features.kernel_coefficients(coefficients[d:]) / np.float32(v)
+            ),
+        }
+
+    def __call__(self, views, n_threads=1):
+        """Labels of new samples, of shape (m,), int64.
+
+        Parameters
+        ----------
+        views : list of ndarray or csr_matrix of shape (m, d_i)
+            All views. Rows of arrays may be NaN: they are predicted from the other views.
+        n_threads : int, default=1
+        """
+        return self._predict(views, None, n_threads)
+
+    def scores(self, views, n_threads=1):
+        """What the labels are the largest of, of shape (m, n_clusters), float32."""
+        scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
+        self._predict(views, scores, n_threads)
+        return scores
+
+    def _predict(self, views, scores, n_threads):
+        pairs = [(view, views[i]) for view, i in zip(self._rows, self._used, strict=True)]
+        mapped = [scipy.sparse.issparse(X) or view.is_sparse for view, X in pairs]
+        rows = [
+            _mapped(view, X) if known else X for (view, X), known in zip(pairs, mapped, strict=True)
+        ]
+        dtype = np.result_type(*rows)
+        rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
+        native = self._with_maps(mapped, fill=presence(rows) is not None)
+        with blas_threads(1):  # blocks of rows run side by side
+            return predict(native, rows, scores, n_threads)
+
+    def to_native(self):
+        """See `ConsensusTLRR.to_native`."""
+        fields = self._with_maps([False] * len(self._rows), fill=len(self._rows) > 1)
+        return {"views": list(self._used), **fields}
+
+    def _with_maps(self, mapped, fill):
+        """All fields, where some views have rows that are mapped already."""
+        maps = [
+            (None, None) if known else view.dual_map
+            for view, known in zip(self._rows, mapped, strict=True)
+        ]
+        forms = [
+            ROWS_MAPPED if known else ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT
+            for view, known in zip(self._rows, mapped, strict=True)
+        ]
+        widths = [
+            d if samples is None else samples.shape[1]
+            for d, (samples, _) in zip(self._native["d"], maps, strict=True)
+        ]
+        return {
+            **self._native,
+            "n_features": np.array(widths, dtype=np.intp),
+            "form": np.array(forms, dtype=np.intp),
+            "samples": [samples for samples, _ in maps],
+            "factors": [factor for _, factor in maps],
+            "fill": self._fill if fill else None,
+        }
+
+    @functools.cached_property
+    def _fill(self):
+        """What rows of each view that are missing are predicted by, see `imputed`."""
+        landmarks, fill = self._native["landmarks"], []
+        for i, targets in enumerate(landmarks):
+            others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
+            length = np.linalg.norm(others, axis=1, keepdims=True)
+            coefficients = ridge_coefficients(normalize(others), targets)
+            fill.append(np.ascontiguousarray(coefficients / np.maximum(length, 1e-6), np.float32))
+        return fill
+
+
+def _mapped(view, X):
+    """Rows Z of new samples, NaN where X is."""
+    (has,) = [slice(None)] if (present := presence([X])) is None else present
+    Z = np.full((X.shape[0], len(view.mean)), np.nan, dtype=np.float32)
+    if X[has].shape[0]:
+        Z[has] = view.transform(X[has])
+    return Z
+
+
+def ridge_coefficients(Z, targets):
+    """Coefficients (Z Z^T + I / 2)^-1 targets."""
+    kernel = Z @ Z.T
+    kernel[np.diag_indices(len(kernel))] += RIDGE
+    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
+
+
+def _squared_distances(A, B):
+    """Between rows of A and of B, float32, which lie around 0: few are near for their lengths.
+
+    Differences of products are too coarse for those that are near. They have the sum of squared
+    differences, or, where a row is near to many, products in float64.
+    """
+    squares = _differences(A, B)
+    a, b = (np.einsum("ij,ij->i", X, X) for X in (A, B))
+    near = squares < NEAR * (a[:, None] + b)
+    many = near.sum(axis=1) > MANY
+    if many.any():
+        precise = _differences(A[many].astype(np.float64), B.astype(np.float64))
+        squares[many] = np.maximum(precise, 0)
+    rows, columns = np.nonzero(near & ~many[:, None])
+    apart = A[rows] - B[columns]
+    squares[rows, columns] = np.einsum("ij,ij->i", apart, apart)
+    return squares
+
+
+def _differences(A, B):
+    """``|a|^2 + |b|^2 - 2 <a, b>`` of all pairs of rows."""
+    squares = A @ B.T
+    squares *= -2
+    squares += np.einsum("ij,ij->i", A, A)[:, None]
+    squares += np.einsum("ij,ij->i", B, B)
+    return squares
+
+
+def _ranked_distance(squares, rank):
+    rank = min(rank, squares.shape[1] - 1)
+    return np.sqrt(np.partition(squares, rank, axis=1)[:, rank])
+
+
+def _least_scale(scale):
+    """What keeps scales off zero, which repeated samples have."""
+    positive = scale[scale > 0]
+    return np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)

@@ -1,0 +1,188 @@
+"""Ridge regression of each sample on all others as a product of factors.
+
+For the unit rows x of a view, ``S = X^T X`` and a ridge g, the coefficients of
+both samples of a pair for each other sum to
+
+    A_jk = <u_j, u_k> (h_j + h_k),     u = (S + g I)^{-1/2} x,     h = 1 / (1 - |u|^2),
+
+so that any entry costs as many multiplications as there are features, and nothing of size n x n is
+needed. Any other factor of ``X (S + g I)^{-1} X^T`` does as well; Cholesky's is the cheapest.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
+
+from .._utils.validation import check_number
+
+SCALES = (0.5, 5.0)
+BLOCK = 1024  # rows that are float64 at a time
+
+
+class Factors(NamedTuple):
+    """One slice: ``max(0, <u_j, u_k> (h_j + h_k))`` before it is put on a local scale."""
+
+    u: np.ndarray
+    h: np.ndarray
+
+
+def relative_ridge(scale, n, d):
+    """Ridge g = scale * n / min(n, d): ``scale`` times the mean eigenvalue of unit rows."""
+    return scale * n / min(n, d)
+
+
+def view_scales(n, d, scales):
+    """The ridge scales that a view of n samples and d features enters with, by `scales`.
+
+    The first always, the others where n >= 4 d: with fewer samples a strong ridge loses the fine
+    structure that the first scale sees.
+    """
+    return list(scales) if n >= 4 * d else list(scales[:1])
+
+
+def ridge_factors(X, ridges):
+    """The `Factors` of one view for each ridge, from the smaller one of both Gram matrices.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n, d)
+        Unit rows.
+    ridges : list of float
+        g, absolute.
+
+    Returns
+    -------
+    list of Factors
+        ``u`` (n, r) with r the smaller of n and the number of columns that are not zero, and
+        ``h`` (n,), float32.
+    """
+    used = _used_columns(X)
+    n, d = X.shape[0], np.count_nonzero(used)
+    if d <= n:
+        gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in _blocks(X, used))
+        return [_primal(X, used, gram, ridge) for ridge in ridges]
+    X = X[:, used].astype(np.float64)
+    gram = safe_sparse_dot(X, X.T, dense_output=True)
+    return [_dual(gram, ridge) for ridge in ridges]
+
+
+def _used_columns(X):
+    """Which columns are not all zero; at least one."""
+    if scipy.sparse.issparse(X):
+        used = np.bincount(X.indices, minlength=X.shape[1]) > 0
+    else:
+        used = np.any(X, axis=0)
+    used[0] |= not used.any()
+    return used
+
+
+def _blocks(X, used):
+    """The used columns of some rows at a time, float64."""
+    for rows in gen_batches(X.shape[0], BLOCK):
+        yield X[rows][:, used].astype(np.float64, copy=False)
+
+
+def _primal(X, used, gram, ridge):
+    """u = L^{-1} x with S + g I = L L^T."""
+    lower = gram.copy()
+    lower[np.diag_indices(len(lower))] += ridge
+    lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
+    # Products with the inverse run at twice the speed of solves, and nothing is singular here.
+    inverse = lower_inverse(lower)
+    (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (inverse,))
+    u = np.empty((X.shape[0], len(lower)), dtype=np.float32)
+    slack = np.empty(len(u))
+    for rows, block in zip(gen_batches(len(u), BLOCK), _blocks(X, used), strict=True):
+        block = block.toarray() if scipy.sparse.issparse(block) else block
+        U = trmm(1.0, inverse, block.T, lower=1)
+        u[rows] = U.T
+        slack[rows] = 1.0 - np.einsum("ij,ij->j", U, U)
+    return Factors(u, _inverse(slack))
+
+
+def _dual(gram, ridge):
+    """u u^T = I - g' P with P = (K + g I)^{-1} and g' a little below g, by Cholesky factors.
+
+    Only ratios to ``1 - |u|^2 = g' P_jj`` enter a similarity, so any g' gives the same; one below g
+    makes ``I - g' P`` definite if K is singular.
+    """
+    shifted = gram.copy()
+    shifted[np.diag_indices(len(gram))] += ridge
+    matrix = spd_inverse(shifted)
+    matrix *= -ridge * (1.0 - 1e-6)
+    slack = -matrix.diagonal()
+    matrix[np.diag_indices(len(gram))] += 1.0
+    lower = scipy.linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return Factors(np.ascontiguousarray(lower, dtype=np.float32), _inverse(slack))
+
+
+def _inverse(slack):
+    return (1.0 / np.maximum(slack, 1e-12)).astype(np.float32)
+
+
+def lower_inverse(L):
+    """Inverse of a lower triangle."""
+    (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (L,))
+    inverse, _ = trtri(L, lower=1)
+    return inverse
+
+
+def spd_inverse(A):
+    """Inverse of a positive definite matrix, both triangles; A is destroyed."""
+    potrf, potri = scipy.linalg.get_lapack_funcs(("potrf", "potri"), (A,))
+    # A is symmetric: its transpose is the same matrix in Fortran order.
+    factor, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
+    if info == 0:
+        inverse, info = potri(factor, lower=1, overwrite_c=1)
+    if info != 0:
+        raise np.linalg.LinAlgError("the ridge Gram matrix is singular: use a larger ridge")
+    lower = np.tril_indices(len(A), -1)
+    inverse.T[lower] = inverse[lower]
+    return inverse
+
+
+def view_factors(views, scales=SCALES, present=None):
+    """Factors of all slices: every view by the first scale, then those of many samples by others.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_array of shape (n, d_i)
+        Unit rows.
+    scales : sequence of float, default=(0.5, 5)
+        Ridges relative to the mean eigenvalue, see `relative_ridge` and `view_scales`.
+    present : ndarray of shape (v, m) of bool, optional
+        Which of m samples have each view, whose rows are those in ``views``. The others get zero
+        factors: they have no similarity in that view.
+
+    Returns
+    -------
+    list of Factors
+    """
+    by_view = []
+    for i, X in enumerate(views):
+        ridges = [relative_ridge(f, *X.shape) for f in view_scales(*X.shape, scales)]
+        slices = ridge_factors(X, ridges)
+        if present is not None and not present[i].all():
+            slices = [_spread(factors, present[i]) for factors in slices]
+        by_view.append(slices)
+    return [slices[s] for s in range(len(scales)) for slices in by_view if s < len(slices)]
+
+
+def _spread(factors, has):
+    """Factors of all samples, zero for those without the view."""
+    u = np.zeros((len(has), factors.u.shape[1]), dtype=np.float32)
+    h = np.zeros(len(has), dtype=np.float32)
+    u[has], h[has] = factors
+    return Factors(u, h)
+
+
+def check_scales(scales):
+    """A list of positive numbers, at least one."""
+    scales = np.ravel(scales).tolist()
+    if not scales:
+        raise ValueError("scales is empty: at least one ridge scale is needed")
+    return [check_number(f, "scales", 0.0, open_interval=True) for f in scales]

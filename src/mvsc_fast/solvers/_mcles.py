@@ -1,0 +1,151 @@
+"""MCLES: multi-view clustering in latent embedding space (Chen et al. 2020)."""
+
+import numpy as np
+import scipy.linalg
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+
+from .._utils.validation import check_clusters
+from ..spectral import largest_eigenpairs
+from ..views import check_views
+from ._latent import Stack
+from ._method import check_seed, count, method, nonnegative, positive
+from ._results import LatentResult
+from ._run import Run
+from ._simplex import simplex_programs
+from ._sylvester import sylvester
+
+QP_TOL = 1e-6  # duality gap, relative to what the value of a program can be
+CODEBOOK_TOL = 1e-10  # mean squared change; at the released 1e-6 the objective went to and fro
+
+
+@method(
+    check_views,
+    n_clusters=count,
+    alpha=positive,
+    beta=positive,
+    gamma=nonnegative,
+    n_components=count,
+    random_state=check_seed,
+)
+def mcles(
+    views,
+    *,
+    n_clusters=8,
+    alpha=0.8,
+    beta=0.4,
+    gamma=0.004,
+    n_components=70,
+    tol=1e-2,
+    max_iter=30,
+    random_state=None,
+    callback=None,
+):
+    """Learn a latent representation of all views, its similarities and an embedding together.
+
+    Minimises ``||X - W H||_F^2 + alpha ||H - H S||_F^2 + beta ||S||_F^2 + gamma tr(F^T L_S F)``
+    over W with columns in the unit ball, S with columns in the unit simplex and F with orthonormal
+    columns (Chen et al. 2020), in turns. X (D x n) stacks the views, H (d x n) is the latent
+    representation, L_S the Laplacian of (S + S^T) / 2 and F (n x n_clusters) its smallest
+    eigenvectors. The n quadratic programs of S share their Hessian and are solved together, with
+    certified gaps. The model is not convex: the result depends on a random start, but not on the
+    order of the samples.
+
+    Parameters
+    ----------
+    views : list of array-like of shape (n_samples, n_features_i)
+        Samples are scaled to unit length.
+    n_clusters : int, default=8
+    alpha : float, default=0.8
+        Weight of the self-representation. This default and those of ``beta``, ``gamma`` and
+        ``n_components`` are the released demo's (MSRC-v1); no others are published.
+    beta : float, default=0.4
+        Weight of the squared length of S.
+    gamma : float, default=0.004
+        Weight of the embedding.
+    n_components : int, default=70
+        d.
+    tol : float, default=1e-2
+        On the change of the objective, relative to it.
+    max_iter : int, default=30
+        It takes 5 to 15.
+    random_state : int, RandomState or None, default=None
+        Of the starts of H and F, uniform in [0, 1).
+
+    Returns
+    -------
+    LatentResult
+        ``representation`` S (1, n, n), ``latent``, the transpose of H, (n, d), and ``embedding`` F
+        (n, n_clusters). Its ``history`` has the ``objective`` too.
+
+    References
+    ----------
+    Chen, Huang, Wang, Huang: Multi-view clustering in latent embedding space. AAAI 2020.
+    """
+    n = check_clusters(n_clusters, views[0].shape[0])
+    rng = check_random_state(random_state)
+    run = Run(tol, max_iter, callback)
+    stack = Stack(views)
+    X = stack.R
+    H, F = stack.draw(n_components, rng), stack.draw(n_clusters, rng).T
+    W = np.zeros((len(X), n_components), dtype=X.dtype)
+    enough = CODEBOOK_TOL * len(stack.U) * n_components
+    S = np.full((n, n), 1.0 / n, dtype=X.dtype)  # row i is column i of the paper's S
+    T = np.eye(n, dtype=X.dtype)  # I - S; the first step takes S = 0
+    qp_tol = max(QP_TOL, 50 * np.finfo(X.dtype).eps)
+    objective = []
+    for _ in run:
+        W = _codebook(X, H, W, enough)
+        a, Q = scipy.linalg.eigh(W.T @ W, check_finite=False)
+        b, R = scipy.linalg.eigh(T @ T.T, driver="evd", overwrite_a=True, check_finite=False)
+        H = sylvester((a, Q), (alpha * b, R), Q.T @ (W.T @ X))
+
+        K = H.T @ H
+        gap_tol = qp_tol * (beta / alpha + K.max())
+        K *= -2.0
+        K += (gamma / (2.0 * alpha)) * euclidean_distances(F, squared=True)
+        S, gap = simplex_programs(H, beta / alpha, K, S, gap_tol)
+        np.negative(S.T, out=T)
+        T[np.diag_indices(n)] += 1.0
+
+        minus_L = (S + S.T) / 2
+        minus_L[np.diag_indices(n)] -= minus_L.sum(axis=0)
+        _, F = largest_eigenpairs(minus_L, n_clusters)
+        terms = _square(X - W @ H), _square(H @ T), _square(S), -np.vdot(F, minus_L @ F)
+        objective.append(float(np.dot((1.0, alpha, beta, gamma), terms)))
+        run.record(_relative_change(objective) if gap <= gap_tol else np.inf)
+    outcome = run.outcome
+    outcome["history"]["objective"] = np.array(objective)
+    return LatentResult(S.T.copy()[None], **outcome, latent=np.ascontiguousarray(H.T), embedding=F)
+
+
+def _codebook(X, H, W, enough):
+    """W that minimises ``||X - W H||_F^2`` with columns in the unit ball, by ADMM from W.
+
+    At most 99 steps with growing penalty, until the squared change is ``enough``. As published,
+    the result is the copy that fits X, whose columns may be slightly too long.
+    """
+    h, Q = scipy.linalg.eigh(H @ H.T, check_finite=False)
+    XH = X @ H.T
+    short, y, r = W, np.zeros_like(W), 1.0
+    for _ in range(99):
+        former = W
+        W = ((r * (short - y) + XH) @ Q / (r + h)) @ Q.T
+        y = y + W
+        short = y / np.maximum(1.0, np.linalg.norm(y, axis=0))
+        y -= short
+        r *= 1.2
+        if _square(W - former) <= enough:
+            break
+    return W
+
+
+def _square(A):
+    return np.vdot(A, A)
+
+
+def _relative_change(values):
+    """Of the last value, relative to the one before; infinite for the first."""
+    if len(values) < 2:
+        return np.inf
+    return abs(values[-1] - values[-2]) / abs(values[-2])

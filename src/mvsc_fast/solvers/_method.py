@@ -1,0 +1,140 @@
+"""What makes a solver on validated data the public function of a method."""
+
+import functools
+import inspect
+from functools import partial
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._utils.documentation import completed
+from .._utils.threads import limit_threads, use_threads
+from .._utils.validation import check_integer, check_number, check_option
+
+COMMON = """What all functions have in common.
+
+Parameters
+----------
+mu : float
+    First penalty.
+rho : float
+    Growth of the penalty per iteration.
+mu_max : float
+    Cap of the penalty.
+n_threads : int, optional
+    None follows OMP_NUM_THREADS and the CPUs allowed. At most four are used for each CPU.
+callback : callable, optional
+    Called with an `IterationState` after every iteration; returning True stops the run.
+
+Raises
+------
+ValueError
+    If the data or a parameter are invalid; the message says what and where.
+"""
+
+
+def either(word, check):
+    """The check of a parameter that may also be ``word``: None, or a string such as "auto"."""
+
+    def check_either(value, name):
+        if value is word or (isinstance(value, str) and value == word):
+            return value
+        try:
+            return check(value, name)
+        except TypeError as error:
+            raise TypeError(f"{error} Or {name}={word!r}.") from None
+
+    return check_either
+
+
+def option(*options):
+    """The check of a parameter that is one of some strings."""
+    return partial(check_option, options=options)
+
+
+def check_callback(value, name):
+    """``value``, which must be callable."""
+    if not callable(value):
+        raise ValueError(f"{name} must be callable or None, got {value!r}")
+    return value
+
+
+def check_flag(value, name):
+    """``value``, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def check_seed(value, name):
+    """``value``, which scikit-learn must accept as a random state."""
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return value
+
+
+count = partial(check_integer, minimum=1)
+natural = partial(check_integer, minimum=0)
+nonnegative = partial(check_number, low=0.0)
+positive = partial(check_number, low=0.0, open_interval=True)
+
+CHECKS = {
+    "tol": nonnegative,
+    "max_iter": natural,
+    "mu": positive,
+    "rho": partial(check_number, low=1.0),
+    "mu_max": positive,
+    "n_threads": either(None, count),
+    "callback": either(None, check_callback),
+}
+
+
+def method(check_data, **checks):
+    """Decorator: a solver on validated data becomes a function that checks what it is given.
+
+    Parameters
+    ----------
+    check_data : callable
+        Turns the first argument into the validated form; items of it have n_samples rows.
+    **checks : callable
+        ``check(value, name)`` for every parameter that is not in `CHECKS`; returns the value.
+
+    Notes
+    -----
+    Parameters are checked before the data. Two attributes serve the estimators:
+    ``function.checks``, by name, and ``function.solve(data, **parameters)``, which takes
+    validated data. A solver that has ``n_threads`` receives their number; all other libraries
+    have one thread throughout (see `threads`).
+    """
+
+    def decorate(solver):
+        signature = inspect.signature(solver)
+        data_name = next(iter(signature.parameters))
+        names = [name for name in signature.parameters if name != data_name]
+        all_checks = {name: {**CHECKS, **checks}[name] for name in names}
+
+        def call(get_data, *args, **kwargs):
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.arguments
+            checked = {name: check(given[name], name) for name, check in all_checks.items()}
+            data = get_data(given[data_name])
+            if "n_threads" not in checked:
+                with limit_threads():
+                    return solver(data, **checked)
+            with use_threads(checked.pop("n_threads"), data[0].shape[0]) as n_threads:
+                return solver(data, **checked, n_threads=n_threads)
+
+        @functools.wraps(solver)
+        def function(*args, **kwargs):
+            return call(check_data, *args, **kwargs)
+
+        function.checks = all_checks
+        function.solve = partial(call, lambda data: data)
+        if solver.__doc__ is not None:  # python -OO
+            function.__doc__ = completed(solver.__doc__, [COMMON], signature, ("Raises",))
+        return function
+
+    return decorate

@@ -1,0 +1,87 @@
+"""SNN: sum of nuclear norms of a similarity tensor's unfoldings (Liu et al. 2013)."""
+
+from functools import partial
+
+import numpy as np
+
+from .._kernels import UnfoldingWorkspace, mode_shrink, snn_pass
+from .._utils.validation import check_memory, check_numbers, check_similarities
+from ._method import either, method
+from ._results import RecoveryResult
+from ._run import Run
+
+
+@method(check_similarities, weights=either(None, partial(check_numbers, count=2, low=0.0)))
+def snn(
+    W,
+    *,
+    weights=None,
+    tol=1e-8,
+    max_iter=500,
+    mu=1e-4,
+    rho=1.1,
+    mu_max=1e10,
+    n_threads=None,
+    callback=None,
+):
+    """Split a similarity tensor into a part whose unfoldings have low rank and a sparse part.
+
+    Minimises ``sum_m a_m ||L_(m)||_* + ||E||_1`` subject to ``W = L + E`` by ADMM with one copy of
+    L for each of the three unfoldings (the norm of Liu et al. 2013, Eq. 9). As the slices of W are
+    symmetric, the copy of the columns is the transpose of that of the rows and costs nothing.
+
+    Parameters
+    ----------
+    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+        Symmetric similarities. Never changed.
+    weights : float or pair of floats, optional
+        a_m: of rows and columns, and of the views; None is ``sqrt(n) / 3`` for all. Dividing by
+        a common factor gives the form with a weight on E.
+    tol : float, default=1e-8
+        On the largest entry of L_m + E - W and of the changes of L_m and E.
+    max_iter : int, default=500
+        It takes about 200.
+
+    Returns
+    -------
+    RecoveryResult
+        ``low_rank`` L, the copy of the rows, to which the others are equal up to the last
+        residual, ``tensor``, its mean with the transpose, and ``error`` E, all (v, n, n).
+
+    Raises
+    ------
+    ValueError
+        If W or a parameter is invalid; the message says what and where.
+    MemoryError
+        If the solver would need more memory than there is; nothing was allocated then.
+
+    References
+    ----------
+    Liu, Musialski, Wonka, Ye: Tensor completion for estimating missing values in visual data. IEEE
+    TPAMI 35(1), 2013.
+    """
+    v, n = W.shape[:2]
+    check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
+    rows, views = [np.sqrt(n) / 3.0] * 2 if weights is None else weights
+    work = UnfoldingWorkspace(n, W.dtype)
+
+    E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
+    X = W.copy()
+    flat = W.reshape(v, -1).astype(np.float64, copy=False)
+    gram = flat @ flat.T
+    run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
+    for mu in run:
+        mode_shrink(X, rows / mu, 1, work)
+        change, gram = snn_pass(
+            W, E, L1, Y1, X, L3, Y3, _view_mapper(gram, views / mu),
+            mu=mu, mu_next=run.next_mu, n_threads=n_threads,
+        )  # fmt: skip
+        run.record(change)
+    return RecoveryResult(L1, E, **run.outcome)
+
+
+def _view_mapper(gram, t):
+    """v x v matrix that shrinks the singular values of an unfolding with this Gram matrix by t."""
+    values, vectors = np.linalg.eigh(gram)
+    s = np.sqrt(np.maximum(values, 0.0))
+    return (vectors * (1.0 - t / np.maximum(s, t) if t > 0 else 1.0)) @ vectors.T

@@ -1,0 +1,193 @@
+"""Orthogonal transforms along samples or views, in which tensor nuclear norms are taken.
+
+A tensor of shape (v, m, n) is transformed along its middle axis, the samples, and shrunk by its
+row slices; or along its first axis, the views, and shrunk by its frontal slices. As every
+transform here is orthonormal, solvers can stay in transformed coordinates throughout.
+"""
+
+from functools import partial
+
+import numpy as np
+import scipy.fft
+import scipy.linalg
+
+from .._kernels import (
+    UnfoldingWorkspace,
+    complex_shrink,
+    frontal_shrink,
+    halfcomplex_shrink,
+    slice_shrink,
+    symmetric_shrink,
+)
+from .._utils.threads import blas_threads
+from .._utils.validation import check_option
+from ..similarity._dense import ridge_similarities
+from ..spectral import normalized
+
+
+class Fourier:
+    """The discrete Fourier transform in its orthonormal real (halfcomplex) form."""
+
+    def forward(self, A, axis):
+        """Coefficients of the real array A along ``axis``, of the same shape."""
+        A = np.moveaxis(A, axis, 0)
+        m = len(A)
+        hat = scipy.fft.rfft(A, axis=0, norm="ortho")
+        out = np.empty(A.shape, dtype=A.dtype)
+        out[0] = hat[0].real
+        pairs = (m - 1) // 2
+        root = A.dtype.type(np.sqrt(2))
+        out[1 : 2 * pairs + 1 : 2] = root * hat[1 : pairs + 1].real
+        out[2 : 2 * pairs + 1 : 2] = root * hat[1 : pairs + 1].imag
+        if m % 2 == 0:
+            out[-1] = hat[-1].real
+        return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+    def inverse(self, A, axis):
+        """The array whose coefficients along ``axis`` are A."""
+        A = np.moveaxis(A, axis, 0)
+        m = len(A)
+        hat = np.zeros((m // 2 + 1, *A.shape[1:]), dtype=np.result_type(A.dtype, np.complex64))
+        hat[0] = A[0]
+        pairs = (m - 1) // 2
+        root = A.dtype.type(np.sqrt(0.5))
+        hat[1 : pairs + 1].real = root * A[1 : 2 * pairs + 1 : 2]
+        hat[1 : pairs + 1].imag = root * A[2 : 2 * pairs + 1 : 2]
+        if m % 2 == 0:
+            hat[-1] = A[-1]
+        out = scipy.fft.irfft(hat, m, axis=0, norm="ortho")
+        return np.ascontiguousarray(np.moveaxis(out, 0, axis))
+
+    def shrink(self, T, t, n_threads):
+        """Shrink, in place, the slices of the *unnormalised* DFT by t, given T orthonormal."""
+        with blas_threads(1):
+            halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+
+    def shrink_frontal(self, T, t, work=None, symmetric=None):
+        """As `shrink`, for frontal slices and a DFT along the views; threads are BLAS's own.
+
+        A ``symmetric`` workspace says that all slices are symmetric: real ones then cost less.
+        """
+        v = len(T)
+        t = t / np.sqrt(v)
+        if work is None:
+            work = UnfoldingWorkspace(T.shape[1], T.dtype, complex_slices=True)
+        _real_shrink(T[:1], t, work, symmetric)
+        for k in range(1, v - 1, 2):
+            complex_shrink(T[k], T[k + 1], np.sqrt(2) * t, work)
+        if v % 2 == 0:
+            _real_shrink(T[v - 1 :], t, work, symmetric)
+
+
+class Basis:
+    """An orthonormal basis, given as the columns of a matrix; None is the identity."""
+
+    def __init__(self, matrix=None):
+        self.matrix = matrix
+
+    def forward(self, A, axis):
+        return self._product(None if self.matrix is None else self.matrix.T, A, axis)
+
+    def inverse(self, A, axis):
+        return self._product(self.matrix, A, axis)
+
+    @staticmethod
+    def _product(matrix, A, axis):
+        if matrix is None:
+            return np.array(A, order="C")
+        return np.ascontiguousarray(np.moveaxis(np.tensordot(matrix, A, (1, axis)), 0, axis))
+
+    def shrink(self, T, t, n_threads):
+        """Shrink, in place, the slices of sqrt(m) T by t."""
+        with blas_threads(1):
+            slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
+
+    def shrink_frontal(self, T, t, work=None, symmetric=None):
+        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS.
+
+        A ``symmetric`` workspace says that all slices are symmetric.
+        """
+        _real_shrink(T, t / np.sqrt(len(T)), work, symmetric)
+
+
+def _real_shrink(T, t, work, symmetric):
+    """Shrink the singular values of real slices, by their eigenvalues where these are the same."""
+    if symmetric is None:
+        frontal_shrink(T, t, work)
+        return
+    for A in T:
+        # Bounds of the spectral norm: most of the first iterations need no eigenvalues.
+        if min(np.linalg.norm(A), np.abs(A).sum(axis=1).max()) <= t:
+            A[...] = 0
+        else:
+            symmetric_shrink(A[None], t, symmetric)
+
+
+SAMPLE_TRANSFORMS = ("dft", "graph", "identity")
+VIEW_TRANSFORMS = ("dft", "identity")
+
+
+def check_transform(value, name, words):
+    """``value``, one of some words, a transform, or a square matrix."""
+    if isinstance(value, (Fourier, Basis)):
+        return value
+    if isinstance(value, str) or np.ndim(value) != 2:
+        return check_option(value, name, words)
+    if np.shape(value)[0] != np.shape(value)[1]:
+        raise ValueError(f"{name} must be a square matrix, got shape {np.shape(value)}")
+    return value
+
+
+check_sample_transform = partial(check_transform, words=SAMPLE_TRANSFORMS)
+check_view_transform = partial(check_transform, words=VIEW_TRANSFORMS)
+
+
+def resolve_sample_transform(transform, views):
+    """The transform along the samples: "dft", "graph", "identity", or a matrix of basis columns.
+
+    "graph" takes the eigenvectors of the normalised default similarity graph of the views, which
+    do not depend on the order of the samples.
+    """
+    check_sample_transform(transform, "sample_transform")
+    if isinstance(transform, str) and transform == "graph":
+        return Basis(graph_basis(ridge_similarities(views)))
+    return _resolve(transform, "sample_transform", views[0].shape[0], views[0].dtype)
+
+
+def resolve_view_transform(transform, v, dtype):
+    """The transform along v views: "dft", "identity", or a v x v matrix of basis columns."""
+    check_view_transform(transform, "view_transform")
+    return _resolve(transform, "view_transform", v, dtype)
+
+
+def _resolve(transform, name, n, dtype):
+    if isinstance(transform, (Fourier, Basis)):
+        return transform
+    if isinstance(transform, str):
+        return Fourier() if transform == "dft" else Basis()
+    basis = np.ascontiguousarray(transform, dtype=dtype)
+    if basis.shape != (n, n):
+        raise ValueError(f"{name} has shape {basis.shape}, the data need ({n}, {n})")
+    error = np.abs(basis.T @ basis - np.eye(n)).max()
+    if not error < 1e-3:
+        raise ValueError(f"{name} is not orthonormal: max |B^T B - I| = {error:.2g}")
+    return Basis(basis)
+
+
+def graph_basis(W):
+    """Orthonormal basis of the samples that does not depend on their order.
+
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n)
+        Non-negative similarities.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Columns are the eigenvectors of ``D^-1/2 A D^-1/2`` for A the mean slice, largest
+        eigenvalue first.
+    """
+    A, _ = normalized(np.mean(W, axis=0))
+    _, vectors = scipy.linalg.eigh(A, overwrite_a=True, check_finite=False, driver="evd")
+    return np.ascontiguousarray(vectors[:, ::-1])

@@ -1,0 +1,143 @@
+"""What passes over a row source compute: once a summary of all samples, and once their labels.
+
+A pass over a block depends on its rows alone, so that no result depends on how samples are divided
+into blocks or among processes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from .._utils.validation import largest_squarable
+from ._rows import missing_rows, observed, row_keys
+
+
+@dataclass
+class Summary:
+    """Result of a pass over all samples; that of consecutive blocks is the sum of theirs.
+
+    Attributes
+    ----------
+    keys : list of list of ndarray
+        For each view, keys of the rows of each block (`row_keys`).
+    least : ndarray of shape (v,)
+        Smallest entry of each view.
+    bad : tuple of (view, row, column, value), or None
+        The first entry that cannot be used.
+    """
+
+    keys: list
+    least: np.ndarray
+    bad: tuple | None
+
+    def __add__(self, other):
+        return Summary(
+            [a + b for a, b in zip(self.keys, other.keys, strict=True)],
+            np.minimum(self.least, other.least),
+            min((part.bad for part in (self, other) if part.bad), default=None),
+        )
+
+
+def summarised(source):
+    """The `Summary` of all samples, ``keys`` being one array for each view.
+
+    Parameters
+    ----------
+    source : RowSource
+
+    Raises
+    ------
+    ValueError
+        If an entry is not finite or too large to be squared; the message says where the first is.
+    """
+    n = source.n_samples
+    limits = [largest_squarable(source.dtype, n * d) for d in source.n_features]
+    summary = source.sum(_summary, limits)
+    if summary.bad is not None:
+        raise ValueError(_complaint(summary.bad, source.titles))
+    summary.keys = [np.concatenate(keys) for keys in summary.keys]
+    return summary
+
+
+def _summary(first, views, limits):
+    """The `Summary` of one block."""
+    bad = _first_bad(first, views, limits)
+    if bad is not None:
+        return Summary([[]] * len(views), np.zeros(len(views)), bad)
+    least = [X.min() if X.shape[0] else np.inf for X in observed(views)]
+    return Summary([[row_keys(X)] for X in views], np.array(least, dtype=np.float64), None)
+
+
+def labels_of(source, predict, samples, labels):
+    """Labels of all rows of a source; those of some samples are given.
+
+    Parameters
+    ----------
+    source : RowSource
+    predict : callable
+        Labels of some rows from their views, each from its row alone.
+    samples : ndarray of shape (m,), int, ascending
+    labels : ndarray of shape (m,), int
+
+    Returns
+    -------
+    ndarray, or dask array where the views are such, of shape (n,)
+    """
+    limits = [largest_squarable(source.dtype, source.n_samples * d) for d in source.n_features]
+    given = (predict, samples, labels, limits, source.titles)
+    return source.per_row(_labelled, labels.dtype, *given)
+
+
+def _labelled(first, views, predict, samples, labels, limits, names):
+    """Labels of one block."""
+    bad = _first_bad(first, views, limits)
+    if bad is not None:
+        raise ValueError(_complaint(bad, names))
+    n = views[0].shape[0]
+    low, high = np.searchsorted(samples, [first, first + n])
+    out = np.empty(n, dtype=labels.dtype)
+    known = samples[low:high] - first
+    out[known] = labels[low:high]
+    rest = np.delete(np.arange(n), known)
+    if len(known):
+        views = [X[rest] for X in views]
+    if len(rest):
+        out[rest] = predict(views)
+    return out
+
+
+def _first_bad(first, views, limits):
+    """(view, row, column, value) of the first entry that is not finite or above its limit.
+
+    Rows that are NaN throughout lack the view; view -1 says that a row lacks them all.
+    """
+    lacking = np.ones(views[0].shape[0], dtype=bool)
+    for i, (X, limit) in enumerate(zip(views, limits, strict=True)):
+        sparse = scipy.sparse.issparse(X)
+        absent = np.zeros(X.shape[0], dtype=bool) if sparse else missing_rows(X)
+        lacking &= absent
+        rows = np.flatnonzero(~absent)
+        X = X[rows] if absent.any() else X
+        values = X.data if sparse else X
+        if values.size == 0 or max(values.max(), -values.min()) <= limit:  # False for NaN
+            continue
+        place = int(np.argmin(np.abs(values) <= limit))
+        if sparse:
+            row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
+        else:
+            row, column = divmod(place, X.shape[1])
+        return i, first + int(rows[row]), column, float(values.flat[place])
+    if lacking.any():
+        return -1, first + int(np.argmax(lacking)), 0, np.nan
+    return None
+
+
+def _complaint(bad, names):
+    view, row, column, value = bad
+    if view < 0:
+        return f"row {row} is NaN in all views: remove the sample"
+    where = f"{names[view]} has {value:.3g} in row {row}, column {column}"
+    if np.isfinite(value):
+        return f"{where}, too large to be squared: rescale the view"
+    return f"{where}: impute or remove such samples first"

@@ -1,0 +1,280 @@
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+from mvsc_fast import datasets, metrics
+from mvsc_fast.views._row_source import RowSource
+from mvsc_fast.cli._scaled_rows import ScaledRows
+from mvsc_fast.cli import _cluster_command as _cli_cluster
+from mvsc_fast.cli import main
+from mvsc_fast.methods import ESTIMATORS
+
+
+@pytest.fixture
+def data(tmp_path):
+    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1], y=y)
+    np.savez(tmp_path / "plain.npz", view_0=views[0], view_1=views[1])
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
+def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
+    arguments = ["cluster", str(data / "data.npz"), "--clusters", "3", "--method", method,
+                 "--labels", str(data / "labels.csv"), "--plot", str(data / "plot.png"),
+                 "--scores"]  # fmt: skip
+    assert main(arguments) == 0
+    table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
+    np.testing.assert_array_equal(table[:, 0], np.arange(90))
+    assert set(table[:, 1]) == {0, 1, 2}
+    assert (data / "plot.png").read_bytes().startswith(b"\x89PNG")
+    out, err = capsys.readouterr()
+    assert "acc" in out and method in out
+    assert float(out.splitlines()[1].split()[1]) > (0.9 if "tlrr" in method else 0.5)
+    sizes = np.bincount(table[:, 1]).tolist()
+    told = f"90 samples, 40 + 60 features in 2 views, 3 clusters of {sizes[0]}, {sizes[1]}, "
+    assert err == f"mvsc-fast: {told}{sizes[2]} samples\n"
+
+
+def test_labels_go_to_the_output_by_default(data, capsys):
+    main(["cluster", str(data / "plain.npz"), "--clusters", "3"])
+    lines = capsys.readouterr().out.split()
+    assert lines[0] == "sample,cluster" and lines[1][:2] == "0," and len(lines) == 91
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.npz", "--clusters", "3"], "No such file"),
+        (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
+        (["{plain}", "--clusters", "0"], "n_clusters == 0, must be >= 1"),
+        (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
+        (["{plain}", "--clusters", "3", "--neighbors", "8"], "consensus-tlrr has no such"),
+        (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
+        (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
+        (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
+        (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
+        (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
+        (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches files by ids"),
+        (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
+        (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
+        (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is read: name another file"),
+        (["-", "-", "--clusters", "3"], "can be read once"),
+        (["{plain}", "--clusters", "3", "--labels", "a.csv", "--plot", "a.csv"], "twice"),
+        (["{plain}", "--clusters", "3", "--threads", "0"], "n_threads"),
+        (["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"], "no affinity"),
+        (["{plain}", "--clusters", "3", "--labels", "."], "is a folder"),
+        (["{plain}", "--clusters", "3", "--plot", "p.xyz"], "pictures are saved as"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message):
+    arguments = [text.format(plain=data / "plain.npz") for text in arguments]
+    assert main(["cluster", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("mvsc-fast: error: ") and err.count("\n") == 1
+    assert message in err
+
+
+def test_wrong_usage_exits_with_2(capsys):
+    wrong = ["--clusters", "few"], ["--clusters", "3", "--memory-limit", "much"], []
+    wrong += (["--clusters", "3", "--neighbors", "few"],)
+    for arguments in ([], ["cluster"], *(["cluster", "a.npz", *one] for one in wrong)):
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 2
+        err = capsys.readouterr().err
+        assert "--help" in err and err.count("\n") == 1
+
+
+def test_help_has_examples(capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "--help"])
+    out = capsys.readouterr().out
+    assert "examples:" in out and "--id-column" in out and max(map(len, out.split("\n"))) <= 100
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two views of 60 samples with ids, the second in another order; the ids and the classes."""
+    views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    ids = [f"s{i:02d}" for i in range(60)]
+    order = np.random.RandomState(0).permutation(60)
+    for name, X, rows in (("a", views[0], range(60)), ("b", views[1], order)):
+        lines = [",".join([ids[i], *map(repr, X[i].tolist())]) for i in rows]
+        header = ",".join(["id", *(f"f{j}" for j in range(X.shape[1]))])
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+    return tmp_path, ids, y
+
+
+def cluster(folder, *arguments, labels="out/deep/labels.csv"):
+    """Ids and labels of what the command writes to a folder that is not there yet."""
+    path = folder / labels
+    assert main(["cluster", *map(str, arguments), "--labels", str(path)]) == 0
+    table = np.loadtxt(path, delimiter=",", dtype=str)
+    assert table[0, 1] == "cluster"
+    return table[1:, 0].tolist(), table[1:, 1].astype(int)
+
+
+def accuracy(y, labels):
+    return metrics.clustering_scores(y, labels)["acc"]
+
+
+def test_rows_of_tables_are_matched_by_ids_in_folders_that_are_made(tables, capsys):
+    folder, ids, y = tables
+    found, labels = cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3)
+    assert found == ids and accuracy(y, labels) > 0.9
+    err = capsys.readouterr().err
+    assert "ids are column 1 ('id') of" in err and "matched by id" in err and err.count("\n") == 3
+
+
+def test_counts_in_front_are_no_feature(tables, capsys):
+    """Samples sorted by class, so that their numbers would outweigh all features."""
+    folder, ids, y = tables
+    lines = (folder / "a.csv").read_text().split("\n")[1:-1]
+    counted = [f"{1000 * k + 1},{line.partition(',')[2]}" for k, line in enumerate(lines)]
+    header = "," + ",".join(f"f{j}" for j in range(lines[0].count(",")))
+    (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
+    found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
+    assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.9
+    assert "ids are column 1 of" in capsys.readouterr().err
+
+
+def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
+    folder, ids, y = tables
+    lines = (folder / "b.csv").read_text().split("\n")
+    (folder / "b.csv").write_text("\n".join(line for line in lines if line[:3] != "s07"))
+    files = ["cluster", str(folder / "a.csv"), str(folder / "b.csv"), "--clusters", "3"]
+    assert main(files) == 2
+    err = capsys.readouterr().err
+    assert "do not have the same ids (1 only in" in err and "--join inner" in err
+    for join, n in (("inner", 59), ("outer", 60)):
+        found, labels = cluster(folder, *files[1:], "--join", join)
+        assert len(found) == n and ("s07" in found) == (join == "outer")
+        assert accuracy(y[[ids.index(one) for one in found]], labels) > 0.9
+        assert f"--join {join}: {n} samples" in capsys.readouterr().err
+
+
+def test_scale_clusters_auto_and_explain(tables, capsys):
+    folder, ids, y = tables
+    lines = (folder / "a.csv").read_text().split("\n")
+    for k in range(1, 61):  # one column in another unit
+        first, value, *rest = lines[k].split(",")
+        lines[k] = ",".join([first, repr(1e6 + 1e5 * float(value)), *rest])
+    (folder / "a.csv").write_text("\n".join(lines))
+    files = [folder / "a.csv", folder / "b.csv", "--columns", "f*"]
+    _, labels = cluster(folder, *files, "--clusters", "auto", "--scale", "standard", "--explain")
+    assert accuracy(y, labels) > 0.9
+    out, err = capsys.readouterr()
+    assert "--clusters auto: 3 clusters are suggested" in err and "others that stand out" in err
+    assert "ConsensusTLRR: 60 samples in 3 clusters" in out
+
+
+def test_precomputed_similarities(tables, capsys):
+    folder, ids, y = tables
+    S = 0.01 + (y[:, None] == y)
+    np.save(folder / "S.npy", S)
+    arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--affinity", "precomputed"]
+    _, labels = cluster(folder, *arguments)
+    assert accuracy(y, labels) == 1.0
+    for option in (["--scale", "standard"], ["--clusters", "auto"]):
+        assert main(["cluster", *map(str, arguments), *option]) == 2
+        assert "is for features, --affinity precomputed takes" in capsys.readouterr().err
+
+
+def test_genes_as_rows(tables, capsys):
+    folder, ids, y = tables
+    for name in "ab":
+        rows = [line.split(",") for line in (folder / f"{name}.csv").read_text().split()]
+        turned = "\n".join("\t".join(cells) for cells in zip(*rows, strict=True)) + "\n"
+        (folder / f"{name}.tsv").write_text(turned)
+    files = [folder / "a.tsv", folder / "b.tsv"]
+    found, labels = cluster(folder, *files, "--transpose", "--clusters", 3)
+    assert found == ids and accuracy(y, labels) > 0.9
+    found, again = cluster(folder, folder / "a.csv", files[1], "--transpose", files[1],
+                           "--clusters", 3)  # fmt: skip
+    assert found == ids and accuracy(labels, again) == 1.0
+    assert main(["cluster", "--transpose", *map(str, files), "--clusters", "3"]) == 2
+    assert "to transpose all files, write --transpose after them" in capsys.readouterr().err
+
+
+def test_scores_of_a_table_of_labels(tables, capsys):
+    folder, ids, y = tables
+    order = np.random.RandomState(1).permutation(60)[:50]
+    lines = [f"{ids[i]},{'abc'[y[i]]}" for i in order]
+    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
+    files = [folder / "a.csv", folder / "b.csv"]
+    cluster(folder, *files, "--clusters", 3, "--scores", folder / "truth.csv")
+    out, err = capsys.readouterr()
+    assert float(out.splitlines()[1].split()[1]) > 0.9
+    assert "--scores: 50 of 60 samples have a label in" in err
+    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines, lines[0]]))
+    assert main(["cluster", *map(str, files), "--clusters", "3", "--scores",
+                 str(folder / "truth.csv")]) == 2  # fmt: skip
+    assert f"'{ids[order[0]]}'" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_shown_once(data, monkeypatch, capsys):
+    class Warns(ESTIMATORS["awp"]):
+        def fit(self, X, y=None):
+            for line in range(3):
+                warnings.warn_explicit("the same again", UserWarning, "fit", line)
+            return super().fit(X, y)
+
+    monkeypatch.setitem(ESTIMATORS, "awp", Warns)
+    assert main(["cluster", str(data / "plain.npz"), "--clusters", "3", "--method", "awp"]) == 0
+    assert capsys.readouterr().err.count("the same again") == 1
+
+
+def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, capsys):
+    with np.load(data / "data.npz") as file:
+        views, y = [file["view_0"], file["view_1"]], file["y"]
+    for i, X in enumerate(views):
+        np.save(data / f"{i}.npy", 3 * X + 1)
+    arguments = [data / "0.npy", data / "1.npy", "--clusters", 3, "--max-samples", 60]
+    _, whole = cluster(data, *arguments)
+    seen = []
+    read = RowSource.map
+
+    def watched(self, *args):
+        seen.append(self)
+        return read(self, *args)
+
+    monkeypatch.setattr(RowSource, "map", watched)
+    limit = ["--memory-limit", "200MiB"]
+    _, labels = cluster(data, *arguments, *limit)
+    np.testing.assert_array_equal(labels, whole)
+    assert any(isinstance(one[0], np.memmap) for one in seen)
+    monkeypatch.setattr(_cli_cluster, "COUNTED", 80)
+    _, labels = cluster(data, data / "0.npy", data / "1.npy", "--clusters", "auto", *limit,
+                        "--scale", "standard", "--max-samples", 60)  # fmt: skip
+    assert accuracy(y, labels) > 0.9
+    assert any(isinstance(one[0], ScaledRows) for one in seen)
+
+
+def test_demo(tmp_path, capsys):
+    assert main(["demo", "--per-class", "12", "--output", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    for row in ("ConsensusTLRR", "TLRR", "view 5 alone", "averaged graph", "concatenated"):
+        assert row in out
+    table = np.loadtxt(tmp_path / "out" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
+    np.testing.assert_array_equal(np.bincount(table[:, 2]), [12] * 10)
+    assert len(set(table[:, 0])) == 120
+    assert "1 of 3: ConsensusTLRR" in out and "3 of 3" in out
+    assert (tmp_path / "out" / "similarity.png").stat().st_size > 10_000
+
+
+def test_demo_size_is_checked(capsys):
+    assert main(["demo", "--per-class", "201"]) == 2
+    assert "--per-class must be from 3 to 200" in capsys.readouterr().err
+
+
+def test_config_and_module_entry():
+    run = subprocess.run(
+        [sys.executable, "-m", "mvsc_fast", "config"], capture_output=True, text=True, check=True
+    )
+    for word in ("mvsc_fast", "openmp", "blas", "threads"):
+        assert word in run.stdout

@@ -1,0 +1,119 @@
+"""Which columns are features, and what must not be among them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mvsc_fast.cli._readers import load_data
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((12, 3)).round(6)
+IDS = [f"s{i:02d}" for i in range(12)]
+NAMES = ["height", "width", "depth"]
+
+
+@pytest.fixture
+def table():
+    return pd.DataFrame(X, columns=NAMES, index=pd.Index(IDS, name="id"))
+
+
+def read(folder, table, **options):
+    table.to_csv(folder / "a.csv")
+    return load_data([folder / "a.csv"], **options)
+
+
+def columns_of(data):
+    (view,) = data.views.values()
+    return list(view.columns)
+
+
+@pytest.mark.parametrize(
+    ("columns", "chosen"),
+    [("height,depth", ["height", "depth"]), ("2-4", NAMES), ("4,height", ["depth", "height"]),
+     ("*th,height", ["width", "depth", "height"]), ("*", NAMES), ("!width", ["height", "depth"]),
+     ("*,!d*", ["height", "width"]), ("!2-3", ["depth"])],
+)  # fmt: skip
+def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
+    data = read(tmp_path, table, columns=[columns])
+    assert columns_of(data) == chosen and data.ids.tolist() == IDS
+    np.testing.assert_array_equal(data.views["a.csv"], table[chosen])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [("weight", "no column 'weight' .its columns are id, height"), ("7", "no columns 7, it has 4"),
+     ("!weight", "--columns !weight: there is no such column in .*a.csv"),
+     ("4-2", "no columns 4-2"), ("id,height", "'id'. holds text"),
+     ("!*", "no numbers found next to the ids")],
+)  # fmt: skip
+def test_columns_that_are_not_there(tmp_path, table, columns, message):
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, table, columns=[columns])
+
+
+def test_exclusions_hold_for_the_files_that_have_the_column(tmp_path, table):
+    table.to_csv(tmp_path / "a.csv")
+    table.assign(sex="f").to_csv(tmp_path / "b.csv")
+    data = load_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns=["!sex"])
+    assert [view.shape for view in data.views.values()] == [(12, 3), (12, 3)]
+    with pytest.raises(ValueError, match="3 times for 2 files"):
+        load_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns=["1", "2", "3"])
+
+
+def test_one_table_gives_several_views(tmp_path, table):
+    data = read(tmp_path, table, columns=["height", "width,depth"])
+    assert [view.shape for view in data.views.values()] == [(12, 1), (12, 2)]
+    assert list(data.views) == ["height", "width,depth"] and data.ids.tolist() == IDS
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("target", [0, 1]), ("tumor_class", ["a", "b"]), ("Label", [1.0, 2.0]), ("y", [1, 2]),
+     ("OS.time", RNG.integers(1, 4000, 12)), ("vital_status", ["dead", "alive"]),
+     ("histological_type_x", [0, 1])],
+)  # fmt: skip
+def test_labels_are_not_features_unless_they_are_chosen(tmp_path, table, name, values):
+    table[name] = np.resize(values, 12)
+    with pytest.raises(
+        ValueError, match=rf"column 5 \('{name}'\) looks like a label .*'!{name}' leaves"
+    ):
+        read(tmp_path, table)
+    assert columns_of(read(tmp_path, table, columns=[f"!{name}"])) == NAMES
+    if table[name].dtype != object and not isinstance(values[0], str):
+        assert columns_of(read(tmp_path, table, columns=["*"])) == [*NAMES, name]
+    with pytest.raises(ValueError, match="leave the file out, or compare by --scores .*a.csv"):
+        read(tmp_path, table[[name]])
+
+
+def test_values_that_go_on_are_not_labels(tmp_path, table):
+    table["y"] = RNG.standard_normal(12)
+    assert columns_of(read(tmp_path, table)) == [*NAMES, "y"]
+
+
+def test_a_second_column_of_ids(tmp_path, table):
+    table["site_id"] = np.resize([1, 2, 3], 12)
+    with pytest.raises(ValueError, match=r"'site_id'\) looks like ids, .*--id-column site_id"):
+        read(tmp_path, table)
+    assert columns_of(read(tmp_path, table, columns=["*"])) == [*NAMES, "site_id"]
+
+
+def test_text_is_named(tmp_path, table):
+    table.insert(0, "sex", np.resize(["f", "m"], 12))
+    table["seen"] = "2015-03-02"
+    message = r"column 2 \('sex'\) \(and 1 more\) holds text .line 2.* --columns '!sex,!seen'"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, table)
+
+
+@pytest.mark.parametrize("code", [-999, -99, 9999, 1e30])
+def test_codes_of_missing_values_are_named(tmp_path, table, code):
+    table.iloc[[1, 3, 5], [0, 1, 1]] = code
+    with pytest.raises(ValueError, match=r"6 cells are .* far off all other numbers .*line 3"):
+        read(tmp_path, table.astype(float).mask(table == 0))
+    ordinary = table.mask(table == code, 0.5)
+    ordinary.iloc[0, 0] = code
+    assert read(tmp_path, ordinary).views["a.csv"].shape == (12, 3)  # once
+    spread = table.copy()
+    spread.iloc[:, :] = np.linspace(-1.5 * abs(code), 1.5 * abs(code), 36).reshape(12, 3)
+    spread.iloc[[1, 3, 5], [0, 1, 1]] = code
+    assert read(tmp_path, spread).views["a.csv"].shape == (12, 3)  # not far off

@@ -1,0 +1,316 @@
+"""Tables as files hold them: separators, decimals, encodings, headers, and where cells are."""
+
+import gzip
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mvsc_fast.cli._readers import load_data
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((12, 3)).round(6)
+IDS = [f"s{i:02d}" for i in range(12)]
+NAMES = ["height", "width", "depth"]
+
+
+def frame(ids=None, columns=NAMES, values=X):
+    return pd.DataFrame(values, columns=columns, index=ids)
+
+
+def read(path, **options):
+    data = load_data([path], **options)
+    (view,) = data.views.values()
+    return np.asarray(view), data
+
+
+def written(path, separator=",", decimal=".", encoding="utf-8", index=False, **options):
+    frame(**options).to_csv(path, sep=separator, decimal=decimal, encoding=encoding, index=index)
+    return path
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("index", [True, False])
+def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
+    ids = pd.Index(IDS, name="who") if index else None
+    path = written(tmp_path / "a.csv", separator, decimal, index=index, ids=ids)
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a.csv"].columns) == NAMES
+    assert (data.ids is not None) == index and len(data.notes) == index + (decimal == ",")
+
+
+def test_decimal_commas_are_not_marks_of_thousands(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('a;b\n"1,234";"2,345"\n"3,456";7\n')
+    with pytest.raises(ValueError, match="a.csv: '1,234' may have a decimal comma or a mark of"):
+        load_data([path])
+    path.write_text("a;b\n1,5;1.234\n2,5;3\n")
+    with pytest.raises(ValueError, match="'1,5' has a comma and '1.234' a decimal point"):
+        load_data([path])
+    path.write_text("a;b\n1,5;3\n" * 1 + "2,5;4\n" * 30 + "2,5;1.234\n")
+    with pytest.raises(ValueError, match=r"line 33, column 2 \('b'\) is '1.234', not a number"):
+        load_data([path])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_encodings(tmp_path, encoding):
+    path = written(tmp_path / "a.csv", encoding=encoding, columns=["höhe", "width", "größe"])
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a.csv"].columns) == ["höhe", "width", "größe"]
+    assert ("Windows-1252" in "".join(data.notes)) == (encoding == "cp1252")
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".tsv", ".tsv.gz", ".txt", ".parquet", ".xlsx"])
+def test_formats_with_ids(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    table = frame(pd.Index(IDS, name="who"))
+    if suffix == ".parquet":
+        table.to_parquet(path)
+    elif suffix == ".xlsx":
+        table.to_excel(path)
+    else:
+        table.to_csv(path, sep="\t" if "tsv" in suffix else " ")
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert data.ids.tolist() == IDS and data.id_name == "who"
+    assert data.notes == [f"ids are column 1 ('who') of {path} (--id-column names another one, "
+                          "or none)"]  # fmt: skip
+
+
+def test_quotes_blank_lines_and_a_separator_at_the_end(tmp_path):
+    path = tmp_path / "a.csv"
+    for end in ("", ","):
+        path.write_text(f'"height, in m","the\nwidth"{end}\n\n"1.5",2,\n3,4,\n\n5,6,\n')
+        found, data = read(path)
+        np.testing.assert_array_equal(found, [[1.5, 2], [3, 4], [5, 6]])
+        assert list(data.views["a.csv"].columns) == ["height, in m", "the\nwidth"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n\n1,2\n3,x\n5,6\n", r"line 4, column 2 \('b'\) is 'x', not a number"),
+        ("a,b\n\n1,2\n3,\n5,6\n", r"1 cell is empty, the first in line 4, column 2 \('b'\)"),
+        ("a,b\n1,2\n3,-inf\n5,1e999\n", r"2 cells are infinite, the first in line 3, column 2"),
+        ("\n1,2\n3,4,5\n", "line 3 has 3 cells, the first sample has 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cells, the first sample has 2"),
+        ('"a\nb",c\n1,2\n3,?\n', r"the first in line 4, column 2 \('c'\)"),
+        ("a,b\n1,red\n2,red\n3,blue\n", r"column 2 \('b'\) holds text .* --columns '!b' leaves it"),
+        ("a,b,c\n1,2\n3,4\n", "the first line has 3 cells, line 2 has 2"),
+        ("Export of 2024\n\na,b\n1,2\n", "the first line has 3 cells, line 3 has 1: .* a title"),
+        ("x,2\n3,4\n5,6.5\n", "line 1 has both numbers and text .field 1 is 'x'"),
+        ("p1,2,3\np2,4,5\n", "line 1 may have names or a sample"),
+        ("a,b\n1,\n2,\n", r"2 cells are empty, .* 1 columns are empty as a whole: --columns '!b'"),
+        ("", "no numbers found"),
+        ("a,b\n", "no numbers found"),
+        ("id\n1\n2\n", "no numbers found next to the ids"),
+    ],
+)
+def test_errors_point_to_the_line_of_an_editor(tmp_path, text, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=rf"a\.csv: .*{message}") as caught:
+        load_data([path])
+    assert str(caught.value).count("a.csv") == 1
+
+
+def test_empty_rows_below_a_table_are_not_samples(tmp_path):
+    path = tmp_path / "a.csv"
+    for below in ("\n\n", ",,,\n", ",\n\n", ",,,\n,,,\n"):
+        path.write_text(frame(pd.Index(IDS, name="id")).to_csv() + below)
+        found, data = read(path)
+        np.testing.assert_allclose(found, X)
+        assert data.ids.tolist() == IDS
+
+
+def test_rows_that_are_empty_but_for_their_id_lack_a_view(tmp_path):
+    path = tmp_path / "a.csv"
+    values = X.copy()
+    values[[3, 7]] = np.nan
+    frame(pd.Index(IDS, name="id"), values=values).to_csv(path)
+    found, data = read(path)
+    np.testing.assert_array_equal(found, values)
+    assert f"{path}: 2 samples lack this view, their rows are empty" in data.notes
+
+
+def test_comments_above_a_table(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('# measured in "Rome\n\n# of 2024\n' + frame().to_csv(index=False))
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a.csv"].columns) == NAMES and data.notes == []
+    path.write_text("# of 2024\n\n1,2\n3,x\n4,5\n")
+    with pytest.raises(ValueError, match="line 4, column 2 is 'x'"):
+        load_data([path])
+
+
+def test_old_ends_of_lines(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"a,b\r1.5,2.5\r2,3\r")
+    np.testing.assert_array_equal(read(path)[0], [[1.5, 2.5], [2, 3]])
+
+
+@pytest.mark.parametrize("words", [("True", "False"), ("TRUE", "FALSE")])
+def test_true_and_false_are_1_and_0(tmp_path, words):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n0.5,{}\n1.5,{}\n2.5,{}\n".format(*words, words[0]))
+    np.testing.assert_array_equal(read(path)[0], [[0.5, 1], [1.5, 0], [2.5, 1]])
+
+
+def test_names_that_are_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    for columns, index in (([0, 1, 2], None), ([7, 10, 300], "id"), ([0, 1, 2], "")):
+        frame(None if index is None else pd.Index(IDS, name=index), columns).to_csv(
+            path, index=index is not None
+        )
+        found, data = read(path)
+        np.testing.assert_allclose(found, X)
+        assert list(data.views["a.csv"].columns) == list(map(str, columns))
+    spectra = pd.DataFrame(RNG.standard_normal((12, 40)), pd.Index(IDS, name="probe of a run"),
+                           np.arange(40) + 400.5)  # fmt: skip
+    spectra.to_csv(path)
+    assert read(path, id_column="1")[0].shape == (12, 40)
+
+
+def test_excel_titles_sheets_and_rows(tmp_path):
+    path = tmp_path / "a.xlsx"
+    frame(pd.Index(IDS, name="id")).to_excel(path, startrow=3)
+    import openpyxl
+
+    book = openpyxl.load_workbook(path)
+    book.active["A1"] = "Export of 2024"
+    book.create_sheet("empty")
+    book.save(path)
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert f"{path}: what is above row 4 is taken as a title" in data.notes
+    with pd.ExcelWriter(path) as sheets:
+        frame().to_excel(sheets, index=False)
+        frame().to_excel(sheets, sheet_name="other")
+    with pytest.raises(ValueError, match=r"a.xlsx: 2 sheets \('Sheet1', 'other'\) have cells"):
+        load_data([path])
+    cells = frame().astype(object)
+    cells.iloc[4, 1] = "tall"
+    cells.to_excel(path, index=False)
+    with pytest.raises(ValueError, match=r"row 6, column 2 \('width'\) is 'tall', not a number"):
+        load_data([path])
+
+
+class Stdin:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+def test_standard_input(tmp_path, monkeypatch):
+    text = frame().to_csv(index=False).encode()
+    array = io.BytesIO()
+    np.save(array, X)
+    for content in (text, gzip.compress(text), array.getvalue()):
+        monkeypatch.setattr(sys, "stdin", Stdin(content))
+        np.testing.assert_allclose(read("-")[0], X)
+    monkeypatch.setattr(sys, "stdin", Stdin(text))
+    assert len(load_data(["-"], columns=["height", "width,depth"]).views) == 2
+    monkeypatch.setattr(sys, "stdin", Stdin(b"a,b\n1,x\n2,3\n4,5\n"))
+    with pytest.raises(ValueError, match="^standard input: line 2, column 2 .'b'. is 'x'"):
+        load_data(["-"])
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(ValueError, match="^standard input: it is closed"):
+        load_data(["-"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz"])
+def test_tables_of_60000_columns(tmp_path, suffix):
+    path = tmp_path / f"wide{suffix}"
+    separator = "\t" if "tsv" in suffix else ","
+    names = [f"gene_{k:06d}" for k in range(60_000)]
+    rows = [["id", *names], *(["s1", *map(str, range(60_000))], ["s2", *["0.5"] * 60_000])]
+    text = "\n".join(map(separator.join, rows)).encode()
+    path.write_bytes(gzip.compress(text, 1) if suffix.endswith("gz") else text)
+    found, data = read(path)
+    np.testing.assert_array_equal(found[0], np.arange(60_000))
+    assert data.ids.tolist() == ["s1", "s2"]
+    assert list(data.views[path.name].columns) == names
+
+
+def test_text_tables_need_no_pandas(tmp_path, monkeypatch):
+    order = RNG.permutation(12)
+    frame(pd.Index(IDS, name="id")).to_csv(tmp_path / "a.csv")
+    frame(pd.Index(IDS, name="id"), values=X + 1).iloc[order].to_csv(tmp_path / "b.tsv", sep="\t")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    data = load_data([tmp_path / "a.csv", tmp_path / "b.tsv"])
+    np.testing.assert_allclose(data.views["b.tsv"], X + 1)
+    assert data.ids.tolist() == IDS
+    (tmp_path / "c.parquet").write_text("")
+    with pytest.raises(ImportError, match="Parquet needs pandas: pip install pandas pyarrow$"):
+        load_data([tmp_path / "c.parquet"])
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (tmp_path / "c.xlsx").write_text("")
+    with pytest.raises(ImportError, match="Excel needs openpyxl: pip install openpyxl$"):
+        load_data([tmp_path / "c.xlsx"])
+
+
+# ---------------------------------------------------------------------------------- transposition
+
+
+GENES = ["TP53", "EGFR", "KRAS"]
+LAYOUTS = {
+    "xena": pd.DataFrame(X.T, index=pd.Index(GENES, name="sample"), columns=IDS),
+    "cbioportal": pd.DataFrame(X.T, index=pd.Index(GENES, name="Hugo_Symbol"), columns=IDS),
+    "entrez": pd.DataFrame(X.T, index=pd.Index([7157, 1956, 3845], name="Entrez_Gene_Id"),
+                           columns=IDS),
+    "numbered": pd.DataFrame(X.T, index=GENES, columns=range(1001, 1013)),
+}  # fmt: skip
+LAYOUTS["cbioportal"].insert(0, "Entrez_Gene_Id", [7157, 1956, 3845])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_genes_as_rows(tmp_path, layout):
+    path = tmp_path / "a.txt"
+    LAYOUTS[layout].to_csv(path, sep="\t")
+    found, data = read(path, transpose=["*"])
+    np.testing.assert_allclose(found, X)
+    assert data.ids.tolist() == [str(one) for one in LAYOUTS[layout].columns[-12:]]
+    names = ["7157", "1956", "3845"] if layout == "entrez" else GENES
+    assert list(data.views["a.txt"].columns) == names
+    first = LAYOUTS[layout].shape[1] - 12 + 2
+    assert data.notes == [f"ids are the names of columns {first} to {first + 11} of {path}"]
+
+
+def test_a_series_matrix_of_geo(tmp_path):
+    path = tmp_path / "series_matrix.txt"
+    rows = "\n".join(f'"{gene}"\t' + "\t".join(map(str, x)) for gene, x in
+                     zip(GENES, X.T, strict=True))  # fmt: skip
+    header = "\t".join(f'"GSM{1000 + i}"' for i in range(12))
+    path.write_text(f'!Series_title\t"A study"\n!Series_type\t"x"\n\n!series_matrix_table_begin\n'
+                    f'"ID_REF"\t{header}\n{rows}\n!series_matrix_table_end\n')  # fmt: skip
+    found, data = read(path, transpose=[str(path)])
+    np.testing.assert_allclose(found, X)
+    assert data.ids.tolist()[:2] == ["GSM1000", "GSM1001"]
+    with pytest.raises(ValueError, match="its columns .'GSM1000'.* look like samples.*--transpose"):
+        load_data([path])
+
+
+def test_errors_of_transposed_tables_have_the_places_of_the_file(tmp_path):
+    path = tmp_path / "a.txt"
+    for cell, message in (("", "1 cell is empty, the first in line 3, column 6: fill"),
+                          ("inf", "1 cell is infinite, the first in line 3, column 6: make"),
+                          ("low", "line 3, column 6 .'s04'. is 'low', not a number")):  # fmt: skip
+        table = LAYOUTS["xena"].astype(object)
+        table.iloc[1, 4] = cell
+        table.to_csv(path, sep="\t")
+        with pytest.raises(ValueError, match=message):
+            load_data([path], transpose=["*"])
+
+
+def test_what_cannot_be_transposed(tmp_path):
+    np.save(tmp_path / "a.npy", X)
+    written(tmp_path / "b.csv")
+    with pytest.raises(ValueError, match="--transpose is for tables: .*a.npy"):
+        load_data([tmp_path / "a.npy"], transpose=["*"])
+    with pytest.raises(ValueError, match="--transpose c.csv: it is not one of the files; .* after"):
+        load_data([tmp_path / "b.csv"], transpose=["c.csv"])

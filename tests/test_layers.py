@@ -1,0 +1,59 @@
+"""The folders are layers: each imports, and cimports, only those before it."""
+
+import ast
+import re
+from pathlib import Path
+
+import mvsc_fast
+
+SRC = Path(mvsc_fast.__file__).parent
+BASE = ("core", "_utils", "_kernels", "include")  # for everybody
+LAYERS = ("views", "similarity", "spectral", "solvers", "judge", "methods", "explanation")
+TOOLS = ("datasets", "metrics", "preprocessing", "cli", "_capi")  # on all of these, under nobody
+FREE = ("datasets", "metrics")  # know nothing of the rest but what is for everybody
+
+
+def imported(path):
+    """Top entries of the package that a file imports or cimports."""
+    text, here = path.read_text(encoding="utf-8"), ("mvsc_fast", *path.relative_to(SRC).parts)
+    found = set()
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom):
+                base = here[: len(here) - node.level] if node.level else ()
+                target = [*base, *(node.module or "").split(".")]
+                names = [alias.name for alias in node.names] if len(target) < 2 else []
+                found |= {tuple(target)} | {(*target[:1], name) for name in names}
+    else:
+        pattern = r"^\s*(?:from|cimport|import)\s+(mvsc_fast[\w.]*)(?:\s+c?import\s+(\w+))?"
+        for module, name in re.findall(pattern, text, flags=re.MULTILINE):
+            found.add((*module.split("."), name))
+    entries = {[*filter(None, parts), "", ""][1] for parts in found if parts[0] == "mvsc_fast"}
+    return {entry for entry in entries if (SRC / entry).is_dir() or list(SRC.glob(f"{entry}.*"))}
+
+
+def entry_of(path):
+    return path.relative_to(SRC).parts[0].split(".")[0]
+
+
+def test_every_folder_imports_only_those_before_it():
+    wrong = []
+    for path in sorted(SRC.rglob("*")):
+        here = entry_of(path)
+        if path.suffix not in (".py", ".pyx", ".pxd") or here in ("__init__", "__main__", ""):
+            continue
+        if here in BASE:
+            allowed = BASE
+        elif here in FREE:
+            allowed = (*BASE, here)
+        elif here in TOOLS:
+            allowed = (*BASE, *LAYERS, *FREE, here)
+        else:
+            allowed = (*BASE, *LAYERS[: LAYERS.index(here) + 1])
+        wrong += [f"{path.relative_to(SRC)}: {entry}" for entry in imported(path) - {*allowed, ""}]
+    assert wrong == []
+
+
+def test_every_entry_has_its_place():
+    entries = {entry_of(path) for path in SRC.rglob("*.p*") if path.suffix in (".py", ".pyx")}
+    assert entries - {"__init__", "__main__"} == {*BASE, *LAYERS, *TOOLS} - {"include"}
