@@ -50,8 +50,9 @@ def main():
 
     figure = Figure(figsize=(6.6, 4.3), layout="constrained")
     ax = figure.subplots()
-    ax.plot(DUAL_STEPS, bounds, "o--", color="#0072b2", mfc="white", label="dual: bound on the error")
-    ax.plot(DUAL_STEPS, errors, "o-", color="#0072b2", label="dual: true error")
+    blue = {"marker": "o", "color": "#0072b2"}
+    ax.plot(DUAL_STEPS, bounds, "--", mfc="white", label="dual: bound on the error", **blue)
+    ax.plot(DUAL_STEPS, errors, "-", label="dual: true error", **blue)
     gaps = [result.gap for result in dual]
     ax.plot(DUAL_STEPS, gaps, "s-", color="#009e73", label="dual: relative gap")
     ax.axhline(1e-3, color="#009e73", linestyle=":", label="default tol of the relative gap")

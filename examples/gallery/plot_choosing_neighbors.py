@@ -38,12 +38,14 @@ for d, J, acc in zip(sizes, judged, accuracy, strict=True):
 print("chosen:", sizes[int(np.argmax(judged))])
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-ax.plot(sizes, judged, "o-", color="#0072b2", label="predictability (no true labels)")
+ax.plot(
+    sizes, judged, "o-", color="#0072b2", label="predictability (no true labels)"
+)
 ax.plot(sizes, accuracy, "s--", color="#e69f00", label="ACC (check)")
 ax.set_xscale("log")
 ax.set_xticks(sizes, [str(d) for d in sizes])
 ax.minorticks_off()
-ax.set(xlabel="n_neighbors", ylim=(0, 1))
+ax.set(xlabel="n_neighbors", ylim=(0.75, 1))
 legend = ax.legend(loc="lower left")
 
 # %%

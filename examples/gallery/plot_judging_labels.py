@@ -58,7 +58,11 @@ for name, J, acc in zip(labellings, judged, accuracy, strict=True):
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 place = np.arange(len(labellings))
 ax.barh(
-    place, judged, height=0.36, color="#0072b2", label="predictability (no true labels)"
+    place,
+    judged,
+    height=0.36,
+    color="#0072b2",
+    label="predictability (no true labels)",
 )
 ax.barh(place + 0.38, accuracy, height=0.36, color="#e69f00", label="ACC")
 ax.set_yticks(place + 0.19, list(labellings))
@@ -67,5 +71,5 @@ ax.invert_yaxis()
 figure.legend(loc="outside upper center", ncols=2)
 
 # %%
-# Compare only labellings of the same samples with the same number of clusters. Differences below .02
-# mean nothing, and labels that follow a nuisance in the views are predictable too.
+# Compare only labellings of the same samples with the same number of clusters. Differences below
+# .02 mean nothing, and labels that follow a nuisance in the views are predictable too.
