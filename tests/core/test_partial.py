@@ -4,7 +4,7 @@ import reference.tlrr as twin
 from conftest import random_similarities
 from reference.proximal import symmetric_shrink
 
-from mvsc_fast import tlrr
+from mvsc_fast.solvers import tlrr
 
 PARTIAL_MINIMUM = 200
 

@@ -7,7 +7,7 @@ from conftest import random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsc_fast import tlrr
+from mvsc_fast.solvers import tlrr
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")

@@ -12,8 +12,10 @@ from reference.mcles import mcles as twin
 from reference.mcles import simplex_qp
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import MCLES, datasets, mcles
+from mvsc_fast import datasets
+from mvsc_fast.methods import MCLES
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import mcles
 from mvsc_fast.solvers._latent import Stack
 from mvsc_fast.solvers._simplex import project_rows, simplex_programs
 

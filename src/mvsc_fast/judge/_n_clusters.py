@@ -21,8 +21,6 @@ from ._ridge import Judge
 from ._scan import scan
 from ._support import ViewGraphs
 
-__all__ = ["ClusterCounts", "suggest_n_clusters"]
-
 NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # count that "auto" looks at

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from reference.proximal import frontal_shrink, view_nuclear_shrink
 
-from mvsc_fast.solvers._transforms import Basis, Fourier, resolve_sample_transform, resolve_view_transform
+from mvsc_fast.solvers._transforms import (
+    Basis,
+    Fourier,
+    resolve_sample_transform,
+    resolve_view_transform,
+)
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mvsc_fast import datasets, suggest_n_clusters
+from mvsc_fast.explanation import plot_n_clusters
 from mvsc_fast.judge._n_clusters import ClusterCounts, _chosen, _counts, _weights
-from mvsc_fast.explanation._plots import plot_n_clusters
 from mvsc_fast.views._missing import imputed
 from mvsc_fast.views._rows import ViewRows
 
