@@ -12,7 +12,7 @@ from conftest import FULL, random_similarities
 
 from mvsc_fast import TLRR, _kernels, datasets
 from mvsc_fast._kernels import KernelError
-from mvsc_fast.solvers import _tlrr as door
+from mvsc_fast.solvers import _tlrr_binding as door
 from mvsc_fast.solvers import lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
@@ -128,7 +128,8 @@ names = [prefix + name for prefix in "ds" for name in
 names += ["dsyev", "dgesvd", "dgesdd", "zheev", "zgesvd", "zgesdd", "zhetrd", "zunmtr"]
 routines = {{name: lapack_faults.Routine(name) for name in names}}
 from conftest import random_similarities
-from mvsc_fast import etlmsc, datasets, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+from mvsc_fast import datasets
+from mvsc_fast.solvers import etlmsc, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
 views = datasets.make_multiview_subspaces(18, 3, random_state=0)[0]
 W = random_similarities(3, 18)
 U = np.linalg.qr(np.random.default_rng(0).standard_normal((202, 3)))[0]

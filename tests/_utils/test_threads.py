@@ -420,7 +420,7 @@ def test_libraries_that_are_loaded_later_are_limited(tmp_path):
 AIMED = """
 import random, signal, sys, threading, time
 import threadpoolctl
-from mvsc_fast import threads
+from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit, fits_elsewhere
 
 def interrupt(number, frame):

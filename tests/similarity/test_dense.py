@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import similarity
+from mvsc_fast.similarity import _dense
 
 GRAPHS = [similarity.self_representation, similarity.nearest_neighbors, similarity.rbf]
 
@@ -46,7 +47,7 @@ def test_self_representation_is_ridge_regression_on_the_other_samples():
     (X,) = random_views(12, (20,))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     Z = np.empty((12, 12))
-    similarity._ridge_coefficients(X, 0.5, Z)
+    _dense._ridge_coefficients(X, 0.5, Z)
     others = np.delete(X, 3, axis=0)
     expected = np.linalg.solve(others @ others.T + 0.5 * np.eye(11), others @ X[3])
     np.testing.assert_allclose(np.delete(Z[:, 3], 3), np.maximum(expected, 0), atol=1e-12)
@@ -104,15 +105,6 @@ def test_rbf_width_is_the_median_distance():
     X = np.array([[0.0], [1.0], [3.0]])
     W = similarity.rbf([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
     np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
-
-
-def test_graph_basis_is_orthonormal_and_leads_with_the_constant_direction():
-    W = similarity.self_representation(random_views())
-    basis = similarity.graph_basis(W)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(40), atol=1e-12)
-    degree = W.mean(axis=0).sum(axis=1)
-    leading = np.sqrt(degree / degree.sum())
-    np.testing.assert_allclose(np.abs(basis[:, 0]), leading, atol=1e-10)
 
 
 def test_parameters_out_of_range():

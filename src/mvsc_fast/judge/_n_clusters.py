@@ -69,12 +69,6 @@ class ClusterCounts(ShortRepr):
     modularity: np.ndarray
     n_samples: int
 
-    def plot(self):
-        """The `plots.plot_n_clusters` of this."""
-        from ..explanation._plots import plot_n_clusters
-
-        return plot_n_clusters(self)
-
 
 def suggest_n_clusters(
     views, *, max_clusters="auto", max_samples=1000, random_state=None, n_threads=None
