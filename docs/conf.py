@@ -31,20 +31,15 @@ nitpicky = True
 # Docstrings put names of parameters, attributes and methods of other classes in single backquotes.
 nitpick_ignore_regex = [("py:.*", r"(?!mvsc_fast\.(?!h$)).*")]
 
+INTERNAL = ("core", "judge", "cli")
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_context = {
     "public_modules": [
         module.name.removeprefix("mvsc_fast.")
         for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")
-        if "._" not in module.name and ".core" not in module.name
+        if "._" not in module.name and module.name.split(".")[1] not in INTERNAL
     ]
-}
-# One page each for LMSC and lmsc where file names have no case
-autosummary_filename_map = {
-    f"mvsc_fast.{name}": f"mvsc_fast.{name}-function"
-    for name in mvsc_fast.__all__
-    if name in {other.lower() for other in mvsc_fast.__all__ if other != name}
 }
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"

@@ -2,20 +2,20 @@
 How many clusters, and why these
 ================================
 
-A suggestion for the number of clusters with the curve that speaks for it, and an explanation of the
-clusters: their quality, samples between two of them, and what each view contributes.
+A suggestion for the number of clusters with the curve it is read from, and an explanation of the
+clusters: their quality, samples between two of them, and the support of each view.
 """
 
 # %%
 # The number of clusters
 # ----------------------
-# Five hundred handwritten digits in six views; nobody says how many kinds there are.
+# Five hundred handwritten digits in six views. The number of different digits is not used.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import ConsensusTLRR, datasets, explain, suggest_n_clusters
-from mvsc_fast.explanation._plots import plot_n_clusters
+from mvsc_fast.explanation import plot_n_clusters
 
 arrays, y = datasets.load_handwritten()
 chosen = np.random.default_rng(0).permutation(len(y))[:500]
@@ -39,7 +39,7 @@ explanation = explain(model, views)
 print(explanation)
 
 # %%
-# The samples between two clusters are those to look at first: more of them are of another class.
+# Check the samples between two clusters first: more of them are in a cluster of another digit.
 
 digits = y[chosen]
 most = [

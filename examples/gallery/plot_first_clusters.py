@@ -2,8 +2,8 @@
 Handwritten digits in six views
 ===============================
 
-Two thousand digits, each described by six sets of features: clusters of half of them, what each
-view contributes, and labels of the other half.
+Two thousand digits, each described by six sets of features: clusters of half of them, the support
+of each view, and labels of the other half.
 """
 
 # %%
@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from mvsc_fast import ConsensusTLRR, datasets, label_predictability, metrics
-from mvsc_fast.explanation._plots import plot_embedding
+from mvsc_fast.explanation import plot_candidates, plot_similarity
 
 views, y = datasets.load_handwritten()
 order = np.random.default_rng(0).permutation(len(y))
@@ -26,15 +26,15 @@ print([X.shape for X in views])
 # %%
 # Clusters
 # --------
-# The number of clusters is all that has to be said.
+# Only the number of clusters has to be given.
 
 model = ConsensusTLRR(n_clusters=10, random_state=0).fit([X[fitted] for X in views])
 print("sizes", np.bincount(model.labels_))
 print("support of the views", model.view_support_.round(2))
 
 # %%
-# How good are they? The first number needs no truth: how well the other samples predict the label
-# of each. The others compare with the digits.
+# How good are they? The first number needs no true labels: it measures how well the label of each
+# sample is predicted from the others. The other numbers compare with the digits.
 
 judged = label_predictability([X[fitted] for X in views], model.labels_)
 scores = metrics.clustering_scores(y[fitted], model.labels_)
@@ -43,15 +43,19 @@ for name, value in scores.items():
     print(f"{name:9} {value:.3f}")
 
 # %%
-# Ten groups in the two directions in which the embedding spreads most:
+# The labels are fused from the six most predictable of 32 candidates. The similarities of the
+# samples, sorted by cluster, form ten blocks:
 
-figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
-ax = plot_embedding(model.embedding_, y[fitted], ax=ax, title="a thousand digits")
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
+plot_candidates(model.candidates_, ax=axes[0], title="candidates")
+ax = plot_similarity(
+    model.affinity_matrix_, model.labels_, ax=axes[1], title="similarities"
+)
 
 # %%
 # New samples
 # -----------
-# The fitted model labels the digits that it has not seen.
+# The fitted model labels the digits it has not seen.
 
 labels = model.predict([X[later] for X in views])
 print(f"ACC of new samples {metrics.clustering_scores(y[later], labels)['acc']:.3f}")

@@ -4,16 +4,16 @@ From a folder of images to clusters
 
 Eight toy figures are photographed from many sides under changing light and written to a folder, one
 sub-folder for each. scikit-image reads them and describes each image in three ways, and
-`ConsensusTLRR` clusters the three views. The names of the sub-folders serve only to check the
+`ConsensusTLRR` clusters the three views. The names of the sub-folders are used only to check the
 result.
 
-Needs scikit-image and ``pip install mvsc-fast[plot]``. Your own folder is read in the same way.
+This example needs scikit-image and matplotlib. Your own folder is read in the same way.
 """
 
 # %%
 # A folder of images
 # ------------------
-# Every figure has a number of lobes and a depth of them; every photograph turns and shifts it and
+# Every figure has a number of lobes of a certain depth. Every photograph turns it, shifts it and
 # lights it from another side, with some noise.
 
 import tempfile
@@ -83,7 +83,7 @@ print(images.shape, [X.shape for X in views], paths[0].relative_to(folder.name))
 # %%
 # Clusters
 # --------
-# The predictability of the labels needs no truth; ACC compares with the names of the folders.
+# The predictability of the labels needs no true labels; ACC compares with the names of the folders.
 
 model = ConsensusTLRR(n_clusters=8, random_state=0).fit(views)
 scores = metrics.clustering_scores(labels, model.labels_)
@@ -103,7 +103,7 @@ for cluster, row in enumerate(rows):
 picture.suptitle("ten images of each cluster")
 
 # %%
-# Images that come later are described by the same functions and labelled by the fitted model.
+# New images are described by the same functions and labelled by the fitted model.
 
 new = np.stack([photograph(*figure) for figure in FIGURES])
 print("new images:", model.predict(views_of(new)))

@@ -1,9 +1,9 @@
 """
-Judging labels without the truth
-================================
+Judging labels without true labels
+==================================
 
-Labels that mean something can be predicted from the other samples. `label_predictability` measures
-that, for labels of any method, and so chooses between methods, parameters and seeds.
+Meaningful labels can be predicted from the other samples. `label_predictability` measures this for
+the labels of any method, and so chooses between methods, parameters and seeds.
 """
 
 # %%
@@ -17,14 +17,14 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from mvsc_fast import (
-    AWP,
     TLRR,
     ConsensusTLRR,
     datasets,
-    graphs,
     label_predictability,
     metrics,
+    similarity,
 )
+from mvsc_fast.methods import AWP
 from mvsc_fast.spectral import spectral_labels
 
 views, y = datasets.load_handwritten()
@@ -37,16 +37,16 @@ labellings = {
     "TLRR": TLRR(10, random_state=0).fit_predict(views),
     "AWP": AWP(10).fit_predict(views),
     "averaged graph": spectral_labels(
-        graphs.knn(views).mean(axis=0), 10, random_state=0
+        similarity.nearest_neighbors(views).mean(axis=0), 10, random_state=0
     )[0],
     "k-means": KMeans(10, n_init=5, random_state=0).fit_predict(side_by_side),
     "random": np.random.default_rng(0).integers(10, size=len(y)),
 }
 
 # %%
-# The judge and the truth
-# -----------------------
-# The judge knows the views and the labels, not the digits.
+# Predictability and accuracy
+# ---------------------------
+# Predictability is computed from the views and the labels, without the digits.
 
 judged = label_predictability(views, list(labellings.values()))
 accuracy = [
@@ -58,7 +58,11 @@ for name, J, acc in zip(labellings, judged, accuracy, strict=True):
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 place = np.arange(len(labellings))
 ax.barh(
-    place, judged, height=0.36, color="#0072b2", label="predictability (no truth)"
+    place,
+    judged,
+    height=0.36,
+    color="#0072b2",
+    label="predictability (no true labels)",
 )
 ax.barh(place + 0.38, accuracy, height=0.36, color="#e69f00", label="ACC")
 ax.set_yticks(place + 0.19, list(labellings))
@@ -67,5 +71,5 @@ ax.invert_yaxis()
 figure.legend(loc="outside upper center", ncols=2)
 
 # %%
-# It compares labellings of the same samples and the same number of clusters. Differences below .02
-# mean nothing, and labels that follow a nuisance in the views are predictable too.
+# Compare only labellings of the same samples with the same number of clusters. Differences below
+# .02 mean nothing, and labels that follow a nuisance in the views are predictable too.

@@ -2,8 +2,8 @@
 Samples that lack views
 =======================
 
-A row of NaN is a missing view. Similarities are completed from the views that samples have, which
-does better than to fill in values.
+A row of NaN is a missing view. Two samples are compared by the views that both have, which is
+better than imputing the missing ones by their means.
 """
 
 # %%
@@ -32,7 +32,7 @@ for X, rows in zip(incomplete, absent, strict=True):
 # %%
 # Mean values, for comparison
 # ---------------------------
-# Rows that are filled in look alike: they form groups of their own.
+# Imputed rows look alike, and form separate groups.
 
 filled = [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in incomplete]
 accuracy = {}
@@ -51,7 +51,7 @@ ax.invert_yaxis()
 ax.set(xlim=(0, 1), xlabel="ACC")
 
 # %%
-# New samples may lack views too.
+# New samples may lack views as well.
 
 model = ConsensusTLRR(10, random_state=0).fit(incomplete)
 print("same labels again:", np.mean(model.predict(incomplete) == model.labels_))

@@ -2,8 +2,8 @@
 How similarities become blocks
 ==============================
 
-TLRR cleans a tensor of similarities, one slice for each view: what goes in, what comes out, how the
-number of neighbours is chosen, and how close the result is to the exact minimiser.
+TLRR denoises a tensor of similarities, one slice for each view: its input, its output, and how
+close the result is to the exact minimiser.
 """
 
 # %%
@@ -14,8 +14,8 @@ number of neighbours is chosen, and how close the result is to the exact minimis
 import matplotlib.pyplot as plt
 import numpy as np
 
-from mvsc_fast import TLRR, datasets, metrics, tlrr
-from mvsc_fast.explanation._plots import plot_convergence, plot_neighbors_path, plot_similarity
+from mvsc_fast import TLRR, datasets, metrics, solvers
+from mvsc_fast.explanation import plot_convergence, plot_embedding, plot_similarity
 from mvsc_fast.spectral import fuse
 
 views, y = datasets.load_handwritten()
@@ -24,11 +24,12 @@ views, y = [views[i][chosen] for i in (0, 1, 4, 5)], y[chosen]
 
 model = TLRR(n_clusters=10, random_state=0).fit(views)
 print(f"ACC {metrics.clustering_scores(y, model.labels_)['acc']:.3f}")
+print(f"relative gap {model.gap_:.1e} after {model.n_iter_} iterations")
 
 # %%
 # Before and after
 # ----------------
-# The similarities that the views give, and those that TLRR leaves of them.
+# The similarities of the views, and what TLRR keeps of them.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 plot_similarity(
@@ -39,22 +40,23 @@ ax = plot_similarity(
 )
 
 # %%
-# The number of neighbours
-# ------------------------
-# Labels are most predictable from the other samples at the size that was chosen.
+# The embedding
+# -------------
+# Eigenvectors of the affinity matrix, in the two directions in which they vary most. k-means
+# clusters all ten of them.
 
-figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-ax = plot_neighbors_path(model.path_, ax=ax)
+figure, ax = plt.subplots(figsize=(6, 4.2), layout="constrained")
+ax = plot_embedding(model.embedding_, y, ax=ax, groups="true")
 
 # %%
 # Two solvers of one problem
 # --------------------------
-# The certified solver knows its distance to the minimiser at every step; the published iteration
-# approaches the same tensor in many more.
+# The certified solver bounds its distance to the minimiser in every iteration; the published
+# iteration approaches the same tensor in many more of them.
 
 parameters = dict(omega1=model.omega1, alpha=model.alpha, lam=model.lam_)
-certified = tlrr(model.similarity_, tol=1e-4, **parameters)
-published = tlrr(model.similarity_, solver="ialm", **parameters)
+certified = solvers.tlrr(model.similarity_, tol=1e-4, **parameters)
+published = solvers.tlrr(model.similarity_, solver="ialm", **parameters)
 print(f"certified: {certified.n_iter} iterations, relative gap {certified.gap:.1e}")
 print(f"published: {published.n_iter} iterations")
 

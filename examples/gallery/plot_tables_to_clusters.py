@@ -2,8 +2,8 @@
 From one table to clusters
 ==========================
 
-A table whose columns measure different things becomes two views, each with a transformer of its
-own, in one pipeline of scikit-learn.
+A table whose columns measure different things becomes two views, each with its own transformer, in
+one pipeline of scikit-learn.
 """
 
 # %%
@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import ConsensusTLRR, metrics
-from mvsc_fast.explanation._plots import plot_embedding
+from mvsc_fast.explanation import plot_embedding
 from mvsc_fast.preprocessing import PerView, ViewSplitter
+from mvsc_fast.spectral import spectral_embedding
 
 X, y = load_wine(return_X_y=True)
 print("ranges:", np.ptp(X, axis=0).round(1).tolist())
@@ -30,8 +31,8 @@ print("ranges:", np.ptp(X, axis=0).round(1).tolist())
 # %%
 # The pipeline
 # ------------
-# Rows are scaled to unit length by the estimators, columns are not: the one with a range of 1402
-# would be all that a row is.
+# The estimators scale rows to unit length, but not columns: without a scaler, a row would consist
+# of little but the column with a range of 1402.
 
 model = make_pipeline(
     ViewSplitter({"first": slice(0, 6), "second": slice(6, 13)}),
@@ -51,8 +52,9 @@ for name, views in (("raw columns", raw), ("scaled columns", scaled)):
     print(f"{name}: ACC {scores['acc']:.3f}")
 
 # %%
-# What k-means saw, coloured by the vineyard that the wines come from:
+# Spectral embeddings of the similarities, coloured by the vineyard that the wines come from:
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for ax, (name, fitted) in zip(axes, labels.items(), strict=True):
-    plot_embedding(fitted.embedding_, y, ax=ax, title=name)
+    embedding = spectral_embedding(fitted.affinity_matrix_, 3)
+    plot_embedding(embedding, y, ax=ax, title=name, groups="true")
