@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.datasets import load_digits
 from timing import load_shared, print_table, stopwatch
 
-import mvsc_fast.judge._ridge as judge
 import mvsc_fast.judge._landmarks as landmarks
-import mvsc_fast.similarity._affinity as spectral
+import mvsc_fast.judge._ridge as judge
 import mvsc_fast.methods._consensus as consensus
 import mvsc_fast.methods._ensemble as ensemble
+import mvsc_fast.similarity._affinity as spectral
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 

@@ -1,6 +1,6 @@
 """Seconds of the dense and of the sparse self-representation, and what the sparse one holds.
 
-Usage: python bench/graphs.py [n ...]       default 500 2000 10000; hdigit where it is at hand
+Usage: python bench/similarity.py [n ...]       default 500 2000 10000; hdigit where it is at hand
 """
 
 import argparse
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 from timing import SHARED, limit_threads, load_shared, median_seconds, print_table, stopwatch
 
-from mvsc_fast import datasets, graphs
+from mvsc_fast import datasets, similarity
 from mvsc_fast.similarity._factors import view_factors
 from mvsc_fast.similarity._sparse import nearest_rows, sparse_tensor
 
@@ -26,7 +26,7 @@ def row(name, views):
     repeats = 3 if n <= DENSE_LIMIT else 1
     dense = "-"
     if n <= DENSE_LIMIT:
-        dense = median_seconds(lambda: graphs.self_representation(views), repeats)[0]
+        dense = median_seconds(lambda: similarity.self_representation(views), repeats)[0]
     factor, factors = stopwatch(view_factors, views)
     search, candidates = stopwatch(lambda: [nearest_rows(f.u, 50) for f in factors])
     tubes, tensor = median_seconds(lambda: sparse_tensor(factors, candidates=candidates), repeats)

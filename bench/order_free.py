@@ -30,8 +30,8 @@ COLUMNS = ["data", "n", "method", "seed", "acc", "nmi", "ari", "f1", "precision"
 
 def models(k, seed):
     """Every method with its defaults, and the chain of the paper with its order-free input."""
-    from mvsc_fast import TLRR, TSVDMSC
-    from mvsc_fast.methods import ESTIMATORS
+    from mvsc_fast import TLRR
+    from mvsc_fast.methods import ESTIMATORS, TSVDMSC
 
     common = {"random_state": seed, "n_threads": 1}
     named = {name: estimator(k, **common) for name, estimator in ESTIMATORS.items()}
@@ -47,7 +47,7 @@ def run_one(data, method, seed, max_samples):
     """Fit one model here; the row of the CSV as a dict."""
     import sklearn.preprocessing
 
-    from mvsc_fast import graphs
+    from mvsc_fast import similarity
     from mvsc_fast.metrics import clustering_scores
     from mvsc_fast.spectral import spectral_labels
 
@@ -64,7 +64,7 @@ def run_one(data, method, seed, max_samples):
         if method == "concatenated":
             unit = [np.hstack(unit)]
         seconds, (labels, _) = stopwatch(
-            lambda: spectral_labels(graphs.knn(unit).mean(axis=0), k, random_state=seed)
+            lambda: spectral_labels(similarity.knn(unit).mean(axis=0), k, random_state=seed)
         )
     else:
         model = models(k, seed)[method]

@@ -8,9 +8,10 @@ import argparse
 import numpy as np
 from timing import load_shared, median_seconds, print_table
 
-from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
+from mvsc_fast import similarity
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
+from mvsc_fast.solvers import tlrr, tsvd_msc
 from mvsc_fast.spectral import fuse, spectral_labels
 
 
@@ -24,7 +25,7 @@ def tasks():
     for name in ("yaleb10", "bbc4view"):
         views, y = load_shared(name, 0)
         views = [np.asarray(X, dtype=np.float64) for X in views]
-        W = graphs.self_representation(views)
+        W = similarity.self_representation(views)
         tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
         run = {"alpha": 9.0, "lam": 2.25 / tau}
         yield f"{name}: dual", lambda t, W=W, run=run: tlrr(W.astype(t), **run), W, y

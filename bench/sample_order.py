@@ -12,7 +12,8 @@ import warnings
 import numpy as np
 from timing import load_shared, print_table
 
-from mvsc_fast import ETLMSC, TLRR, TSVDMSC
+from mvsc_fast import TLRR
+from mvsc_fast.methods import ETLMSC, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 
 ROWS = [

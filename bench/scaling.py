@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse
 from timing import peak_bytes, print_table, stopwatch
 
-from mvsc_fast import datasets, graphs, tlrr
+from mvsc_fast import datasets, similarity
 from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
+from mvsc_fast.solvers import tlrr
 
 SIZES = (500, 1000, 2000, 3000)
 
@@ -21,7 +22,7 @@ def problem(n):
     views, _ = datasets.make_multiview_subspaces(
         n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
     )
-    W = graphs.self_representation(views)
+    W = similarity.self_representation(views)
     return W, 2.25 / tube_threshold(tube_lengths(W), W.shape[1], 15)
 
 
@@ -32,7 +33,7 @@ def solver_peak(n, arguments):
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from scaling import problem
-        from mvsc_fast import tlrr
+        from mvsc_fast.solvers import tlrr
         W, lam = problem({n})
         # start
         tlrr(W, alpha=9.0, lam=lam, n_threads=2, {arguments})

@@ -22,9 +22,10 @@ from timing import (
     twin_tsvd,
 )
 
-from mvsc_fast import graphs, tlrr, tsvd_msc
-from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
+from mvsc_fast import similarity
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
+from mvsc_fast.solvers import tlrr, tsvd_msc
 from mvsc_fast.spectral import fuse, spectral_labels
 
 PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
@@ -51,7 +52,7 @@ def problems():
     }
     for name, load in loaders.items():
         views, y = load(0)
-        W = graphs.self_representation(views)
+        W = similarity.self_representation(views)
         tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
         yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": 2.25 / tau}, y
         if name == "yaleb10":

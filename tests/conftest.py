@@ -10,7 +10,8 @@ import threadpoolctl
 from extensions import build
 from hypothesis import HealthCheck, settings
 
-from mvsc_fast import threads, tlrr
+from mvsc_fast._utils import threads
+from mvsc_fast.solvers import tlrr
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands

@@ -12,8 +12,8 @@ def test_handwritten_digits():
     np.testing.assert_array_equal(np.bincount(y), np.full(10, 200))
     assert (np.diff(y) >= 0).all()
     assert all(np.isfinite(X).all() and X.flags.c_contiguous for X in views)
-    assert files("mvsc_fast").joinpath("data/handwritten.npz").stat().st_size < 2e6
-    assert "CC BY 4.0" in files("mvsc_fast").joinpath("data/README.md").read_text()
+    assert files("mvsc_fast").joinpath("datasets/data/handwritten.npz").stat().st_size < 2e6
+    assert "CC BY 4.0" in files("mvsc_fast").joinpath("datasets/data/README.md").read_text()
 
 
 def test_handwritten_equals_the_shared_copy(load_shared):

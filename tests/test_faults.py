@@ -10,19 +10,10 @@ import numpy as np
 import pytest
 from conftest import FULL, random_similarities
 
-from mvsc_fast import (
-    TLRR,
-    _kernels,
-    datasets,
-    lt_msc,
-    snn,
-    tlrr,
-    trpca,
-    tsvd_msc,
-    ut_svd_msc,
-)
+from mvsc_fast import TLRR, _kernels, datasets
 from mvsc_fast._kernels import KernelError
-from mvsc_fast.solvers import _tlrr as door
+from mvsc_fast.solvers import _tlrr_binding as door
+from mvsc_fast.solvers import lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 
@@ -137,7 +128,8 @@ names = [prefix + name for prefix in "ds" for name in
 names += ["dsyev", "dgesvd", "dgesdd", "zheev", "zgesvd", "zgesdd", "zhetrd", "zunmtr"]
 routines = {{name: lapack_faults.Routine(name) for name in names}}
 from conftest import random_similarities
-from mvsc_fast import etlmsc, datasets, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+from mvsc_fast import datasets
+from mvsc_fast.solvers import etlmsc, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
 views = datasets.make_multiview_subspaces(18, 3, random_state=0)[0]
 W = random_similarities(3, 18)
 U = np.linalg.qr(np.random.default_rng(0).standard_normal((202, 3)))[0]
@@ -215,7 +207,7 @@ def test_address_space_limit_is_a_memory_error(extra_mib):
     out = run_python(f"""
         import resource
         import numpy as np
-        from mvsc_fast import snn, tlrr, trpca
+        from mvsc_fast.solvers import snn, tlrr, trpca
         rng = np.random.default_rng(0)
         W = np.abs(rng.standard_normal((3, 900, 900)))
         W += W.transpose(0, 2, 1)
@@ -266,7 +258,8 @@ def test_interrupts_at_random_moments_leave_a_usable_interpreter():
     out = run_python(f"""
         import os, random, signal, threading
         import numpy as np
-        from mvsc_fast import TLRR, datasets, threads
+        from mvsc_fast import TLRR, datasets
+        from mvsc_fast._utils import threads
         from mvsc_fast.methods import ESTIMATORS
         import threadpoolctl
         signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it

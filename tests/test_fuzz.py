@@ -15,8 +15,9 @@ from conftest import examples, published_tlrr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mvsc_fast import graphs, snn, trpca, tsvd_msc
+from mvsc_fast import similarity
 from mvsc_fast.cli._readers import load_data
+from mvsc_fast.solvers import snn, trpca, tsvd_msc
 from mvsc_fast.views import check_views
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.nan, np.inf,
@@ -110,7 +111,7 @@ def test_views(arrays, same_samples):
     views = survives(lambda: check_views(arrays), *arrays)
     if views is None:
         return
-    for make in (graphs.self_representation, graphs.nearest_neighbors, graphs.rbf):
+    for make in (similarity.self_representation, similarity.nearest_neighbors, similarity.rbf):
         W = survives(lambda make=make: make(views))
         assert W is None or np.isfinite(W).all()
     result = survives(lambda: tsvd_msc(views, max_iter=4))

@@ -7,7 +7,8 @@ import scipy.sparse
 from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import AWP, spectral
+from mvsc_fast import spectral
+from mvsc_fast.methods import AWP
 from mvsc_fast.spectral import (
     assign,
     fuse,

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.preprocessing import normalize
 
-from mvsc_fast.similarity._dense import nearest_neighbors
 from mvsc_fast.methods import TLRR
+from mvsc_fast.similarity._dense import nearest_neighbors
 from mvsc_fast.spectral import fuse, spectral_labels
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from mvsc_fast import datasets, metrics
-from mvsc_fast.views._row_source import RowSource
-from mvsc_fast.cli._scaled_rows import ScaledRows
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import main
+from mvsc_fast.cli._scaled_rows import ScaledRows
 from mvsc_fast.methods import ESTIMATORS
+from mvsc_fast.views._row_source import RowSource
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ from reference.awp import awp as twin
 from reference.awp import embedding as embedding_twin
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import AWP, TRPCA, awp, datasets
-from mvsc_fast.methods._awp import _change, _pivoted_rotations, _rotate
+from mvsc_fast import datasets
+from mvsc_fast.methods import AWP, TRPCA
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import awp
+from mvsc_fast.solvers._awp import _change, _pivoted_rotations, _rotate
 
 
 def subspaces(n=60, seed=1):

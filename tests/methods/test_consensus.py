@@ -62,16 +62,16 @@ def test_attributes_tell_the_story(subspaces, fitted):
     views, y = subspaces
     assert clustering_scores(y, fitted.labels_)["acc"] >= 0.97
     table = fitted.candidates_
-    assert table["labels"].shape == (32, 240) and all(len(column) == 32 for column in table.values())
+    assert table["labels"].shape == (32, 240) and all(
+        len(column) == 32 for column in table.values()
+    )
     tried = set(zip(*(table[key] for key in ("graph", "n_neighbors", "n_components")), strict=True))
     assert tried == {
         (graph, d, k) for graph in ("unit", "centred") for d in (8, 15, 30, 60) for k in (4, 8)
     }
     J, fused = table["predictability"], table["fused"]
     assert fused.sum() == 6 and J[fused].min() >= J[~fused].max() - 1e-12 and J.max() <= 1
-    np.testing.assert_array_equal(
-        J, label_predictability(views, table["labels"])
-    )
+    np.testing.assert_array_equal(J, label_predictability(views, table["labels"]))
     assert fitted.affinity_matrix_.shape == (240, 240)
     assert fitted.affinity_matrix_.diagonal().max() == 0
     assert abs(fitted.affinity_matrix_ - fitted.affinity_matrix_.T).max() == 0

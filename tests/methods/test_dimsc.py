@@ -8,8 +8,10 @@ from reference.dimsc import dimsc as twin
 from reference.dimsc import laplacian, objective
 from reference.dimsc import sylvester as sylvester_twin
 
-from mvsc_fast import DiMSC, datasets, dimsc
+from mvsc_fast import datasets
+from mvsc_fast.methods import DiMSC
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import dimsc
 from mvsc_fast.solvers._sylvester import sylvester
 
 shapes = pytest.mark.parametrize(

@@ -68,7 +68,8 @@ def test_with_no_more_tuples_than_clusters_nothing_is_solved():
 def test_labellings_of_other_packages_are_fused():
     X, y = make_blobs(300, centers=4, cluster_std=2.2, random_state=1)
     labellings = [
-        KMeans(4, n_init=1, random_state=seed).fit_predict(X[:, :1 + seed % 2]) for seed in range(4)
+        KMeans(4, n_init=1, random_state=seed).fit_predict(X[:, : 1 + seed % 2])
+        for seed in range(4)
     ]
     labellings += [AgglomerativeClustering(4).fit_predict(X), np.array(list("abcd"))[y]]
     found = consensus_labels(labellings, 4, random_state=0)

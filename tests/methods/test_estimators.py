@@ -10,7 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mvsc_fast
 import mvsc_fast.views
-from mvsc_fast import datasets, methods, validation
+from mvsc_fast import datasets, methods
+from mvsc_fast._utils import validation
 from mvsc_fast._utils.documentation import entries, sections
 from mvsc_fast.judge._support import ViewGraphs, view_support
 

@@ -14,8 +14,8 @@ from dask.distributed import Client, LocalCluster
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast._sources import _row_source
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.views import _row_source
 
 N, M = 300, 120
 LABELLER = ConsensusTLRR(3, max_samples=M, random_state=0)

@@ -6,10 +6,12 @@ import scipy.sparse
 from reference.lmsc import lmsc as twin
 from reference.proximal import svt
 
-from mvsc_fast import LMSC, datasets, lmsc
-from mvsc_fast.methods._lmsc import _latent, _low_rank, _polar
+from mvsc_fast import datasets
+from mvsc_fast.methods import LMSC
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import lmsc
 from mvsc_fast.solvers._latent import Stack
+from mvsc_fast.solvers._lmsc import _latent, _low_rank, _polar
 from mvsc_fast.spectral import fuse, spectral_labels
 
 # Some have fewer features than K, some more samples than 4 K, where Woodbury's identity is used.

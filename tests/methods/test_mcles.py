@@ -12,8 +12,10 @@ from reference.mcles import mcles as twin
 from reference.mcles import simplex_qp
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import MCLES, datasets, mcles
+from mvsc_fast import datasets
+from mvsc_fast.methods import MCLES
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import mcles
 from mvsc_fast.solvers._latent import Stack
 from mvsc_fast.solvers._simplex import project_rows, simplex_programs
 
@@ -95,7 +97,7 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
 
 @pytest.mark.parametrize(("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)])
 def test_equals_its_twin(monkeypatch, n, dims, d):
-    monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
+    monkeypatch.setattr("mvsc_fast.solvers._mcles.QP_TOL", 1e-13)
     views = random_views(n, dims)
     before = [X.copy() for X in views]
     result = mcles(views, n_clusters=3, n_components=d, random_state=1)
@@ -159,7 +161,7 @@ def test_single_precision_and_stopping_early():
 
 def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypatch):
     hasty = functools.partial(simplex_programs, max_iter=2)
-    monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)
+    monkeypatch.setattr("mvsc_fast.solvers._mcles.simplex_programs", hasty)
     result = mcles(random_views(30, (4, 5)), n_clusters=2, random_state=0)
     assert not result.converged and np.isinf(result.history["residual"]).all()
 

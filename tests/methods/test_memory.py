@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 from sklearn.base import clone
 
-from mvsc_fast import ConsensusTLRR, datasets, methods, validation
+from mvsc_fast import ConsensusTLRR, datasets, methods
+from mvsc_fast._utils import validation
 from mvsc_fast.methods._consensus import fit_bytes
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]

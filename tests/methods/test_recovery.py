@@ -6,24 +6,21 @@ from conftest import random_similarities
 from reference import recovery as twin
 from sklearn.base import clone
 
-from mvsc_fast import (
+from mvsc_fast import TLRR, datasets
+from mvsc_fast.methods import (
     ETLMSC,
     LMSC,
     LTMSC,
     MCLES,
     SCMV3DT,
     SNN,
-    TLRR,
     TRPCA,
     TSVDMSC,
     DiMSC,
     UtSVDMSC,
-    datasets,
-    snn,
-    trpca,
-    tsvd_msc,
 )
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import snn, trpca, tsvd_msc
 from mvsc_fast.spectral import fuse, spectral_labels
 
 

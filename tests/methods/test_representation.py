@@ -10,20 +10,11 @@ from reference.tsvd_msc import tsvd_msc as tsvd_msc_twin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import (
-    ETLMSC,
-    TLRR,
-    TSVDMSC,
-    datasets,
-    etlmsc,
-    lt_msc,
-    scmv_3dt,
-    tsvd_msc,
-    ut_svd_msc,
-)
-from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.methods._scmv_3dt import _equal_features
+from mvsc_fast import TLRR, datasets
+from mvsc_fast.methods import ESTIMATORS, ETLMSC, TSVDMSC
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import etlmsc, lt_msc, scmv_3dt, tsvd_msc, ut_svd_msc
+from mvsc_fast.solvers._scmv_3dt import _equal_features
 from mvsc_fast.spectral import fuse, spectral_labels
 
 FUNCTIONS = [tsvd_msc, ut_svd_msc, lt_msc, etlmsc, scmv_3dt]
@@ -194,7 +185,9 @@ def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
 def test_convergence_is_monitored(name):
     views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
     model = ESTIMATORS[name](2, max_iter=2, tol=1e-12, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="did not converge: .* after 2 iterations") as caught:
+    with pytest.warns(
+        ConvergenceWarning, match="did not converge: .* after 2 iterations"
+    ) as caught:
         model.fit(views)
     assert caught[0].filename == __file__
     assert model.n_iter_ == 2 and not model.converged_

@@ -12,8 +12,10 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import TLRR, TSVDMSC, datasets, graphs, tlrr
+from mvsc_fast import TLRR, datasets, similarity
+from mvsc_fast.methods import TSVDMSC
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import tlrr
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def test_fitted_attributes(subspaces):
     assert model.affinity_matrix_.shape == (120, 120) and model.embedding_.shape == (120, 4)
     assert model.n_features_per_view_ == [40, 60, 30] and model.n_features_in_ == 130
     assert model.n_iter_ >= 1 and model.converged_ and 0 <= model.gap_ <= 1e-3
-    np.testing.assert_array_equal(model.similarity_, graphs.self_representation(views))
+    np.testing.assert_array_equal(model.similarity_, similarity.self_representation(views))
     expected = tlrr(model.similarity_)
     np.testing.assert_array_equal(model.tensor_, expected.tensor)
     assert model.lam_ == expected.lam and model.gap_ == expected.gap
@@ -131,7 +133,7 @@ def test_every_affinity_and_solver(affinity, solver):
 def test_precomputed_similarities_and_fitted_estimators(subspaces):
     views, _ = subspaces
     direct = TLRR(4, random_state=0).fit(views)
-    W = graphs.self_representation(views)
+    W = similarity.self_representation(views)
     precomputed = TLRR(4, affinity="precomputed", random_state=0).fit(W)
     np.testing.assert_array_equal(precomputed.labels_, direct.labels_)
     assert precomputed.n_features_per_view_ == [120] * 4
@@ -148,7 +150,7 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
 
 def test_sparse_similarities_are_never_made_dense(subspaces):
     views, y = subspaces
-    W = graphs.sparse_self_representation(views)
+    W = similarity.sparse_self_representation(views)
     model = TLRR(4, affinity="precomputed", random_state=0).fit(W)
     assert all(map(scipy.sparse.issparse, [model.affinity_matrix_, *model.tensor_]))
     dense = TLRR(4, affinity="precomputed", random_state=0).fit([A.toarray() for A in W])
@@ -168,7 +170,7 @@ def test_without_iterations_the_tubes_are_shrunken_alone(subspaces):
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_labels_do_not_depend_on_the_scale_of_the_similarities(subspaces, factor):
-    W = graphs.self_representation(subspaces[0])
+    W = similarity.self_representation(subspaces[0])
     one, other = (
         TLRR(4, affinity="precomputed", random_state=0).fit(s * W).labels_ for s in (1.0, factor)
     )
@@ -212,9 +214,10 @@ def test_verbose_and_given_lam(subspaces, capsys):
 
 
 def test_running_out_of_iterations_is_a_warning(subspaces):
-    from sklearn.exceptions import ConvergenceWarning
 
-    with pytest.warns(ConvergenceWarning, match="TLRR did not converge: the residual is .* after 3 iterations"):
+    with pytest.warns(
+        ConvergenceWarning, match="TLRR did not converge: the residual is .* after 3 iterations"
+    ):
         TLRR(4, n_neighbors=8, solver="ialm", max_iter=3).fit(subspaces[0])
 
 
@@ -241,7 +244,7 @@ def test_interrupt_ends_within_an_iteration_and_restores_threads(solver):
         import signal
         signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
         import numpy as np, threadpoolctl
-        from mvsc_fast import tlrr
+        from mvsc_fast.solvers import tlrr
         W = np.abs(np.random.default_rng(0).standard_normal((3, 300, 300)))
         W += W.transpose(0, 2, 1)
         settings = lambda: [x["num_threads"] for x in threadpoolctl.threadpool_info()
@@ -270,7 +273,7 @@ def test_peak_memory_in_tensors(solver, limit):
     """Peak of the process over that before W is made, at n = 1000, v = 3 and one thread."""
     code = f"""
         import resource, numpy as np
-        from mvsc_fast import tlrr
+        from mvsc_fast.solvers import tlrr
         tlrr(np.ones((3, 20, 20)), solver={solver!r}, n_threads=1)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         n = 1000

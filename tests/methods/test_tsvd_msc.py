@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from reference.tsvd_msc import tsvd_msc as twin
 
-from mvsc_fast import tsvd_msc
 from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import tsvd_msc
 from mvsc_fast.spectral import fuse, spectral_labels
 
 
@@ -41,7 +41,7 @@ def test_published_accuracy_on_yaleb_in_file_order(load_shared, lam, low, high):
 
 
 def test_chained_into_tlrr_on_yaleb_in_file_order(load_shared):
-    from mvsc_fast import tlrr
+    from mvsc_fast.solvers import tlrr
 
     views, y = load_shared("yaleb10")
     W = tsvd_msc(views, lam=0.5).tensor

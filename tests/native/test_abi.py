@@ -11,10 +11,10 @@ from extensions import build, c_compiler
 from native_calls import SOLVERS
 
 import mvsc_fast
-from mvsc_fast import tlrr
 from mvsc_fast.core import predict, rows, symmetric
 from mvsc_fast.core import tlrr as core_tlrr
-from mvsc_fast.methods._tlrr import LIMITS
+from mvsc_fast.solvers import tlrr
+from mvsc_fast.solvers._tlrr import LIMITS
 
 
 def test_the_binary_interface_is_what_it_was(probe):

@@ -27,8 +27,8 @@ from native_calls import (
     call_tlrr,
 )
 
-from mvsc_fast import tlrr
 from mvsc_fast._utils.threads import blas_threads
+from mvsc_fast.solvers import tlrr
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")

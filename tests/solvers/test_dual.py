@@ -43,7 +43,9 @@ def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps
     W = random_similarities(v, n, seed)
     parameters = {"omega1": omega1, "alpha": alpha, "lam": lam}
     if by_callback:
-        early = published_tlrr(W, **parameters, tol=0, callback=lambda state: state.iteration >= steps)
+        early = published_tlrr(
+            W, **parameters, tol=0, callback=lambda state: state.iteration >= steps
+        )
     else:
         early = published_tlrr(W, **parameters, max_iter=steps)
     best = published_tlrr(W, **parameters, tol=1e-12, max_iter=300)
@@ -222,13 +224,13 @@ def test_permuting_samples_permutes_the_result():
 
 def test_labels_of_the_minimiser_of_yaleb(yaleb_tensor):
     """Published path: 0.954 with its remainder; the minimiser needs the tail instead."""
-    from mvsc_fast.similarity._affinity import add_tail
     from mvsc_fast.metrics import clustering_scores
+    from mvsc_fast.similarity._affinity import regularized
     from mvsc_fast.spectral import fuse, spectral_labels
 
     W, y = yaleb_tensor
     L = published_tlrr(W, omega1=0.4, alpha=9, lam=15).tensor
-    S = add_tail(fuse(L), fuse(W), 0.01, len(y))
+    S = regularized(fuse(L), fuse(W), len(y))
     scores = [
         clustering_scores(y, spectral_labels(S, 10, random_state=seed)[0])["acc"]
         for seed in range(10)

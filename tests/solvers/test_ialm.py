@@ -8,7 +8,6 @@ import reference.tlrr as twin
 from conftest import published_tlrr, random_similarities
 from golden import make_trace
 
-
 PARAMETERS = [{}, {"omega1": 0.2, "alpha": 0.5, "lam": 2.0}, {"omega1": 1.0}, {"omega1": 0.0}]
 
 

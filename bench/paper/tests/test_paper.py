@@ -18,7 +18,8 @@ import store
 import tables
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from mvsc_fast import TSVDMSC, datasets, metrics
+from mvsc_fast import datasets, metrics
+from mvsc_fast.methods import TSVDMSC
 from mvsc_fast.spectral import assign
 
 PAPER = Path(__file__).resolve().parents[1]

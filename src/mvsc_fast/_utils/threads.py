@@ -30,15 +30,6 @@ from .._kernels import HAS_OPENMP
 from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
 from .validation import check_integer
 
-__all__ = [
-    "blas_threads",
-    "limit_threads",
-    "resolve_threads",
-    "show_config",
-    "use_threads",
-    "useful_threads",
-]
-
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
 MOST_PER_CPU = 4  # every thread has a workspace of its own, and more only wait for each other
 

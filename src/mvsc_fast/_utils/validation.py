@@ -9,26 +9,6 @@ from sklearn.utils import check_array, check_scalar
 from .._kernels import LARGEST_SLICE
 from .messages import warn_user
 
-__all__ = [
-    "available_memory",
-    "check_available_memory",
-    "check_clusters",
-    "check_finite",
-    "check_integer",
-    "check_memory",
-    "check_number",
-    "check_numbers",
-    "check_option",
-    "check_sample_weight",
-    "check_similarities",
-    "check_slice_size",
-    "check_sparse_similarities",
-    "check_squarable",
-    "in_bytes",
-    "in_range",
-    "largest_squarable",
-]
-
 
 def check_integer(value, name, minimum):
     """The integer ``value``, at least ``minimum``."""

@@ -64,6 +64,7 @@ cdef struct Memory:
 
 
 cdef Py_ssize_t widest(const Py_ssize_t *counts, Py_ssize_t v) noexcept nogil:
+    """The largest of v counts."""
     cdef Py_ssize_t largest = 0, i
     for i in range(v):
         largest = max(largest, counts[i])
@@ -71,6 +72,7 @@ cdef Py_ssize_t widest(const Py_ssize_t *counts, Py_ssize_t v) noexcept nogil:
 
 
 cdef bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
+    """Whether the rows of view i are mapped by a Cholesky factor."""
     return p.factors != NULL and p.factors[i] != NULL
 
 
@@ -227,6 +229,7 @@ cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) 
 
 
 cdef bint any_missing(const char *missing, Py_ssize_t count) noexcept nogil:
+    """Whether one of some rows lacks the view."""
     cdef Py_ssize_t r
     for r in range(count):
         if missing[r]:

@@ -12,18 +12,6 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-__all__ = [
-    "check_picture",
-    "new_figure",
-    "plot_candidates",
-    "plot_convergence",
-    "plot_embedding",
-    "plot_explanation",
-    "plot_n_clusters",
-    "plot_sensitivity",
-    "plot_similarity",
-]
-
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
 LONG_NAMES = 30  # letters side by side, beyond which names stand upright

@@ -16,8 +16,6 @@ from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
 
-__all__ = ["write_report"]
-
 LISTED = 50  # samples between two clusters
 DRAWN = 20_000  # samples of an embedding
 LEARNED = {

@@ -9,12 +9,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.threads import blas_threads
+from ..views._missing import ridge_coefficients
 from ..views._rows import SMALL_BLOCK, presence
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
 
 N_LANDMARKS = 600
 NEAR, MANY = 1e-3, 8  # squared distance relative to squared lengths; such rows of one row
-RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 
 
@@ -208,13 +208,6 @@ def _mapped(view, X):
     if X[has].shape[0]:
         Z[has] = view.transform(X[has])
     return Z
-
-
-def ridge_coefficients(Z, targets):
-    """Coefficients (Z Z^T + I / 2)^-1 targets."""
-    kernel = Z @ Z.T
-    kernel[np.diag_indices(len(kernel))] += RIDGE
-    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
 
 
 def _squared_distances(A, B):

@@ -21,8 +21,6 @@ from ._ridge import Judge
 from ._scan import scan
 from ._support import ViewGraphs
 
-__all__ = ["ClusterCounts", "suggest_n_clusters"]
-
 NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # count that "auto" looks at
@@ -70,12 +68,6 @@ class ClusterCounts(ShortRepr):
     silhouette: np.ndarray
     modularity: np.ndarray
     n_samples: int
-
-    def plot(self):
-        """The `plots.plot_n_clusters` of this."""
-        from ..explanation._plots import plot_n_clusters
-
-        return plot_n_clusters(self)
 
 
 def suggest_n_clusters(

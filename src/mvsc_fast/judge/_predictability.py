@@ -7,8 +7,6 @@ from ..views import check_views
 from ..views._rows import ViewRows, canonical_order
 from ._ridge import Judge
 
-__all__ = ["label_predictability"]
-
 
 def label_predictability(views, labels):
     """How well ridge regression on all other samples predicts each sample's label.

@@ -16,18 +16,8 @@ from ._factors import (
     view_scales,
 )
 from ._sparse import (
-    sparse_nearest_neighbors,
     sparse_neighbor_similarities,
-    sparse_self_representation,
 )
-
-__all__ = [
-    "nearest_neighbors",
-    "rbf",
-    "self_representation",
-    "sparse_nearest_neighbors",
-    "sparse_self_representation",
-]
 
 
 def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):

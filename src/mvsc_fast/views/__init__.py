@@ -12,7 +12,7 @@ from .._utils.validation import check_finite, check_memory, check_option, in_ran
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
 
-__all__ = ["NamedViews", "align", "check_views", "named_views"]
+__all__ = ["align", "check_views"]
 
 
 class NamedViews(NamedTuple):

@@ -1,12 +1,13 @@
 """Samples that lack some views, rows of NaN: these rows are predicted from the views they have."""
 
 import numpy as np
+import scipy.linalg
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from ..judge._landmarks import ridge_coefficients
 from ._rows import BLOCK, dense, presence, spread, unit_rows
 
+RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # samples that it learns from
 
 
@@ -65,3 +66,10 @@ def imputed(views):
             np.maximum(filled, 0, out=filled)
         out[i] = filled
     return out
+
+
+def ridge_coefficients(Z, targets):
+    """Coefficients (Z Z^T + I / 2)^-1 targets."""
+    kernel = Z @ Z.T
+    kernel[np.diag_indices(len(kernel))] += RIDGE
+    return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)

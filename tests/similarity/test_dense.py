@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import graphs
+from mvsc_fast import similarity
+from mvsc_fast.similarity import _dense
 
-GRAPHS = [graphs.self_representation, graphs.nearest_neighbors, graphs.rbf]
+GRAPHS = [similarity.self_representation, similarity.nearest_neighbors, similarity.rbf]
 
 
 def random_views(n=40, dims=(60, 8), seed=0):
@@ -28,14 +29,14 @@ def self_representation_twin(X, ridge=0.5, k=10, cap=1.5):
 
 def test_self_representation_equals_its_definition_through_either_factor():
     views = random_views()
-    W = graphs.self_representation(views, ridge=0.5)
+    W = similarity.self_representation(views, ridge=0.5)
     for A, X in zip(W, views, strict=True):
         np.testing.assert_allclose(A, self_representation_twin(X), atol=1e-10)
 
 
 def test_a_view_of_many_samples_enters_with_a_strong_ridge_too():
     views = random_views(40, (60, 10, 11))
-    W = graphs.self_representation(views)
+    W = similarity.self_representation(views)
     ridges = [(0, 0.5), (1, 0.5 * 40 / 10), (2, 0.5 * 40 / 11), (1, 5 * 40 / 10)]
     assert len(W) == len(ridges)
     for A, (i, ridge) in zip(W, ridges, strict=True):
@@ -46,7 +47,7 @@ def test_self_representation_is_ridge_regression_on_the_other_samples():
     (X,) = random_views(12, (20,))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     Z = np.empty((12, 12))
-    graphs._ridge_coefficients(X, 0.5, Z)
+    _dense._ridge_coefficients(X, 0.5, Z)
     others = np.delete(X, 3, axis=0)
     expected = np.linalg.solve(others @ others.T + 0.5 * np.eye(11), others @ X[3])
     np.testing.assert_allclose(np.delete(Z[:, 3], 3), np.maximum(expected, 0), atol=1e-12)
@@ -95,35 +96,26 @@ def test_two_samples(graph):
 
 def test_nearest_neighbors_keep_the_nearest_only():
     X = np.arange(10.0)[:, None]
-    W = graphs.nearest_neighbors([X], n_neighbors=2)[0]
+    W = similarity.nearest_neighbors([X], n_neighbors=2)[0]
     assert W[0, 1] > 0 and W[5, 6] > 0 and W[0, 5] == 0
     assert np.all(np.diag(W) == 0)
 
 
 def test_rbf_width_is_the_median_distance():
     X = np.array([[0.0], [1.0], [3.0]])
-    W = graphs.rbf([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
+    W = similarity.rbf([X])[0]  # distances 0 0 0 1 1 2 2 3 3: median 1
     np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
-
-
-def test_graph_basis_is_orthonormal_and_leads_with_the_constant_direction():
-    W = graphs.self_representation(random_views())
-    basis = graphs.graph_basis(W)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(40), atol=1e-12)
-    degree = W.mean(axis=0).sum(axis=1)
-    leading = np.sqrt(degree / degree.sum())
-    np.testing.assert_allclose(np.abs(basis[:, 0]), leading, atol=1e-10)
 
 
 def test_parameters_out_of_range():
     views = random_views()
     with pytest.raises(ValueError, match="ridge"):
-        graphs.self_representation(views, ridge=0.0)
+        similarity.self_representation(views, ridge=0.0)
     with pytest.raises(ValueError, match="cap"):
-        graphs.self_representation(views, cap=-1.0)
+        similarity.self_representation(views, cap=-1.0)
     with pytest.raises(ValueError, match="scales"):
-        graphs.self_representation(views, scales=())
+        similarity.self_representation(views, scales=())
     with pytest.raises(ValueError, match="scales"):
-        graphs.self_representation(views, scales=(0.5, 0.0))
+        similarity.self_representation(views, scales=(0.5, 0.0))
     with pytest.raises(ValueError, match="n_neighbors"):
-        graphs.nearest_neighbors(views, n_neighbors=0)
+        similarity.nearest_neighbors(views, n_neighbors=0)

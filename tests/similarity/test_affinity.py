@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse
 from conftest import random_similarities
 
-from mvsc_fast.similarity._sparse import SparseTensor
 from mvsc_fast.similarity._affinity import (
-    add_tail,
+    regularized,
     thresholded_affinity,
     tube_lengths,
     tube_threshold,
 )
+from mvsc_fast.similarity._sparse import SparseTensor
 from mvsc_fast.spectral import fuse
 
 
@@ -84,17 +84,17 @@ def test_an_empty_tensor_has_a_threshold():
 
 def test_tail_is_relative_to_mean_row_sums(W):
     S, S_W = np.full((4, 4), 2.0), np.full((4, 4), 10.0)
-    np.testing.assert_allclose(add_tail(S, S_W, 0.1, 4), np.full((4, 4), 0.25 * 1.1))
-    np.testing.assert_array_equal(add_tail(0 * S, 0 * S_W, 0.1, 4), 0 * S)
+    np.testing.assert_allclose(regularized(S, S_W, 4), np.full((4, 4), 0.25 * 1.01))
+    np.testing.assert_array_equal(regularized(0 * S, 0 * S_W, 4), 0 * S)
     S, S_W = np.where(W[0] > 2, W[0], 0), np.where(W[1] > 1, W[1], 0)  # of different patterns
-    found = add_tail(scipy.sparse.csr_array(S), scipy.sparse.csr_array(S_W), 0.1, 40)
-    np.testing.assert_allclose(found.toarray(), add_tail(S, S_W, 0.1, 40), rtol=1e-12)
+    found = regularized(scipy.sparse.csr_array(S), scipy.sparse.csr_array(S_W), 40)
+    np.testing.assert_allclose(found.toarray(), regularized(S, S_W, 40), rtol=1e-12)
 
 
 @pytest.mark.parametrize("tau", [0.0, 2.0, 100.0])
 def test_affinity_is_that_of_the_dense_tensor(W, tau):
     length = np.sqrt((W**2).sum(axis=0))
     shrunk = W * np.maximum(0, 1 - tau / np.where(length > 0, length, 1))
-    expected = add_tail(fuse(shrunk), fuse(W), 0.01, 40)
-    found = thresholded_affinity(stored(W), tau, 0.01)
+    expected = regularized(fuse(shrunk), fuse(W), 40)
+    found = thresholded_affinity(stored(W), tau)
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-6)

@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from mvsc_fast import AWP, TLRR, ConsensusTLRR, datasets, suggest_n_clusters
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, suggest_n_clusters
 from mvsc_fast.cli import main
-from mvsc_fast.explanation._report import write_report
+from mvsc_fast.explanation import write_report
+from mvsc_fast.methods import AWP
 
 VOID = {"meta", "br", "path", "use", "image", "rect"}
 

@@ -14,16 +14,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from mvsc_fast import (
-    TLRR,
-    TRPCA,
-    TSVDMSC,
-    ConsensusTLRR,
-    _progress,
-    datasets,
-    methods,
-)
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods
+from mvsc_fast._utils import progress as _progress
 from mvsc_fast._utils.progress import Progress
+from mvsc_fast.methods import TRPCA, TSVDMSC
 from mvsc_fast.preprocessing import PerView
 from mvsc_fast.solvers import IterationState
 

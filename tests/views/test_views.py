@@ -91,9 +91,7 @@ def test_the_unit_of_a_view_changes_nothing():
         again = ConsensusTLRR(3, random_state=0).fit(scaled)
         np.testing.assert_array_equal(again.labels_, model.labels_)
         np.testing.assert_array_equal(again.predict(scaled), model.predict(views))
-        np.testing.assert_array_equal(
-            TLRR(3, random_state=0).fit_predict(scaled), exact.labels_
-        )
+        np.testing.assert_array_equal(TLRR(3, random_state=0).fit_predict(scaled), exact.labels_)
 
 
 # ------------------------------------------------------------------ data frames

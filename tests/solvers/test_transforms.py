@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from reference.proximal import frontal_shrink, view_nuclear_shrink
 
-from mvsc_fast.solvers._transforms import Basis, Fourier, resolve_sample_transform, resolve_view_transform
+from mvsc_fast.similarity import self_representation
+from mvsc_fast.solvers._transforms import (
+    Basis,
+    Fourier,
+    graph_basis,
+    resolve_sample_transform,
+    resolve_view_transform,
+)
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8])
@@ -66,3 +73,14 @@ def test_frontal_shrinkage_along_the_views_equals_its_definition(v):
         hat = transform.forward(T, axis=0)
         transform.shrink_frontal(hat, 0.9)
         np.testing.assert_allclose(transform.inverse(hat, axis=0), expected, atol=1e-12)
+
+
+def test_graph_basis_is_orthonormal_and_leads_with_the_constant_direction():
+    W = self_representation(
+        [np.random.default_rng(i).standard_normal((40, d)) for i, d in enumerate((6, 50))]
+    )
+    basis = graph_basis(W)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(40), atol=1e-12)
+    degree = W.mean(axis=0).sum(axis=1)
+    leading = np.sqrt(degree / degree.sum())
+    np.testing.assert_allclose(np.abs(basis[:, 0]), leading, atol=1e-10)

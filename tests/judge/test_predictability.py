@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics import normalized_mutual_info_score
 
-from mvsc_fast import _judge, datasets, label_predictability
-from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast import datasets, label_predictability
+from mvsc_fast.judge import _ridge as _judge
 from mvsc_fast.judge._landmarks import LandmarkFeatures, _squared_distances
+from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, refined_labels
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
 

@@ -20,10 +20,11 @@ from conftest import FULL, published_tlrr, random_similarities
 from sklearn.base import clone
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets, spectral, threads
+from mvsc_fast import TLRR, datasets, spectral
+from mvsc_fast._utils import threads
+from mvsc_fast._utils.threads import resolve_threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
-from mvsc_fast._utils.threads import resolve_threads
 
 
 def test_functions_read_the_threads_that_they_take():
@@ -362,7 +363,7 @@ def test_a_child_is_not_bound_by_the_limits_of_its_parents_other_threads():
     out = run_python("""
         import os, threading, warnings
         import threadpoolctl
-        from mvsc_fast import threads
+        from mvsc_fast._utils import threads
 
         def settings():
             return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
@@ -397,7 +398,7 @@ def test_libraries_that_are_loaded_later_are_limited(tmp_path):
     out = run_python(f"""
         import ctypes, shutil, sys, types
         import threadpoolctl
-        from mvsc_fast import threads
+        from mvsc_fast._utils import threads
         with threads.blas_threads(1):
             pass
         found = threadpoolctl.threadpool_info()
@@ -419,7 +420,7 @@ def test_libraries_that_are_loaded_later_are_limited(tmp_path):
 AIMED = """
 import random, signal, sys, threading, time
 import threadpoolctl
-from mvsc_fast import threads
+from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit, fits_elsewhere
 
 def interrupt(number, frame):

@@ -12,7 +12,7 @@ import scipy.sparse
 import zarr
 from dask.distributed import Client, LocalCluster
 
-from mvsc_fast._sources import _dask, _row_source
+from mvsc_fast.views import _dask
 from mvsc_fast.views._passes import labels_of, summarised
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes, stored_rows
 from mvsc_fast.views._rows import canonical_order

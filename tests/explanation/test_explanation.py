@@ -9,9 +9,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from mvsc_fast import LMSC, TLRR, ConsensusTLRR, explain, graphs, label_predictability
+from mvsc_fast import TLRR, ConsensusTLRR, explain, label_predictability, similarity
 from mvsc_fast.explanation._explain import _margins
 from mvsc_fast.explanation._text import counted
+from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
 HALFWAY = 7
@@ -107,7 +108,9 @@ def test_without_views_neighbors_tell(consensus):
 
 def test_the_choice_of_the_consensus_is_told(found, consensus):
     assert found.candidates is consensus.candidates_
-    assert found.agreement.shape == (32,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
+    assert (
+        found.agreement.shape == (32,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
+    )
     assert any("labellings agree" in line for line in found.choices)
     assert "The 6 most predictable of 32 labellings" in str(found)
 
@@ -131,7 +134,7 @@ def test_fitted_samples_are_told_apart(data):
 
 
 def test_similarities_are_explained_by_neighbors(data):
-    W = graphs.nearest_neighbors(data[0][:2])
+    W = similarity.nearest_neighbors(data[0][:2])
     told = explain(TLRR(3, affinity="precomputed", random_state=0).fit(W), W)
     assert told.overall_predictability > 0.9 and told.unknown == []
 

@@ -4,13 +4,13 @@ import scipy.sparse
 from conftest import FULL
 from reference import sparse_graphs as twin
 
-from mvsc_fast import ConsensusTLRR, _factored, datasets, graphs
-from mvsc_fast._sparse import _graphs as sparse_graphs
-from mvsc_fast._sparse import _nearest_rows
+from mvsc_fast import ConsensusTLRR, datasets, similarity
+from mvsc_fast.similarity import _factored, _nearest_rows
+from mvsc_fast.similarity import _sparse as sparse_graphs
 from mvsc_fast.similarity._factors import ridge_factors as all_ridge_factors
 from mvsc_fast.similarity._factors import view_factors
-from mvsc_fast.similarity._sparse import sparse_tensor
 from mvsc_fast.similarity._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
+from mvsc_fast.similarity._sparse import sparse_tensor
 
 
 def subspaces(n=150, **options):
@@ -97,9 +97,7 @@ def test_the_approximate_search_finds_nearly_all():
     np.testing.assert_array_equal(found, approximate_nearest_rows(u, 30))
 
 
-def test_many_samples_are_searched_approximately_where_that_is_installed(
-    monkeypatch, capsys
-):
+def test_many_samples_are_searched_approximately_where_that_is_installed(monkeypatch, capsys):
     monkeypatch.setattr(_nearest_rows, "EXACT_LIMIT", 149)
     monkeypatch.setattr(_nearest_rows, "find_spec", lambda name: name == "pynndescent")
     monkeypatch.setattr(_nearest_rows, "approximate_nearest_rows", nearest_rows)
@@ -118,8 +116,8 @@ def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch
 
 def test_with_all_candidates_it_is_the_dense_tensor():
     views = subspaces()
-    W = graphs.self_representation(views)
-    sparse = graphs.sparse_self_representation(views, n_candidates=149, n_longest=149)
+    W = similarity.self_representation(views)
+    sparse = similarity.sparse_self_representation(views, n_candidates=149, n_longest=149)
     np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
 
 
@@ -127,7 +125,7 @@ def test_on_its_pattern_it_is_the_dense_tensor():
     views = subspaces(400)
     factors = view_factors([twin.unit(X) for X in views])
     tensor = sparse_tensor(factors, candidates=listed_rows(factors, len(views), 50))
-    W = graphs.self_representation(views)
+    W = similarity.self_representation(views)
     rows = np.repeat(np.arange(400), np.diff(tensor.indptr))
     assert len(W) == len(tensor.values) == 5 and len(rows) < 400 * 60
     lists = listed_rows(factors, len(views), 50)
@@ -183,7 +181,7 @@ def test_the_pattern_is_symmetric_sorted_and_shared():
 def test_threads_change_no_bit():
     views = subspaces(1100)  # rows in three blocks
     one, three = (
-        graphs.sparse_self_representation(views, n_longest=20, n_threads=k) for k in (1, 3)
+        similarity.sparse_self_representation(views, n_longest=20, n_threads=k) for k in (1, 3)
     )
     for A, B in zip(one, three, strict=True):
         np.testing.assert_array_equal(A.indices, B.indices)
@@ -201,16 +199,16 @@ def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
 def test_permuting_samples_permutes_the_graph():
     views = subspaces()
     order = np.random.default_rng(1).permutation(150)
-    permuted = graphs.sparse_self_representation([X[order] for X in views])
-    for A, B in zip(graphs.sparse_self_representation(views), permuted, strict=True):
+    permuted = similarity.sparse_self_representation([X[order] for X in views])
+    for A, B in zip(similarity.sparse_self_representation(views), permuted, strict=True):
         np.testing.assert_allclose(B.toarray(), A.toarray()[order][:, order], atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_few_samples(n):
     views = [unit_rows(n, 2) + 1, np.ones((n, 9)), np.zeros((n, 1))]
-    W = graphs.self_representation(views)
-    sparse = graphs.sparse_self_representation(views)
+    W = similarity.self_representation(views)
+    sparse = similarity.sparse_self_representation(views)
     np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
 
 
@@ -219,8 +217,8 @@ def test_duplicates_zero_rows_and_constant_views():
     X[7] = 0
     X[9:30] = X[8]
     views = [X, np.ones((80, 3)), np.zeros((80, 2)), X.repeat(8, axis=1)]
-    W = graphs.self_representation(views)
-    sparse = graphs.sparse_self_representation(views, n_candidates=79, n_longest=79)
+    W = similarity.self_representation(views)
+    sparse = similarity.sparse_self_representation(views, n_candidates=79, n_longest=79)
     # Of equal samples the dense path rounds 1 - |u|^2 in its own way.
     np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-5)
 
@@ -236,12 +234,12 @@ def test_scales_of_rows_with_few_positive_entries():
 @pytest.mark.parametrize("name", ["n_candidates", "n_longest", "scale_neighbors", "cap", "scales"])
 def test_parameters_out_of_range(name):
     with pytest.raises(ValueError, match=name):
-        graphs.sparse_self_representation(subspaces(20), **{name: 0})
+        similarity.sparse_self_representation(subspaces(20), **{name: 0})
 
 
 def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     views = subspaces(60)
-    sparse = graphs.sparse_nearest_neighbors(views, n_neighbors=4)
-    for A, W in zip(sparse, graphs.nearest_neighbors(views, n_neighbors=4), strict=True):
+    sparse = similarity.sparse_nearest_neighbors(views, n_neighbors=4)
+    for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)

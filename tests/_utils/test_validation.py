@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse
 from conftest import published_tlrr, random_similarities
 
-from mvsc_fast import validation
+from mvsc_fast._utils import validation
 from mvsc_fast._utils.validation import check_memory, check_number, check_similarities
 
 

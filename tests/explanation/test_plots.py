@@ -2,15 +2,15 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import plots
-from mvsc_fast.explanation._plots import (
-    new_figure,
+from mvsc_fast.explanation import _plots as plots
+from mvsc_fast.explanation import (
     plot_candidates,
     plot_convergence,
     plot_embedding,
     plot_sensitivity,
     plot_similarity,
 )
+from mvsc_fast.explanation._plots import new_figure
 
 CANDIDATES = {
     "graph": np.array(["unit", "unit", "centred", "centred"]),
