@@ -247,21 +247,19 @@ def test_fusing_sparse_slices_is_fusing_dense_ones(keep_diagonal):
     np.testing.assert_allclose(fused.toarray(), expected, atol=1e-15)
 
 
-def test_starts_of_k_means_on_some_rows_give_the_partition_of_all(monkeypatch):
+def test_starts_of_k_means_on_some_rows_give_the_partition_of_all():
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=700)
     rows = 3 * rng.standard_normal((5, 6))[y] + 0.3 * rng.standard_normal((700, 6))
     order = rng.standard_normal(700)
-    monkeypatch.setattr(spectral, "KMEANS_ROWS", 90)
-    labels = assign(rows, 5, order=order, random_state=0)
+    labels = assign(rows, 5, order=order, random_state=0, max_rows=90)
     assert adjusted_rand_score(labels, y) == 1
     move = rng.permutation(700)
-    permuted = assign(rows[move], 5, order=order[move], random_state=0)
+    permuted = assign(rows[move], 5, order=order[move], random_state=0, max_rows=90)
     np.testing.assert_array_equal(permuted, labels[move])
     # No structure: the passes over all rows still bring every row to the nearest mean.
     rows = rng.uniform(size=(700, 2))
-    monkeypatch.setattr(spectral, "PASSES", 100)
-    labels = assign(rows, 3, random_state=0)
+    labels = assign(rows, 3, random_state=0, max_rows=90, passes=100)
     means = np.stack([rows[labels == k].mean(axis=0) for k in range(3)])
     distance = ((rows[:, None] - means) ** 2).sum(axis=2)
     np.testing.assert_array_equal(distance.argmin(axis=1), labels)

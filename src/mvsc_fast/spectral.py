@@ -263,7 +263,16 @@ def embedded(values, vectors, n_clusters, kind):
     return normalize(vectors * np.maximum(values, 0) ** 2)
 
 
-def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
+def assign(
+    embedding,
+    n_clusters,
+    *,
+    order=None,
+    n_init=20,
+    random_state=None,
+    max_rows=KMEANS_ROWS,
+    passes=PASSES,
+):
     """k-means labels of the rows of an embedding.
 
     Above 20 000 rows k-means runs on so many of them, spread over ``order``, and the best centres
@@ -280,6 +289,7 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     n_init : int, default=20
         Starts, the best of which is kept (methods of the paper: 20).
     random_state : int, RandomState or None
+    max_rows, passes : int
 
     Returns
     -------
@@ -290,9 +300,9 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     rows = embedding[rank]
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
     with limit_threads():  # chunks of 256 rows: threads wait more than they work
-        if len(rows) > KMEANS_ROWS:
-            model.fit(rows[spread(len(rows), KMEANS_ROWS)])
-            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=PASSES)
+        if len(rows) > max_rows:
+            model.fit(rows[spread(len(rows), max_rows)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
         found = model.fit_predict(rows)
     # Starts that end in the same partition tie up to rounding: name clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
