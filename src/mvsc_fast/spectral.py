@@ -13,13 +13,14 @@ from sklearn.preprocessing import normalize
 from ._utils.threads import limit_threads
 from .views._rows import spread
 
-# LAPACK is faster than Lanczos for dense matrices, and for sparse ones of few rows, in all or for
-# each eigenvector.
-DENSE_LIMIT = 3000
+LAPACK_LIMIT = 3000
+# Of sparse matrices in float32, LAPACK is faster if they have so few rows, in all or for each
+# eigenvector.
 SPARSE_LIMIT = 256
 ROWS_PER_VECTOR = 12
-# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below.
-TOLERANCE = {np.float32: 1e-3, np.float64: 1e-8}
+# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below. Below 1e-6
+# it may take minutes, or fail, if more clusters are hardly linked than are asked for.
+TOLERANCE = {np.float32: 1e-3, np.float64: 1e-6}
 # Least and largest tolerance of a look for what was missed. Which eigenvectors are taken does not
 # matter where eigenvalues differ by less than the least.
 LOOK = 1e-3, 2e-2
@@ -104,8 +105,8 @@ def normalized_eigenvectors(A, n_components, start=None):
     """The largest eigenvalues of ``D^-1/2 A D^-1/2`` and their eigenvectors.
 
     No eigenvector is missed where clusters are hardly linked, or not at all, at any number of
-    samples. Up to 3000 dense samples by LAPACK in float64; larger and sparse matrices by Lanczos in
-    the precision of A, to a relative tolerance of 1e-3 for float32 and 1e-8 for float64.
+    samples. Up to 3000 samples by LAPACK; more, and sparse matrices of float32, by Lanczos in the
+    precision of A to a relative tolerance of 1e-6, or 1e-3 for float32.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def normalized_eigenvectors(A, n_components, start=None):
     vectors : ndarray of shape (n, n_components), float64
     """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
-    if n <= (SPARSE_LIMIT if sparse else DENSE_LIMIT) or n < ROWS_PER_VECTOR * n_components:
+    limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
+    if n <= limit or n < ROWS_PER_VECTOR * n_components:
         N, degree = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
         values, vectors = largest_eigenpairs(N, n_components)
     else:
