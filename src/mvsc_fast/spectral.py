@@ -13,13 +13,14 @@ from sklearn.preprocessing import normalize
 from ._utils.threads import limit_threads
 from .views._rows import spread
 
-# LAPACK is faster than Lanczos for dense matrices, and for sparse ones of few rows, in all or for
-# each eigenvector.
-DENSE_LIMIT = 3000
+LAPACK_LIMIT = 3000
+# Of sparse matrices in float32, LAPACK is faster if they have so few rows, in all or for each
+# eigenvector.
 SPARSE_LIMIT = 256
 ROWS_PER_VECTOR = 12
-# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below.
-TOLERANCE = {np.float32: 1e-3, np.float64: 1e-8}
+# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below. Below 1e-6
+# it may take minutes, or fail, if more clusters are hardly linked than are asked for.
+TOLERANCE = {np.float32: 1e-3, np.float64: 1e-6}
 # Least and largest tolerance of a look for what was missed. Which eigenvectors are taken does not
 # matter where eigenvalues differ by less than the least.
 LOOK = 1e-3, 2e-2
@@ -104,8 +105,8 @@ def normalized_eigenvectors(A, n_components, start=None):
     """The largest eigenvalues of ``D^-1/2 A D^-1/2`` and their eigenvectors.
 
     No eigenvector is missed where clusters are hardly linked, or not at all, at any number of
-    samples. Up to 3000 dense samples by LAPACK in float64; larger and sparse matrices by Lanczos in
-    the precision of A, to a relative tolerance of 1e-3 for float32 and 1e-8 for float64.
+    samples. Up to 3000 samples by LAPACK; more, and sparse matrices of float32, by Lanczos in the
+    precision of A to a relative tolerance of 1e-6, or 1e-3 for float32.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def normalized_eigenvectors(A, n_components, start=None):
     vectors : ndarray of shape (n, n_components), float64
     """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
-    if n <= (SPARSE_LIMIT if sparse else DENSE_LIMIT) or n < ROWS_PER_VECTOR * n_components:
+    limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
+    if n <= limit or n < ROWS_PER_VECTOR * n_components:
         N, degree = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
         values, vectors = largest_eigenpairs(N, n_components)
     else:
@@ -263,7 +265,16 @@ def embedded(values, vectors, n_clusters, kind):
     return normalize(vectors * np.maximum(values, 0) ** 2)
 
 
-def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
+def assign(
+    embedding,
+    n_clusters,
+    *,
+    order=None,
+    n_init=20,
+    random_state=None,
+    max_rows=KMEANS_ROWS,
+    passes=PASSES,
+):
     """k-means labels of the rows of an embedding.
 
     Above 20 000 rows k-means runs on so many of them, spread over ``order``, and the best centres
@@ -280,6 +291,7 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     n_init : int, default=20
         Starts, the best of which is kept (methods of the paper: 20).
     random_state : int, RandomState or None
+    max_rows, passes : int
 
     Returns
     -------
@@ -290,9 +302,9 @@ def assign(embedding, n_clusters, *, order=None, n_init=20, random_state=None):
     rows = embedding[rank]
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
     with limit_threads():  # chunks of 256 rows: threads wait more than they work
-        if len(rows) > KMEANS_ROWS:
-            model.fit(rows[spread(len(rows), KMEANS_ROWS)])
-            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=PASSES)
+        if len(rows) > max_rows:
+            model.fit(rows[spread(len(rows), max_rows)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
         found = model.fit_predict(rows)
     # Starts that end in the same partition tie up to rounding: name clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)

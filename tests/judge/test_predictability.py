@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import datasets, label_predictability
-from mvsc_fast.judge import _ridge as _judge
 from mvsc_fast.judge._landmarks import LandmarkFeatures, _squared_distances
-from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, mutual_information, refined_labels
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
@@ -58,14 +57,14 @@ def test_fitted_samples_predict_the_others(d):
     np.testing.assert_allclose(predicted[1::2], F[1::2] @ B, atol=1e-5)
 
 
-def test_some_of_many_samples_judge_as_all_do(subspaces, monkeypatch):
+def test_some_of_many_samples_judge_as_all_do(subspaces):
     views, y = subspaces
     rng = np.random.default_rng(0)
     labellings = [np.where(rng.uniform(size=len(y)) < p, y, rng.integers(4, size=len(y)))
                   for p in (1, 0.9, 0.5)]  # fmt: skip
-    expected = label_predictability(views, labellings)
-    monkeypatch.setattr(_judge, "REGRESSED", 80)
-    found = label_predictability(views, labellings)
+    expected, found = (
+        Judge([ViewRows(X) for X in views], count)(labellings, 4) for count in (len(y), 80)
+    )
     assert (found != expected).all() and (np.diff(found) < 0).all()
     np.testing.assert_allclose(found, expected, atol=0.15)
 

@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import consensus_labels
-from mvsc_fast.methods import _ensemble as ensemble
+from mvsc_fast.methods._ensemble import fused_labels
 from mvsc_fast.spectral import spectral_labels
 
 
@@ -40,20 +40,19 @@ def test_a_majority_of_the_labellings_decides():
     assert adjusted_rand_score(y, found.labels) > best + 0.2
 
 
-def test_rare_tuples_follow_those_they_share_most_labels_with(monkeypatch):
+def test_rare_tuples_follow_those_they_share_most_labels_with():
     y = np.arange(200) % 4
     labellings = labellings_near(y, 0.1, 6, seed=0)
-    whole = consensus_labels(labellings, 4, random_state=0)
-    monkeypatch.setattr(ensemble, "MAX_TUPLES", 12)
-    part = consensus_labels(labellings, 4, random_state=0)
+    whole = fused_labels(labellings, 4, seed=0, n_threads=1)
+    part = fused_labels(labellings, 4, seed=0, n_threads=1, max_tuples=12)
     assert part.n_tuples == whole.n_tuples > 12
     assert adjusted_rand_score(whole.labels, part.labels) > 0.95
 
 
-def test_no_fewer_tuples_than_clusters_are_cut(monkeypatch):
-    monkeypatch.setattr(ensemble, "MAX_TUPLES", 12)
+def test_no_fewer_tuples_than_clusters_are_cut():
     y = np.arange(400) % 20
-    found = consensus_labels(labellings_near(y, 0.1, 6, seed=0), 20, random_state=0)
+    labellings = labellings_near(y, 0.1, 6, seed=0)
+    found = fused_labels(labellings, 20, seed=0, n_threads=1, max_tuples=12)
     assert found.n_tuples > 20 and len(np.unique(found.labels)) == 20
 
 

@@ -24,6 +24,8 @@ class Judge:
     ----------
     rows : list of ViewRows
         They forget the samples, which nothing needs after this.
+    n_regressed : int
+        Samples that the regressions are fitted on, if there are more.
 
     Attributes
     ----------
@@ -33,12 +35,12 @@ class Judge:
         Of the third map, for all samples.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows, n_regressed=REGRESSED):
         n = len(rows[0].roots)
         landmarks = spread(n, N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted(landmarks)
-        self._some = spread(n, REGRESSED) if n > REGRESSED else slice(None)
+        self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()

@@ -111,7 +111,7 @@ def _numbered(labels, i):
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
+def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_tuples=MAX_TUPLES):
     """`consensus_labels` of labellings by integers from 0."""
     tuples, member, size = np.unique(
         np.stack(labellings, axis=1), axis=0, return_inverse=True, return_counts=True
@@ -119,7 +119,7 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None):
     member, count = member.ravel(), len(tuples)
     if count <= n_clusters:
         return ConsensusLabels(member if count == n_clusters else labellings[0], count, 0.0)
-    kept = np.sort(np.argsort(-size, kind="stable")[: max(MAX_TUPLES, n_clusters)])
+    kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return ConsensusLabels(_extended(labels, tuples, size, kept)[member], count, gap)
 

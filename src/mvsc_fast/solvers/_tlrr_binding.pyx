@@ -16,7 +16,6 @@ from mvsc_fast.core.api cimport (
     mvsc_tlrr_result,
     mvsc_tlrr_state,
 )
-from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
 
