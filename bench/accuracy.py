@@ -30,11 +30,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sets import KINDS, SHUFFLES, SIXTEEN, TEN, NotAtHand, case
+from sets import KINDS, SHUFFLES, SIXTEEN, TEN, case
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from timing import ROOT, print_table, stopwatch
+from timing import ROOT, NotAtHand, print_table, stopwatch
 
 import mvsc_fast
 from mvsc_fast.metrics import clustering_scores

@@ -1,6 +1,6 @@
 """Time, peak memory and accuracy from thousands to a million samples, beside other methods.
 
-Usage: python bench/large_n.py [--sizes 10000,30000,100000] [--data subspaces,hdigit] [--only TLRR]
+Usage: python bench/large_n.py [--sizes 10000,30000,100000] [--data subspaces,hdigit] [--only memory]
                                [--threads 1] [--limit 900] [--quick] [--csv FILE]
 
 Every cell is a process of its own. "MiB" is its peak above what was in use after the imports, the
@@ -14,7 +14,7 @@ each view four clusters look like four others, 15 % of the samples are those of 
 the rest is a noisy subspace, or a noisy mixture of two lobes, for each cluster. The samples of a
 smaller n are the first of a larger one. "sixty" has sixty subspaces, "unbalanced" three of 94, 5
 and 1 %.
-Failures to look for: "unbalanced"; scene15, where a sample loses to all samples; averaged
+Failures to look for: "unbalanced"; scene15, where a subsample loses to all samples; averaged
 neighbours, which are hard to beat on hdigit.
 """
 
@@ -32,7 +32,7 @@ import numpy as np
 from large_n_others import OTHERS
 from timing import ROOT, limit_threads, load_shared, print_table
 
-from mvsc_fast import TLRR, ConsensusTLRR
+from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
 SIZES = [10_000, 30_000, 100_000, 300_000, 1_000_000]
@@ -47,6 +47,7 @@ FILES = ["uci_digit", "handwritten", "scene15", "hdigit"]
 COLUMNS = ["data", "n", "method", "threads", "seconds", "cpu_seconds", "peak_mib", "acc", "note"]
 BLOCK = 10_000  # samples that share a random generator
 FEATURES = (40, 60, 100)
+CHUNK = 50_000  # samples of a chunk of Dask
 
 
 def make(n, kind, seed=0):
@@ -93,27 +94,34 @@ class Structure:
         return X
 
 
-def ours(estimator, **parameters):
+def ours(**parameters):
     def fit(views, k, n_threads):
-        model = estimator(k, random_state=0, n_threads=n_threads, **parameters)
+        model = ConsensusTLRR(k, random_state=0, n_threads=n_threads, **parameters)
         return np.asarray(model.fit(views).labels_)
 
     return fit
 
 
 METHODS = {
-    "TLRR": ours(TLRR),
-    "TLRR, 2000 samples": ours(TLRR, max_samples=2000),
-    "TLRR, 5000 samples": ours(TLRR, max_samples=5000),
-    "TLRR, all samples": ours(TLRR, size="sparse", max_samples=2**31),
-    "ConsensusTLRR": ours(ConsensusTLRR),
+    "ConsensusTLRR": ours(),
+    "ConsensusTLRR, 2000 samples": ours(max_samples=2000),
+    "ConsensusTLRR, 5000 samples": ours(max_samples=5000),
+    "ConsensusTLRR, all samples": ours(max_samples=2**31),
+    "ConsensusTLRR, memory maps": ours(memory_limit="600MiB"),
+    "ConsensusTLRR, Dask": ours(memory_limit="600MiB"),
+} | OTHERS
+# With fewer samples these are the default.
+LEAST = {
+    "ConsensusTLRR, 2000 samples": 2001,
+    "ConsensusTLRR, 5000 samples": 5001,
+    "ConsensusTLRR, all samples": 10_001,
 }
-if "memory_limit" in TLRR().get_params():  # it reads memory maps block by block
-    METHODS["TLRR, memory maps"] = ours(TLRR, memory_limit="600MiB")
-    METHODS["ConsensusTLRR, memory maps"] = ours(ConsensusTLRR, memory_limit="600MiB")
-METHODS |= OTHERS
-# At fewer samples these are TLRR itself.
-LEAST = {"TLRR, 2000 samples": 2001, "TLRR, 5000 samples": 5001, "TLRR, all samples": 20_001}
+
+
+def mapped(X, path):
+    """A view in a file instead of in memory."""
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
 
 
 def memory(field):
@@ -127,11 +135,12 @@ def run_cell(data, n, method, n_threads, folder):
     warnings.simplefilter("ignore")
     before = memory("VmRSS")
     views, y = make(n, data) if data in SYNTHETIC else load_shared(data, seed=0)
-    if "memory maps" in method:
-        for i, X in enumerate(views):
-            np.save(f"{folder}/{i}.npy", X)
-        views = [np.load(f"{folder}/{i}.npy", mmap_mode="r") for i in range(len(views))]
-        X = None  # else the last view stays in memory
+    if method.endswith(("memory maps", "Dask")):
+        views = [mapped(views.pop(0), f"{folder}/{i}.npy") for i in range(len(views))]
+    if method.endswith("Dask"):
+        import dask.array
+
+        views = [dask.array.from_array(X, chunks=(CHUNK, -1)) for X in views]
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of making the data
     with limit_threads(n_threads):
         wall, cpu = time.perf_counter(), time.process_time()

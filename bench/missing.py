@@ -75,7 +75,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shares", nargs="*", type=float, default=[0.1, 0.3, 0.5])
     parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN)
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN, metavar="NAME")
     parser.add_argument("--imputed", nargs="*", type=named_class, default=[])
     given = parser.parse_args()
     main(given.sets, given.shares, given.draws, given.imputed)

@@ -1,6 +1,6 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
-Usage: python bench/n_clusters.py [--sets yaleb10,ngs] [--max-samples 1000] [--draw 0]
+Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
@@ -13,7 +13,7 @@ import time
 import warnings
 
 import numpy as np
-from consensus import SETS, load
+from sets import TEN, shuffled
 from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
@@ -46,7 +46,7 @@ def cpu_seconds(function):
 def main(names, max_samples, draw):
     details, table, sure = [], [], []
     for number, name in enumerate(names):
-        views, y = load(name)
+        views, y = shuffled(name)
         right = []
         for seed, (what, some, labels) in enumerate(problems(views, y, 100 * draw + number)):
             truth = len(np.unique(labels))
@@ -88,10 +88,10 @@ def main(names, max_samples, draw):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--sets", nargs="*", choices=TEN, default=[*TEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1000)
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     with limit_threads(1):
-        main(arguments.sets.split(","), arguments.max_samples, arguments.draw)
+        main(arguments.sets, arguments.max_samples, arguments.draw)

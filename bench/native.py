@@ -20,7 +20,6 @@ import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
 from mvsc_fast import similarity
-from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 from mvsc_fast.solvers import tlrr, tsvd_msc
 
 PROBE = ROOT / "tests" / "native_probe"
@@ -40,10 +39,9 @@ def build(folder):
 
 def problems():
     views, _ = load_shared("yaleb10")
-    yield "paper's W", tsvd_msc(views, lam=0.5).tensor, 0.4, 15.0
+    yield "paper's W", tsvd_msc(views, lam=0.5, sample_transform="dft").tensor, 0.4, 15.0
     W = similarity.self_representation(load_shared("yaleb10", 0)[0])
-    tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
-    yield "default W", W, 0.5, 0.5 * 9.0 / (2 * tau)
+    yield "default W", W, 0.5, tlrr(W, max_iter=0).lam
 
 
 def main():

@@ -35,7 +35,7 @@ def models(k, seed):
 
     common = {"random_state": seed, "n_threads": 1}
     named = {name: estimator(k, **common) for name, estimator in ESTIMATORS.items()}
-    named["tlrr on tsvd-msc"] = TLRR(k, graph=TSVDMSC(k), n_neighbors=8, **common)
+    named["tlrr on tsvd-msc"] = TLRR(k, affinity=TSVDMSC(k), n_neighbors=8, **common)
     return named
 
 
@@ -63,9 +63,12 @@ def run_one(data, method, seed, max_samples):
         unit = [sklearn.preprocessing.normalize(np.asarray(X, dtype=float)) for X in views]
         if method == "concatenated":
             unit = [np.hstack(unit)]
-        seconds, (labels, _) = stopwatch(
-            lambda: spectral_labels(similarity.knn(unit).mean(axis=0), k, random_state=seed)
-        )
+
+        def cut():
+            A = similarity.nearest_neighbors(unit).mean(axis=0)
+            return spectral_labels(A, k, random_state=seed)[0]
+
+        seconds, labels = stopwatch(cut)
     else:
         model = models(k, seed)[method]
         seconds, labels = stopwatch(model.fit_predict, views)

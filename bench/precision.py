@@ -4,20 +4,14 @@ Usage: python bench/precision.py
 """
 
 import argparse
+from functools import partial
 
 import numpy as np
+from solvers import accuracy
 from timing import load_shared, median_seconds, print_table
 
 from mvsc_fast import similarity
-from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.similarity._affinity import add_tail, tube_lengths, tube_threshold
 from mvsc_fast.solvers import tlrr, tsvd_msc
-from mvsc_fast.spectral import fuse, spectral_labels
-
-
-def accuracy(L, W, y):
-    S = add_tail(fuse(L), fuse(W), 0.01, len(y))
-    return clustering_scores(y, spectral_labels(S, len(np.unique(y)), random_state=0)[0])["acc"]
 
 
 def tasks():
@@ -26,15 +20,9 @@ def tasks():
         views, y = load_shared(name, 0)
         views = [np.asarray(X, dtype=np.float64) for X in views]
         W = similarity.self_representation(views)
-        tau = tube_threshold(tube_lengths(W), W.shape[1], 15)
-        run = {"alpha": 9.0, "lam": 2.25 / tau}
-        yield f"{name}: dual", lambda t, W=W, run=run: tlrr(W.astype(t), **run), W, y
-        yield (
-            f"{name}: ialm",
-            lambda t, W=W, run=run: tlrr(W.astype(t), solver="ialm", **run),
-            W,
-            y,
-        )
+        for solver in ("dual", "ialm"):
+            run = partial(tlrr, solver=solver)
+            yield f"{name}: {solver}", lambda t, W=W, run=run: run(W.astype(t)), W, y
         yield (
             f"{name}: t-SVD-MSC",
             lambda t, views=views: tsvd_msc(

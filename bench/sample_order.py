@@ -33,8 +33,8 @@ VARIANTS = {"dft": {"sample_transform": "dft"}, "graph": {}}
 def scores(estimator, parameters, views, y, seed, then_tlrr):
     k = len(np.unique(y))
     if then_tlrr:
-        graph = estimator(k, **parameters)
-        model = TLRR(k, omega1=0.4, alpha=9, lam=15, graph=graph, random_state=seed)
+        affinity = estimator(k, **parameters)
+        model = TLRR(k, omega1=0.4, alpha=9, lam=15, affinity=affinity, random_state=seed)
     else:
         model = estimator(k, random_state=seed, **parameters)
     values = clustering_scores(y, model.fit_predict(views))

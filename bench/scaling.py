@@ -11,19 +11,17 @@ import scipy.sparse
 from timing import peak_bytes, print_table, stopwatch
 
 from mvsc_fast import datasets, similarity
-from mvsc_fast.similarity._affinity import tube_lengths, tube_threshold
 from mvsc_fast.solvers import tlrr
 
 SIZES = (500, 1000, 2000, 3000)
 
 
 def problem(n):
-    """The default W of synthetic views, and lam for 15 neighbours."""
+    """The default W of synthetic views."""
     views, _ = datasets.make_multiview_subspaces(
         n, 10, n_features=(60, 80, 40), subspace_dim=8, noise=0.5, random_state=0
     )
-    W = similarity.self_representation(views)
-    return W, 2.25 / tube_threshold(tube_lengths(W), W.shape[1], 15)
+    return similarity.self_representation(views)
 
 
 def solver_peak(n, arguments):
@@ -34,9 +32,9 @@ def solver_peak(n, arguments):
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from scaling import problem
         from mvsc_fast.solvers import tlrr
-        W, lam = problem({n})
+        W = problem({n})
         # start
-        tlrr(W, alpha=9.0, lam=lam, n_threads=2, {arguments})
+        tlrr(W, n_threads=2, {arguments})
         """
     )
 
@@ -49,9 +47,9 @@ def growth(values):
 def main():
     rows, times, peaks = [], [], []
     for n in SIZES:
-        W, lam = problem(n)
-        seconds, result = stopwatch(tlrr, W, alpha=9.0, lam=lam, tol=1e-3, n_threads=1)
-        peak = solver_peak(n, 'solver="dual", tol=1e-3')
+        W = problem(n)
+        seconds, result = stopwatch(tlrr, W, n_threads=1)
+        peak = solver_peak(n, 'solver="dual"')
         times.append(seconds)
         peaks.append(peak)
         rows.append([n, f"{seconds:.2f}", result.n_iter, f"{seconds / result.n_iter:.2f}",

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
-from timing import ROOT, SHARED
+from timing import ROOT, NotAtHand, load_shared
 
 from mvsc_fast.datasets import load_handwritten
 
@@ -22,18 +22,10 @@ KINDS = ("shuffle",) * 3 + ("80 %",) * 3 + ("unequal",) * 3 + ("half",) * 3
 SHUFFLES, HALVES = range(3), range(9, 12)
 
 
-class NotAtHand(Exception):
-    """A data set whose file is not here."""
-
-
 def shared(name):
     """Views and labels of a shared file, float64."""
-    path = SHARED / "data" / f"{name}.npz"
-    if not path.exists():
-        raise NotAtHand(f"there is no {path}")
-    with np.load(path, allow_pickle=False) as file:
-        count = sum(key.startswith("view_") for key in file.files)
-        return [file[f"view_{i}"].astype(np.float64) for i in range(count)], file["y"]
+    views, y = load_shared(name)
+    return [X.astype(np.float64) for X in views], y
 
 
 def digits_views():
@@ -107,6 +99,13 @@ SIXTEEN = {
     ),
 }  # fmt: skip
 AT_MOST = {"scene15 (1500)": 1500}  # samples of a case; 2000 of the others
+
+
+def shuffled(name):
+    """Views and labels of the first case of a set: all its samples, or as many as a case has."""
+    views, y = SIXTEEN[name]()
+    order, _ = case(name, y, 0)
+    return [X[order] for X in views], y[order]
 
 
 def case(name, y, number):

@@ -25,11 +25,15 @@ from reference import tlrr as twin_tlrr  # noqa: E402, F401
 from reference import tsvd_msc as twin_tsvd  # noqa: E402, F401
 
 
+class NotAtHand(SystemExit):
+    """A data set whose file is not here."""
+
+
 def load_shared(name, seed=None):
-    """Views and labels of a shared data set; shuffled where a seed is given."""
+    """Views and labels of a shared data set, shuffled if a seed is given."""
     path = SHARED / "data" / f"{name}.npz"
     if not path.exists():
-        raise SystemExit(f"{path} is needed for this benchmark")
+        raise NotAtHand(f"{path} is needed for this benchmark")
     with np.load(path, allow_pickle=False) as file:
         count = sum(key.startswith("view_") for key in file.files)
         views, y = [file[f"view_{i}"] for i in range(count)], file["y"]

@@ -1,13 +1,13 @@
 """Seconds of the dense and of the sparse self-representation, and what the sparse one holds.
 
-Usage: python bench/similarity.py [n ...]       default 500 2000 10000; hdigit where it is at hand
+Usage: python bench/similarity.py [n ...]    default 500 2000 10000, and hdigit
 """
 
 import argparse
 
 import numpy as np
 from sklearn.preprocessing import normalize
-from timing import SHARED, limit_threads, load_shared, median_seconds, print_table, stopwatch
+from timing import limit_threads, load_shared, median_seconds, print_table, stopwatch
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.similarity._factors import view_factors
@@ -40,7 +40,7 @@ def row(name, views):
 def main(sizes):
     with limit_threads(1):
         rows = [row("subspaces", synthetic(n)) for n in sizes or [500, 2000, 10000]]
-        if not sizes and (SHARED / "data" / "hdigit.npz").exists():
+        if not sizes:
             views, _ = load_shared("hdigit", seed=0)
             rows.append(row("hdigit", [X.astype(np.float32) for X in views]))
     print_table(["data", "n", "slices", "dense s", "sparse s", "ratio", "factors s", "search s",
