@@ -227,7 +227,7 @@ def test_few_samples_in_each_class(per_class):
     assert len(np.unique(labels)) == 12 and clustering_scores(y, labels)["acc"] >= 0.85
 
 
-@pytest.mark.filterwarnings("ignore:2 of 2 samples resemble no other")
+@pytest.mark.filterwarnings("ignore:2 of 2 samples have no neighbour")
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_few_samples(n):
     views, y = blobs(0, 2, seed=0, sizes=[n // 2, n - n // 2])
