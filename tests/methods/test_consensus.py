@@ -179,7 +179,7 @@ def test_bad_views_of_predict(subspaces, fitted):
     views, _ = subspaces
     with pytest.raises(NotFittedError):
         ConsensusTLRR(4).predict(views)
-    with pytest.raises(ValueError, match=r"\[40, 60\] features, those of fit had \[40, 60, 30\]"):
+    with pytest.raises(ValueError, match=r"\[40, 60\] features, expected \[40, 60, 30\] as in fit"):
         fitted.predict(views[:2])
     with pytest.raises(ValueError, match="view 1 contains 1 NaN"):
         broken = [X[:3].copy() for X in views]
@@ -298,7 +298,7 @@ def test_a_fit_within_a_fit_of_the_same_model_is_refused(subspaces):
     def again(state):
         if not seen:
             seen.append(state.stage)
-            with pytest.raises(RuntimeError, match="is being fitted already.*fit a clone"):
+            with pytest.raises(RuntimeError, match="is already being fitted.*fit a clone"):
                 model.fit(views)
             model.set_params(n_clusters=2)  # of the next fit, not of this one
 
