@@ -1,4 +1,4 @@
-"""The seven scores that the paper reports."""
+"""Scores of a clustering against known classes, as reported in the paper."""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -20,10 +20,10 @@ def clustering_scores(y_true, y_pred):
     -------
     dict
         ``acc``: fraction of samples under the best one-to-one matching of clusters and classes
-        (Hungarian method); ``nmi``: mutual information over the mean of both entropies; ``ari``:
-        adjusted Rand index (Hubert & Arabie 1985); ``f1``, ``precision``, ``recall``: over pairs
-        of samples, a pair being positive when it shares a cluster; ``purity``: fraction of
-        samples in the majority class of their cluster. All but ``ari`` lie in [0, 1].
+        (Hungarian method); ``nmi``: mutual information divided by the mean of both entropies;
+        ``ari``: adjusted Rand index (Hubert & Arabie 1985); ``f1``, ``precision``, ``recall``: over
+        pairs of samples, where a pair is positive if both are in the same cluster; ``purity``:
+        fraction of samples in the majority class of their cluster. All but ``ari`` are in [0, 1].
 
     Raises
     ------
@@ -33,7 +33,7 @@ def clustering_scores(y_true, y_pred):
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
         if y.ndim != 1 or y.size == 0:
-            raise ValueError(f"{name} has shape {y.shape}: one label per sample is needed")
+            raise ValueError(f"{name} has shape {y.shape}: expected one label per sample")
     if len(y_true) != len(y_pred):
         raise ValueError(f"y_true has {len(y_true)} labels, y_pred has {len(y_pred)}")
     table = contingency_matrix(y_true, y_pred)

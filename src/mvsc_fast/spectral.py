@@ -1,4 +1,4 @@
-"""From an affinity matrix to labels: fuse, embed, assign."""
+"""Spectral clustering of an affinity matrix: fusion, embedding and assignment."""
 
 import inspect
 
@@ -18,28 +18,28 @@ LAPACK_LIMIT = 3000
 # eigenvector.
 SPARSE_LIMIT = 256
 ROWS_PER_VECTOR = 12
-# Of Lanczos. The labels of ConsensusTLRR, whose graphs are float32, do not change below. Below 1e-6
-# it may take minutes, or fail, if more clusters are hardly linked than are asked for.
+# Of Lanczos. Smaller values do not change the labels of ConsensusTLRR, whose graphs are float32.
+# Below 1e-6 it may take minutes, or fail, if more clusters are hardly linked than are asked for.
 TOLERANCE = {np.float32: 1e-3, np.float64: 1e-6}
-# Least and largest tolerance of a look for what was missed. Which eigenvectors are taken does not
-# matter where eigenvalues differ by less than the least.
+# Smallest and largest tolerance of the search for missed eigenvectors. Which eigenvectors are taken
+# does not matter if their eigenvalues differ by less than the smallest.
 LOOK = 1e-3, 2e-2
-# SciPy 1.17 and later start anew at random where the products of one start are used up.
+# SciPy 1.17 and later restart at random if the products from one start are used up.
 SEED = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}
-KMEANS_ROWS = 20_000  # that starts of k-means are run on
-PASSES = 10  # of Lloyd's iteration over all rows from there
+KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
+PASSES = 10  # Lloyd iterations over all rows after them
 
 __all__ = ["fuse", "spectral_embedding", "spectral_labels"]
 
 
 def fuse(tensor, *, keep_diagonal=False):
-    """Affinity matrix ``S = sum_i |T_i|`` of a tensor, symmetrised.
+    """Symmetrised affinity matrix ``S = sum_i |T_i|`` of a tensor.
 
     Parameters
     ----------
     tensor : array of shape (v, n, n), or list of v sparse arrays
     keep_diagonal : bool, default=False
-        TLRR clears the diagonal; the self-representation methods keep it.
+        Whether to keep the diagonal, as the self-representation methods do. TLRR sets it to zero.
 
     Returns
     -------
@@ -75,13 +75,13 @@ def largest_eigenpairs(A, count):
     except scipy.linalg.LinAlgError:
         vectors = np.empty((n, 0))
     if vectors.shape[1] < count:
-        # LAPACK's subset drivers lose members of many equal eigenvalues, or fail at them.
+        # LAPACK's subset drivers can lose eigenvectors of multiple eigenvalues, or fail.
         values, vectors = scipy.linalg.eigh(A, driver="evd", check_finite=False)
     return values[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
 
 
 def normalized(A):
-    """``D^-1/2 A D^-1/2`` and the diagonal of D, the row sums of A.
+    """``D^-1/2 A D^-1/2`` and the diagonal of D, which holds the row sums of A.
 
     Parameters
     ----------
@@ -104,9 +104,10 @@ def normalized(A):
 def normalized_eigenvectors(A, n_components, start=None):
     """The largest eigenvalues of ``D^-1/2 A D^-1/2`` and their eigenvectors.
 
-    No eigenvector is missed where clusters are hardly linked, or not at all, at any number of
-    samples. Up to 3000 samples by LAPACK; more, and sparse matrices of float32, by Lanczos in the
-    precision of A to a relative tolerance of 1e-6, or 1e-3 for float32.
+    Eigenvectors of multiple and clustered eigenvalues are found too, as they occur if clusters are
+    weakly linked or disconnected. Up to 3000 samples are decomposed by LAPACK. Larger matrices, and
+    sparse ones of float32, use the Lanczos method in the precision of A, with a relative tolerance
+    of 1e-6, or 1e-3 for float32.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ def normalized_eigenvectors(A, n_components, start=None):
     n_components : int
         At most n.
     start : ndarray of shape (n,), optional
-        Of Lanczos: positive numbers, or the sum of the eigenvectors of a similar matrix. By default
-        random numbers, the same for every A, in the order of the degrees.
+        Start vector of the Lanczos method: positive numbers, or the sum of the eigenvectors of a
+        similar matrix. By default fixed random numbers, sorted by the degrees of A.
 
     Returns
     -------
@@ -139,11 +140,11 @@ def normalized_eigenvectors(A, n_components, start=None):
 def _lanczos(N, degree, count, start):
     """Eigenpairs of N = D^-1/2 A D^-1/2, as `normalized_eigenvectors`.
 
-    From one start Lanczos finds one vector of a multiple eigenvalue, and others by rounding or not
-    at all, which would merge clusters that are hardly linked or linked alike. Therefore those of
-    eigenvalue 1 are taken from the connected components, and further ones are looked for, each from
-    a start of its own, until none is seen that is clearly larger than the least found. A look takes
-    fewer products than a search, but must tell what was missed from what was found.
+    From one start vector, Lanczos finds one eigenvector of a multiple eigenvalue, and others only
+    through rounding; a missed one would merge clusters. Therefore the eigenvectors of eigenvalue 1
+    are taken from the connected components. Further ones are searched from new start vectors until
+    none has an eigenvalue clearly larger than the smallest found. This check has a looser tolerance
+    than the search and takes fewer products.
     """
     rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
     if start is None:
@@ -169,10 +170,10 @@ def _in_order(numbers, rank):
 
 
 def _component_eigenpairs(N, degree, count):
-    """Eigenvalue 1 and D^1/2 1_C, of unit length, of the at most ``count`` largest components C.
+    """Eigenvalue 1 and unit vector D^1/2 1_C for each of the ``count`` largest components C.
 
-    Of isolated samples, whose eigenvalue is 0, only if all samples are linked to none but
-    themselves: Lanczos would find nothing.
+    Isolated samples, whose eigenvalue is 0, are included only if all samples are isolated, when
+    Lanczos would fail.
     """
     member = _components(N)
     volume = np.bincount(member, degree)
@@ -189,15 +190,15 @@ def _components(N):
     """The number of the connected component of each sample."""
     if not scipy.sparse.issparse(N):
         return _dense_components(N)
-    if not N.data.all():  # zeros that are stored are no links
+    if not N.data.all():  # stored zeros are not links
         N = N.copy()
         N.eliminate_zeros()
-    # Of a symmetric matrix strong components are all, and found without transposing it.
+    # For a symmetric matrix these are the connected components, found without a transpose.
     return connected_components(N, directed=True, connection="strong")[1]
 
 
 def _dense_components(N):
-    """As `_components`; scipy would make lists of all links, which take more memory than N."""
+    """As `_components`; SciPy would list all links, which takes more memory than N."""
     member, left, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
     while len(left):
         reached, left = [left[0]], left[1:]
@@ -212,7 +213,10 @@ def _dense_components(N):
 
 
 def _largest_beside(N, values, vectors, count, start, tolerance):
-    """The largest eigenpairs besides given ones, which N - V (I + diag(values)) V^T takes to -1."""
+    """The largest eigenpairs besides given ones, which are deflated to -1.
+
+    The matrix N - V (I + diag(values)) V^T has eigenvalue -1 for the given vectors V.
+    """
     V, weights = vectors.astype(N.dtype), (1 + values).astype(N.dtype)
     rest = LinearOperator(
         N.shape, lambda x: N @ x.ravel() - V @ (weights * (V.T @ x.ravel())), dtype=N.dtype
@@ -257,8 +261,8 @@ def embedded(values, vectors, n_clusters, kind):
     n_clusters : int
         c.
     kind : {"c", "2c"}
-        "c" takes the first c eigenvectors; "2c" all of them times their squared eigenvalues, which
-        also sees what divides clusters where c of them are not enough.
+        "c" uses the first c eigenvectors. "2c" uses all, multiplied by their squared eigenvalues,
+        which separates clusters that c eigenvectors cannot separate.
     """
     if kind == "c":
         return normalize(vectors[:, :n_clusters])
@@ -277,8 +281,8 @@ def assign(
 ):
     """k-means labels of the rows of an embedding.
 
-    Above 20 000 rows k-means runs on so many of them, spread over ``order``, and the best centres
-    found go on for at most ten passes over all rows.
+    If there are more than 20 000 rows, k-means runs on a subsample of this size, evenly spaced in
+    ``order``, and then at most ten Lloyd iterations over all rows start from the best centres.
 
     Parameters
     ----------
@@ -286,17 +290,17 @@ def assign(
     n_clusters : int
     order : ndarray of shape (n,), optional
         One number per sample that does not depend on the order of the samples, such as its
-        degree: k-means draws its starts with the samples sorted by it, so that permuting the
-        samples permutes the labels.
+        degree. k-means is run on the samples sorted by it, so that permuting the samples permutes
+        the labels.
     n_init : int, default=20
-        Starts, the best of which is kept (methods of the paper: 20).
+        Number of k-means initialisations; the best is kept.
     random_state : int, RandomState or None
     max_rows, passes : int
 
     Returns
     -------
     ndarray of shape (n,) of int
-        Labels from 0, numbered by first appearance in ``order``.
+        Labels from 0, numbered by their first appearance in ``order``.
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = embedding[rank]
@@ -306,7 +310,7 @@ def assign(
             model.fit(rows[spread(len(rows), max_rows)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
         found = model.fit_predict(rows)
-    # Starts that end in the same partition tie up to rounding: name clusters by appearance.
+    # Starts that reach the same partition tie up to rounding, so number clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)
     labels[rank] = np.argsort(np.argsort(first))[inverse]
@@ -314,7 +318,26 @@ def assign(
 
 
 def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
-    """Labels and embedding of an affinity matrix S of shape (n, n)."""
+    """Cluster the samples of an affinity matrix by k-means of its spectral embedding.
+
+    Parameters
+    ----------
+    S : ndarray or csr_array of shape (n, n)
+        Symmetric, non-negative.
+    n_clusters : int
+        Number of clusters to find.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int, RandomState or None, default=None
+        Pass an int for reproducible labels.
+
+    Returns
+    -------
+    labels : ndarray of shape (n,) of int
+        Cluster of each sample, from 0.
+    embedding : ndarray of shape (n, n_clusters)
+        See `spectral_embedding`.
+    """
     embedding = spectral_embedding(S, n_clusters)
     degree = np.ravel(S.sum(axis=1))
     labels = assign(embedding, n_clusters, order=degree, n_init=n_init, random_state=random_state)
@@ -322,22 +345,22 @@ def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
 
 
 def simplified_silhouette(embedding, labels):
-    """How much nearer each sample is to the mean of its own cluster than to that of any other.
+    """Simplified silhouette of each sample, computed from cluster means.
 
-    ``(b - a) / max(a, b)`` with a the distance to the mean of the own cluster and b that to the
-    nearest other one: the silhouette with clusters as their means, at a cost linear in n
-    (Hruschka, de Castro & Campello 2004).
+    It is ``(b - a) / max(a, b)``, with a the distance to the mean of the sample's own cluster and b
+    the distance to the nearest mean of another cluster, and costs time linear in n (Hruschka, de
+    Castro & Campello 2004).
 
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
     labels : ndarray of shape (n,) of int
-        From 0, of two clusters or more.
+        Labels from 0 of at least two clusters.
 
     Returns
     -------
     ndarray of shape (n,)
-        In [-1, 1], 0 where both distances are 0.
+        Values in [-1, 1]; 0 if both distances are 0.
     """
     n, c = len(labels), int(labels.max()) + 1
     ones = np.ones(n, dtype=embedding.dtype)

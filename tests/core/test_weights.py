@@ -143,7 +143,7 @@ def twin_minimiser(W, m, omega1, alpha, lam, iterations=400):
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, 2, 3], r"3 entries, W has 4 samples"),
+        ([1, 2, 3], r"3 entries, but W has 4 samples"),
         ([1, 2, 0, 3], r"sample_weight\[2\] == 0, must be > 0"),
         ([1, -2, 1, 3], r"sample_weight\[1\] == -2, must be > 0"),
         ([1, np.nan, 1, 3], "sample_weight contains NaN"),

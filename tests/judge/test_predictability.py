@@ -113,7 +113,9 @@ def test_a_single_cluster_says_nothing(subspaces):
 
 
 def test_labels_must_match_the_samples(subspaces):
-    with pytest.raises(ValueError, match=r"labels has shape \(119,\), the views have 120 samples"):
+    with pytest.raises(
+        ValueError, match=r"labels has shape \(119,\), but the views have 120 samples"
+    ):
         label_predictability(subspaces[0], subspaces[1][1:])
 
 

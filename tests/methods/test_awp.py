@@ -155,7 +155,7 @@ def test_kinds_of_input_do_not_matter():
 
 
 def test_it_is_no_graph_for_other_methods():
-    with pytest.raises(ValueError, match="AWP learns no tensor"):
+    with pytest.raises(ValueError, match="AWP has no attribute tensor_ after fit"):
         TRPCA(3, affinity=AWP(3)).fit(subspaces(20)[0])
 
 

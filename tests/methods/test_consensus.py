@@ -179,7 +179,7 @@ def test_bad_views_of_predict(subspaces, fitted):
     views, _ = subspaces
     with pytest.raises(NotFittedError):
         ConsensusTLRR(4).predict(views)
-    with pytest.raises(ValueError, match=r"\[40, 60\] features, those of fit had \[40, 60, 30\]"):
+    with pytest.raises(ValueError, match=r"\[40, 60\] features, expected \[40, 60, 30\] as in fit"):
         fitted.predict(views[:2])
     with pytest.raises(ValueError, match="view 1 contains 1 NaN"):
         broken = [X[:3].copy() for X in views]
@@ -227,7 +227,7 @@ def test_few_samples_in_each_class(per_class):
     assert len(np.unique(labels)) == 12 and clustering_scores(y, labels)["acc"] >= 0.85
 
 
-@pytest.mark.filterwarnings("ignore:2 of 2 samples resemble no other")
+@pytest.mark.filterwarnings("ignore:2 of 2 samples have no neighbour")
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_few_samples(n):
     views, y = blobs(0, 2, seed=0, sizes=[n // 2, n - n // 2])
@@ -298,7 +298,7 @@ def test_a_fit_within_a_fit_of_the_same_model_is_refused(subspaces):
     def again(state):
         if not seen:
             seen.append(state.stage)
-            with pytest.raises(RuntimeError, match="is being fitted already.*fit a clone"):
+            with pytest.raises(RuntimeError, match="is already being fitted.*fit a clone"):
                 model.fit(views)
             model.set_params(n_clusters=2)  # of the next fit, not of this one
 

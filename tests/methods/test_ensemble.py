@@ -84,10 +84,10 @@ def test_labellings_of_other_packages_are_fused():
     ("labellings", "message"),
     [
         ([], "labellings is empty"),
-        ([[0, 1], [0, 1, 1]], "labelling 1 has 3 samples, labelling 0 has 2"),
+        ([[0, 1], [0, 1, 1]], "labelling 1 has 3 samples, but labelling 0 has 2"),
         ([[0, 1], [0.0, np.nan]], "labelling 1 has 1 NaN or None, the first for sample 1"),
         ([[0, 1], ["a", None]], "labelling 1 has 1 NaN or None, the first for sample 1"),
-        ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): it must have one label a sample"),
+        ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): expected one label per sample"),
     ],
 )
 def test_labellings_that_cannot_be_fused(labellings, message):

@@ -82,7 +82,7 @@ def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made()
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     stages = []
     model = methods.TRPCA(3, view_transform=np.eye(2), callback=lambda s: stages.append(s.stage))
-    with pytest.raises(ValueError, match=r"view_transform has shape \(2, 2\), the data need"):
+    with pytest.raises(ValueError, match=r"view_transform has shape \(2, 2\), expected"):
         model.fit(views)
     assert stages == []
 

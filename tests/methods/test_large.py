@@ -149,7 +149,9 @@ def test_few_samples_have_the_form_of_the_views(views, files, client):
 
 
 def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted, files):
-    with pytest.raises(MemoryError, match=r"memory_limit='1MiB': clustering 120 samples needs"):
+    with pytest.raises(
+        MemoryError, match=r"memory_limit='1MiB' is too small: clustering 120 samples needs"
+    ):
         clone_of(fitted, memory_limit="1MiB").fit(files["memory map"])
     with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
         clone_of(fitted, memory_limit="much").fit(files["memory map"])
@@ -167,7 +169,7 @@ def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
 
 
 def test_new_views_must_have_the_features_of_fit(fitted, files):
-    with pytest.raises(ValueError, match=r"views have \[15, 20\] features, those of fit had"):
+    with pytest.raises(ValueError, match=r"views have \[15, 20\] features, expected"):
         fitted.predict(files["hdf5"][::-1])
 
 

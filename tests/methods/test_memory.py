@@ -32,7 +32,7 @@ def test_what_does_not_fit_is_refused_before_any_work(estimator, views, little_m
     with pytest.raises(MemoryError, match=f"{name} with 60 samples needs about .* 1 MiB are") as e:
         model.fit(views)
     assert stages == []
-    assert ("ConsensusTLRR clusters a sample" in str(e.value)) == (name != "ConsensusTLRR")
+    assert ("ConsensusTLRR clusters a subsample" in str(e.value)) == (name != "ConsensusTLRR")
 
 
 def test_sparse_similarities_are_not_counted_as_dense_ones(little_memory):
@@ -61,5 +61,7 @@ def test_estimates_bound_the_peak(n, d):
 
 
 def test_a_limit_is_kept_to(views):
-    with pytest.raises(MemoryError, match=r"memory_limit='1MiB': clustering 60 samples needs"):
+    with pytest.raises(
+        MemoryError, match=r"memory_limit='1MiB' is too small: clustering 60 samples needs"
+    ):
         ConsensusTLRR(3, memory_limit="1MiB").fit(views)

@@ -103,7 +103,7 @@ def test_stopping_early(method):
         (
             trpca,
             {"view_transform": np.eye(2)},
-            r"view_transform has shape \(2, 2\), the data need \(3, 3\)",
+            r"view_transform has shape \(2, 2\), expected \(3, 3\)",
         ),
         (trpca, {"view_transform": np.ones((3, 3))}, "not orthonormal"),
         (trpca, {"rho": 0.5}, "rho"),
@@ -160,5 +160,5 @@ def test_precomputed_and_refused_graphs(subspaces, recovery):
     assert recovery(3, affinity="precomputed", random_state=0).fit(W).tensor_.shape == W.shape
     with pytest.raises(ValueError, match="affinity must be one of 'self_rep.*got 'cosine'"):
         recovery(3, affinity="cosine").fit(subspaces[0])
-    with pytest.raises(ValueError, match="was fitted on 60 samples, the views have 30"):
+    with pytest.raises(ValueError, match="was fitted on 60 samples, but the views have 30"):
         recovery(3, affinity=LTMSC(3).fit(subspaces[0])).fit([X[:30] for X in subspaces[0]])

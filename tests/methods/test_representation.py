@@ -123,7 +123,7 @@ def test_stopping_early_and_single_precision(function):
         (lt_msc, {"max_iter": -1}, "max_iter"),
         (etlmsc, {"lam": -1.0}, "lam"),
         (etlmsc, {"axis": 2}, "axis must be 0 or 1, got 2"),
-        (etlmsc, {"sample_transform": np.eye(3)}, r"the data need \(6, 6\)"),
+        (etlmsc, {"sample_transform": np.eye(3)}, r"expected \(6, 6\)"),
         (scmv_3dt, {"features": "zeros"}, "'pca', 'pad'"),
         (scmv_3dt, {"beta": -1.0}, "beta"),
     ],
@@ -169,7 +169,7 @@ def test_the_dft_depends_on_the_order():
 @pytest.mark.parametrize("estimator", [TSVDMSC, ETLMSC])
 def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
     views = random_views(20, (15, 30))
-    with pytest.warns(UserWarning, match="labels depend on their order") as caught:
+    with pytest.warns(UserWarning, match="labels depend on the order of the samples") as caught:
         estimator(2, sample_transform="dft").fit(views)
     assert caught[0].filename == __file__
 

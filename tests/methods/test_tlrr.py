@@ -140,7 +140,7 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
     source = TSVDMSC(4, random_state=0).fit(views)
     chained = TLRR(4, affinity=source, n_neighbors=8, random_state=0).fit(views)
     np.testing.assert_array_equal(chained.similarity_, source.tensor_)
-    with pytest.raises(ValueError, match="fitted on 120 samples, the views have 60"):
+    with pytest.raises(ValueError, match="fitted on 120 samples, but the views have 60"):
         TLRR(4, affinity=source).fit([X[:60] for X in views])
     W[0, 1, 2] = W[0, 2, 1] = -1
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):

@@ -9,6 +9,10 @@ INNER = (__name__.partition(".")[0], "sklearn")  # whose lines no warning is abo
 def warn_user(message, category=UserWarning):
     """Warn at the user's line that led here, also through a pipeline, however deep that is."""
     frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in INNER:
+    while frame.f_back is not None and _package(frame) in INNER:
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, category, stacklevel=depth)
+
+
+def _package(frame):
+    return frame.f_globals.get("__name__", "").partition(".")[0]

@@ -1,4 +1,4 @@
-"""What others say of a sample: predictability of labels, labels of new rows, support of views."""
+"""Evaluation of labels without a ground truth, labels of new samples, and support of views."""
 
 from ._n_clusters import ClusterCounts, suggest_n_clusters
 from ._predictability import label_predictability

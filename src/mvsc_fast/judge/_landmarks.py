@@ -19,12 +19,12 @@ SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 
 
 class LandmarkFeatures:
-    """Centred rows of all views next to features of their local Gaussian kernels.
+    """Feature map: the centred rows of all views and Nystroem features of a local Gaussian kernel.
 
-    The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))`` with d the distance of
-    rows Z of a sample x and a landmark l, and t the distance to the 10th landmark, at least 1e-3 of
-    the mean of the landmarks' own; its Nystroem features are ``K_xl V diag(s)^-1/2`` for
-    K_ll = V diag(s) V^T.
+    The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))``, with d the distance
+    between the rows Z of a sample x and a landmark l, and t the distance to the 10th nearest
+    landmark, bounded below by 1e-3 of its mean over the landmarks. The Nystroem features are
+    ``K_xl V diag(s)^-1/2`` for K_ll = V diag(s) V^T.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LandmarkFeatures:
         self._map = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
 
     def of_fitted(self, landmarks):
-        """Features of the samples that were given, of shape (n, D), float32."""
+        """Features of the fitted samples, of shape (n, D), float32."""
         n, d = len(self.rows[0].roots), self.n_columns
         own = np.full(n, -1)  # each sample's number among the landmarks
         own[landmarks] = np.arange(len(landmarks))
@@ -74,11 +74,11 @@ class LandmarkFeatures:
         return sum(len(view.mean) for view in self.rows)
 
     def kernel_coefficients(self, B):
-        """What multiplies kernels instead of their features, which B multiplies."""
+        """Coefficients of the kernel that are equivalent to the coefficients B of its features."""
         return self._map @ B
 
     def _parts(self, block, own, centred):
-        """Kernels of a block of the given samples, and their centred rows."""
+        """Kernel of a block of the fitted samples; writes their centred rows into ``centred``."""
         found = np.flatnonzero(own >= 0)
         kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
         first = 0
@@ -102,14 +102,14 @@ class LandmarkFeatures:
 
 
 class Predictor:
-    """Labels of new samples by ridge regression on features of the fitted ones.
+    """Predict labels of new samples by ridge regression on features of the fitted samples.
 
     Parameters
     ----------
     features : LandmarkFeatures
     coefficients : ndarray of shape (D, n_clusters), float32
     used : list of int
-        Numbers of the views that the features are made of.
+        Indices of the views that the features are computed from.
     """
 
     def __init__(self, features, coefficients, used):
@@ -138,13 +138,13 @@ class Predictor:
         Parameters
         ----------
         views : list of ndarray or csr_matrix of shape (m, d_i)
-            All views. Rows of arrays may be NaN: they are predicted from the other views.
+            All views. Rows of NaN are missing and are predicted from the other views.
         n_threads : int, default=1
         """
         return self._predict(views, None, n_threads)
 
     def scores(self, views, n_threads=1):
-        """What the labels are the largest of, of shape (m, n_clusters), float32."""
+        """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax."""
         scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
         self._predict(views, scores, n_threads)
         return scores
@@ -167,7 +167,7 @@ class Predictor:
         return {"views": list(self._used), **fields}
 
     def _with_maps(self, mapped, fill):
-        """All fields, where some views have rows that are mapped already."""
+        """All fields of the struct; ``mapped`` names the views whose rows are mapped already."""
         maps = [
             (None, None) if known else view.dual_map
             for view, known in zip(self._rows, mapped, strict=True)
@@ -191,7 +191,7 @@ class Predictor:
 
     @functools.cached_property
     def _fill(self):
-        """What rows of each view that are missing are predicted by, see `imputed`."""
+        """Coefficients that predict the missing rows of each view, see `imputed`."""
         landmarks, fill = self._native["landmarks"], []
         for i, targets in enumerate(landmarks):
             others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
@@ -202,7 +202,7 @@ class Predictor:
 
 
 def _mapped(view, X):
-    """Rows Z of new samples, NaN where X is."""
+    """Rows Z of new samples; missing rows stay NaN."""
     (has,) = [slice(None)] if (present := presence([X])) is None else present
     Z = np.full((X.shape[0], len(view.mean)), np.nan, dtype=np.float32)
     if X[has].shape[0]:
@@ -211,10 +211,10 @@ def _mapped(view, X):
 
 
 def _squared_distances(A, B):
-    """Between rows of A and of B, float32, which lie around 0: few are near for their lengths.
+    """Squared distances between the rows of A and of B, float32, accurate for close pairs.
 
-    Differences of products are too coarse for those that are near. They have the sum of squared
-    differences, or, where a row is near to many, products in float64.
+    The expansion ``|a|^2 + |b|^2 - 2 <a, b>`` cancels for close pairs. These use the sum of squared
+    differences, or products in float64 for a row with many close pairs.
     """
     squares = _differences(A, B)
     a, b = (np.einsum("ij,ij->i", X, X) for X in (A, B))
@@ -244,6 +244,6 @@ def _ranked_distance(squares, rank):
 
 
 def _least_scale(scale):
-    """What keeps scales off zero, which repeated samples have."""
+    """Lower bound of the scales, which would be zero for repeated samples."""
     positive = scale[scale > 0]
     return np.float32(max(1e-6, 1e-3 * positive.mean()) if len(positive) else 1e-6)

@@ -1,4 +1,4 @@
-"""How many clusters the views hold: a criterion that needs no labels, over all counts at once."""
+"""Estimation of the number of clusters by a criterion without ground truth."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -23,9 +23,9 @@ from ._support import ViewGraphs
 
 NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
-LARGEST = 50  # count that "auto" looks at
-PER_CLUSTER = 3  # samples at least
-ROUNDS = 6  # of k-means, from seeds that are spread already
+LARGEST = 50  # largest number of clusters of max_clusters="auto"
+PER_CLUSTER = 3  # minimum number of samples per cluster
+ROUNDS = 6  # k-means iterations; the seeds are well spread
 
 APART = 0.1  # candidates differ by more than this share, and by more than 1
 # Criterion at the pick above which it was near the truth in 168 of 195 problems, below in 121 of
@@ -35,29 +35,30 @@ SURE = 1.49
 
 @dataclass(repr=False)
 class ClusterCounts(ShortRepr):
-    """Numbers of clusters, and what speaks for each.
+    """Candidate numbers of clusters and the evidence for each.
 
     Attributes
     ----------
     n_clusters : int
-        The suggestion: the count of the largest criterion.
+        The suggested number of clusters, which maximises the criterion.
     candidates : tuple of int
-        The three best counts, apart by more than 10 % and more than 1, the suggestion first.
+        The three best numbers, which differ by more than 10 % and by more than 1. The suggestion
+        is the first.
     confidence : {"high", "low"}
-        "high" where the criterion is 1.49 or more at the suggestion. Of 360 problems of known
-        answer 195 were such, and 168 of these suggestions within 10 %; of the others 121 of 165.
+        "high" if the maximum of the criterion is at least 1.49. In a benchmark of 360 problems
+        with known classes, 168 of 195 suggestions of high confidence and 121 of 165 of low
+        confidence were within 10 % of the number of classes.
     counts : ndarray of shape (k,)
-        Every count that was tried.
+        Numbers of clusters that were evaluated.
     criterion : ndarray of shape (k,)
-        Sum of the next two, at most 2.
+        Sum of ``silhouette`` and ``modularity``, at most 2.
     silhouette : ndarray of shape (k,)
-        Simplified silhouette in the embeddings, mostly of the graphs whose labels are the most
-        predictable.
+        Simplified silhouette in the spectral embeddings, averaged over the graphs with weights
+        that favour predictable labels.
     modularity : ndarray of shape (k,)
-        Share of similarity within clusters, less the share that clusters of their size would have
-        by chance, mean of the graphs.
+        Newman's modularity of the clusters, averaged over the graphs.
     n_samples : int
-        Samples that were looked at.
+        Number of samples that were used.
     """
 
     n_clusters: int
@@ -73,48 +74,46 @@ class ClusterCounts(ShortRepr):
 def suggest_n_clusters(
     views, *, max_clusters="auto", max_samples=1000, random_state=None, n_threads=None
 ):
-    """The number of clusters that the views show, with two alternatives.
+    """Suggest a number of clusters for multi-view data, with two alternatives.
 
-    For every count c the c leading eigenvectors of six graphs (the two kinds of graphs of
-    `ConsensusTLRR`, each at 8, 15 and 30 neighbors) are cut by k-means, and ::
+    For every number of clusters c, the c leading eigenvectors of six graphs are clustered by
+    k-means. The graphs are the two variants of `ConsensusTLRR`, each with 8, 15 and 30 neighbours.
+    The criterion ::
 
         criterion(c) = mean of (1 - a_i / b_i)  +  sum_k [ within_k / total - (degree_k / total)^2 ]
 
-    is averaged over the graphs: the simplified silhouette of the embedding, a_i and b_i the
-    distances of sample i to the nearest and to the second mean, and Newman's modularity of the
-    clusters in the graph. Silhouettes are weighted by ``(J / max J)^32``, J the predictability of
-    the graph's c labels (`label_predictability`), the weights of the consensus: a graph whose
-    labels at c cannot be predicted shows no c clusters. Modularities are not: sparser graphs have
-    larger ones whatever c is, and weights that change with c would add this to the curve. One
-    eigenproblem for each graph serves all counts. The seeds of k-means are the columns that QR with
-    pivoting picks (Damle, Minden & Ying 2019): spread, and the same at every run.
+    is averaged over the graphs. The first term is the simplified silhouette of the embedding, with
+    a_i and b_i the distances of sample i to the nearest and second nearest cluster mean; the second
+    is Newman's modularity of the clusters in the graph. Silhouettes are weighted by
+    ``(J / max J)^32``, with J the predictability of the labels (`label_predictability`).
+    Modularities are not weighted, because they depend on the sparsity of a graph. k-means is seeded
+    by QR decomposition with column pivoting (Damle, Minden & Ying 2019), which is deterministic.
 
-    A count is a suggestion. Where classes have visible kinds, or are kinds of something, these
-    are found instead; the alternatives and the curve say so. What was tried and adds nothing that
-    holds on other problems or samples of another size: the predictability of the labels as a term
-    of its own, their agreement between graphs or between views, their co-association, what random
-    graphs of the same degrees reach, gaps of the eigenvalues, medians over the graphs, a penalty
-    on c.
+    The result is a suggestion: if the classes have subclasses, or form superclasses, the number of
+    these may be found instead. Compare ``candidates`` and the curve of ``criterion``.
 
     Parameters
     ----------
     views : list, tuple, dict or generator of array-like, sparse matrix or data frame
-        As for `ConsensusTLRR`, of shape (n_samples, n_features_i); samples may lack views.
-        Constant views and those in which nothing repeats are set aside, with a warning, and there
-        is one of columns that need scaling, as in `fit`.
+        Views of shape (n_samples, n_features_i), as for `ConsensusTLRR`; samples may lack views.
+        Constant views and views in which nothing repeats are excluded with a warning. As in `fit`,
+        columns that need scaling are reported by a warning.
     max_clusters : int or "auto", default="auto"
-        Largest count to try; "auto" is 50, or a third of the samples.
+        Largest number of clusters to evaluate. "auto" is the smaller of 50 and a third of the
+        number of samples.
     max_samples : int, default=1000
-        Of more samples, so many are drawn, uniformly: the cost does not grow further.
+        Maximum number of samples to use. If there are more samples, a uniform subsample of this
+        size is used.
     random_state : int or RandomState, optional
-        Pass an int for reproducible counts.
+        Pass an int for reproducible results.
     n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed. The counts do not depend on it.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Results do not depend on it.
 
     Returns
     -------
     ClusterCounts
-        Independent of the order of the samples.
+        Candidate numbers of clusters, independent of the order of the samples.
 
     Raises
     ------
@@ -146,8 +145,8 @@ def suggest_n_clusters(
         largest = min(largest, LARGEST)
     elif max_clusters > largest:
         raise ValueError(
-            f"max_clusters={max_clusters} of {len(order)} samples: at most {largest} clusters, of "
-            f"{PER_CLUSTER} samples each, can be told apart"
+            f"max_clusters={max_clusters} is too large for {len(order)} samples: it must be at "
+            f"most {largest}, one cluster for every {PER_CLUSTER} samples"
         )
     else:
         largest = max_clusters
@@ -171,7 +170,7 @@ def suggest_n_clusters(
 
 
 def _counts(largest):
-    """Every count up to 22, then steps of a fifteenth."""
+    """Every number of clusters up to 22, then steps of a fifteenth."""
     counts = [2]
     while counts[-1] < largest:
         counts.append(min(largest, counts[-1] + max(1, round(counts[-1] / 15))))
@@ -205,9 +204,9 @@ def _curve(A, vectors, counts):
 
 
 def _weights(rows, counts, labels):
-    """What each graph's labels weigh at each count, of shape (graphs, k).
+    """Weight of each graph at each number of clusters, of shape (n_graphs, k).
 
-    As in the consensus, by how well the labels of samples are predicted from all others.
+    It is a power of the predictability of the graph's labels.
     """
     judge = Judge(rows)
     each = zip(counts, zip(*labels, strict=True), strict=True)
@@ -216,7 +215,7 @@ def _weights(rows, counts, labels):
 
 
 def _cut(embedding):
-    """Labels by k-means of as many clusters as columns, seeded by QR with pivoting."""
+    """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
     n, c = embedding.shape
     pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
     means, labels = embedding[pivots[:c]], np.full(n, -1)

@@ -1,4 +1,4 @@
-"""Labels of new rows: the Python door of core/predict."""
+"""Python binding of core/predict: labels of new rows."""
 
 cimport mvsc_fast.core.predict as core
 from mvsc_fast._utils.memory cimport memory
@@ -36,12 +36,12 @@ cdef class Arrays:
 
 
 def predict(native, rows, scores=None, int n_threads=1):
-    """Labels (m,) of new rows, see `mvsc_predictor` in mvsc_fast.h.
+    """Labels of new rows, of shape (m,); see `mvsc_predictor` in mvsc_fast.h.
 
     Parameters
     ----------
     native : dict
-        The struct's fields, lists of arrays for those of every view.
+        Fields of the struct; a field that exists for every view is a list of arrays.
     rows : list of ndarray of shape (m, n_features_i)
         float32 or float64, C-contiguous.
     scores : ndarray of shape (m, n_clusters), float32, optional

@@ -1,4 +1,4 @@
-"""A judge of labels that needs no truth: how well the other samples predict each sample's label."""
+"""Predictability of labels: a score of a labelling that needs no ground truth."""
 
 import numpy as np
 
@@ -9,35 +9,36 @@ from ._ridge import Judge
 
 
 def label_predictability(views, labels):
-    """How well ridge regression on all other samples predicts each sample's label.
+    """Measure how well the label of each sample is predicted from all other samples.
 
-    The mean over three feature maps F of ::
+    The score is the mean, over three feature maps F, of ::
 
         NMI(labels, argmax_k yhat_k),    yhat_i = (u_i (U^T Y) - h_i Y_i) / (1 - h_i),
 
-    where yhat_i is the leave-one-out prediction of Y = one-hot(labels) / sqrt(cluster size),
-    U = F (F^T F + g I)^-1/2, h_i = ||u_i||^2 and g = n / (2 min(n, D)). The maps are the unit rows
-    of all views side by side, the same centred, and centred square roots beside 600 Nystroem
-    features of local Gaussian kernels. One D x D Gram matrix for each map, then two thin products
-    for each labelling: linear in the number of samples. Of more than 4096 samples, so many, spread
-    evenly, are the ones that predict: each other by the first two maps, all by the third.
+    where yhat_i is the leave-one-out ridge prediction of Y = one-hot(labels) / sqrt(cluster size),
+    U = F (F^T F + g I)^-1/2, h_i = ||u_i||^2 and g = n / (2 min(n, D)). The first map concatenates
+    the unit rows of all views and the second centres them. The third consists of centred rows (of
+    square roots, for non-negative views) and 600 Nystroem features of local Gaussian kernels. The
+    cost is linear in the number of samples. If there are more than 4096 samples, the regressions
+    are fitted on an evenly spaced subsample of this size; the first two maps score the subsample,
+    the third scores all samples.
 
-    It serves to choose among labellings of the same samples and the same number of clusters,
-    whatever methods, parameters or seeds they come from. It is no test: labels that follow a
-    nuisance in the views are predictable too.
+    Use it to choose between labellings of the same samples with the same number of clusters, from
+    any methods, parameters or seeds. It is not a significance test: labels that follow a nuisance
+    factor of the views are predictable too.
 
     Parameters
     ----------
     views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-        As for the estimators; one matrix is one view.
+        Views, as for the estimators; a single matrix is one view.
     labels : array-like of shape (n_samples,) or (n_labellings, n_samples)
-        Integers or strings. Judging many labellings at once costs little more than judging one.
+        Integers or strings. Scoring many labellings at once costs little more than scoring one.
 
     Returns
     -------
     float, or ndarray of shape (n_labellings,)
-        In [0, 1], 1 where every label is predicted. 0 for a single cluster, which has nothing to
-        predict. Independent of the order of the samples.
+        Scores in [0, 1]: 1 if every label is predicted, 0 for a single cluster. They do not depend
+        on the order of the samples.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def label_predictability(views, labels):
 
     Notes
     -----
-    As a scorer of scikit-learn's form: ``lambda model, X, y=None: label_predictability(X,
+    A scorer for scikit-learn is ``lambda model, X, y=None: label_predictability(X,
     model.labels_)``.
 
     Examples
@@ -61,8 +62,8 @@ def label_predictability(views, labels):
     n = views[0].shape[0]
     if labels.ndim not in (1, 2) or labels.shape[-1] != n or labels.size == 0:
         raise ValueError(
-            f"labels has shape {labels.shape}, the views have {n} samples: pass one label per "
-            "sample, or rows of them"
+            f"labels has shape {labels.shape}, but the views have {n} samples: expected shape "
+            "(n_samples,) or (n_labellings, n_samples)"
         )
     unknown = labels != labels  # NaN
     if labels.dtype == object:
@@ -71,7 +72,7 @@ def label_predictability(views, labels):
         first = int(np.flatnonzero(np.atleast_2d(unknown).any(axis=0))[0])
         raise ValueError(
             f"labels has {np.count_nonzero(unknown)} NaN or None, the first for sample {first}: "
-            "leave samples without a label out"
+            "remove samples without a label"
         )
     with blas_threads(1):
         order = canonical_order(views)
@@ -81,6 +82,6 @@ def label_predictability(views, labels):
 
 
 def _numbered(labels):
-    """[labels from 0], and how many there are."""
+    """A list of the labels numbered from 0, and the number of distinct labels."""
     names, numbered = np.unique(labels, return_inverse=True)
     return [numbered], len(names)

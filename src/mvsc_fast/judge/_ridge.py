@@ -1,4 +1,4 @@
-"""Leave-one-out ridge prediction of labels: how predictable they are, and refined by it."""
+"""Leave-one-out ridge prediction of labels, their predictability and their refinement."""
 
 import numpy as np
 import scipy.linalg
@@ -10,29 +10,29 @@ from ..views._rows import SMALL_BLOCK, centred, spread
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
-# Samples, spread evenly, that the regressions are fitted on where there are more: Gram matrices and
-# leverages of 10 000 took a fifth of a fit of TLRR.
+# Maximum number of samples, evenly spaced, that the regressions are fitted on: Gram matrices and
+# leverages of 10 000 took a fifth of a fit.
 REGRESSED = 4096
 ROUNDS = 10
 COLUMNS = 1024  # of one-hot labels in one product
 
 
 class Judge:
-    """Predictability of labellings of the samples of some views.
+    """Score labellings of the samples of some views by their predictability.
 
     Parameters
     ----------
     rows : list of ViewRows
-        They forget the samples, which nothing needs after this.
+        Rows of the views. Their cached matrices of all samples are released.
     n_regressed : int
-        Samples that the regressions are fitted on, if there are more.
+        Number of samples that the regressions are fitted on, if there are more.
 
     Attributes
     ----------
     features : LandmarkFeatures
-        The third map, which also maps new samples.
+        The third feature map, which also maps new samples.
     ridge : LeaveOneOutRidge
-        Of the third map, for all samples.
+        The regression on the third map, for all samples.
     """
 
     def __init__(self, rows, n_regressed=REGRESSED):
@@ -51,7 +51,7 @@ class Judge:
         self.ridge = LeaveOneOutRidge(local, self._some)
 
     def __call__(self, labellings, n_clusters):
-        """J of every labelling of shape (n,), integers below ``n_clusters``."""
+        """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
         scores = [
             [
                 mutual_information(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
@@ -62,9 +62,9 @@ class Judge:
         return np.mean(scores, axis=0)
 
     def predictions(self, labellings, n_clusters):
-        """Of each map some samples' labels, and what the others predict: two lists of labellings.
+        """For each map, given and predicted labels of the samples that it scores.
 
-        Of the third map, the last, of all samples.
+        The first two maps score the subsample, the third scores all samples.
         """
         given = [labels[self._some] for labels in labellings]
         for ridge in self._ridges:
@@ -73,7 +73,7 @@ class Judge:
 
 
 def _side_by_side(parts):
-    """Rows of several matrices next to each other, over the root of their number, float32."""
+    """Matrices concatenated by columns and divided by the root of their number, float32."""
     parts = list(parts)
     out = np.hstack(parts, dtype=np.float32)
     out *= np.float32(1 / np.sqrt(len(parts)))
@@ -87,7 +87,7 @@ class LeaveOneOutRidge:
     ----------
     F : ndarray of shape (n, D), float32
     fitted : ndarray of int, optional
-        Samples that the regression is fitted on, all by default; these predict the others.
+        Samples that the regression is fitted on; by default all.
     """
 
     def __init__(self, F, fitted=slice(None)):
@@ -121,7 +121,7 @@ class LeaveOneOutRidge:
         return squares
 
     def predict(self, Y):
-        """Leave-one-out predictions of Y, of its shape (n, k)."""
+        """Leave-one-out predictions of Y, of shape (n, k)."""
         given = Y[self._fitted]
         if not self._thin:
             # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
@@ -135,7 +135,7 @@ class LeaveOneOutRidge:
         return out
 
     def coefficients(self, Y):
-        """B of shape (D, k): features of new samples times B predict Y."""
+        """Coefficients B of shape (D, k) that predict Y from features."""
         given = Y[self._fitted]
         weights = np.zeros_like(Y)  # F^T times them needs no copy of the fitted rows
         weights[self._fitted] = given if self._thin else self._P @ given
@@ -145,9 +145,9 @@ class LeaveOneOutRidge:
         return scipy.linalg.cho_solve((self._factor, True), B, overwrite_b=True, check_finite=False)
 
     def predicted(self, labellings, n_clusters, add=None):
-        """Label of every sample that all others predict, for every labelling of shape (n,).
+        """Labels that are predicted from all other samples, for every labelling of shape (n,).
 
-        ``add(Y)`` is a further prediction, added to that of the ridge.
+        ``add(Y)`` is a further prediction that is added to that of the ridge regression.
         """
         out = []
         step = max(1, COLUMNS // n_clusters)
@@ -162,10 +162,11 @@ class LeaveOneOutRidge:
 
 
 def refined_labels(labels, n_clusters, ridge, affinity):
-    """A labelling as ridge and graph neighbours predict it, until it no longer changes.
+    """Replace labels by their prediction from ridge regression and graph neighbours.
 
-    ``l <- argmax_k [ (leave-one-out ridge + D^-1 A) Y ]_k``, at most ten times, and not if that
-    would empty a cluster. Ridge alone is dangerous on noisy data (subspaces .915 -> .877).
+    Iterates ``l <- argmax_k [ (leave-one-out ridge + D^-1 A) Y ]_k`` until labels no longer change,
+    at most ten times, and stops before a step that would empty a cluster. Ridge regression alone
+    lowers the accuracy on noisy data (subspaces .915 -> .877).
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def refined_labels(labels, n_clusters, ridge, affinity):
     n_clusters : int
     ridge : LeaveOneOutRidge
     affinity : csr_array of shape (n, n), float32
-        A, a graph without diagonal.
+        Graph A with zero diagonal.
 
     Returns
     -------
@@ -198,10 +199,10 @@ def one_hot(labels, n_clusters):
 
 
 def mutual_information(a, b, n_clusters):
-    """Mutual information of two labellings over the mean of their entropies.
+    """Normalised mutual information of two labellings, integers below ``n_clusters``.
 
-    scikit-learn's ``normalized_mutual_info_score`` of integers below ``n_clusters``, without the
-    checks that cost more than the sum.
+    Equal to scikit-learn's ``normalized_mutual_info_score``, without its checks, which cost more
+    than the computation.
     """
     table = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters) / len(a)
     table = table.reshape(n_clusters, n_clusters)

@@ -1,4 +1,4 @@
-"""Views that do not help: found before fusing, and measured after clustering."""
+"""Detection of views without structure, and the support of views for labels."""
 
 import numpy as np
 import scipy.sparse
@@ -13,16 +13,15 @@ RIDGE = 0.5  # of the graphs that MIN_Z was measured on
 MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less
 MIN_SAMPLES = 200
 MIN_COLUMNS = 4
-MAX_SAMPLES = 1000  # a view's graph is that of so many samples; more tell no more
+MAX_SAMPLES = 1000  # of each view's graph; larger subsamples did not change the result
 
 
 def permutation_z(A, B):
-    """How far the association of two graphs exceeds that of unrelated ones.
+    """Standardised association of two graphs under random permutations (Mantel 1967).
 
     The number of standard deviations by which ``s = sum_jk A_jk B_jk`` exceeds its mean over all
-    n! joint permutations of rows and columns of B (Mantel 1967), by their exact moments: with
-    s1 = sum A, s2 = sum A^2, s3 = sum of the squared row sums, t1, t2, t3 those of B, and
-    N = n (n - 1)::
+    n! joint permutations of the rows and columns of B. The moments are exact: with s1 = sum A,
+    s2 = sum A^2, s3 = sum of the squared row sums, t1, t2, t3 those of B, and N = n (n - 1)::
 
         E s   = s1 t1 / N
         E s^2 = 2 s2 t2 / N  +  4 (s3 - s2) (t3 - t2) / (N (n - 2))
@@ -31,13 +30,13 @@ def permutation_z(A, B):
     Parameters
     ----------
     A, B : ndarray or sparse array of shape (n, n), n >= 4
-        Symmetric, zero diagonal. Each must come from its own view alone: slices restricted to a
-        common pattern agree by that pattern.
+        Symmetric, zero diagonal. Each must be computed from its own view alone: slices restricted
+        to a common sparse pattern are associated by that pattern.
 
     Returns
     -------
     float
-        0 where one of them has no variance.
+        0 if one of the graphs has no variance.
     """
     n = A.shape[0]
     N = n * (n - 1.0)
@@ -61,20 +60,20 @@ def _moments(A):
 
 
 def view_support(graphs, labels):
-    """How much each view's own graph agrees with the labels.
+    """Agreement of labels with each view.
 
     Parameters
     ----------
     graphs : sequence of ndarray or sparse array of shape (n, n)
-        One graph for each view, each from its own view alone. No sample votes for itself.
+        One graph for each view, computed from that view alone. The diagonal is ignored.
     labels : ndarray of shape (n,) of int
 
     Returns
     -------
     ndarray of shape (v,)
-        Adjusted mutual information of the labels with the vote of each sample's neighbours,
-        ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). Around 0 for noise, .3
-        to 1 for views that carry the clusters; at least 0.
+        Adjusted mutual information of the labels with those that the neighbours of each sample
+        predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). Around 0 for
+        noise, .3 to 1 for views that carry the clusters; at least 0.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
     votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
@@ -82,7 +81,7 @@ def view_support(graphs, labels):
 
 
 def view_by_view(rows):
-    """The graph of every view by itself, float32, of rows of unit length."""
+    """Graph of each view alone, float32, from rows of unit length."""
     return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
@@ -93,25 +92,27 @@ def z_of_halves(X):
 
 
 class ViewGraphs:
-    """The graph of every view alone, of at most 1000 samples spread evenly over all.
+    """Graphs of each view alone, on at most 1000 evenly spaced samples.
 
-    A graph is that of the samples that have the view, and two graphs are compared on the samples
-    that have both.
+    The graph of a view contains the samples that have the view, and two graphs are compared on the
+    samples that have both views.
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Rows may be NaN.
     unit : list of ndarray of shape (n, r_i), optional
-        Their unit rows, or rows of the same inner products (`ViewRows.unit`), if none is missing.
+        Rows of unit length, or rows with the same inner products (`ViewRows.unit`), if no row is
+        missing.
     in_order : bool, default=False
         Whether the samples are in canonical order already.
 
     Attributes
     ----------
     samples : ndarray of int
+        Indices of the samples of the graphs.
     present : ndarray of shape (v, m) of bool
-        Which of these samples have each view.
+        Whether each of these samples has each view.
     graphs : list of ndarray of shape (m_i, m_i), float32
         `self_representation` of each view.
     """
@@ -145,7 +146,7 @@ class ViewGraphs:
         )
 
     def across(self, views):
-        """Largest z of the graph of each of some views with another of theirs."""
+        """Largest z between the graph of each given view and that of another given view."""
         z = np.full((len(views), len(views)), -np.inf)
         for a, i in enumerate(views):
             for b, j in enumerate(views[:a]):
@@ -169,17 +170,17 @@ class ViewGraphs:
         return z_of_halves(self._views[i][self.samples[has]])
 
     def helpful(self, views, names=None):
-        """Those of some views that are worth fusing.
+        """Indices of the given views in which some structure repeats.
 
-        A view is set aside if neither another view's graph agrees with its own (z < 5) nor the
-        graphs of its even and odd columns agree with each other: nothing in it repeats. It stays
-        where that cannot be told, in fewer than 200 samples or 4 columns.
+        A view is excluded with a warning if its graph agrees neither with that of another view
+        (z < 5) nor between its even and odd columns. It is kept if there are too few data to
+        decide: fewer than 200 samples or 4 columns.
 
         Parameters
         ----------
         views : list of int
         names : list, optional
-            What warnings call all views; by number where None.
+            Names of all views for warnings; by default their indices.
 
         Returns
         -------
@@ -195,23 +196,23 @@ class ViewGraphs:
         suspected = [i for i in lonely if i not in noise]
         if len(noise) == len(views):
             warn_user(
-                "no view's graph agrees with another view's or with itself: labels of these "
-                "views may mean nothing",
+                "no view agrees with another view, nor between its even and odd columns: the "
+                "labels may be arbitrary",
             )
             return views
         if noise:
-            told = "; ".join(
+            excluded = "; ".join(
                 f"view {names[i]!r} (z {across[i]:.1f} with other views, {halves[i]:.1f} within)"
                 for i in noise
             )
             warn_user(
-                f"excluded as noise, both z below {MIN_Z:g}: {told}. "
-                'view_selection="all" keeps every view',
+                f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
+                'view_selection="all" to keep every view',
             )
         if suspected and len(views) - len(noise) > 1:
-            told = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
+            kept = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
             warn_user(
-                f"the graphs of other views do not agree with those of {told}: kept, but check "
-                "that they describe the same samples in the same order",
+                f"no other view agrees with {kept}: kept, but check that all views describe the "
+                "same samples in the same order",
             )
         return [i for i in views if i not in noise]

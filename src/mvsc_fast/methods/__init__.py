@@ -1,4 +1,4 @@
-"""One estimator for each method, and the labeller."""
+"""Clustering estimators, one for each method."""
 
 from ._awp import AWP
 from ._consensus import ConsensusTLRR
@@ -14,7 +14,7 @@ from ._trpca import TRPCA
 from ._tsvd_msc import TSVDMSC
 from ._ut_svd_msc import UtSVDMSC
 
-# By their names on the command line.
+# Keys are the names on the command line.
 ESTIMATORS = {
     "consensus-tlrr": ConsensusTLRR,
     "tlrr": TLRR,

@@ -5,23 +5,23 @@ from ._base import MultiViewClusterer
 
 
 class AWP(MultiViewClusterer):
-    """Clustering by AWP: the clusters that rotated spectral embeddings of all views agree on.
+    """Clustering by AWP: weighted Procrustes alignment of spectral embeddings of all views.
 
-    Learns no similarities, so it cannot be the ``graph`` of another method.
+    The method learns no similarities, so it cannot be the ``affinity`` of another method.
 
     Parameters
     ----------
     random_state : int, RandomState or None, default=None
-        Not used, as nothing is random; all estimators have it.
+        Not used, present for API consistency: the method is deterministic.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        Weighted mean of the rotated embeddings; the largest entry of a row names the cluster.
+        Weighted mean of the rotated embeddings; the label of a sample is the argmax of its row.
     weights_ : ndarray of shape (v,)
-        Of the views, with sum 1.
+        Weights of the views; they sum to 1.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations of the solver.
     converged_ : bool
     history_ : dict of ndarray
         ``residual`` and ``seconds`` after every iteration, see the result of the function.

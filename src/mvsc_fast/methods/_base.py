@@ -1,4 +1,4 @@
-"""The estimator that all methods share: views -> similarities -> solver -> cut -> labels."""
+"""Base class of the estimators: views -> similarities -> solver -> cut -> labels."""
 
 import inspect
 import threading
@@ -24,26 +24,26 @@ from ..views._rows import canonical_order, constant_views, equal_samples, warn_o
 
 
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
-    """Base of the clustering estimators.
+    """Base class of the clustering estimators.
 
-    A fit runs in five steps, the hooks that a method may override:
+    A fit consists of five steps. Each is a hook that a method may override:
 
-    1. ``_read(X)`` checks what the user gave and returns `NamedViews`; ``_warn(given)`` warns of
-       what is valid but meaningless.
-    2. ``_check_memory(views)`` refuses what does not fit, by ``_arrays``: how many arrays of shape
-       (v, n, n) and of shape (n, n) there are at most at a time.
-    3. ``_solve(views, seed, n_threads, progress)`` returns a dict of what was learned, the affinity
-       matrix among it; `_call` calls the ``_function`` of the method for it.
+    1. ``_read(X)`` validates the input and returns `NamedViews`; ``_warn(given)`` warns of input
+       that is valid but not useful.
+    2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
+       the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
+    3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
+       includes the affinity matrix. `_call` calls the ``_function`` of the method.
     4. ``_cut(learned, seed)`` returns labels and embedding.
     5. ``_view_support(views, labels)`` compares the labels with each view alone.
 
-    The steps return what they find, by the name of the attribute; only `fit` sets attributes. They
-    run on a new estimator of the same parameters, so that changes of parameters during a fit have
-    no effect on it, and a fit that fails leaves the estimator as it was.
+    The steps return dicts of attributes; only `fit` sets attributes. They run on a new estimator
+    with the same parameters, so that changing a parameter during a fit has no effect on it, and a
+    fit that fails leaves the estimator unchanged.
 
-    Parameters are checked by the ``checks`` of the function and the ``_checks`` of the estimator
-    and its bases, before any work. Their documentation, and that of attributes, is inherited in
-    the same way: a docstring describes what is new in its class.
+    Parameters are checked before any work, by the ``checks`` of the function and the ``_checks`` of
+    the estimator and its bases. The documentation of parameters and attributes is inherited in the
+    same way: a docstring describes only what its class adds.
 
     Parameters
     ----------
@@ -60,27 +60,27 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         If 1, print each stage with the elapsed time and, for long stages, their progress to
         standard error. On a terminal a progress bar is shown if tqdm is installed.
     callback : callable, optional
-        Called with an `IterationState` at the beginning of every stage, as iteration 0, and after
-        every iteration. Returning True ends the iterations of the stage with the result so far; an
-        exception ends the fit. A clone gets a copy of it.
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, from 0.
     view_support_ : ndarray of shape (n_views,)
-        Adjusted mutual information between the labels and the labels that each view's own graph
-        predicts: around 0 for noise, .3 to 1 for views that carry the clusters. Computed on at most
-        1000 samples.
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: around 0 for noise, .3 to 1 for views that carry the clusters. Computed on at
+        most 1000 samples.
     view_names_in_ : list
-        Keys of the dict of views given to `fit`, or 0, 1, ...
+        Keys if `fit` was given a dict of views, else 0, 1, ...
     n_features_in_ : int
-        Number of features of all views together.
+        Total number of features of all views.
     n_features_per_view_ : list of int
         Number of features of each view.
     feature_names_in_ : ndarray of str, or list with one array per view
-        Names of the columns, if a view was a data frame whose column names are all strings; None
-        for the other views of a list.
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
     _arrays = (0, 0)
-    _remedy = "Raise max_iter, or accept a larger tol"  # where the iteration does not converge
+    _remedy = "Raise max_iter, or accept a larger tol"  # if the iteration does not converge
     _checks = {
         "n_clusters": count,
         "n_init": count,
@@ -121,36 +121,37 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             cls.__doc__ = doc.replace("{name}", cls.__name__).replace("{module}", home)
 
     def _keep_parameters(self, arguments):
-        """Keep every argument of ``__init__``, given as its ``locals()``, under its own name."""
+        """Set an attribute for every argument of ``__init__``, passed as its ``locals()``."""
         vars(self).update({name: value for name, value in arguments.items() if name != "self"})
 
     # ------------------------------------------------------------------ the public methods
 
     def fit(self, X, y=None):
-        """Learn from the views and cluster the samples.
+        """Cluster the samples of the views.
 
-        A fit that fails or is interrupted leaves the estimator as it was.
+        A fit that fails or is interrupted leaves the estimator unchanged.
 
         Parameters
         ----------
         X : list, tuple, dict or generator of array-like, sparse matrix or data frame
-            The views, of shape (n_samples, n_features_i); one 2-D array is one view. The keys of a
-            dict name the views. Indexes of pandas frames must agree: use `views.align`. Rows are
-            scaled to unit length, so that the unit of a view does not matter; columns that are
-            much larger than the others dominate: scale them first.
-        y : ignored
-            For compatibility with scikit-learn.
+            Views of shape (n_samples, n_features_i); a 2-D array is a single view. The keys of a
+            dict are the names of the views. pandas frames must have equal indexes, see
+            `views.align`. Rows are scaled to unit length, so that the units of a view do not
+            matter. Columns are not scaled: standardise views in which a few columns dominate.
+        y : Ignored
+            Not used, present for API consistency.
 
         Returns
         -------
-        self
+        self : object
+            Fitted estimator.
 
         Raises
         ------
         ValueError
-            If a view or a parameter is invalid; the message says which.
+            If a view or a parameter is invalid.
         RuntimeError
-            If the estimator is being fitted already, by another thread or around a callback.
+            If the estimator is already being fitted, by another thread or the caller of a callback.
         """
         with _Fitting(self):
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
@@ -159,7 +160,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return self
 
     def fit_predict(self, X, y=None):
-        """Call `fit` and return ``labels_``.
+        """Cluster the samples of the views and return their labels.
 
         Parameters
         ----------
@@ -169,13 +170,14 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
+            ``labels_``.
         """
         return self.fit(X).labels_
 
     # ------------------------------------------------------------------ the steps of a fit
 
     def _fitted(self, X):
-        """Everything that a fit learns, by the name of its attribute."""
+        """A dict of all attributes that a fit learns."""
         self._check_parameters()
         given = self._read(X)
         views, n = given.arrays, given.arrays[0].shape[0]
@@ -200,11 +202,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 self._checks[name](value, name)
 
     def _read(self, X):
-        """Validated features."""
+        """Validated views."""
         return named_views(X)
 
     def _warn(self, given):
-        """Warn of what in the features makes clusters meaningless."""
+        """Warn of features for which clusters are not meaningful."""
         views = given.arrays
         warn_of_columns(views, given.names, given.columns)
         constant_views(views, "which carries no information about clusters", given.names)
@@ -215,7 +217,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         self._check_slices(views, len(views), views)
 
     def _check_slices(self, views, v, features):
-        """MemoryError if v slices of the samples, made from some features, do not fit."""
+        """Raise MemoryError if arrays of v slices, computed from ``features``, do not fit."""
         n, itemsize = views[0].shape[0], views[0].dtype.itemsize
         width = sum(X.shape[1] for X in features)
         rank = sum(min(X.shape) for X in features)
@@ -225,7 +227,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         check_available_memory(
             max(itemsize * entries, support) + 2**23,
             f"{type(self).__name__} with {n} samples",
-            "ConsensusTLRR clusters a sample of them and labels the others",
+            "ConsensusTLRR clusters a subsample and predicts the labels of the others",
         )
 
     def _cut(self, learned, seed):
@@ -237,11 +239,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return {"labels_": labels, "embedding_": embedding}
 
     def _view_support(self, views, labels):
-        """Agreement of the labels with every view alone."""
+        """Agreement of the labels with each view alone."""
         return ViewGraphs(views).support(labels)
 
     def _call(self, data, progress, n_threads, **given):
-        """Result of the function on validated data, with the parameters that both have."""
+        """Result of the function on validated data, with the parameters it shares."""
         own = {**self.get_params(deep=False), "n_threads": n_threads}
         shared = {name: own[name] for name in self._function.checks if name in own}
         given = {**shared, "callback": progress.iteration, **given}
@@ -259,7 +261,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         return result
 
     def _attributes(self, result):
-        """What is learned from a solver's result, by the name of its attribute."""
+        """A dict of the attributes that are taken from a solver's result."""
         names = (*self._learned, "n_iter", "converged", "history")
         return {f"{name}_": getattr(result, name) for name in names}
 
@@ -273,7 +275,7 @@ TOP_LEVEL = ("TLRR", "ConsensusTLRR")
 
 
 class _Fitting:
-    """While a fit runs, another one of the same estimator is refused."""
+    """Context that refuses a second concurrent fit of the same estimator."""
 
     _running, _lock = set(), threading.Lock()
 
@@ -285,8 +287,8 @@ class _Fitting:
         with self._lock:
             if self._key in self._running:
                 raise RuntimeError(
-                    f"this {self._name} is being fitted already, by another thread or around this "
-                    "callback: fit a clone (sklearn.base.clone) instead"
+                    f"this {self._name} is already being fitted, by another thread or the caller "
+                    "of this callback: fit a clone (sklearn.base.clone) instead"
                 )
             self._running.add(self._key)
 
@@ -295,7 +297,7 @@ class _Fitting:
 
 
 def input_attributes(X, given):
-    """What is known of the views X that `fit` was given, by the name of the attribute."""
+    """A dict of the attributes that describe the input X of `fit`."""
     n_features = [int(view.shape[1]) for view in given.arrays]
     names = column_attributes(given.columns)
     if not given.listed:
@@ -311,12 +313,12 @@ def input_attributes(X, given):
 
 
 def draw_seed(random_state):
-    """One integer, so that every stage starts alike however often it draws."""
+    """One integer seed for all stages of a fit."""
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def as_array(learned):
-    """A matrix, or a tensor that may be a list of slices, as an array, sparse or not before."""
+    """Dense array of a matrix or tensor that may be sparse or a list of slices."""
     if isinstance(learned, list):
         return np.stack([as_array(A) for A in learned])
     return learned.toarray() if scipy.sparse.issparse(learned) else learned
@@ -330,9 +332,9 @@ def check_estimator(value, name):
 
 
 def fit_nested(estimator, attribute, views, seed, n_threads):
-    """An estimator inside another one, fitted on the views unless it has ``attribute`` already.
+    """Return a nested estimator, fitted on the views unless it already has ``attribute``.
 
-    It inherits the seed and the threads where its own are None, and is never changed itself.
+    A clone is fitted. It inherits the seed and the number of threads if its own are None.
     """
     if not hasattr(estimator, attribute):
         estimator = clone(estimator)
@@ -343,12 +345,12 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
         )
         estimator.fit(views)
         if not hasattr(estimator, attribute):
-            raise ValueError(f"{type(estimator).__name__} learns no {attribute.rstrip('_')}")
+            raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
     learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
     shape = np.shape(learned[0] if isinstance(learned, list) else learned)
     if shape[-2:] != (n_samples, n_samples):
         raise ValueError(
-            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, the views have "
+            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, but the views have "
             f"{n_samples}: pass an unfitted estimator, or the same samples"
         )
     return estimator

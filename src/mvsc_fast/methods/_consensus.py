@@ -1,4 +1,4 @@
-"""ConsensusTLRR: the labeller, for views in memory, in files and on other machines."""
+"""ConsensusTLRR: clustering of views in memory, in files and on other machines."""
 
 from functools import partial
 from typing import NamedTuple
@@ -22,72 +22,75 @@ from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, row
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
 
-# Samples that are fitted, at least and for each cluster: 60 clusters need 300 samples each.
+# max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
 MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
 
 
 class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
-    1. Two kinds of sparse similarity graphs (of unit rows, and of centred rows) at four
-       neighbourhood sizes are cut in two embeddings: up to 32 labellings.
-    2. Each is judged by how well its labels are predicted from all other samples
+    1. Sparse similarity graphs of unit rows and of centred rows, each with four numbers of
+       neighbours, are partitioned in two spectral embeddings, which gives up to 32 labellings.
+    2. Each labelling is scored by how well its labels are predicted from all other samples
        (`label_predictability`).
-    3. The six most predictable are fused by TLRR of their co-association tensor
+    3. The six most predictable labellings are fused by TLRR of their co-association tensor
        (`consensus_labels`).
-    4. Every sample takes the label that ridge regression and its graph neighbours predict for it,
-       until labels no longer change.
+    4. Each label is replaced by its prediction from ridge regression and graph neighbours, until
+       labels no longer change.
 
-    The cost is linear in the number of samples, but for the search for neighbours. If there are
-    more than ``max_samples``, a uniform subsample is clustered, and ridge regression labels the
-    others, as it labels new samples in `predict`.
+    The cost is linear in the number of samples, except for the neighbour search. If there are more
+    than ``max_samples`` samples, a uniform subsample is clustered, and the labels of the others are
+    predicted by ridge regression, as those of new samples in `predict`.
 
-    Samples may lack views: rows of NaN, as `views.align` makes them. Such samples are similar to
-    others by the views that both have; what needs features takes rows that ridge regression
-    predicts from the views a sample has, in `predict` as well.
+    Samples may lack views: such rows are NaN, as in the result of `views.align`. The similarity of
+    two samples is computed from the views that both have. Steps that need features, `predict`
+    included, use rows that ridge regression predicts from the other views of the sample.
 
     Parameters
     ----------
     max_samples : int or "auto", default="auto"
-        Number of samples that are clustered; "auto" is the larger of 10 000 and 300 for each
-        cluster. If there are more, views may be larger than memory, or on other machines: memory
-        maps, data sets of HDF5 (h5py), zarr arrays, or Dask arrays, which give lazy ``labels_``.
-        Labels depend neither on how the views are stored nor on the size of blocks or chunks.
+        Maximum number of samples that are clustered. "auto" is the larger of 10 000 and
+        ``300 * n_clusters``. Views with more samples may be larger than memory or on other
+        machines: memory maps, HDF5 data sets (h5py), zarr arrays, or Dask arrays, for which
+        ``labels_`` is lazy. Labels do not depend on how views are stored, nor on the size of blocks
+        or chunks.
     memory_limit : int or str, optional
-        Bytes that a fit or prediction may hold at once, besides views that are in memory: a number,
-        or a string such as "600MiB". Blocks of rows are made to fit; MemoryError reports what is
-        needed if that is more. None is limited by the machine alone.
+        Maximum memory of a fit or prediction, in bytes or as a string such as "600MiB", not
+        counting views that are in memory. The size of blocks of rows is chosen accordingly.
+        MemoryError is raised if a fit needs more. If None, the available memory is the limit.
     view_selection : {"auto", "all"}, default="auto"
         "auto" excludes views in which nothing repeats, with a warning that names them; "all" keeps
         every view that is not constant.
     store : {"all", "labels"}, default="all"
-        What a fitted model stores. "all" is about 1 KB for each of the m clustered samples, and
-        what `predict` needs: **rows of 600 samples** in every view, 1.4 MB for their kernel, and
-        for a view of more features than samples the matrix that maps them. "labels" leaves out
-        ``affinity_matrix_`` and the labels in ``candidates_``.
+        Which attributes the fitted model stores. "all" takes about 1 KB for each of the m clustered
+        samples. "labels" omits ``affinity_matrix_`` and the labels in ``candidates_``. In both
+        cases the model stores what `predict` needs: **the rows of 600 samples** of every view,
+        1.4 MB for their kernel and, for a view with more features than samples, a matrix that maps
+        its rows.
 
     Attributes
     ----------
     labels_ : ndarray or dask array of shape (n_samples,)
-        Independent of the order of the samples. Lazy if the views were Dask arrays, in their
-        chunks, and to be computed while the client that was active in `fit` is open.
+        Cluster of each sample, from 0; independent of the order of the samples. If the views are
+        Dask arrays, a lazy array with their chunks, which can be computed while the client that was
+        active in `fit` is open.
     candidates_ : dict of ndarray
-        The labellings, one entry of every array for each: ``graph`` ("unit" or "centred" rows),
-        ``n_neighbors``, ``n_components`` of the embedding, ``predictability``, ``fused`` (whether
-        it is one of the six) and ``labels`` of shape (n_candidates, m).
+        The candidate labellings, one entry per candidate in every array: ``graph`` ("unit" or
+        "centred" rows), ``n_neighbors``, ``n_components`` of the embedding, ``predictability``,
+        ``fused`` (whether it is one of the six) and ``labels`` of shape (n_candidates, m).
     views_used_ : list of int
-        Numbers of the views that were fused.
+        Indices of the views that were fused.
     affinity_matrix_ : csr_array of shape (m, m)
-        Thresholded similarities of the m clustered samples, summed over both kinds of graphs, at 30
-        neighbours: those that take part in the refinement.
+        Affinity matrix that is used to refine the labels: thresholded similarities of the m
+        clustered samples with 30 neighbours, summed over the graphs of unit and centred rows.
     samples_ : ndarray of shape (m,)
-        Numbers of the samples that were clustered, ascending; all, unless there are more than
+        Indices of the clustered samples, ascending; all, unless there are more than
         ``max_samples``.
     n_tuples_ : int
-        Distinct tuples of labels among the six fused labellings: the size of the problem that TLRR
-        solved.
+        Number of distinct tuples of labels among the six fused labellings, which is the size of the
+        TLRR problem.
     gap_ : float
-        Its relative duality gap.
+        Relative duality gap of the TLRR problem.
 
     References
     ----------
@@ -177,27 +180,28 @@ class ConsensusTLRR(MultiViewClusterer):
         return {**input_attributes(X, source), **learned}
 
     def predict(self, X):
-        """Label new samples by ridge regression on the clustered ones.
+        """Predict the labels of new samples by ridge regression on the clustered ones.
 
         Parameters
         ----------
         X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
-            The same views as in `fit`, those excluded there included. They may be memory maps, data
-            sets of HDF5, zarr arrays or Dask arrays, whatever they were in `fit`; rows of NaN are
-            samples that lack a view.
+            The same views as in `fit`, including those that were excluded. They may be memory maps,
+            HDF5 data sets, zarr arrays or Dask arrays, independently of their type in `fit`. A row
+            of NaN means that the sample lacks the view.
 
         Returns
         -------
         ndarray of shape (n_new,)
-            A lazy Dask array if the views are such. On the samples of `fit` these are ``labels_``
-            for all that were not clustered themselves (``samples_``), and for nearly all of those.
+            Cluster of each sample; a lazy Dask array if the views are Dask arrays. Predictions for
+            the samples of `fit` equal ``labels_`` except for a few of the clustered samples
+            (``samples_``).
 
         Raises
         ------
         NotFittedError
-            Before `fit`.
+            If the estimator is not fitted.
         ValueError
-            If a view is invalid, or does not have the features it had in `fit`.
+            If a view is invalid, or if its features differ from those in `fit`.
         """
         check_is_fitted(self)
         source = rows_of(in_order(X, self.view_names_in_), min_samples=1)
@@ -206,8 +210,8 @@ class ConsensusTLRR(MultiViewClusterer):
         check_columns(self, source.columns)
         if source.n_features != self.n_features_per_view_:
             raise ValueError(
-                f"the views have {source.n_features} features, those of fit had "
-                f"{self.n_features_per_view_}"
+                f"the views have {source.n_features} features, expected "
+                f"{self.n_features_per_view_} as in fit"
             )
         if self.memory_limit is not None:
             source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))
@@ -217,15 +221,15 @@ class ConsensusTLRR(MultiViewClusterer):
             return labels_of(source, predictor, nothing, nothing.astype(np.int64))
 
     def to_native(self):
-        """What the C interface needs to label new samples: ``mvsc_predictor`` as plain arrays.
+        """Export the predictor as plain arrays for the C interface.
 
         Returns
         -------
         dict
-            ``views``, a list of the numbers of the views whose rows ``mvsc_predict`` takes, and the
-            fields of the struct in ``mvsc_fast.h``: numbers, arrays, and lists of arrays of these
-            views, in which None is a null pointer. All arrays are C-contiguous and of the types of
-            the header. Some are the model's own: do not change them.
+            The fields of ``mvsc_predictor`` in ``mvsc_fast.h`` as numbers, arrays, and lists of one
+            array per view, in which None stands for a null pointer; and ``views``, the list of the
+            indices of the views whose rows ``mvsc_predict`` takes. All arrays are C-contiguous and
+            have the types of the header. Do not modify them: some are not copies.
         """
         check_is_fitted(self)
         return self._predictor.to_native()
@@ -235,27 +239,27 @@ class ConsensusTLRR(MultiViewClusterer):
 
 
 class Plan(NamedTuple):
-    """What a fit will do: how many samples are clustered, and how many rows are read at a time."""
+    """Number of samples that are clustered, and number of rows that are read at a time."""
 
     n_fitted: int
     block_rows: int
 
 
 def plan_fit(source, n_clusters, max_samples, memory_limit):
-    """The `Plan` of a fit, or an error before any work.
+    """The `Plan` of a fit; raises an error, before any work, if there is none.
 
     Parameters
     ----------
     source : RowSource
     n_clusters, max_samples, memory_limit
-        As of `ConsensusTLRR`.
+        As for `ConsensusTLRR`.
 
     Raises
     ------
     ValueError
         If there are more clusters than samples to be clustered.
     MemoryError
-        If the memory of the machine, or the limit, is too small.
+        If the available memory or ``memory_limit`` is too small.
     """
     n, n_features = source.n_samples, source.n_features
     if max_samples == "auto":
@@ -265,7 +269,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     m = min(n, max_samples)
     fit = fit_bytes(n, m, n_features, n_clusters)
     check_available_memory(
-        fit, f"ConsensusTLRR with {m} samples", "a smaller max_samples clusters fewer of them"
+        fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"
     )
     if memory_limit is None:
         return Plan(m, block_rows(n_features))
@@ -274,15 +278,15 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
     if max(fit, passes) > limit:
         raise MemoryError(
-            f"memory_limit={memory_limit!r}: clustering {m} samples needs about {in_bytes(fit)}, "
-            f"reading {n} samples at least {in_bytes(passes)}: raise the limit, or lower "
-            "max_samples"
+            f"memory_limit={memory_limit!r} is too small: clustering {m} samples needs about "
+            f"{in_bytes(fit)}, and reading {n} samples at least {in_bytes(passes)}. Raise it, or "
+            "lower max_samples"
         )
     return Plan(m, block_rows(n_features, limit - kept))
 
 
 def fit_bytes(n, m, n_features, n_clusters):
-    """Bytes that clustering m of n samples needs at most, besides views in memory."""
+    """Maximum memory in bytes for clustering m of n samples, not counting views in memory."""
     ranks = [min(m, d) for d in n_features]
     width, v = sum(ranks), len(n_features)
     slices = sum(len(view_scales(m, d, SCALES["unit"])) for d in n_features)
@@ -302,7 +306,10 @@ def fit_bytes(n, m, n_features, n_clusters):
 
 
 def _drawn(source, m, seed):
-    """Numbers and rows of m samples, uniform ranks in canonical order, and which views are >= 0."""
+    """Draw m samples uniformly in canonical order.
+
+    Returns their indices, their rows, and whether each view is non-negative.
+    """
     summary = summarised(source)
     numbers = np.lexsort(summary.keys)
     if m < len(numbers):

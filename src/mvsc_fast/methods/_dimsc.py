@@ -5,7 +5,7 @@ from ._representation import RepresentationClusterer
 
 
 class DiMSC(RepresentationClusterer):
-    """Clustering by DiMSC: smooth self-representations of views that differ from each other."""
+    """Clustering by DiMSC: diverse, smooth self-representations of the views."""
 
     _function = staticmethod(dimsc)
     _arrays = (6, 3)

@@ -1,4 +1,4 @@
-"""What several labellings agree on: TLRR of their co-associations."""
+"""Consensus of several labellings by TLRR of their co-association tensor."""
 
 from dataclasses import dataclass
 
@@ -15,22 +15,23 @@ from ..spectral import spectral_embedding
 from ._base import draw_seed
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
-MAX_TUPLES = 400  # the problem is dense in them; no fewer than clusters
-N_INIT = 10  # starts of k-means; it has few points
+MAX_TUPLES = 400  # size of the dense problem, unless there are more clusters
+N_INIT = 10  # k-means initialisations; there are few points
 
 
 @dataclass(repr=False)
 class ConsensusLabels(ShortRepr):
-    """Labels that several labellings agree on.
+    """Consensus of several labellings.
 
     Attributes
     ----------
     labels : ndarray of shape (n_samples,)
-        From 0.
+        Cluster of each sample, from 0.
     n_tuples : int
-        Distinct tuples of labels: the size of the problem that TLRR solved.
+        Number of distinct tuples of labels, which is the size of the TLRR problem.
     gap : float
-        Its relative duality gap: the objective is within ``gap * lam * ||L||_F^2`` of its minimum.
+        Relative duality gap of the TLRR problem: the objective is within
+        ``gap * lam * ||L||_F^2`` of its minimum.
     """
 
     labels: np.ndarray
@@ -39,13 +40,14 @@ class ConsensusLabels(ShortRepr):
 
 
 def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=None):
-    """Fuse labellings of the same samples: TLRR of their co-association tensor, cut.
+    """Fuse labellings of the same samples by TLRR of their co-association tensor.
 
-    The views are the labellings: W_i,jk = 1 if labelling i puts samples j and k into one cluster.
-    Samples with the same tuple of labels are one sample of weight m_p, so that TLRR of all samples
-    is solved exactly on the distinct tuples, at a cost that does not depend on the number of
-    samples. The tube threshold sqrt(v / 2) keeps the pairs that more than half of the v labellings
-    join. Jia et al. (2021) name the tailored norm for ensemble clustering as future work.
+    The slices of the tensor W are the labellings: W_i,jk = 1 if labelling i assigns samples j and k
+    to the same cluster, else 0. Samples with equal tuples of labels are merged into one weighted
+    sample, so that TLRR of all samples is solved exactly on the distinct tuples, at a cost that
+    does not depend on the number of samples. The tube threshold sqrt(v / 2) keeps the pairs that
+    are joined by more than half of the v labellings. Jia et al. (2021) propose the tailored norm
+    for ensemble clustering as future work.
 
     Parameters
     ----------
@@ -56,13 +58,14 @@ def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=Non
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
-        None uses OMP_NUM_THREADS, or the CPUs that the process may use. Labels do not depend on it.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it.
 
     Returns
     -------
     ConsensusLabels
-        If there are no more tuples than clusters nothing is solved: the tuples are the clusters,
-        or, if there are fewer, the first labelling is returned.
+        If there are as many distinct tuples as clusters, the tuples are the clusters; if there are
+        fewer, the first labelling is returned.
 
     Raises
     ------
@@ -71,8 +74,8 @@ def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=Non
 
     Notes
     -----
-    If there are more than 400 distinct tuples, the most frequent 400 are solved for; each other
-    tuple takes the label of the one that it shares most labels with.
+    If there are more than 400 distinct tuples, the problem is solved for the 400 most frequent;
+    each other tuple gets the label of the tuple with which it shares most labels.
 
     Examples
     --------
@@ -88,8 +91,8 @@ def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=Non
     for i, one in enumerate(numbered):
         if len(one) != len(numbered[0]):
             raise ValueError(
-                f"labelling {i} has {len(one)} samples, labelling 0 has {len(numbered[0])}: every "
-                "labelling must be of the same samples"
+                f"labelling {i} has {len(one)} samples, but labelling 0 has {len(numbered[0])}: "
+                "all labellings must have the same samples"
             )
     with use_threads(n_threads, len(numbered[0])) as threads:
         return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
@@ -99,14 +102,14 @@ def _numbered(labels, i):
     """Labels as integers from 0."""
     labels = np.asarray(labels)
     if labels.ndim != 1 or len(labels) == 0:
-        raise ValueError(f"labelling {i} has shape {labels.shape}: it must have one label a sample")
+        raise ValueError(f"labelling {i} has shape {labels.shape}: expected one label per sample")
     unknown = labels != labels  # NaN
     if labels.dtype == object:
         unknown = unknown | (labels == None)  # noqa: E711
     if np.any(unknown):
         raise ValueError(
             f"labelling {i} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
-            f"{int(np.argmax(unknown))}: leave such samples out of all labellings"
+            f"{int(np.argmax(unknown))}: remove such samples from all labellings"
         )
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
@@ -125,7 +128,7 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_
 
 
 def _cut(tuples, size, n_clusters, seed, n_threads, callback):
-    """Labels of the tuples and the gap of their TLRR."""
+    """Labels of the tuples, and the duality gap of the TLRR problem."""
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]
     tau = np.sqrt(tuples.shape[1] / 2)
     result = tlrr.solve(
@@ -141,8 +144,8 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     )
     pairs = np.outer(size, size)
     S, S_W = result.tensor.sum(axis=0) * pairs, agree.sum(axis=0) * pairs
-    # The eigenvectors of the n x n affinity are constant on tuples, and equal to those of the sums
-    # over pairs of tuples but for the lengths of rows, which are 1 in the embedding.
+    # The eigenvectors of the n x n affinity are constant on tuples. Up to the lengths of rows,
+    # normalised in the embedding, they equal those of the sums over pairs of tuples.
     embedding = spectral_embedding(regularized(S, S_W, size.sum()), n_clusters)
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_
@@ -150,7 +153,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
 
 
 def _extended(labels, tuples, size, kept):
-    """Labels of all tuples: those left out follow the kept one they share most labels with."""
+    """Labels of all tuples; each excluded tuple follows the kept one with most equal labels."""
     out = np.empty(len(tuples), dtype=np.int64)
     out[kept] = labels
     for p in np.setdiff1d(np.arange(len(tuples)), kept):

@@ -5,7 +5,7 @@ from ._representation import SampleTransformClusterer
 
 
 class ETLMSC(SampleTransformClusterer):
-    """Clustering by ETLMSC: the essential tensor of the random walks on all views."""
+    """Clustering by ETLMSC: the essential tensor of random walks on all views."""
 
     _function = staticmethod(etlmsc)
     _arrays = (10, 4)

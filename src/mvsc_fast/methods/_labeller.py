@@ -1,4 +1,4 @@
-"""From rows of views to labels: many labellings, a judge, TLRR of the best of them."""
+"""The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
 import warnings
 from typing import NamedTuple
@@ -24,13 +24,13 @@ from ..views._rows import (
 )
 from ._ensemble import fused_labels
 
-SIZES = (8, 15, 30, 60)  # neighbours that a graph keeps of each sample, on average
-NEIGHBORS = 30  # the size of the graphs whose neighbours take part in the refinement
-# Starts of k-means by embedding, each a labelling of its own: inertia picks the wrong start where
-# the judge does not (digits .909 +- .062 against .949 +- .002). "2c" is needed on hdigit (.83
-# without) and collapses on YaleB, where TLRR of six leaves it out.
+SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs
+NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
+# k-means starts by embedding. Each gives a separate labelling, because inertia picks wrong starts
+# that predictability does not (digits .909 +- .062 against .949 +- .002). "2c" is needed on hdigit
+# (.83 without) and fails on YaleB, where it is not among the six fused labellings.
 STARTS = {"c": 3, "2c": 1}
-BEST = 6  # labellings that TLRR fuses; fusing none loses .006 over 16 sets, most with many clusters
+BEST = 6  # fused labellings; without fusion the mean accuracy over 16 sets is .006 lower
 
 
 class Fitted(NamedTuple):
@@ -40,11 +40,11 @@ class Fitted(NamedTuple):
     ----------
     labels : ndarray of shape (m,), int64
     candidates : dict of ndarray
-        The labellings, see `ConsensusTLRR`.
+        The candidate labellings, see `ConsensusTLRR`.
     affinity : csr_array of shape (m, m)
     predictor : Predictor
     used : list of int
-        Numbers of the views that were fused.
+        Indices of the views that were fused.
     support : ndarray of shape (v,)
     n_tuples : int
     gap : float
@@ -66,15 +66,15 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (m, d_i)
-        Rows may be NaN: samples without that view. In it they have no similarities; the judge and
-        the predictor take rows that are predicted from their other views.
+        A row of NaN means that the sample lacks the view. It then has no similarities in this view;
+        the judge and the predictor use rows that are predicted from its other views.
     nonnegative : sequence of bool
-        Whether each view is, in all samples, also in those that are not fitted.
+        Whether each view is non-negative in all samples, fitted or not.
     n_clusters : int
     names : list
-        What warnings call the views.
+        Names of the views for warnings.
     select : bool
-        Whether views in which nothing repeats are left out.
+        Whether views in which nothing repeats are excluded.
     seed, n_threads : int
     progress : Progress
 
@@ -133,7 +133,7 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
 
 
 def _usable(views, graphs, names, select):
-    """Numbers of the views that are fused."""
+    """Indices of the views that are fused."""
     constant = constant_views(views, "ignored", names)
     varied = [i for i in range(len(views)) if i not in constant]
     if select:
@@ -142,13 +142,13 @@ def _usable(views, graphs, names, select):
 
 
 def _labellings(rows, present, c, seed, n_threads, progress):
-    """The candidates, not judged yet, and the graph whose neighbours take part in the refinement.
+    """The candidates without scores, and the affinity matrix that is used for refinement.
 
-    The graph is the sum of both kinds at `NEIGHBORS`.
+    The affinity matrix is the sum over unit and centred rows at `NEIGHBORS` neighbours.
     """
     n = present.shape[1]
     if searched_approximately(n):
-        progress.log("neighbors by pynndescent, which may miss some")
+        progress.log("approximate neighbor search by pynndescent")
     sizes = sizes_of(n, SIZES)
     voting = max([d for d in sizes if d <= NEIGHBORS], default=sizes[0])
     seeds = iter(np.random.RandomState(seed).randint(2**31 - 1, size=100))
@@ -172,6 +172,6 @@ def _labellings(rows, present, c, seed, n_threads, progress):
 
 def _assigned(embedding, c, seed):
     with warnings.catch_warnings():
-        # Fewer distinct rows than clusters: reported once, of the samples themselves.
+        # Fewer distinct rows than clusters are reported once, for the samples.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return assign(embedding, c, n_init=1, random_state=seed).astype(np.int64)

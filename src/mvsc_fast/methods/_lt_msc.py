@@ -5,7 +5,7 @@ from ._representation import RepresentationClusterer
 
 
 class LTMSC(RepresentationClusterer):
-    """Clustering by LT-MSC: self-representations whose tensor has unfoldings of low rank."""
+    """Clustering by LT-MSC: self-representations whose tensor has low-rank unfoldings."""
 
     _function = staticmethod(lt_msc)
     _arrays = (12, 4)

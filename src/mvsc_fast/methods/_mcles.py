@@ -17,7 +17,8 @@ class MCLES(RepresentationClusterer):
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         S + S^T.
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        F, what was clustered: the smallest eigenvectors of the Laplacian of ``affinity_matrix_``.
+        F, the rows that are clustered: the eigenvectors of the Laplacian of ``affinity_matrix_``
+        with the smallest eigenvalues.
     latent_ : ndarray of shape (n_samples, n_components)
         The latent representation.
     """

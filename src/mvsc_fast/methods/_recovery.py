@@ -1,4 +1,4 @@
-"""Base of the estimators that clean a similarity tensor which some graph or method made."""
+"""Base class of the estimators that recover a low-rank tensor from similarities."""
 
 import numpy as np
 import scipy.sparse
@@ -21,7 +21,7 @@ NAMES = (*AFFINITIES, "precomputed")
 
 
 def check_affinity(value, name):
-    """``value``, the name of a way to similarities or an estimator."""
+    """``value``, which must be the name of an affinity or an estimator."""
     if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
         raise ValueError(
             f"{name} must be one of {', '.join(map(repr, NAMES))} or an estimator, got {value!r}"
@@ -30,19 +30,19 @@ def check_affinity(value, name):
 
 
 class RecoveryClusterer(MultiViewClusterer):
-    """Base of the methods that clean a similarity tensor W.
+    """Base class of the methods that recover a low-rank tensor L from a similarity tensor W.
 
     Parameters
     ----------
     affinity : str or estimator, default="self_representation"
-        Where W comes from: "self_representation" (`similarity.self_representation`),
-        "nearest_neighbors", "rbf", "precomputed" (X is W), or an estimator with a ``tensor_``,
-        which is fitted on the views if it is not fitted yet.
+        How to construct W: "self_representation", "nearest_neighbors" and "rbf" call the function
+        of this name in `similarity`; "precomputed" means that X is W. An estimator with an
+        attribute ``tensor_`` is fitted on the views, unless it is fitted already.
 
     Attributes
     ----------
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of ``|L_i|``, diagonal cleared.
+        Sum of ``|L_i|`` with zero diagonal.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
@@ -50,9 +50,9 @@ class RecoveryClusterer(MultiViewClusterer):
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         The low-rank tensor L.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations of the solver.
     converged_ : bool
-        Whether the solver reached ``tol``.
+        Whether the residual reached ``tol``.
     history_ : dict of ndarray
         ``residual`` and ``seconds`` after every iteration, see the result of the function.
     """
@@ -71,7 +71,7 @@ class RecoveryClusterer(MultiViewClusterer):
             W = list(map(as_array, X)) if sparse else X
             W = check_similarities(W, nonnegative=True, name="X")
         if W[0].shape[0] < 2:
-            raise ValueError("X has 1 sample: at least 2 are needed")
+            raise ValueError("X has 1 sample, expected at least 2")
         return NamedViews(W, list(range(len(W))), [None] * len(W), listed=True)
 
     def _warn(self, given):
@@ -118,7 +118,7 @@ class RecoveryClusterer(MultiViewClusterer):
         }
 
     def _fuse(self, W, L):
-        """The affinity matrix of the tensor L that W became."""
+        """The affinity matrix of the low-rank tensor L."""
         return fuse(L)
 
     def __sklearn_tags__(self):

@@ -1,4 +1,4 @@
-"""Bases of the estimators that learn relations between samples."""
+"""Base classes of the estimators that learn self-representations."""
 
 from .._utils.messages import warn_user
 from ..solvers._transforms import Basis, check_sample_transform, graph_basis
@@ -7,7 +7,7 @@ from ._base import MultiViewClusterer, as_array, fit_nested
 
 
 class RepresentationClusterer(MultiViewClusterer):
-    """Base of methods whose tensor is ``|Z| + |Z|^T`` of relations Z learned from the features.
+    """Base class of methods that learn representations Z and cluster ``|Z| + |Z|^T``.
 
     Their function returns a `RepresentationResult`.
 
@@ -18,13 +18,13 @@ class RepresentationClusterer(MultiViewClusterer):
     tensor_ : ndarray of shape (v, n_samples, n_samples)
         ``|Z| + |Z|^T``.
     similarity_ : ndarray of shape (v, n_samples, n_samples)
-        The same array: the method learns its similarities itself.
+        The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (v, n_samples, n_samples)
         Z; column k holds the coefficients of sample k.
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
-        Sum of the slices, diagonal kept.
+        Sum of the slices of ``tensor_``.
     n_iter_ : int
-        Iterations of the solver.
+        Number of iterations of the solver.
     converged_ : bool
     history_ : dict of ndarray
         ``residual`` and ``seconds`` after every iteration, see the result of the function.
@@ -45,26 +45,27 @@ class RepresentationClusterer(MultiViewClusterer):
         }
 
     def _context(self, views, seed, n_threads):
-        """Arguments of the function that are made first."""
+        """Arguments of the function that are computed from the views."""
         return {}
 
 
 def _check_source(value, name):
-    """``value``, a transform along the samples or an estimator to make one from."""
+    """``value``, which must be a transform along the samples or an estimator."""
     return value if hasattr(value, "fit") else check_sample_transform(value, name)
 
 
 class SampleTransformClusterer(RepresentationClusterer):
-    """Base of the methods whose tensor norm transforms along the samples.
+    """Base class of the methods whose tensor norm has a transform along the samples.
 
     Parameters
     ----------
     sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
-        The transform along the samples in the tensor norm. "graph" takes the eigenvectors of a
-        similarity graph, which are free of the order of the samples. **The published "dft" depends
-        on that order**; it is for reproducing tables in file order. The columns of an orthonormal
-        matrix are a basis of your own. An estimator refreshes the graph basis: it is computed from
-        the affinity that the estimator finds, as in ``sample_transform=TLRR(n_clusters)``.
+        The transform along the samples in the tensor norm. "graph" uses the eigenvectors of a
+        similarity graph, which do not depend on the order of the samples. **The published "dft"
+        depends on that order**; use it to reproduce published tables. An orthonormal matrix defines
+        the basis by its columns. If an estimator is given, as in
+        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
+        affinity matrix.
     """
 
     _checks = {"sample_transform": _check_source}
@@ -73,9 +74,9 @@ class SampleTransformClusterer(RepresentationClusterer):
         transform = self.sample_transform
         if isinstance(transform, str) and transform == "dft":
             warn_user(
-                'sample_transform="dft" runs along the samples, so the labels depend on their '
-                'order, and files sorted by class flatter it: use "graph" unless you reproduce a '
-                "published table"
+                'sample_transform="dft" makes the labels depend on the order of the samples, and '
+                'is too optimistic for samples sorted by class: use "graph", except to reproduce '
+                "published tables"
             )
         elif hasattr(transform, "fit"):
             fitted = fit_nested(transform, "affinity_matrix_", views, seed, n_threads)

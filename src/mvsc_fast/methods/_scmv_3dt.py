@@ -5,7 +5,7 @@ from ._representation import RepresentationClusterer
 
 
 class SCMV3DT(RepresentationClusterer):
-    """Clustering by SCMV-3DT: sparse self-representations under the t-product."""
+    """Clustering by SCMV-3DT: sparse self-representations with the t-product."""
 
     _function = staticmethod(scmv_3dt)
     _arrays = (15, 4)

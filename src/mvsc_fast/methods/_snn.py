@@ -5,7 +5,7 @@ from ._recovery import RecoveryClusterer
 
 
 class SNN(RecoveryClusterer):
-    """Clustering by SNN: the part of a similarity tensor whose unfoldings have low rank."""
+    """Clustering by SNN: the part of a similarity tensor with low-rank unfoldings."""
 
     _function = staticmethod(snn)
     _arrays = (9, 6)

@@ -7,24 +7,24 @@ from ._recovery import RecoveryClusterer
 
 
 class TLRR(RecoveryClusterer):
-    """Clustering by TLRR: the low-rank tensor of the paper's model, and its spectral cut.
+    """Clustering by TLRR: tailored low-rank representation and spectral clustering.
 
-    The views become a similarity tensor W (``affinity``), TLRR cleans it (see `solvers.tlrr`), and
-    spectral clustering of the sum of its slices gives the labels. Memory grows with the square of
-    the number of samples: `ConsensusTLRR` clusters larger data, labels new samples and takes views
-    that some samples lack.
+    A similarity tensor W is computed from the views (``affinity``), TLRR recovers a low-rank tensor
+    L from it (see `solvers.tlrr`), and spectral clustering of the sum of the slices of L gives the
+    labels. Memory grows with the square of the number of samples. Use `ConsensusTLRR` for larger
+    data, for new samples, and for samples that lack views.
 
     Attributes
     ----------
     affinity_matrix_ : ndarray or csr_array of shape (n_samples, n_samples)
-        Sum of ``|L_i|``, diagonal cleared, with a hundredth of that of W, which keeps its graph
-        connected.
+        Sum of ``|L_i|`` with zero diagonal, plus regularisation: a hundredth of the same sum for W,
+        which keeps the graph connected.
     similarity_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
         The input tensor W.
     tensor_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
         The low-rank tensor L.
     lam_ : float
-        The weight of the misfit that was used.
+        Weight of the misfit, as given or derived from ``n_neighbors``.
     gap_ : float or None
         Relative duality gap of ``tensor_``: the objective is within ``gap_ * lam_ * ||L||_F^2`` of
         its minimum. None for solver="ialm".
@@ -44,10 +44,7 @@ class TLRR(RecoveryClusterer):
     _learned = ("tensor", "gap", "lam")
     _arrays = (8, 2)
     _takes_sparse = True
-    _remedy = (
-        "A larger n_neighbors (or lam), with which more tubes survive, converges faster; or raise "
-        "max_iter"
-    )
+    _remedy = "Raise n_neighbors or lam, so that more tubes exceed the threshold, or raise max_iter"
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Similarities of samples from their views: dense tensors, and sparse ones of the longest tubes."""
+"""Similarity tensors computed from the features of the views, dense or sparse."""
 
 from ._dense import nearest_neighbors, rbf, self_representation
 from ._sparse import sparse_nearest_neighbors, sparse_self_representation

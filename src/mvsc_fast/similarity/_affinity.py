@@ -1,12 +1,12 @@
-"""Thresholds on the tubes of similarity tensors, and the affinities that are left above them."""
+"""Tube thresholds of similarity tensors and thresholded affinity matrices."""
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
 
-# Mean row sum of the unprocessed share of an affinity. .003 to .03 give the same accuracy on YaleB,
-# without it the exact minimiser has .85 instead of .95.
+# Mean row sum of the regularisation of an affinity matrix. Values of .003 to .03 give the same
+# accuracy on YaleB; without it the exact minimiser has .85 instead of .95.
 REGULARIZATION = 0.01
 
 
@@ -20,8 +20,8 @@ def tube_lengths(W):
 
     Returns
     -------
-    ndarray of shape (n (n - 1),), or (nnz,) where the slices are sparse
-        Of every pair of samples twice.
+    ndarray of shape (n (n - 1),), or (nnz,) if the slices are sparse
+        Every pair of samples counts twice.
     """
     if scipy.sparse.issparse(W[0]):
         squares = scipy.sparse.coo_array(sum(A.multiply(A) for A in W))
@@ -31,20 +31,20 @@ def tube_lengths(W):
 
 
 def tube_threshold(lengths, n, n_neighbors):
-    """The tube length that ``n_neighbors`` tubes of each of n samples exceed on average.
+    """Tube length that on average ``n_neighbors`` tubes per sample exceed.
 
     Parameters
     ----------
     lengths : ndarray of shape (nnz,)
-        Of all tubes of a symmetric tensor off its diagonal, so that every pair of samples counts
-        twice; those of length zero may be left out. See `tube_lengths` and `SparseTensor`.
+        Lengths of all off-diagonal tubes of a symmetric tensor, so that every pair of samples
+        counts twice; zeros may be omitted. See `tube_lengths` and `SparseTensor`.
     n, n_neighbors : int
 
     Returns
     -------
     float
-        The shortest positive tube if there are too few; half of the longest if more tubes tie at
-        the maximum than asked for, so that all of them survive.
+        The length of the shortest positive tube if there are too few tubes. Half of the maximum if
+        more tubes than requested tie at the maximum, so that all of them are kept.
     """
     positive = np.count_nonzero(lengths)
     if positive == 0:
@@ -55,16 +55,17 @@ def tube_threshold(lengths, n, n_neighbors):
 
 
 def regularized(S, S_W, n):
-    """S with a small share of the unprocessed affinity S_W, both at mean row sum 1; overwrites S.
+    """Add regularisation to the affinity matrix S, in place.
 
-    The exact minimiser is so sparse that its graph breaks into a large component and tiny ones, on
-    which normalised cuts waste clusters; weak dense links prevent that (regularised spectral
-    clustering: Amini et al. 2013; Joseph & Yu 2016).
+    S is scaled to mean row sum 1, and a hundredth of S_W, scaled likewise, is added. The exact
+    minimiser is so sparse that its graph breaks into a large component and tiny ones, to which
+    normalised cuts assign clusters; weak dense links prevent that (regularised spectral clustering:
+    Amini et al. 2013; Joseph & Yu 2016).
 
     Parameters
     ----------
     S, S_W : ndarray or csr_array
-        Affinity matrices, or the entries of both on one sparse pattern.
+        Affinity matrices after and before thresholding, or their entries on one sparse pattern.
     n : int
         Number of samples.
     """
@@ -74,7 +75,7 @@ def regularized(S, S_W, n):
 
 
 def thresholded_affinity(tensor, tau):
-    """Sum of the tube-shrunken slices, with a weak share of the unshrunken sum.
+    """Sum of the slices after tube shrinkage, with regularisation.
 
     ``S / mean row sum + .01 S_W / mean row sum``, S = sum_i W_i max(0, 1 - tau / length), the
     first step of the certified solver; see `regularized`.
@@ -96,7 +97,7 @@ def thresholded_affinity(tensor, tau):
 
 
 def warn_of_unlike(degree):
-    """Say that most samples resemble no other, so that their labels mean nothing.
+    """Warn if more than half of the samples have no neighbour.
 
     Parameters
     ----------
@@ -106,6 +107,6 @@ def warn_of_unlike(degree):
     alone = np.count_nonzero(degree == 0)
     if 2 * alone > len(degree):
         warn_user(
-            f"{alone} of {len(degree)} samples resemble no other in any view: there is nothing to "
-            "cluster them by, and their labels mean nothing"
+            f"{alone} of {len(degree)} samples have no neighbour in any view; their labels are "
+            "arbitrary"
         )

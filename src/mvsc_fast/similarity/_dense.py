@@ -1,4 +1,4 @@
-"""Similarity tensors from features: every function returns an array of shape (v, n, n)."""
+"""Dense similarity tensors of shape (v, n, n) computed from features."""
 
 import numpy as np
 import scipy.linalg
@@ -21,35 +21,35 @@ from ._sparse import (
 
 
 def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):
-    """How much each sample helps to explain the others, on a local scale.
+    """Similarities from ridge regression of each sample on all others, with local scaling.
 
-    Rows of a view are scaled to unit length, K is their Gram matrix and
-    ``P = (K + g I)^-1`` with the ridge ``g = f n / min(n, d)``. Ridge regression of each sample on
-    all others has the coefficients ``-P_jk / P_kk``; their positive part Z, made symmetric as
-    ``A = Z + Z^T``, is divided by ``sqrt(r_j r_k)`` with r_j the ``scale_neighbors``-th largest
-    entry of row j, and capped.
-    Independent of the order of the samples.
+    The rows of a view are scaled to unit length. With their Gram matrix K and
+    ``P = (K + g I)^-1``, ``g = f n / min(n, d)``, the coefficients of the regressions are
+    ``-P_jk / P_kk``. Their positive part Z is symmetrised as ``A = Z + Z^T``, divided by
+    ``sqrt(r_j r_k)``, where r_j is the ``scale_neighbors``-th largest entry of row j of A, and
+    capped. The result does not depend on the order of the samples.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
     scales : sequence of float, default=(0.5, 5)
-        Ridges f relative to the mean eigenvalue of K. Every view is a slice by the first; a view
-        with n >= 4 d is one more for each of the others. A weak ridge sees fine structure, a strong
-        one what many samples share; neither is best on all data, both together nearly are.
+        Ridges f relative to the mean eigenvalue of K. Every view gives a slice for the first ridge;
+        a view with n >= 4 d gives a further slice for each other ridge. Weak ridges reveal fine
+        structure, strong ridges what many samples share; neither is best on all data sets.
     ridge : float, optional
-        g itself, instead of ``scales``: one slice for each view.
+        The absolute ridge g, with one slice for each view; overrides ``scales``.
     scale_neighbors : int, default=10
-        The local scale; 5 to 20 give the same accuracy within .005.
+        Rank of the entry that sets the local scale. Values of 5 to 20 give the same accuracy
+        within .005.
     cap : float, default=1.5
-        Upper end of a similarity. Without it a few huge entries, as from near-duplicate texts,
-        outweigh the rest; at 1.0 too many entries tie.
+        Upper bound of the similarities. Without it a few very large entries, such as those of
+        near-duplicate texts, dominate; at 1.0 too many entries tie.
 
     Returns
     -------
     ndarray of shape (v, n, n)
-        Symmetric slices with zero diagonal and entries in [0, cap]. First every view by
-        ``scales[0]``, then the views with n >= 4 d by the other scales.
+        Symmetric slices with zero diagonal and entries in [0, cap]: all views with ``scales[0]``,
+        then the views with n >= 4 d with each other scale.
     """
     views = check_views(views)
     if ridge is not None:
@@ -71,7 +71,7 @@ def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap
         rank = min(scale_neighbors, n - 1)
         top = np.partition(out, n - rank, axis=1)[:, n - rank :]
         scale = top.min(axis=1)
-        # A row with fewer positive entries is scaled by the least of those it has.
+        # A row with fewer positive entries is scaled by the smallest of them.
         least = np.where(top > 0, top, np.inf).min(axis=1)
         scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
         root = 1 / np.sqrt(scale)
@@ -119,17 +119,17 @@ def _sparse(X):
 
 
 def nearest_neighbors(views, *, n_neighbors=15):
-    """Self-tuning nearest-neighbour similarity.
+    """Self-tuning nearest-neighbour similarities.
 
-    ``exp(-d_jk^2 / (s_j s_k))`` with s_j the distance of sample j to its last neighbour
-    (Zelnik-Manor & Perona 2004), kept where k is among the ``n_neighbors`` nearest of j, then
-    averaged with the transpose.
+    The similarity is ``exp(-d_jk^2 / (s_j s_k))`` if k is among the ``n_neighbors`` nearest
+    neighbours of j and 0 otherwise, averaged with its transpose; s_j is the distance of sample j to
+    its last neighbour (Zelnik-Manor & Perona 2004).
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
     n_neighbors : int, default=15
-        Itself excluded; at most n_samples - 1 are used.
+        Number of neighbours, not counting the sample; at most n_samples - 1 are used.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def neighbor_similarities(views, n_neighbors=15):
 
 
 def rbf(views):
-    """Gaussian kernel with the median of all n^2 distances as its width (Wu et al. 2019).
+    """Gaussian kernel whose width is the median of all n^2 distances (Wu et al. 2019).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Similarities that are products of factors: the Python door of core/factored."""
+"""Python binding of core/factored: similarities that are products of factors."""
 
 from libc.stdint cimport int32_t
 
@@ -22,12 +22,12 @@ cdef Py_ssize_t *positions(array) except? NULL:
 
 
 def nearest_rows(rows, Py_ssize_t count, int n_threads=1):
-    """For every row the ``count`` rows of largest positive inner product with it.
+    """For every row, the ``count`` rows with the largest positive inner products.
 
     Returns
     -------
     ndarray of shape (n, count), int32
-        Largest first, equal ones by index, -1 where there are fewer.
+        Largest first, ties by index, padded with -1.
     """
     cdef Py_ssize_t n = rows.shape[0], d = rows.shape[1]
     out = np.empty((n, count), dtype=np.int32)
@@ -63,7 +63,7 @@ def products(u, h, indptr, indices, Py_ssize_t first, Py_ssize_t last, out, int 
 
 def local_scales(values, indptr, Py_ssize_t first, Py_ssize_t last, Py_ssize_t rank, scales,
                  int n_threads=1):
-    """scales[first:last] <- the rank-th largest positive value of each of these rows."""
+    """scales[first:last] <- the rank-th largest positive value of each row first .. last."""
     cdef Py_ssize_t widest = np.diff(indptr[first:last + 1]).max(initial=1)
     work = np.empty(n_threads * widest, dtype=np.float32)
     cdef const float *data = floats(values)
@@ -76,10 +76,10 @@ def local_scales(values, indptr, Py_ssize_t first, Py_ssize_t last, Py_ssize_t r
 
 def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t last, float cap,
                   kept, entries, lengths, int n_threads=1):
-    """Rows first .. last of the longest tubes of ``min(cap, A_jk * roots_j * roots_k)``.
+    """Find the longest tubes of ``min(cap, A_jk * roots_j * roots_k)`` for rows first .. last.
 
-    ``kept`` (n, m) are their columns, ascending, then -1; ``entries`` (v, n, m), ``lengths``
-    (n, m).
+    Writes their columns to ``kept`` (n, m), ascending and padded with -1, their values to
+    ``entries`` (v, n, m) and their lengths to ``lengths`` (n, m).
     """
     cdef Py_ssize_t v = roots.shape[0], n = roots.shape[1], count = kept.shape[1]
     cdef Py_ssize_t widest = np.diff(indptr[first:last + 1]).max(initial=1)

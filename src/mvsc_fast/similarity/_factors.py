@@ -1,12 +1,11 @@
 """Ridge regression of each sample on all others as a product of factors.
 
-For the unit rows x of a view, ``S = X^T X`` and a ridge g, the coefficients of
-both samples of a pair for each other sum to
+For the unit rows x of a view, ``S = X^T X`` and a ridge g, the symmetrised coefficients are
 
     A_jk = <u_j, u_k> (h_j + h_k),     u = (S + g I)^{-1/2} x,     h = 1 / (1 - |u|^2),
 
-so that any entry costs as many multiplications as there are features, and nothing of size n x n is
-needed. Any other factor of ``X (S + g I)^{-1} X^T`` does as well; Cholesky's is the cheapest.
+so an entry costs as many multiplications as there are features, and no n x n matrix is needed. Any
+other factor of ``X (S + g I)^{-1} X^T`` can be used; that of Cholesky is the cheapest.
 """
 
 from typing import NamedTuple
@@ -24,7 +23,7 @@ BLOCK = 1024  # rows that are float64 at a time
 
 
 class Factors(NamedTuple):
-    """One slice: ``max(0, <u_j, u_k> (h_j + h_k))`` before it is put on a local scale."""
+    """Factors of one slice ``max(0, <u_j, u_k> (h_j + h_k))`` before local scaling."""
 
     u: np.ndarray
     h: np.ndarray
@@ -36,29 +35,29 @@ def relative_ridge(scale, n, d):
 
 
 def view_scales(n, d, scales):
-    """The ridge scales that a view of n samples and d features enters with, by `scales`.
+    """The ridge scales, among ``scales``, that are used for a view of n samples and d features.
 
-    The first always, the others where n >= 4 d: with fewer samples a strong ridge loses the fine
-    structure that the first scale sees.
+    The first scale is always used, the others if n >= 4 d: with fewer samples a strong ridge loses
+    the fine structure that the first scale reveals.
     """
     return list(scales) if n >= 4 * d else list(scales[:1])
 
 
 def ridge_factors(X, ridges):
-    """The `Factors` of one view for each ridge, from the smaller one of both Gram matrices.
+    """The `Factors` of one view for each ridge, from the smaller of the two Gram matrices.
 
     Parameters
     ----------
     X : ndarray or csr_array of shape (n, d)
         Unit rows.
     ridges : list of float
-        g, absolute.
+        Absolute ridges g.
 
     Returns
     -------
     list of Factors
-        ``u`` (n, r) with r the smaller of n and the number of columns that are not zero, and
-        ``h`` (n,), float32.
+        ``u`` of shape (n, r), with r the smaller of n and the number of non-zero columns, and
+        ``h`` of shape (n,), float32.
     """
     used = _used_columns(X)
     n, d = X.shape[0], np.count_nonzero(used)
@@ -71,7 +70,7 @@ def ridge_factors(X, ridges):
 
 
 def _used_columns(X):
-    """Which columns are not all zero; at least one."""
+    """Mask of the columns that are not all zero; at least one is True."""
     if scipy.sparse.issparse(X):
         used = np.bincount(X.indices, minlength=X.shape[1]) > 0
     else:
@@ -81,7 +80,7 @@ def _used_columns(X):
 
 
 def _blocks(X, used):
-    """The used columns of some rows at a time, float64."""
+    """Yield the used columns, float64, in blocks of rows."""
     for rows in gen_batches(X.shape[0], BLOCK):
         yield X[rows][:, used].astype(np.float64, copy=False)
 
@@ -105,10 +104,10 @@ def _primal(X, used, gram, ridge):
 
 
 def _dual(gram, ridge):
-    """u u^T = I - g' P with P = (K + g I)^{-1} and g' a little below g, by Cholesky factors.
+    """u u^T = I - g' P with P = (K + g I)^{-1} and g' slightly below g, by Cholesky factors.
 
-    Only ratios to ``1 - |u|^2 = g' P_jj`` enter a similarity, so any g' gives the same; one below g
-    makes ``I - g' P`` definite if K is singular.
+    Similarities depend only on ratios to ``1 - |u|^2 = g' P_jj``, so g' cancels; a g' below g makes
+    ``I - g' P`` definite if K is singular.
     """
     shifted = gram.copy()
     shifted[np.diag_indices(len(gram))] += ridge
@@ -125,14 +124,14 @@ def _inverse(slack):
 
 
 def lower_inverse(L):
-    """Inverse of a lower triangle."""
+    """Inverse of a lower triangular matrix."""
     (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (L,))
     inverse, _ = trtri(L, lower=1)
     return inverse
 
 
 def spd_inverse(A):
-    """Inverse of a positive definite matrix, both triangles; A is destroyed."""
+    """Inverse of a positive definite matrix, both triangles; overwrites A."""
     potrf, potri = scipy.linalg.get_lapack_funcs(("potrf", "potri"), (A,))
     # A is symmetric: its transpose is the same matrix in Fortran order.
     factor, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
@@ -146,7 +145,7 @@ def spd_inverse(A):
 
 
 def view_factors(views, scales=SCALES, present=None):
-    """Factors of all slices: every view by the first scale, then those of many samples by others.
+    """Factors of all slices: every view with the first scale, then further scales of some views.
 
     Parameters
     ----------
@@ -155,8 +154,8 @@ def view_factors(views, scales=SCALES, present=None):
     scales : sequence of float, default=(0.5, 5)
         Ridges relative to the mean eigenvalue, see `relative_ridge` and `view_scales`.
     present : ndarray of shape (v, m) of bool, optional
-        Which of m samples have each view, whose rows are those in ``views``. The others get zero
-        factors: they have no similarity in that view.
+        Whether each of m samples has each view; ``views`` hold the rows of those that do. The
+        others have zero factors, hence no similarities in that view.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The nearest rows of every row: candidates for the longest tubes of a sample."""
+"""Search for the nearest rows of every row, the candidates for the longest tubes."""
 
 from importlib.util import find_spec
 
@@ -9,14 +9,14 @@ from .._utils.messages import warn_user
 from .._utils.threads import blas_threads
 from . import _factored
 
-# Samples up to which all pairs are looked at. Three views of 100 000 with 200 features in all took
-# one core 51 s, and pynndescent, which misses some, 119 s; one of 60 000 with 800 features 45 and
-# 62 s. The time of pynndescent grows about linearly from there.
+# Maximum number of samples for the exact search. On one core it took 51 s for three views of
+# 100 000 samples with 200 features in all (pynndescent, which is approximate: 119 s), and 45 s for
+# one view of 60 000 with 800 features (62 s). The time of pynndescent grows about linearly.
 EXACT_LIMIT = 100_000
 
 
 def nearest_rows(u, n_neighbors, n_threads=1):
-    """For every row the rows of largest positive cosine with it, exactly, ties by index.
+    """For every row, the rows with the largest positive cosines, exactly; ties by index.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ def nearest_rows(u, n_neighbors, n_threads=1):
     Returns
     -------
     ndarray of shape (n, min(n_neighbors, n - 1)), int32
-        Nearest first; -1 where a row has fewer, as a row of zeros.
+        Nearest first, padded with -1 if a row has fewer.
     """
     with blas_threads(1):  # blocks of rows run side by side
         return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
 
 
 def approximate_nearest_rows(u, n_neighbors):
-    """As `nearest_rows`, nearly all of them, by nearest neighbour descent (pynndescent).
+    """Approximate `nearest_rows`, by nearest neighbour descent (pynndescent).
 
-    In one thread and from a fixed seed: its lists depend on the number of threads.
+    It runs in one thread with a fixed seed, because its result depends on the number of threads.
     """
     from pynndescent import NNDescent
 
@@ -52,19 +52,19 @@ def approximate_nearest_rows(u, n_neighbors):
 
 
 def searched_approximately(n):
-    """Whether the lists of n rows are approximate: there are many, and pynndescent is there."""
+    """Whether the search among n rows is approximate: n is large and pynndescent is installed."""
     return n > EXACT_LIMIT and find_spec("pynndescent") is not None
 
 
 def listed_rows(factors, n_views, n_candidates, n_threads=1):
-    """The nearest rows in one slice of each view: candidates for its longest tubes.
+    """Nearest rows in one slice of each view, the candidates for the longest tubes.
 
-    The slices of further scales are left out: what is near in them is near in the first as a rule
-    (of six data sets none had a lower accuracy without their lists), and the search takes most of
-    the time of large fits. Not where the lists have room for all rows.
+    Slices of further scales are not searched, unless the lists hold all rows: they have mostly the
+    same neighbours as the first slice (on none of six data sets was the accuracy lower without
+    them), and the search takes most of the time of large fits.
 
-    Above `EXACT_LIMIT` samples pynndescent searches, where it is installed, else all pairs are
-    looked at, which a warning says.
+    For more than `EXACT_LIMIT` samples pynndescent is used if it is installed. Otherwise the search
+    is exact, with a warning.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
         products = n**2 / 2 * sum(u.shape[1] for u, _ in listed)
         warn_user(
             f"the exact search for neighbors among {n} samples takes {products:.1g} "
-            "multiplications, more with the square of the samples: pynndescent "
-            "(pip install mvsc_fast[large]) finds nearly all in less, and fewer max_samples vote "
-            "for the others"
+            "multiplications, a number that grows with the square of the samples. Install "
+            "pynndescent (pip install mvsc_fast[large]) for a faster approximate search, or lower "
+            "max_samples"
         )
     return [nearest_rows(u, n_candidates, n_threads) for u, _ in listed]

@@ -1,7 +1,7 @@
-"""Similarity tensors kept where their tubes are longest, at a cost and memory linear in n.
+"""Sparse similarity tensors that keep the longest tubes, with memory linear in n.
 
-The slices are products of factors (see _sparse/_factors.py) on a local scale,
-``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``: an entry is computed where it is wanted.
+The slices are products of factors (see _factors.py) with local scaling,
+``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``, so that single entries can be computed.
 """
 
 from typing import NamedTuple
@@ -28,14 +28,14 @@ class SparseTensor(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (v, nnz), float32
-        C-contiguous: by take or compress, as an index array beside a slice puts the v values of an
-        entry next to each other, and sums over slices are slow then.
+        C-contiguous. Select columns by take or compress: indexing with a slice and an index array
+        makes the v values of an entry contiguous, which slows down sums over slices.
     indptr : ndarray of shape (n + 1,)
-        Where each row begins.
+        Start of each row.
     indices : ndarray of shape (nnz,), int32
         Columns, ascending in each row.
     lengths : ndarray of shape (nnz,), float32
-        Of the tubes ``values[:, e]``.
+        Lengths of the tubes ``values[:, e]``.
     """
 
     values: np.ndarray
@@ -71,26 +71,26 @@ def sparse_tensor(
     n_threads=1,
     candidates=None,
 ):
-    """The longest tubes of every row of a tensor of factored slices.
+    """Sparse tensor of the longest tubes of every row, from factored slices.
 
-    Candidates of a row are its nearest rows by the cosine of u in any slice; every slice is
-    evaluated on all of them. Local scales r_j, the ``scale_neighbors``-th largest positive entry of
-    row j, are of the candidates.
+    The candidates of a row are its nearest rows by the cosine of u in any slice. Every slice is
+    evaluated on all candidates. The local scale r_j is the ``scale_neighbors``-th largest positive
+    entry among the candidates of row j.
 
     Parameters
     ----------
     factors : list of Factors
         One for each slice, of the same samples.
     n_candidates : int, default=50
-        Nearest rows of each slice.
+        Number of nearest rows of each slice.
     n_longest : int, default=48
-        Tubes that a row keeps; the pattern is the union of these with its transpose.
+        Number of tubes that a row keeps; the pattern is the union of these with its transpose.
     cap, scale_neighbors
         As in `self_representation`.
     n_threads : int, default=1
         The result does not depend on it.
     candidates : list of ndarray of shape (n, K), int32, optional
-        Columns for each row, -1 for none, as of `listed_rows`, instead of looking for them.
+        Precomputed candidates of each row, padded with -1, as from `listed_rows`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def sparse_tensor(
             n_threads,
         )  # fmt: skip
     found = kept >= 0
-    # Where an entry of the symmetric pattern stands: in its own row, or in that of its column.
+    # Position of each entry of the symmetric pattern: in its own row, or in that of its column.
     place = np.arange(1, found.sum() + 1)
     starts = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
     pattern = scipy.sparse.csr_array((place, kept[found], starts), shape=(n, n))
@@ -167,11 +167,12 @@ def sparse_self_representation(
     cap=1.5,
     n_threads=None,
 ):
-    """`self_representation` where its tubes are longest, at a cost and memory linear in n.
+    """Sparse `self_representation` that keeps the longest tubes, with memory linear in n.
 
-    Equal to the dense one of the same ``scales`` on its pattern, where the local scales agree: a
-    row's ``scale_neighbors`` largest entries are among its candidates as a rule, and always with
-    ``n_candidates=n - 1``. Search for the candidates takes n^2 d multiplications.
+    On its pattern it equals the dense tensor of the same ``scales`` if the local scales agree. They
+    do if the ``scale_neighbors`` largest entries of each row are among its candidates, which is
+    usually the case, and always for ``n_candidates=n - 1``. The search for candidates takes n^2 d
+    multiplications.
 
     Parameters
     ----------
@@ -179,17 +180,19 @@ def sparse_self_representation(
     scales, scale_neighbors, cap
         As in `self_representation`.
     n_candidates : int, default=50
-        Nearest rows of each view by the first scale, on whose union all slices are evaluated.
+        Number of nearest rows of each view for the first scale; all slices are evaluated on their
+        union.
     n_longest : int, default=48
-        Tubes kept for each sample; a tube stays if either of its two samples keeps it.
+        Number of tubes kept for each sample; a tube is kept if either of its samples keeps it.
     n_threads : int, optional
-        None follows OMP_NUM_THREADS and the CPUs allowed. The result does not depend on it.
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        The result does not depend on it.
 
     Returns
     -------
     list of csr_array of shape (n, n), float32
-        Symmetric, of one pattern without diagonal, entries in [0, cap]. First every view by
-        ``scales[0]``, then the views with n >= 4 d by the other scales.
+        Symmetric slices that share one pattern without diagonal, with entries in [0, cap]: all
+        views with ``scales[0]``, then the views with n >= 4 d with each other scale.
     """
     views = check_views(views)
     scales = check_scales(scales)
@@ -212,12 +215,18 @@ def sparse_self_representation(
 
 
 def sparse_nearest_neighbors(views, *, n_neighbors=15):
-    """`nearest_neighbors` without its zeros.
+    """Sparse form of `nearest_neighbors`.
+
+    Parameters
+    ----------
+    views : list of array-like of shape (n_samples, n_features_i)
+    n_neighbors : int, default=15
+        Number of neighbours, not counting the sample; at most n_samples - 1 are used.
 
     Returns
     -------
     list of csr_array of shape (n, n)
-        Each of a pattern of its own.
+        Every slice has its own pattern.
     """
     return sparse_neighbor_similarities(
         check_views(views), check_integer(n_neighbors, "n_neighbors", 1)

@@ -1,4 +1,4 @@
-"""One function for each method, on arrays: from views or similarities to a tensor."""
+"""One function for each method, which computes a tensor from views or similarities."""
 
 from .._utils.progress import IterationState
 from ._awp import awp

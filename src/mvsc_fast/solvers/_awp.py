@@ -32,32 +32,34 @@ def awp(
     max_iter=300,
     callback=None,
 ):
-    """Find the clusters that rotated spectral embeddings of all views agree on best.
+    """Cluster by weighted Procrustes alignment of the spectral embeddings of all views.
 
-    Minimises ``sum_i ||Y - F_i R_i||_F`` over indicators Y (n x n_clusters, one 1 in each row) and
-    rotations R_i (Nie, Tian & Li 2018), in turns. F_i are the smallest eigenvectors of the
-    normalised Laplacian of a nearest-neighbour graph. As the norms are not squared, every view
-    has the weight ``1 / ||Y - F_i R_i||_F``. There is no k-means.
+    Minimises ``sum_i ||Y - F_i R_i||_F`` over indicator matrices Y (n x n_clusters) and rotations
+    R_i (Nie, Tian & Li 2018), by alternating updates. The columns of F_i are the eigenvectors with
+    the smallest eigenvalues of the normalised Laplacian of a nearest-neighbour graph. As the norms
+    are not squared, each view has the weight ``1 / ||Y - F_i R_i||_F``. No k-means is needed.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
     n_clusters : int, default=8
     n_neighbors : int, default=10
-        Itself excluded; at most n_samples - 1. 10 is the released wrapper's.
+        Number of neighbours, not counting the sample; at most n_samples - 1 are used. The default
+        is that of the released code.
     normalize : bool, default=True
-        Scale samples to unit length, as for the other methods.
+        Whether to scale samples to unit length, as in the other methods.
     init : {"pivots", "axes"}, default="pivots"
-        Where rotations start. "axes" is published, R_i = I, and depends on the arbitrary signs of
-        eigenvectors (largest entry positive here), and on any rotation among equal eigenvalues.
-        "pivots" does not: it rotates each F_i so that as many samples as clusters, chosen by QR
-        with column pivoting of all F_i side by side, come to stand on the axes (Damle, Minden &
-        Ying 2019). Its objective is lower as a rule, and permuting samples permutes the result.
+        Initial rotations. "axes" is the published R_i = I, which depends on the arbitrary signs of
+        eigenvectors (here the largest entry is positive) and on the basis of multiple eigenvalues.
+        "pivots" does not: it rotates each F_i so that selected samples, one per cluster, lie close
+        to the axes (Damle, Minden & Ying 2019). They are selected by QR decomposition with column
+        pivoting of the concatenated F_i. Its objective is usually lower, and permuting the samples
+        permutes the result.
     tol : float, default=1e-6
-        On the least change of the objective from any earlier one, relative to its change from the
-        first, in two iterations on end.
+        Tolerance on the difference between the objective and the nearest earlier value, relative to
+        its change since the first iteration. It must hold in two consecutive iterations.
     max_iter : int, default=300
-        It takes 5 to 30.
+        Maximum number of iterations; 5 to 30 are usually sufficient.
 
     Returns
     -------
@@ -124,7 +126,7 @@ def _embed(X, n_clusters, n_neighbors):
 
 
 def _pivoted_rotations(F):
-    """For every view the rotation that brings common, well separated samples to the axes."""
+    """For every view, the rotation that aligns common, well separated samples with the axes."""
     n_clusters = F.shape[2]
     side_by_side = np.concatenate(list(F), axis=1)
     _, pivots = scipy.linalg.qr(side_by_side.T, mode="r", pivoting=True, check_finite=False)
@@ -137,9 +139,9 @@ def _polar(M):
 
 
 def _rotate(M, former):
-    """The orthogonal matrix nearest to a square M; if there are several, nearest to ``former``.
+    """The orthogonal matrix nearest to a square M; ties are broken by distance to ``former``.
 
-    M is singular where a cluster is empty.
+    M is singular if a cluster is empty.
     """
     U, s, Vt = scipy.linalg.svd(M, check_finite=False)
     rank = int(np.sum(s > len(s) * np.finfo(s.dtype).eps * s[0]))
@@ -150,9 +152,9 @@ def _rotate(M, former):
 
 
 def _change(objective):
-    """How far the last value is from any earlier one, relative to its distance from the first.
+    """Distance of the last value to the nearest earlier one, relative to that from the first.
 
-    Infinite for the first value, 0 if it is one of the earlier ones.
+    Infinite for the first value, 0 if it equals an earlier one.
     """
     *earlier, last = objective
     nearest = min((abs(last - value) for value in earlier), default=np.inf)

@@ -24,15 +24,14 @@ def dimsc(
     max_iter=100,
     callback=None,
 ):
-    """Learn smooth self-representations of all views that differ from each other.
+    """Learn smooth self-representations of all views that are diverse.
 
     Minimises ``sum_i ||X_i - X_i Z_i||_F^2 + lam_s sum_i tr(Z_i L_i Z_i^T) + lam_d sum_{i<j}
     tr(H K_i H K_j)`` with ``K_i = Z_i^T Z_i`` and ``H = I - 1 1^T / n``, whose last term is the
     Hilbert-Schmidt independence criterion (Cao et al. 2015); L_i is the Laplacian of the
-    graph of inner products. View by view a Sylvester equation is solved exactly, through the
-    eigenvectors of the Gram matrix of the view, which are kept, and those of the rest. The result
-    does not depend on the order of the samples, but may on that of the views, as the model is not
-    convex.
+    graph of inner products. For each view in turn, a Sylvester equation is solved exactly by
+    eigendecompositions; that of the Gram matrix is computed once. The result does not depend on
+    the order of the samples, but it may depend on that of the views, as the model is not convex.
 
     Parameters
     ----------
@@ -41,25 +40,25 @@ def dimsc(
         Weight of the smoothness.
     lam_d : float, default=20.0
         Weight of the diversity. Both defaults are the best of the documented settings on
-        Extended YaleB; the released demo's, 1 and 100, have half of their accuracy there.
+        Extended YaleB; those of the released demo, 1 and 100, give half of their accuracy there.
     normalize : bool, default=True
-        Scale samples to unit length. The released code does not; its weights then depend on the
-        units of the features.
+        Whether to scale samples to unit length. The released code does not, so that its weights
+        depend on the units of the features.
     signed : bool, default=False
-        Keep negative inner products in the graph, as the released code does, instead of 0. Its
-        Laplacian may then be indefinite and the model unbounded: on features of both signs the
-        iteration as a rule does not converge. On non-negative features there is no difference.
+        Whether to keep negative inner products in the graph, as the released code does, instead of
+        replacing them by 0. The Laplacian may then be indefinite and the model unbounded, and the
+        iteration usually does not converge. It makes no difference for non-negative features.
     tol : float, default=1e-4
-        On the decrease of the objective in a pass over the views, relative to it. The released
+        Tolerance on the relative decrease of the objective in a pass over the views. The released
         code makes 10 passes: ``tol=0, max_iter=10``.
     max_iter : int, default=100
-        Passes over the views.
+        Maximum number of passes over the views.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n). Its ``history`` has the
-        ``objective`` too.
+        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both of shape (v, n, n). ``history``
+        also contains the ``objective``.
 
     References
     ----------
@@ -118,5 +117,5 @@ def _centred_gram(Z):
 
 
 def _pairs(K):
-    """Sum of the inner products of any two."""
+    """Sum of the inner products of all pairs."""
     return float(sum(np.vdot(A, B) for i, A in enumerate(K) for B in K[:i]))

@@ -1,4 +1,4 @@
-"""The certified TLRR solver: Python's side of the core, for dense and sparse similarities."""
+"""The certified TLRR solver for dense and sparse similarities, on top of the core."""
 
 import numpy as np
 import scipy.sparse
@@ -46,7 +46,7 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
 
 
 class _History:
-    """What every block reports, and the relative gap of all of them after iteration k of each."""
+    """Reports of all blocks, merged into the relative gap after each iteration."""
 
     def __init__(self, callback, max_iter):
         self.callback, self.max_iter = callback, max_iter
@@ -69,15 +69,15 @@ class _History:
             scale += entries[at, 1]
             seconds = np.maximum(seconds, entries[at, 2])
         residual = gap / np.where(scale > 0, scale, 1.0)
-        # Of the point that is returned, which may not be that of the last iteration.
+        # The gap of the returned point, which may not be that of the last iteration.
         residual[length - 1 :] = gap_of_result
         return {"residual": residual, "seconds": seconds}
 
 
 def _on_one_pattern(W, model):
-    """Values (v, nnz) of sparse slices on the union of their patterns, that CSR pattern, screened.
+    """Values (v, nnz) of sparse slices on the union of their patterns, the pattern, its screening.
 
-    Where single tubes cannot be screened it holds all pairs of every component.
+    If single tubes cannot be screened, the pattern contains all pairs of every component.
     """
     n = W[0].shape[0]
     union = scipy.sparse.csr_array(sum(A != 0 for A in W))
@@ -95,7 +95,7 @@ def _on_one_pattern(W, model):
         full.sort_indices()
         pattern = _as_intp(full)
         data = _gather(W, **pattern)
-        # What is added is zero and joins nothing.
+        # Added entries are zero and connect nothing.
         screening = screening._replace(n_tubes=full.nnz)
     return data, pattern, screening
 

@@ -38,34 +38,34 @@ def etlmsc(
 ):
     """Learn the essential tensor of the random walks on all views.
 
-    P_i is the transition matrix of a Gaussian kernel (`graphs.rbf`, rows scaled to sum 1).
+    P_i is the transition matrix of a Gaussian kernel (`similarity.rbf`, rows scaled to sum 1).
     Minimises ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` subject to ``P = Z + E`` (Wu et al.
     2019, Eq. 11) by ADMM with penalties that double every iteration.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
-        Features as they are.
+        Features, which are not scaled.
     lam : float, optional
-        Weight of the misfit. None is ``11 / n``, the published 0.0055 at n = 2000: entries of P
-        shrink as 1 / n, and so does the lam at which Z and E come in together. Published values
-        run from 6 / n to 22 / n.
+        Weight of the misfit. None is ``11 / n``, the published 0.0055 at n = 2000: the entries of P
+        scale as 1 / n, and so does a suitable lam. Published values range from 6 / n to 22 / n.
     sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
         The transform along the samples, see `tsvd_msc`. **The published "dft" depends on the
         order of the samples.**
     axis : {0, 1}, default=0
-        Index of Z along which the transform runs: 0, the rows, as the released code does for most
-        data sets; 1, the columns, as it does for UCI-digit. The first needs no transform in its
+        Axis of Z along which the transform is applied: 0 (rows), as in the released code for most
+        data sets, or 1 (columns), as for UCI-digit. With 0 no transforms are needed during the
         iterations.
     tol : float, default=1e-6
-        On the largest entry of P - Z - E and of the changes of Z and E.
+        Tolerance on the largest entry of P - Z - E and of the changes of Z and E.
     max_iter : int, default=200
-        It takes 15 to 25.
+        Maximum number of iterations; 15 to 25 are usually sufficient.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z, signed, and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n).
+        ``representation`` Z, signed, and ``tensor`` ``|Z| + |Z|^T``, of shape
+        (v, n, n).
 
     References
     ----------
@@ -77,7 +77,7 @@ def etlmsc(
     P = graphs.kernel_similarities(views)
     P /= P.sum(axis=2, keepdims=True)
     if axis == 0:
-        # Column lengths do not change with the transform: all happens in its coordinates.
+        # The transform does not change column lengths, so iterate in its coordinates.
         P = transform.forward(P, axis=1)
     else:
         P = np.ascontiguousarray(P.transpose(0, 2, 1))
@@ -114,14 +114,14 @@ def etlmsc(
 
 
 def _shrink_lengths(F, t, axis):
-    """F with the length of every column (axis 0) or row (axis 1), over all slices, less t."""
+    """F with the length of every column (axis 0) or row (axis 1), over all slices, shrunk by t."""
     length = np.sqrt(np.einsum("ijk,ijk->k" if axis == 0 else "ijk,ijk->j", F, F))
     factor = 1.0 - t / np.maximum(length, t)
     return F * (factor if axis == 0 else factor[:, None])
 
 
 def _largest_entry(tensors, restore):
-    """Bounds of the largest entry on the samples from below, by rising cost; the last is exact."""
+    """Lower bounds of the largest entry, in order of increasing cost; the last is exact."""
     yield max(np.linalg.norm(T) for T in tensors) / np.sqrt(tensors[0].size)
     for columns in (slice(None, None, 16), slice(None)):
         for T in tensors:

@@ -1,4 +1,4 @@
-"""The published TLRR iteration, Algorithm 1 of Jia et al. (2021): Python's side of the core."""
+"""The published TLRR iteration, Algorithm 1 of Jia et al. (2021), on top of the core."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""All views side by side, for methods that look for one latent representation of them."""
+"""Concatenated views, for methods that learn one latent representation of all views."""
 
 import numpy as np
 import scipy.linalg
@@ -31,8 +31,8 @@ class Stack:
     def draw(self, n_rows, rng):
         """Uniform random numbers in [0, 1) of shape (n_rows, n), one column for every sample.
 
-        Columns are dealt out by a random projection of the samples, not by their positions:
-        permuting the samples permutes the columns.
+        Columns are assigned by the order of a random projection of the samples, so that permuting
+        the samples permutes the columns.
         """
         n, n_features = self._X.shape
         rank = np.argsort(self._X @ rng.uniform(size=n_features), kind="stable")

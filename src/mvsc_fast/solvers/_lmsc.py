@@ -27,41 +27,42 @@ def lmsc(
     random_state=None,
     callback=None,
 ):
-    """Learn one latent representation of all views, and how its samples explain each other.
+    """Learn one latent representation of all views and its self-representation.
 
     Minimises ``||[E_h; E_r]||_{2,1} + lam ||Z||_*`` subject to ``X = P H + E_h``,
     ``H = H Z + E_r`` and ``P^T P = I`` (Zhang et al. 2017) by ADMM, where X (D x n) stacks
     the views, H (K x n) is the latent representation and P (D x K) maps it to the features. The
-    released code steps to H with the wrong sign; these are the updates that follow from the
-    objective. The problem is not convex: the result depends on a random start, but not on the
-    order of the samples.
+    released code updates H with the wrong sign; the updates here follow from the objective. The
+    problem is not convex: the result depends on a random initialisation, but not on the order of
+    the samples.
 
-    Z stays in factored form, ``Z = J + H^T G - H_former^T G_former`` with a J of low rank, as the
-    multiplier of ``Z = J`` always is ``-mu H^T G``: an iteration costs O(n K^2) beside one
-    singular value decomposition of at most rank(J) + 2 K rows and columns.
+    Z is kept in factored form, ``Z = J + H^T G - H_former^T G_former`` with a low-rank J, because
+    the multiplier of ``Z = J`` is always ``-mu H^T G``. An iteration costs O(n K^2) plus one
+    singular value decomposition with at most rank(J) + 2 K rows and columns.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=0.1
-        Weight of the nuclear norm; 0.1 is the published demo's and gives the accuracy that the
-        literature reports on Extended YaleB.
+        Weight of the nuclear norm; 0.1 is the value of the published demo and gives the accuracy
+        that the literature reports on Extended YaleB.
     n_components : int, optional
-        K, at most the rank of the stacked views. None is 100 as published throughout, but no more
-        than a quarter of the samples: where K comes near their number, Z explains nothing.
+        Dimension K of the latent representation, at most the rank of the stacked views. None is
+        100, as published, or a quarter of the number of samples if that is smaller: Z is not
+        informative if K is close to the number of samples.
     tol : float, default=1e-6
-        On the largest absolute row sum of every constraint residual.
+        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
-        It takes 80 to 140.
+        Maximum number of iterations; 80 to 140 are usually sufficient.
     random_state : int, RandomState or None, default=None
-        Of the start of H, uniform in [0, 1).
+        Determines the initial H, uniform in [0, 1). Pass an int for reproducible results.
 
     Returns
     -------
     LatentResult
-        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both (1, n, n), and ``latent``, the
-        transpose of H, (n, K).
+        ``representation`` Z and ``tensor`` ``|Z| + |Z|^T``, both of shape (1, n, n), and
+        ``latent``, the transpose of H, of shape (n, K).
 
     References
     ----------

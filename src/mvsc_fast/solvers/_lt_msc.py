@@ -32,30 +32,31 @@ def lt_msc(
     mu=1e-4,
     callback=None,
 ):
-    """Learn self-representations of all views whose tensor has unfoldings of low rank.
+    """Learn self-representations of all views whose tensor has low-rank unfoldings.
 
     Minimises ``sum_m gamma_m ||Z_(m)||_* + lam ||[E_1; ...; E_V]||_{2,1}`` subject to
     ``X_i = X_i Z_i + E_i`` (Zhang et al. 2015, Eq. 5) by ADMM with one copy of Z for each of the
-    three unfoldings and penalties that double every iteration. These are the updates that follow
-    from the objective; the released code enters only one of the three copies into Z.
+    three unfoldings and penalties that double every iteration. The updates follow from the
+    objective; the released code uses only one of the three copies in the update of Z.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=2.0
-        Weight of the misfit. Over shuffled data sets 2 does best, between 0.5 and 10.
+        Weight of the misfit. Of values from 0.5 to 10, 2 is best on shuffled data sets.
     gamma : float or sequence of three floats, default=1.0
         Weights of the unfoldings along rows, columns and views.
     tol : float, default=1e-7
-        On the largest absolute row sum of every constraint residual.
+        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
-        It takes 35 to 45.
+        Maximum number of iterations; 35 to 45 are usually sufficient.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, both (v, n, n).
+        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
+        (v, n, n).
 
     References
     ----------

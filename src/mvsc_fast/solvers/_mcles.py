@@ -45,11 +45,11 @@ def mcles(
 
     Minimises ``||X - W H||_F^2 + alpha ||H - H S||_F^2 + beta ||S||_F^2 + gamma tr(F^T L_S F)``
     over W with columns in the unit ball, S with columns in the unit simplex and F with orthonormal
-    columns (Chen et al. 2020), in turns. X (D x n) stacks the views, H (d x n) is the latent
-    representation, L_S the Laplacian of (S + S^T) / 2 and F (n x n_clusters) its smallest
-    eigenvectors. The n quadratic programs of S share their Hessian and are solved together, with
-    certified gaps. The model is not convex: the result depends on a random start, but not on the
-    order of the samples.
+    columns (Chen et al. 2020), by alternating updates. X (D x n) stacks the views, H (d x n) is the
+    latent representation, L_S the Laplacian of (S + S^T) / 2 and F (n x n_clusters) its
+    eigenvectors with the smallest eigenvalues. The n quadratic programs for S share their Hessian
+    and are solved together, with certified gaps. The model is not convex: the result depends on a
+    random initialisation, but not on the order of the samples.
 
     Parameters
     ----------
@@ -57,26 +57,26 @@ def mcles(
         Samples are scaled to unit length.
     n_clusters : int, default=8
     alpha : float, default=0.8
-        Weight of the self-representation. This default and those of ``beta``, ``gamma`` and
-        ``n_components`` are the released demo's (MSRC-v1); no others are published.
+        Weight of the self-representation. The defaults of ``alpha``, ``beta``, ``gamma`` and
+        ``n_components`` are those of the released demo (MSRC-v1), the only published ones.
     beta : float, default=0.4
         Weight of the squared length of S.
     gamma : float, default=0.004
         Weight of the embedding.
     n_components : int, default=70
-        d.
+        Dimension d of the latent representation.
     tol : float, default=1e-2
-        On the change of the objective, relative to it.
+        Tolerance on the relative change of the objective.
     max_iter : int, default=30
-        It takes 5 to 15.
+        Maximum number of iterations; 5 to 15 are usually sufficient.
     random_state : int, RandomState or None, default=None
-        Of the starts of H and F, uniform in [0, 1).
+        Determines the initial H and F, uniform in [0, 1). Pass an int for reproducible results.
 
     Returns
     -------
     LatentResult
-        ``representation`` S (1, n, n), ``latent``, the transpose of H, (n, d), and ``embedding`` F
-        (n, n_clusters). Its ``history`` has the ``objective`` too.
+        ``representation`` S of shape (1, n, n), ``latent``, the transpose of H, of shape (n, d),
+        and ``embedding`` F of shape (n, n_clusters). ``history`` also contains the ``objective``.
 
     References
     ----------
@@ -120,10 +120,10 @@ def mcles(
 
 
 def _codebook(X, H, W, enough):
-    """W that minimises ``||X - W H||_F^2`` with columns in the unit ball, by ADMM from W.
+    """Minimise ``||X - W H||_F^2`` over W with columns in the unit ball, by ADMM from W.
 
-    At most 99 steps with growing penalty, until the squared change is ``enough``. As published,
-    the result is the copy that fits X, whose columns may be slightly too long.
+    Stops after 99 steps with growing penalty, or if the squared change is below ``enough``. As
+    published, the result is the copy that fits X, whose columns may be slightly longer than 1.
     """
     h, Q = scipy.linalg.eigh(H @ H.T, check_finite=False)
     XH = X @ H.T
@@ -145,7 +145,7 @@ def _square(A):
 
 
 def _relative_change(values):
-    """Of the last value, relative to the one before; infinite for the first."""
+    """Change of the last value relative to the previous one; infinite for the first."""
     if len(values) < 2:
         return np.inf
     return abs(values[-1] - values[-2]) / abs(values[-2])

@@ -1,4 +1,4 @@
-"""What makes a solver on validated data the public function of a method."""
+"""Decorator that makes a solver on validated data the public function of a method."""
 
 import functools
 import inspect
@@ -11,30 +11,31 @@ from .._utils.documentation import completed
 from .._utils.threads import limit_threads, use_threads
 from .._utils.validation import check_integer, check_number, check_option
 
-COMMON = """What all functions have in common.
+COMMON = """Parameters that all functions share.
 
 Parameters
 ----------
 mu : float
-    First penalty.
+    Initial penalty.
 rho : float
-    Growth of the penalty per iteration.
+    Growth factor of the penalty per iteration.
 mu_max : float
-    Cap of the penalty.
+    Maximum penalty.
 n_threads : int, optional
-    None follows OMP_NUM_THREADS and the CPUs allowed. At most four are used for each CPU.
+    Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that the
+    process may use.
 callback : callable, optional
     Called with an `IterationState` after every iteration; returning True stops the run.
 
 Raises
 ------
 ValueError
-    If the data or a parameter are invalid; the message says what and where.
+    If the data or a parameter are invalid.
 """
 
 
 def either(word, check):
-    """The check of a parameter that may also be ``word``: None, or a string such as "auto"."""
+    """Check for a parameter that may also be ``word``: None, or a string such as "auto"."""
 
     def check_either(value, name):
         if value is word or (isinstance(value, str) and value == word):
@@ -48,7 +49,7 @@ def either(word, check):
 
 
 def option(*options):
-    """The check of a parameter that is one of some strings."""
+    """Check for a parameter that must be one of some strings."""
     return partial(check_option, options=options)
 
 
@@ -92,21 +93,21 @@ CHECKS = {
 
 
 def method(check_data, **checks):
-    """Decorator: a solver on validated data becomes a function that checks what it is given.
+    """Decorate a solver on validated data so that it validates its arguments.
 
     Parameters
     ----------
     check_data : callable
-        Turns the first argument into the validated form; items of it have n_samples rows.
+        Returns the first argument in validated form; its items have n_samples rows.
     **checks : callable
         ``check(value, name)`` for every parameter that is not in `CHECKS`; returns the value.
 
     Notes
     -----
-    Parameters are checked before the data. Two attributes serve the estimators:
-    ``function.checks``, by name, and ``function.solve(data, **parameters)``, which takes
-    validated data. A solver that has ``n_threads`` receives their number; all other libraries
-    have one thread throughout (see `threads`).
+    Parameters are checked before the data. The estimators use two attributes of the function:
+    ``function.checks``, a dict by name, and ``function.solve(data, **parameters)``, which takes
+    validated data. A solver with a parameter ``n_threads`` receives the resolved number; all other
+    libraries use one thread (see `threads`).
     """
 
     def decorate(solver):

@@ -13,7 +13,7 @@ RHO_MAX = 1e13
 
 
 class ThinView:
-    """One view through its thin SVD, X = U S V^T, and its variables in the coordinates of U.
+    """One view by its thin SVD, X = U S V^T, with its variables in the coordinates of U.
 
     Products and norms of the methods do not change when X is replaced by R = S V^T, so the cost
     does not grow with the number of features. With a ``transform`` along the samples, ``basis`` is
@@ -49,7 +49,7 @@ class ThinView:
         """V^T (Z - B) for the Z that minimises ``ratio ||X - X Z - E + y||^2 + ||Z - B||^2``.
 
         As ``Z = B + V (shrunk s C - (1 - shrunk) V^T B)`` with ``C = ratio (R - E + y)`` and
-        ``shrunk = 1 / (1 + ratio s^2)``, V^T B is all of B it takes; `add` completes Z.
+        ``shrunk = 1 / (1 + ratio s^2)``, only V^T B is needed; `add` completes Z.
         """
         shrunk = 1.0 / (1.0 + ratio * self.s**2)
         SC = self.R - self.E
@@ -78,17 +78,17 @@ class ThinView:
 
 
 def common_coordinates(thin):
-    """A basis Q of all columns of all bases V, into whose coordinates Q^T V these are brought.
+    """A basis Q of the common span of all bases V, which are replaced by their coordinates Q^T V.
 
     Representations start at zero and change by ``Z_i <- B + V_i C`` and by shrinking singular
-    values of frontal slices or unfoldings, also after a transform along the views. Neither leaves
-    the columns' common span, so methods may iterate on Q^T Z, with as many rows as all views have
-    independent features.
+    values of frontal slices or unfoldings, also after a transform along the views. Both keep the
+    columns in the common span, so methods may iterate on Q^T Z, whose number of rows is the rank of
+    the concatenated views.
 
     Returns
     -------
     Basis
-        Of the matrix Q of shape (n, D), or of None, the identity, where D would not be below n.
+        The basis Q of shape (n, D), or the identity if D is not below n.
     """
     n = len(thin[0].basis)
     if sum(view.basis.shape[1] for view in thin) >= n:
@@ -130,7 +130,7 @@ def largest_row_sum(A):
 def mean_row_norm(A):
     """A lower bound of `largest_row_sum`: root of the mean squared row length of all slices.
 
-    A may be in the coordinates of fewer rows than the n that its columns are for.
+    A may have fewer rows than the n samples, if it is in the coordinates of a basis.
     """
     return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[2])
 
@@ -138,21 +138,21 @@ def mean_row_norm(A):
 def solve_tsvd(thin, shrink, restore, run, *, lam, update):
     """ADMM for ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
 
-    Xie et al. 2018, Algorithm 1, with penalties mu of X = X Z + E and rho of Z = G that start
-    alike and double every iteration, each up to its cap.
+    Xie et al. 2018, Algorithm 1. The penalties mu of X = X Z + E and rho of Z = G start at the same
+    value and double every iteration, each up to its maximum.
 
     Parameters
     ----------
     thin : list of ThinView
     shrink : callable
         ``shrink(T, t)`` is the proximal map of t times the tensor nuclear norm, in place, in the
-        coordinates that the bases of the views are in.
+        coordinates of the bases of the views.
     restore : callable
-        From those coordinates to the samples.
+        Maps these coordinates back to samples.
     run : Run
-        With the penalty mu.
+        The iteration, with penalty mu.
     lam, update
-        See `mvsc_fast.tsvd_msc`.
+        See `solvers.tsvd_msc`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a solver returns."""
+"""Results of the solvers."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from .._utils.short_repr import ShortRepr
 
 @dataclass(repr=False)
 class RepresentationResult(ShortRepr):
-    """Learned relations between samples, one matrix for each view.
+    """Self-representations, one for each view.
 
     Attributes
     ----------
@@ -19,8 +19,8 @@ class RepresentationResult(ShortRepr):
     n_iter : int
     converged : bool
     history : dict of ndarray
-        ``residual``, what is compared with ``tol`` (or, where that is cheaper, a lower bound of
-        it while that exceeds ``tol``), and ``seconds``.
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
     representation: np.ndarray
@@ -39,7 +39,7 @@ class RepresentationResult(ShortRepr):
 
 @dataclass(repr=False)
 class LatentResult(RepresentationResult):
-    """Learned relations between samples, one matrix for all views, and what they were learned on.
+    """Self-representation of a latent representation that all views share.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class LatentResult(RepresentationResult):
     n_iter, converged, history
         As in `RepresentationResult`.
     latent : ndarray of shape (n, K)
-        The latent representation that the views share, one row for every sample.
+        The latent representation, one row for every sample.
     embedding : ndarray of shape (n, n_clusters) or None
-        Rows to be clustered, where the method finds them itself.
+        Rows to be clustered, if the method computes an embedding.
     """
 
     latent: np.ndarray
@@ -59,22 +59,22 @@ class LatentResult(RepresentationResult):
 
 @dataclass(repr=False)
 class RotationResult(ShortRepr):
-    """Clusters that rotated spectral embeddings of the views agree on.
+    """Clusters from the alignment of spectral embeddings by rotations.
 
     Attributes
     ----------
     labels : ndarray of shape (n,) of int
-        From 0 without gaps; some of the clusters asked for may have stayed empty.
+        Consecutive numbers from 0; there may be fewer clusters than requested.
     embedding : ndarray of shape (n, n_clusters)
-        Weighted mean of the rotated embeddings; the largest entry of a row names the cluster.
+        Weighted mean of the rotated embeddings; the label of a sample is the argmax of its row.
     embeddings : ndarray of shape (v, n, n_clusters)
-        F, orthonormal columns.
+        The spectral embeddings F_i, with orthonormal columns.
     rotations : ndarray of shape (v, n_clusters, n_clusters)
-        R, orthogonal.
+        The orthogonal matrices R_i.
     weights : ndarray of shape (v,)
-        Of the views, with sum 1.
+        Weights of the views; they sum to 1.
     n_iter, converged, history
-        As in `RepresentationResult`; ``history`` has the ``objective`` too.
+        As in `RepresentationResult`; ``history`` also contains the ``objective``.
     """
 
     labels: np.ndarray
@@ -94,13 +94,13 @@ class RecoveryResult(ShortRepr):
     Attributes
     ----------
     low_rank : ndarray of shape (v, n, n)
-        L as the iteration leaves it, symmetric up to the last residual.
+        L after the last iteration, symmetric up to the last residual.
     error : ndarray of shape (v, n, n)
-        The sparse tensor, W - L up to the last residual.
+        The sparse tensor, equal to W - L up to the last residual.
     n_iter : int
     converged : bool
     history : dict of ndarray
-        ``residual`` and ``seconds`` of every iteration.
+        ``residual`` and ``seconds`` since the start, after every iteration.
     """
 
     low_rank: np.ndarray
@@ -111,7 +111,7 @@ class RecoveryResult(ShortRepr):
 
     @property
     def tensor(self):
-        """L averaged with its transpose, shape (v, n, n): the input of other recovery methods."""
+        """L averaged with its transpose, of shape (v, n, n)."""
         return (self.low_rank + self.low_rank.transpose(0, 2, 1)) / 2
 
 
@@ -122,30 +122,31 @@ class TLRRResult(ShortRepr):
     Attributes
     ----------
     tensor : ndarray of shape (v, n, n), or list of v csr_arrays
-        The low-rank tensor L, sparse where the input was.
+        The low-rank tensor L, sparse if the input was sparse.
     n_iter : int
-        Iterations made, fast-forwarded ones included.
+        Number of iterations, including fast-forwarded ones.
     converged : bool
         Whether the residual fell below ``tol``.
     solver : str
         "ialm" or "dual".
     parameters : dict
-        omega1, alpha and lam, and ``sample_weight`` where it was given.
+        omega1, alpha and lam, and ``sample_weight`` if it was given.
     history : dict of ndarray
         One entry per iteration: ``residual``, ``seconds`` since the start, and for "ialm" the
         penalty ``mu`` and the ``rank`` per view of the frontal block. The residual of "dual" is
-        the relative gap; as a gap costs an eigenproblem, some iterations repeat the last known.
+        the relative gap. Since a gap costs an eigenproblem, it is not computed in every iteration;
+        the others repeat the previous value.
     n_fast_forward : int
-        Iterations that were a scalar update, as all blocks were zero ("ialm" only).
+        Number of iterations that were scalar updates because all blocks were zero ("ialm" only).
     eigen_seconds : float
         Time spent in eigenproblems of frontal slices.
     gap : float or None
         Relative duality gap, certified ("dual" only): the objective is within
         ``gap * lam * ||L||_F^2`` of its minimum.
     error_bound : float or None
-        ``||L - L*||_F`` is at most this ("dual" only).
+        Upper bound of ``||L - L*||_F``, where L* is the minimiser ("dual" only).
     blocks : ndarray of shape (n,) or None
-        Independent block of every sample ("dual" only).
+        Number of the independent block of every sample ("dual" only).
     """
 
     tensor: np.ndarray
@@ -166,14 +167,15 @@ class TLRRResult(ShortRepr):
         return self.parameters["lam"]
 
     def objective(self, W):
-        """TLRR objective of ``tensor`` for the input W of shape (v, n, n), Jia et al. Eq. (7)."""
+        """TLRR objective (Jia et al., Eq. 7) of ``tensor`` for the input W of shape (v, n, n)."""
         return objective(self.tensor, W, **self.parameters)
 
 
 def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
     """Value of the TLRR model at L: nuclear norms, tube lengths and the squared misfit to W.
 
-    With sample weights, of the tensors in which sample p is repeated sample_weight[p] times.
+    With sample weights, it is that of the tensors in which sample p is repeated sample_weight[p]
+    times.
     """
     omega2 = 1.0 - omega1
     L, W = np.asarray(L, dtype=np.float64), np.asarray(W)

@@ -1,4 +1,4 @@
-"""What every iteration repeats: its penalty, its residuals, and when it ends."""
+"""Penalty, residuals and stopping rule of an iteration."""
 
 import time
 
@@ -63,10 +63,10 @@ class Run:
         return len(self._residuals)
 
     def largest(self, *measures):
-        """Largest of some numbers and, while they do not exceed ``tol``, of costlier ones.
+        """Largest of some numbers, some of which may be given as callables that compute them.
 
-        Where a number exceeds ``tol`` already, a callable that would compute a number cannot
-        make the iteration stop and is not called.
+        A callable is not called if a previous number exceeds ``tol``, because the iteration cannot
+        stop then.
         """
         value = max(measure for measure in measures if not callable(measure))
         for measure in filter(callable, measures):
@@ -76,7 +76,7 @@ class Run:
         return value
 
     def record(self, *measures):
-        """End the iteration with their `largest` as its residual, and tell the callback."""
+        """End the iteration with the `largest` number as its residual, and call the callback."""
         residual = float(self.largest(*measures))
         self._residuals.append(residual)
         self._seconds.append(time.perf_counter() - self._start)

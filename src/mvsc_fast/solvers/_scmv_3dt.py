@@ -40,33 +40,35 @@ def scmv_3dt(
     Minimises ``||Z||_tnn + lam ||X - X * Z||_F^2 + alpha ||Z||_1 + beta sum_{i != j}
     ||Z_i - Z_j||_F^2`` (Yin et al. 2019, as quoted by Jia et al. 2021), where * is the t-product
     and the norm the mean of the nuclear norms in the Fourier domain along the views. No code was
-    released: the ADMM is derived, with one copy of Z for the nuclear and one for the l1 norm.
-    For more than three views the result depends on the order of the views, as the t-product does;
-    it never depends on the order of the samples.
+    released; the ADMM here has one copy of Z for the nuclear norm and one for the l1 norm. For more
+    than three views the result depends on the order of the views, as the t-product does. It does
+    not depend on the order of the samples.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=10.0
-        Weight of the misfit. The defaults of the three weights did best of 36 combinations over
+        Weight of the misfit. The defaults of the three weights are the best of 36 combinations on
         shuffled data sets; no values are published.
     alpha : float, default=0.1
         Weight of the l1 norm.
     beta : float, default=0.001
         Weight of the differences between views.
     features : {"pca", "pad"}, default="pca"
-        The t-product needs views of one dimension: "pca" projects every view on its leading
-        singular vectors (uncentred), as many as the smallest dimension; "pad" adds zeros
-        up to the largest, which keeps all inner products within a view.
+        How to obtain views with the same number of features, as the t-product requires. "pca"
+        projects every view onto its leading singular vectors (uncentred), as many as the smallest
+        view has features; "pad" appends zeros up to the largest, which preserves inner products.
     tol : float, default=1e-6
-        On the largest entry of both constraint residuals and of the change of Z.
+        Tolerance on the largest entry of both constraint residuals and of the change of Z.
     max_iter : int, default=200
+        Maximum number of iterations.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z, its sparse copy, and ``tensor`` ``|Z| + |Z|^T``, both (v, n, n).
+        ``representation``, the sparse copy of Z, and ``tensor`` ``|Z| + |Z|^T``, both of shape
+        (v, n, n).
 
     References
     ----------
@@ -123,7 +125,7 @@ def _equal_features(views, features):
     out = np.empty((len(dense), d, n), dtype=dense[0].dtype)
     for i, X in enumerate(dense):
         U, s, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-        # Singular vectors have no sign of their own, but the t-product adds views.
+        # The sign of singular vectors is arbitrary, but the t-product adds views.
         sign = np.where(Vt.sum(axis=1) < 0, -1.0, 1.0)
         out[i] = (U[:, :d] * (sign * s)[:d]).T
     return out

@@ -1,4 +1,4 @@
-"""Quadratic programs over the unit simplex, many at once."""
+"""Simultaneous quadratic programs over the unit simplex."""
 
 import numpy as np
 import scipy.linalg
@@ -8,17 +8,17 @@ BLOCK = 2**16  # entries of the rows handled together, which stay in cache
 
 
 def project_rows(V, tau=None):
-    """Nearest points of the unit simplex to the rows of V, exactly.
+    """Project the rows of V onto the unit simplex, exactly.
 
-    They are ``max(V - top - tau, 0)`` with top the largest entry of a row and tau in [-1, 0) the
-    root of a convex piecewise linear function. Newton's method finds it in finitely many steps
-    (Michelot 1986), in one or two from a tau close by.
+    The projections are ``max(V - top - tau, 0)``, where top is the largest entry of a row and tau
+    in [-1, 0) the root of a convex piecewise linear function. Newton's method finds it in finitely
+    many steps (Michelot 1986), and in one or two steps from a nearby tau.
 
     Parameters
     ----------
     V : ndarray of shape (m, n)
     tau : ndarray of shape (m,), optional
-        Where to start, below 0.
+        Initial values, below 0.
 
     Returns
     -------
@@ -42,10 +42,9 @@ def project_rows(V, tau=None):
 def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     """Minimise ``ridge |s_i|^2 + |H s_i|^2 + <c_i, s_i>`` over the unit simplex for every row.
 
-    Accelerated projected gradient for strongly convex functions (Nesterov), with momentum
-    constant. On the simplex all s have the same sum, so H may be centred: what all its columns have
-    in common would only slow the method down. The one factorisation is that of the centred
-    H H^T, whose largest eigenvalue sets the step.
+    Uses the accelerated projected gradient method for strongly convex functions (Nesterov), with
+    constant momentum. On the simplex all s have the same sum, so H may be centred, which speeds up
+    convergence. The largest eigenvalue of the centred H H^T determines the step size.
 
     Parameters
     ----------
@@ -54,9 +53,9 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
         Positive.
     C : ndarray of shape (m, n)
     S : ndarray of shape (m, n)
-        Start, rows on the simplex.
+        Initial values, rows on the simplex.
     tol : float
-        On the duality gap, which bounds the distance to the minimum.
+        Tolerance on the duality gap, which bounds the distance to the minimum.
     max_iter : int
 
     Returns

@@ -24,7 +24,7 @@ def snn(
     n_threads=None,
     callback=None,
 ):
-    """Split a similarity tensor into a part whose unfoldings have low rank and a sparse part.
+    """Split a similarity tensor into a part with low-rank unfoldings and a sparse part.
 
     Minimises ``sum_m a_m ||L_(m)||_* + ||E||_1`` subject to ``W = L + E`` by ADMM with one copy of
     L for each of the three unfoldings (the norm of Liu et al. 2013, Eq. 9). As the slices of W are
@@ -33,27 +33,27 @@ def snn(
     Parameters
     ----------
     W : array of shape (v, n, n), or list of v arrays of shape (n, n)
-        Symmetric similarities. Never changed.
+        Symmetric similarities; not modified.
     weights : float or pair of floats, optional
-        a_m: of rows and columns, and of the views; None is ``sqrt(n) / 3`` for all. Dividing by
-        a common factor gives the form with a weight on E.
+        Weights a_m of the unfoldings: one for rows and columns, one for the views. None is
+        ``sqrt(n) / 3`` for all. Dividing by a common factor gives the form with a weight on E.
     tol : float, default=1e-8
-        On the largest entry of L_m + E - W and of the changes of L_m and E.
+        Tolerance on the largest entry of L_m + E - W and of the changes of L_m and E.
     max_iter : int, default=500
-        It takes about 200.
+        Maximum number of iterations; about 200 are usually sufficient.
 
     Returns
     -------
     RecoveryResult
-        ``low_rank`` L, the copy of the rows, to which the others are equal up to the last
-        residual, ``tensor``, its mean with the transpose, and ``error`` E, all (v, n, n).
+        ``low_rank`` L (the copy of the rows; the others are equal up to the last residual),
+        ``tensor``, the mean of L and its transpose, and ``error`` E, all of shape (v, n, n).
 
     Raises
     ------
     ValueError
-        If W or a parameter is invalid; the message says what and where.
+        If W or a parameter is invalid.
     MemoryError
-        If the solver would need more memory than there is; nothing was allocated then.
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     References
     ----------
@@ -81,7 +81,7 @@ def snn(
 
 
 def _view_mapper(gram, t):
-    """v x v matrix that shrinks the singular values of an unfolding with this Gram matrix by t."""
+    """v x v matrix that shrinks by t the singular values of an unfolding with this Gram matrix."""
     values, vectors = np.linalg.eigh(gram)
     s = np.sqrt(np.maximum(values, 0.0))
     return (vectors * (1.0 - t / np.maximum(s, t) if t > 0 else 1.0)) @ vectors.T

@@ -6,18 +6,18 @@ import numpy as np
 def sylvester(left, right, QC):
     """Z with ``A Z + Z B = C`` for ``A = Q diag(a) Q^T`` and ``B = R diag(b) R^T``.
 
-    ``Z = Q [ (Q^T C R)_ij / (a_i + b_j) ] R^T``, where an entry with a_i + b_j = 0 is 0: the
-    solution of least length if there are several, and of least squares if there is none.
+    ``Z = Q [ (Q^T C R)_ij / (a_i + b_j) ] R^T``, in which entries with a_i + b_j = 0 are set to 0.
+    This is the solution of minimum norm, or the least-squares solution if there is none.
 
     Parameters
     ----------
     left : tuple of ndarrays (a, Q)
-        a of shape (r,) and Q of shape (m, r). Eigenvectors to which C is orthogonal may be left
-        out, so that an equation of low rank stays one.
+        a of shape (r,) and Q of shape (m, r). Eigenvectors to which C is orthogonal may be
+        omitted, so that a low-rank equation stays of low rank.
     right : tuple of ndarrays (b, R)
         Shapes (n,) and (n, n).
     QC : ndarray of shape (r, n)
-        Q^T C, which callers keep while C and A stay.
+        Q^T C, which callers reuse while C and A do not change.
 
     Returns
     -------

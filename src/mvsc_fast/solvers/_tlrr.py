@@ -56,95 +56,98 @@ def tlrr(
     callback=None,
     sample_weight=None,
 ):
-    """Clean a multi-view similarity tensor by tailored low-rank representation.
+    """Recover a low-rank tensor from multi-view similarities by TLRR.
 
-    Minimises over tensors L with symmetric frontal slices (Jia et al. 2021, Eq. 7)::
+    TLRR (tailored low-rank representation; Jia et al. 2021, Eq. 7) minimises over tensors L with
+    symmetric frontal slices::
 
         omega1 * sum_i ||L_i||_* + omega2 * sum_j (||L_(j)||_* + alpha * ||L_(j)||_{2,1})
             + lam * ||W - L||_F^2,        omega2 = 1 - omega1
 
-    with L_i the n x n slice of view i, L_(j) the v x n slice of sample j, whose 2,1 norm sums the
-    lengths of the tubes L[:, j, k].
+    where L_i is the n x n slice of view i, and L_(j) the v x n slice of sample j. Its 2,1 norm is
+    the sum of the lengths of the tubes L[:, j, k].
 
     Parameters
     ----------
     W : array of shape (v, n, n), or list of v arrays or sparse matrices of shape (n, n)
-        Symmetric similarities, float32 or float64; other numbers become float64. A
-        slice that is not symmetric is averaged with its transpose, with a warning. Never changed.
-        Sparse input gives sparse output and is never made dense beyond its independent blocks
-        ("dual" only).
+        Symmetric similarities, float32 or float64; other types are converted to float64. W is not
+        modified. A slice that is not symmetric is averaged with its transpose, with a warning.
+        Sparse input gives sparse output; only its independent blocks are made dense ("dual" only).
     omega1 : float in [0, 1], default=0.5
-        Weight of the frontal nuclear norms; the paper finds 0.3 to 0.7 good.
+        Weight of the frontal nuclear norms. The paper recommends 0.3 to 0.7.
     alpha : float, default=9.0
-        Weight of the tube lengths against the nuclear norms of the row slices. The paper uses 4 to
-        9; at 9 the dual solver needs the fewest iterations on `similarity.self_representation`, at
-        equal accuracy.
+        Weight of the tube lengths relative to the nuclear norms of the row slices. The paper uses 4
+        to 9; with 9 the dual solver needs the fewest iterations on
+        `similarity.self_representation`, with the same accuracy.
     lam : float, optional
-        Weight of the misfit. It has a meaning only together with the scale of W: a tube survives
-        if it is longer than about ``omega2 * alpha / (2 * lam)``. None derives it from
-        ``n_neighbors``.
+        Weight of the misfit, which depends on the scale of W: a tube is kept if it is longer than
+        about ``omega2 * alpha / (2 * lam)``. None derives it from ``n_neighbors``.
     n_neighbors : int, default=15
-        Mean number of similar samples that each sample keeps: lam is chosen such that as many
-        tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``, at most all that
-        are not zero. Not used if lam is given. The best value depends on W; `label_predictability`
-        compares labels of several values without knowing the true ones.
+        Mean number of neighbours of a sample after thresholding. It determines lam such that this
+        many tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``, or all
+        non-zero tubes if there are fewer. Ignored if lam is given. The best value depends on W;
+        compare several by `label_predictability`, which needs no true labels.
     solver : {"dual", "ialm"}, default="dual"
-        "dual" finds the exact minimiser in a few steps and certifies how close it is; "ialm" is the
-        published iteration (Algorithm 1), for reproducing the paper.
+        "dual" computes the exact minimiser in a few steps, with a certificate of its accuracy.
+        "ialm" is the published iteration (Algorithm 1); use it to reproduce the paper.
     tol : float, optional
-        "dual": relative duality gap, by default 1e-3, below which labels do not change; 1e-4 bounds
-        the relative error of L by 1e-2, and the true error is about ten times smaller. "ialm": the
-        largest entry of all constraint residuals, by default 1e-4 as in the authors' code; lower it
-        for a W of small entries, 1e-2 and less.
+        "dual": tolerance on the relative duality gap, by default 1e-3. Labels do not change below.
+        A gap of 1e-4 bounds the relative error of L by 1e-2; the true error is about ten times
+        smaller. "ialm": tolerance on the largest entry of all constraint residuals, by default 1e-4
+        as in the authors' code. Lower it if the entries of W are 1e-2 or less.
     max_iter : int, optional
-        By default 100 for "dual", which usually converges in 1 to 10 iterations, and 500 for
-        "ialm". 0 with "dual" returns the tube shrinkage of W alone, with its certificate: the first
-        step of the solver, not the minimiser.
+        Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
+        and 500 for "ialm". With "dual", 0 returns the tube shrinkage of W, which is the first step
+        of the solver and not the minimiser, with its certificate.
     mu : float, default=1e-4
-        First penalty ("ialm" only).
+        Initial penalty ("ialm" only).
     rho : float, default=1.1
-        Growth of the penalty per iteration ("ialm" only).
+        Growth factor of the penalty per iteration ("ialm" only).
     mu_max : float, default=1e10
-        Cap of the penalty ("ialm" only).
+        Maximum penalty ("ialm" only).
     callback : callable, optional
-        Called with an `IterationState` after every iteration; returning True stops the run.
+        Function that is called with an `IterationState` after every iteration. If it returns True,
+        the solver stops.
     sample_weight : array of shape (n,), optional
-        How many samples each row and column of W stands for, positive; None: one each ("dual"
-        only; needs ``lam``). See Notes.
+        Positive weight of each sample, i.e. the number of samples that each row and column of W
+        represents; None is 1 for all ("dual" only; requires ``lam``). See Notes.
 
     Returns
     -------
     TLRRResult
-        ``tensor`` (v, n, n), ``n_iter``, ``converged``, ``history``, ``parameters`` (lam among
-        them) and ``objective(W)``; "dual" adds ``gap``, ``error_bound`` and ``blocks``.
+        ``tensor`` of shape (v, n, n), ``n_iter``, ``converged``, ``history``, ``parameters``
+        (including lam) and ``objective(W)``; for "dual" also ``gap``, ``error_bound`` and
+        ``blocks``.
 
     Raises
     ------
     ValueError
-        If W or a parameter is invalid; the message says what and where.
+        If W or a parameter is invalid.
     MemoryError
-        If the solver would need more memory than there is; nothing was allocated then.
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     Warns
     -----
     UserWarning
-        If no tube of W is as long as the threshold, with the lam that would keep some.
+        If no tube of W exceeds the threshold; the message suggests a lam.
 
     Notes
     -----
-    With ``sample_weight`` m the problem is that of sum(m) samples among which sample p stands m_p
-    times, solved at the cost of n: its minimiser repeats rows and columns as its W does. With
-    ``D = diag(m)`` and ``M_i = D^1/2 L_i D^1/2`` the terms of the expanded problem are::
+    With ``sample_weight`` m, the problem is equivalent to that of sum(m) samples in which sample p
+    is repeated m_p times, because the minimiser repeats rows and columns as W does; the cost is
+    that of n samples. With ``D = diag(m)`` and ``M_i = D^1/2 L_i D^1/2`` the terms of the expanded
+    problem are::
 
         omega1 * sum_i ||M_i||_*  +  omega2 * sum_p sqrt(m_p) ||M_(p)||_*
             +  omega2 * alpha * sum_pq sqrt(m_p m_q) |M[:, p, q]|
             +  lam * sum_i ||D^1/2 W_i D^1/2 - M_i||_F^2
 
-    ``tensor`` is L, shape (v, n, n); ``gap`` and ``error_bound`` are those of the expanded tensor
-    ``np.repeat(np.repeat(L, m, axis=1), m, axis=2)``. An entry W[i, p, p] is the similarity among
-    the copies of p. For data with many equal samples take
-    ``np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)`` of all
-    views side by side: W of the distinct samples, and the counts as weights. m need not be whole.
+    ``tensor`` is L of shape (v, n, n); ``gap`` and ``error_bound`` are those of the expanded tensor
+    ``np.repeat(np.repeat(L, m, axis=1), m, axis=2)``. An entry W[i, p, p] is the similarity between
+    copies of p. For data with many equal samples, apply
+    ``np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)`` to the
+    concatenated views, compute W from the distinct samples and use the counts as weights. Weights
+    need not be integers.
 
     References
     ----------
@@ -164,8 +167,8 @@ def tlrr(
     if solver == "dual":
         if sample_weight is not None and len(sample_weight) != W[0].shape[0]:
             raise ValueError(
-                f"sample_weight has {len(sample_weight)} entries, W has {W[0].shape[0]} samples: "
-                "give one weight for each"
+                f"sample_weight has {len(sample_weight)} entries, but W has {W[0].shape[0]} "
+                "samples: expected one weight per sample"
             )
         return _warned(solve_dual(W, sample_weight=sample_weight, **common), W)
     if _is_sparse(W):
@@ -176,7 +179,7 @@ def tlrr(
 
 
 def _weight(W, omega1, alpha, n_neighbors, sample_weight):
-    """The lam at which ``n_neighbors`` tubes per sample exceed the threshold."""
+    """The lam for which ``n_neighbors`` tubes per sample exceed the threshold."""
     if omega1 == 1.0 or alpha == 0.0:
         raise ValueError(
             "n_neighbors sets the tube threshold, which is zero for omega1=1 or alpha=0: give lam"
@@ -189,10 +192,10 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
 
 
 def _warned(result, W):
-    """The result, with a warning where no tube of W exceeds the threshold.
+    """The result, with a warning if it is zero because no tube of W exceeds the threshold.
 
-    The result is zero then. A tube w enters L at the latest where ``2 lam |w|^2`` exceeds its
-    norms in the objective, ``omega1 sum_i |w_i| + omega2 (1 + alpha) |w|``.
+    A tube w is non-zero in L if ``2 lam |w|^2`` exceeds its norms in the objective,
+    ``omega1 sum_i |w_i| + omega2 (1 + alpha) |w|``.
     """
     if any(A.nnz if scipy.sparse.issparse(A) else A.any() for A in result.tensor):
         return result
@@ -211,7 +214,7 @@ def _warned(result, W):
 
 
 def _longest_tube(W):
-    """The entries of all slices where the sum of their squares is largest, float64."""
+    """The tube of W with the largest length, float64."""
     if isinstance(W, np.ndarray):
         j, k = divmod(int(np.einsum("ijk,ijk->jk", W, W).argmax()), W.shape[2])
         return W[:, j, k].astype(np.float64)

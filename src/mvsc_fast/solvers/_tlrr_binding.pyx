@@ -1,4 +1,4 @@
-"""Python's door to the compiled TLRR solvers: arguments, callbacks and exceptions."""
+"""Python binding of the compiled TLRR solvers: arguments, callbacks and exceptions."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memset
@@ -31,7 +31,7 @@ Screening = namedtuple("Screening", "labels n_blocks largest n_tubes bound")
 
 
 cdef class Caller:
-    """The Python side of a run: its callbacks, and what they raised."""
+    """The callbacks of a run, and the exceptions that they raised."""
     cdef object report
     cdef object error
     cdef Py_ssize_t v
@@ -55,7 +55,7 @@ cdef int on_progress(const mvsc_tlrr_state *state, void *context) noexcept with 
 
 
 cdef class Problem:
-    """What the core is told of a problem, all but the values of its slices."""
+    """Description of a problem for the core, without the values of its slices."""
     cdef Source source
     cdef mvsc_tlrr_options options
     cdef object arrays          # that both point into
@@ -82,21 +82,21 @@ cdef class Problem:
 
 
 def screen(data, Py_ssize_t n, indptr=None, indices=None, **model):
-    """Split a problem into blocks that its minimiser does not connect.
+    """Split a problem into independent blocks.
 
     Parameters
     ----------
     data, n, indptr, indices
-        As for `solve`; all patterns will do.
+        As for `solve`, on any pattern.
     **model
         omega1, alpha, lam and sample_weight.
 
     Returns
     -------
     Screening
-        ``labels``, the block of every sample; ``n_blocks``; ``largest``, the samples of the
-        largest; ``n_tubes`` that may be non-zero; and ``bound``, up to which a tube's length is
-        certain to make it zero: negative where single tubes cannot be screened.
+        ``labels``, the block of every sample; ``n_blocks``; ``largest``, the size of the largest
+        block; ``n_tubes``, the number of tubes that may be non-zero; and ``bound``: tubes of at
+        most this length are certain to be zero. It is negative if single tubes cannot be screened.
     """
     cdef Problem problem = Problem(data.shape[0], n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
@@ -134,19 +134,19 @@ def solve(
     Parameters
     ----------
     data : array of shape (v, n * n) or (v, nnz)
-        Symmetric slices, whole or on the CSR pattern (indptr, indices); with omega2 alpha too
-        small to screen single tubes, the pattern must hold all pairs of every component.
+        Symmetric slices, dense or on the CSR pattern (indptr, indices). If omega2 alpha is too
+        small to screen single tubes, the pattern must contain all pairs of every component.
     screening : Screening
-        Of this problem; the published iteration needs none.
+        The screening of this problem; not needed by the published iteration.
     report : callable
-        Gets what the C interface calls a state by keywords, after every iteration.
+        Called after every iteration with the fields of the state in the C interface as keywords.
     **model
-        solver, n_threads and what `mvsc_fast.tlrr` documents.
+        solver, n_threads and the parameters of `solvers.tlrr`.
 
     Returns
     -------
     dict
-        The fields of the C interface's result; and ``values``, L in the shape of data.
+        The fields of the result in the C interface, and ``values``, L in the shape of data.
     """
     cdef Py_ssize_t v = data.shape[0]
     cdef Problem problem = Problem(v, n, indptr, indices, **model)
@@ -191,7 +191,7 @@ def solve(
 
 
 def _check(status, data, lam):
-    """Raise what a status says that no argument was checked for before."""
+    """Raise the exception for a status that argument checks do not cover."""
     if status == MVSC_OUT_OF_RANGE:
         raise ValueError(
             f"lam={lam:g} with entries of W up to {float(np.abs(data).max()):.3g} is out of the "
@@ -203,5 +203,5 @@ def _check(status, data, lam):
 
 
 def _one(index, info):
-    """LAPACK's status of all slices up to the one that failed."""
+    """LAPACK's status of all slices, up to the one that failed."""
     return [0] * index + [info]

@@ -1,8 +1,8 @@
-"""Orthogonal transforms along samples or views, in which tensor nuclear norms are taken.
+"""Orthogonal transforms along samples or views, which define tensor nuclear norms.
 
-A tensor of shape (v, m, n) is transformed along its middle axis, the samples, and shrunk by its
-row slices; or along its first axis, the views, and shrunk by its frontal slices. As every
-transform here is orthonormal, solvers can stay in transformed coordinates throughout.
+A tensor of shape (v, m, n) is transformed along its middle axis (samples) and its row slices are
+shrunk, or along its first axis (views) and its frontal slices are shrunk. Since all transforms are
+orthonormal, solvers can iterate in transformed coordinates.
 """
 
 from functools import partial
@@ -64,9 +64,9 @@ class Fourier:
             halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
     def shrink_frontal(self, T, t, work=None, symmetric=None):
-        """As `shrink`, for frontal slices and a DFT along the views; threads are BLAS's own.
+        """As `shrink`, for frontal slices and a DFT along the views, with the threads of BLAS.
 
-        A ``symmetric`` workspace says that all slices are symmetric: real ones then cost less.
+        If a ``symmetric`` workspace is given, all slices must be symmetric; real ones cost less.
         """
         v = len(T)
         t = t / np.sqrt(v)
@@ -105,18 +105,18 @@ class Basis:
     def shrink_frontal(self, T, t, work=None, symmetric=None):
         """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS.
 
-        A ``symmetric`` workspace says that all slices are symmetric.
+        If a ``symmetric`` workspace is given, all slices must be symmetric.
         """
         _real_shrink(T, t / np.sqrt(len(T)), work, symmetric)
 
 
 def _real_shrink(T, t, work, symmetric):
-    """Shrink the singular values of real slices, by their eigenvalues where these are the same."""
+    """Shrink the singular values of real slices, by eigenvalues if the slices are symmetric."""
     if symmetric is None:
         frontal_shrink(T, t, work)
         return
     for A in T:
-        # Bounds of the spectral norm: most of the first iterations need no eigenvalues.
+        # Bounds of the spectral norm: most early iterations need no eigenvalues.
         if min(np.linalg.norm(A), np.abs(A).sum(axis=1).max()) <= t:
             A[...] = 0
         else:
@@ -128,7 +128,7 @@ VIEW_TRANSFORMS = ("dft", "identity")
 
 
 def check_transform(value, name, words):
-    """``value``, one of some words, a transform, or a square matrix."""
+    """``value``, which must be a known name, a transform or a square matrix."""
     if isinstance(value, (Fourier, Basis)):
         return value
     if isinstance(value, str) or np.ndim(value) != 2:
@@ -145,7 +145,7 @@ check_view_transform = partial(check_transform, words=VIEW_TRANSFORMS)
 def resolve_sample_transform(transform, views):
     """The transform along the samples: "dft", "graph", "identity", or a matrix of basis columns.
 
-    "graph" takes the eigenvectors of the normalised default similarity graph of the views, which
+    "graph" uses the eigenvectors of the normalised default similarity graph of the views, which
     do not depend on the order of the samples.
     """
     check_sample_transform(transform, "sample_transform")
@@ -167,7 +167,7 @@ def _resolve(transform, name, n, dtype):
         return Fourier() if transform == "dft" else Basis()
     basis = np.ascontiguousarray(transform, dtype=dtype)
     if basis.shape != (n, n):
-        raise ValueError(f"{name} has shape {basis.shape}, the data need ({n}, {n})")
+        raise ValueError(f"{name} has shape {basis.shape}, expected ({n}, {n})")
     error = np.abs(basis.T @ basis - np.eye(n)).max()
     if not error < 1e-3:
         raise ValueError(f"{name} is not orthonormal: max |B^T B - I| = {error:.2g}")

@@ -32,29 +32,30 @@ def trpca(
     Parameters
     ----------
     W : array of shape (v, n, n), or list of v arrays of shape (n, n)
-        Symmetric similarities. Never changed.
+        Symmetric similarities; not modified.
     lam : float, optional
-        Weight of the sparse part; None is ``1 / sqrt(n v)``, at which recovery is guaranteed for
-        random tensors. Twice that did better over shuffled data sets.
+        Weight of the sparse part. None is ``1 / sqrt(n v)``, for which recovery of random tensors
+        is guaranteed; twice this value was better on shuffled data sets.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
-        The transform along the views; "dft" is the published one, an orthonormal matrix brings its
-        own basis as columns.
+        The transform along the views; "dft" is the published one, an orthonormal matrix
+        defines the basis by its columns.
     tol : float, default=1e-8
-        On the largest entry of L + S - W and of the changes of L and S.
+        Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500
-        It takes about 200.
+        Maximum number of iterations; about 200 are usually sufficient.
 
     Returns
     -------
     RecoveryResult
-        ``low_rank`` L, ``tensor``, its mean with the transpose, and ``error`` S, all (v, n, n).
+        ``low_rank`` L, ``tensor``, the mean of L and its transpose, and ``error`` S, all of shape
+        (v, n, n).
 
     Raises
     ------
     ValueError
-        If W or a parameter is invalid; the message says what and where.
+        If W or a parameter is invalid.
     MemoryError
-        If the solver would need more memory than there is; nothing was allocated then.
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     References
     ----------
@@ -67,7 +68,7 @@ def trpca(
     transform = resolve_view_transform(view_transform, v, W.dtype)
     basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)
     work = UnfoldingWorkspace(n, W.dtype, complex_slices=True)
-    symmetric = SymmetricWorkspace(n, 1, W.dtype)  # as W is, so are all iterates
+    symmetric = SymmetricWorkspace(n, 1, W.dtype)  # all iterates are symmetric, as W is
 
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     X = transform.forward(W, axis=0)

@@ -28,34 +28,35 @@ def tsvd_msc(
     """Learn self-representations of all views under a rotated tensor nuclear norm.
 
     Minimises ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` subject to ``X_i = X_i Z_i + E_i``
-    (Xie et al. 2018, Eq. 9) by ADMM whose penalties double every iteration. Every X_i is replaced
-    by the factor S V^T of its thin SVD, which changes no norm and no product, so the cost does
-    not grow with the number of features.
+    (Xie et al. 2018, Eq. 9) by ADMM with penalties that double every iteration. Every X_i is
+    replaced by the factor S V^T of its thin SVD, which leaves all norms and products unchanged, so
+    the cost does not grow with the number of features.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=0.05
-        Weight of the misfit. Published values run from 0.05 to 1.1; over shuffled data sets the
-        small end does best, and 0.2 already fails on sparse text.
+        Weight of the misfit. Published values range from 0.05 to 1.1. On shuffled data sets small
+        values are best, and 0.2 fails on sparse text.
     sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
         The transform along the samples in the tensor norm. "dft" is the published one; **its result
-        depends on the order of the samples** and is flattered by files sorted by class. "graph"
-        takes the eigenvectors of a similarity graph instead, which are free of the order;
-        an orthonormal matrix brings its own basis as columns.
+        depends on the order of the samples** and is too optimistic for samples sorted by class.
+        "graph" uses the eigenvectors of a similarity graph, which do not depend on the order. An
+        orthonormal matrix defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"
-        "joint" updates all E and multipliers once an iteration; "sequential" inside the loop over
-        the views, as the released code does.
+        "joint" updates all E and multipliers once per iteration. "sequential" updates them inside
+        the loop over the views, as the released code does.
     tol : float, default=1e-7
-        On the largest absolute row sum of every constraint residual.
+        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
-        It takes 20 to 40.
+        Maximum number of iterations; 20 to 40 are usually sufficient.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, both (v, n, n).
+        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
+        (v, n, n).
 
     References
     ----------

@@ -25,34 +25,35 @@ def ut_svd_msc(
     mu=1e-4,
     callback=None,
 ):
-    """Learn self-representations of all views under a tensor nuclear norm that is not rotated.
+    """Learn self-representations of all views under a tensor nuclear norm along the views.
 
-    The problem of `tsvd_msc` with the transform along the views instead of the samples, so that the
-    norm sums the nuclear norms of n x n slices (the variant "Ut-SVD" of Xie et al. 2018, Section
-    4). It does not depend on the order of the samples.
+    Solves the problem of `tsvd_msc` with the transform along the views instead of the samples, so
+    that the norm is the sum of the nuclear norms of n x n slices (the variant "Ut-SVD" of Xie et
+    al. 2018, Section 4). The result does not depend on the order of the samples.
 
     Parameters
     ----------
     views : list of array-like of shape (n_samples, n_features_i)
         Samples are scaled to unit length.
     lam : float, default=0.5
-        Weight of the misfit. Over shuffled data sets 0.5 does best, between 0.2 and 2.
+        Weight of the misfit. Of values from 0.2 to 2, 0.5 is best on shuffled data sets.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
-        The transform along the views; "dft" is the published one, an orthonormal matrix brings its
-        own basis as columns.
+        The transform along the views; "dft" is the published one, an orthonormal matrix
+        defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"
         See `tsvd_msc`.
     tol : float, default=1e-7
-        On the largest absolute row sum of every constraint residual.
+        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
-        It takes 30 to 40.
+        Maximum number of iterations; 30 to 40 are usually sufficient.
     mu : float, default=1e-4
-        First penalty; it doubles every iteration.
+        Initial penalty, which doubles every iteration.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, both (v, n, n).
+        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
+        (v, n, n).
 
     References
     ----------
