@@ -114,7 +114,7 @@ def test_a_table_of_another_width_is_refused():
         ViewSplitter([[0]]).fit(TABLE).transform(TABLE[:, :3])
     with pytest.raises(NotFittedError):
         ViewSplitter([[0]]).transform(TABLE)
-    with pytest.raises(ValueError, match="one table of shape"):
+    with pytest.raises(ValueError, match="expected a table of shape"):
         ViewSplitter([[0]]).fit(TABLE[0])
 
 
