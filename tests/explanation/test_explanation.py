@@ -189,7 +189,7 @@ def test_a_pipeline_is_explained_by_its_last_step(data):
 def test_one_cluster_and_many_are_shown(data):
     views = [X[:60] for X in data[0][:2]]
     model = KMeans(1).fit(views[0])
-    assert "There is one cluster" in explain(model, [views[0]]).unknown[0]
+    assert "There is only one cluster" in explain(model, [views[0]]).unknown[0]
     model.labels_ = np.arange(60) // 4
     told = explain(model, [views[0]])
     text = " ".join(str(told).split())

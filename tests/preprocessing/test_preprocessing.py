@@ -144,7 +144,7 @@ def test_one_transformer_is_cloned_for_all_views():
         ([None], [TABLE, TABLE], "1 transformers for 2 views"),
         ({"a": None}, {"a": TABLE, "b": TABLE}, "no transformer for view 'b'"),
         ({0: None, 1: None}, [TABLE], "a transformer for view 1, but the views are 0"),
-        ("drop", [TABLE], "view 0: a transformer, None or"),
+        ("drop", [TABLE], "view 0: expected a transformer, None or"),
         (None, TABLE, "split one table by ViewSplitter"),
         (None, [], "no views"),
         ([StandardScaler()], [TABLE + np.inf], "view 0: Input X contains"),

@@ -1,4 +1,4 @@
-"""Views of the same samples, brought to one order by their ids."""
+"""Matching of the rows of views by the ids of the samples."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ._ids import check_alike
 
 
 class View(NamedTuple):
-    """The features of one view before rows are matched: a matrix, and the ids of its rows."""
+    """The features of one view before matching: a matrix and the ids of its rows."""
 
     name: str
     values: np.ndarray
@@ -19,7 +19,7 @@ class View(NamedTuple):
 
 
 def matched(views, join):
-    """The matrices of some views, row by row of the same samples, their ids, and notes."""
+    """Match the rows of views; returns the matrices, the ids and notes."""
     with_ids = [view for view in views if view.ids is not None]
     without = [view for view in views if view.ids is None]
     if join is not None and (without or len(views) < 2):
@@ -58,7 +58,7 @@ def matched(views, join):
 
 
 def _check_same_ids(first, view, ours, theirs, join):
-    """ValueError if two views have other ids and nothing says what to do."""
+    """Raise ValueError if two views have different ids and --join is not given."""
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     if absent and extra:
@@ -73,7 +73,7 @@ def _check_same_ids(first, view, ours, theirs, join):
 
 
 def _in_given_order(views, with_ids, without):
-    """Views matched by position, since some have no ids."""
+    """Match views by position, because some have no ids."""
     first, n = views[0], len(views[0].values)
     for view in views[1:]:
         if len(view.values) != n:
