@@ -68,7 +68,7 @@ def _check_same_ids(first, view, ours, theirs, join):
         told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
         raise ValueError(
             f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): --join "
-            "inner keeps the samples that are in every file, --join outer those of any file"
+            "inner keeps the samples in every file, --join outer those in at least one"
         )
 
 
