@@ -130,8 +130,8 @@ def _check_no_ids(table, chosen, twins):
         if k in twins or named and k in table.cells and table.places is None and _whole(table, k):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
-                f"{_named(table, k)} takes it as ids, {exclusion([_named(table, k)])} leaves it "
-                "out, --columns '*' makes it a feature"
+                f"{_named(table, k)} uses it as ids, {exclusion([_named(table, k)])} excludes "
+                "it, --columns '*' makes it a feature"
             )
 
 
@@ -155,7 +155,7 @@ def _check_no_labels(table, chosen):
         names = [_named(table, k) for k in found]
         alone = len(found) == len(chosen)
         way = (f"leave the file out, or compare by --scores {table.name}" if alone else
-               f"{exclusion(names[:5])} leaves {'them' if others else 'it'} out")  # fmt: skip
+               f"{exclusion(names[:5])} excludes {'them' if others else 'it'}")  # fmt: skip
         raise ValueError(
             f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
             f"like a feature: {way}, --columns '*' makes it a feature"
@@ -174,8 +174,8 @@ def _check_text(table, chosen):
         row = next(row for row, cell in enumerate(cells) if cell.strip())
         raise ValueError(
             f"{table.name}: {table.title(k)}{others} holds text ({table.where(row, k)} is "
-            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} leaves "
-            f"{'them' if others else 'it'} out, or make numbers of it"
+            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
+            f"{'them' if others else 'it'}; or encode text as numbers"
         )
 
 
@@ -196,8 +196,8 @@ def check_numbers(table, chosen, X, rows):
     infinite = np.isinf(X)
     if infinite.any():
         raise ValueError(
-            f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: make "
-            "numbers of them, or leave out such columns or samples"
+            f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: "
+            "replace them by numbers, or exclude such columns or samples"
         )
     empty = np.isnan(X)
     whole = empty.all(axis=1)
@@ -210,7 +210,7 @@ def check_numbers(table, chosen, X, rows):
             told = f"; {len(columns)} columns are empty as a whole: {exclusion(names)}"
         raise ValueError(
             f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
-            f"leave out such columns or samples{told}"
+            f"exclude such columns or samples{told}"
         )
     if whole.any():
         table.notes.append(

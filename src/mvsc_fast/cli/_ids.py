@@ -251,7 +251,7 @@ def _refuse(one, other):
     raise ValueError(
         f"{one.title()} and {other.title()} look like ids ({shown(*one.keys[:2])} and "
         f"{shown(*other.keys[:2])}), but have none in common: --id-column names the column of ids; "
-        "--id-column none, with these two left out by --columns, matches rows by position"
+        "--id-column none, with these two excluded by --columns, matches rows by position"
     )
 
 

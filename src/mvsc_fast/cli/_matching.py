@@ -51,7 +51,7 @@ def matched(views, join):
         lacking = sum(any(one not in place for place in places) for one in ids)
         notes.append(
             f"--join {join}: {len(ids)} samples"
-            + (f", {total - len(ids)} left out that not all files have" if join == "inner" else
+            + (f", {total - len(ids)} excluded that are not in every file" if join == "inner" else
                f", {lacking} of which lack a view")
         )  # fmt: skip
     return matrices, np.array(ids, dtype=object), notes

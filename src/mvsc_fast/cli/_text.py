@@ -220,8 +220,8 @@ def _header(rows, number, where):
         if len(first) > HEAD and not any(_are_names(row[1:]) for row in rest):
             return first
         raise ValueError(
-            f"{where} may have names or a sample: its numbers all differ. Give the first column "
-            "the name id if they are names, or put a line of names above if they are a sample"
+            f"{where} may have names or a sample: its numbers all differ. Rename the first column "
+            "to id if these are names, or add a header line if they are a sample"
         )
     told = [
         k

@@ -119,7 +119,7 @@ def _between(found, ids):
         for row in rows
     ]  # fmt: skip
     count = len(found.between)
-    most = f", the {LISTED} nearest to the other" if count > LISTED else ""
+    most = f", the {LISTED} closest are shown" if count > LISTED else ""
     return (
         f"<details><summary>Samples between two clusters ({count}{most})</summary>"
         f"{html_table(lines, [['sample', 'in', 'or in', 'margin']])}</details>"
