@@ -172,8 +172,8 @@ def _in_order(numbers, rank):
 def _component_eigenpairs(N, degree, count):
     """Eigenvalue 1 and unit vector D^1/2 1_C for each of the ``count`` largest components C.
 
-    Isolated samples, whose eigenvalue is 0, are included only if all samples are isolated, when
-    Lanczos would fail.
+    Isolated samples have eigenvalue 0. They are included only if all samples are isolated, because
+    Lanczos would fail then.
     """
     member = _components(N)
     volume = np.bincount(member, degree)

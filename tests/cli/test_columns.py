@@ -75,7 +75,7 @@ def test_one_table_gives_several_views(tmp_path, table):
 def test_labels_are_not_features_unless_they_are_chosen(tmp_path, table, name, values):
     table[name] = np.resize(values, 12)
     with pytest.raises(
-        ValueError, match=rf"column 5 \('{name}'\) looks like a label .*'!{name}' leaves"
+        ValueError, match=rf"column 5 \('{name}'\) looks like a label .*'!{name}' excludes"
     ):
         read(tmp_path, table)
     assert columns_of(read(tmp_path, table, columns=[f"!{name}"])) == NAMES

@@ -87,7 +87,7 @@ def test_numbers_of_rows_are_not_the_ids(tmp_path):
     data = load_data(paths)
     np.testing.assert_allclose(data.views["1.csv"], X)
     assert data.ids.tolist() == IDS
-    assert f"{paths[0]}: column 1 has no name and counts the rows: it is left out" in data.notes
+    assert f"{paths[0]}: column 1 has no name and numbers the rows: it is ignored" in data.notes
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_ids_that_are_written_in_two_ways(tmp_path, change, what):
     for other in (change, lambda one: change(one) if one > "p-003" else one):
         paths = pair(tmp_path, frame(ids), frame(list(map(other, ids))))
         for join in (None, "inner"):
-            with pytest.raises(ValueError, match=f"agree but for {what}.*write them alike"):
+            with pytest.raises(ValueError, match=f"differ only in {what}.*use the same notation"):
                 load_data(paths, join=join)
 
 
 def test_leading_zeros_make_other_ids(tmp_path):
     paths = pair(tmp_path, frame([f"{i:03d}" for i in range(12)]), frame(range(12)))
-    with pytest.raises(ValueError, match="agree but for leading zeros, as '000' and '0'"):
+    with pytest.raises(ValueError, match="differ only in leading zeros, such as '000' and '0'"):
         load_data(paths)
 
 

@@ -39,7 +39,7 @@ def test_other_ids_are_an_error_until_a_join_says_what_to_do(two, monkeypatch, w
     np.testing.assert_allclose(np.asarray(inner.views["b.csv"]), X[kept] + 1)
     np.testing.assert_allclose(np.asarray(inner.views["a.csv"]), X[kept])
     assert inner.ids.tolist() == [IDS[i] for i in kept]
-    assert "10 samples, 3 left out" in inner.notes[-1]
+    assert "10 samples, 3 excluded" in inner.notes[-1]
     outer = load_data(two, join="outer")
     assert outer.ids.tolist() == [*IDS, "t1"] and "3 of which lack a view" in outer.notes[-1]
     missing = np.isnan(np.asarray(outer.views["b.csv"])).all(axis=1)

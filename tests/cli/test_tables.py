@@ -100,7 +100,10 @@ def test_quotes_blank_lines_and_a_separator_at_the_end(tmp_path):
         ("\n1,2\n3,4,5\n", "line 3 has 3 cells, the first sample has 2"),
         ("a,b\n1,2\n3\n", "line 3 has 1 cells, the first sample has 2"),
         ('"a\nb",c\n1,2\n3,?\n', r"the first in line 4, column 2 \('c'\)"),
-        ("a,b\n1,red\n2,red\n3,blue\n", r"column 2 \('b'\) holds text .* --columns '!b' leaves it"),
+        (
+            "a,b\n1,red\n2,red\n3,blue\n",
+            r"column 2 \('b'\) holds text .* --columns '!b' excludes it",
+        ),
         ("a,b,c\n1,2\n3,4\n", "the first line has 3 cells, line 2 has 2"),
         ("Export of 2024\n\na,b\n1,2\n", "the first line has 3 cells, line 3 has 1: .* a title"),
         ("x,2\n3,4\n5,6.5\n", "line 1 has both numbers and text .field 1 is 'x'"),

@@ -85,8 +85,8 @@ def test_wrong_labels_sit_nearer_to_another_cluster(data):
 
 
 def test_noise_is_named_with_its_reason(found):
-    assert list(found.set_aside) == [2]
-    assert "noise: z of its graph is" in found.set_aside[2]
+    assert list(found.excluded_views) == [2]
+    assert "noise: z of its graph is" in found.excluded_views[2]
     assert found.view_support[2] < 0.1 < found.view_support[:2].min()
 
 
@@ -96,14 +96,14 @@ def test_the_text_fits_a_terminal(found, consensus, tlrr):
         assert max(map(len, lines)) < 80 and repr(one) == str(one)
         assert not any(line != line.rstrip() for line in lines)
     assert str(found).startswith("ConsensusTLRR: 210 samples in 3 clusters, 3 views\n")
-    assert "View 2 was set aside" in str(found).replace("\n  ", " ")
+    assert "View 2 was excluded" in str(found).replace("\n  ", " ")
 
 
 def test_without_views_neighbors_tell(consensus):
     alone = explain(consensus)
     assert alone.predictability.min() > 0.9 and alone.margin.shape == (210,)
     assert any("explain(model, views)" in line for line in alone.unknown)
-    assert "constant, or noise" in alone.set_aside[2]
+    assert "constant, or noise" in alone.excluded_views[2]
 
 
 def test_the_choice_of_the_consensus_is_told(found, consensus):
@@ -111,7 +111,7 @@ def test_the_choice_of_the_consensus_is_told(found, consensus):
     assert (
         found.agreement.shape == (32,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
     )
-    assert any("labellings agree" in line for line in found.choices)
+    assert any("labellings with the labels is" in line for line in found.choices)
     assert "The 6 most predictable of 32 labellings" in str(found)
 
 
@@ -130,7 +130,10 @@ def test_fitted_samples_are_told_apart(data):
     told = explain(model, views)
     assert told.sizes.sum() == 210 and told.margin.shape == told.samples.shape == (100,)
     assert set(told.between) <= set(model.samples_)
-    assert told.choices[0] == "100 of 210 samples were clustered, and labelled the others."
+    assert (
+        told.choices[0]
+        == "100 of 210 samples were clustered; the labels of the others were predicted."
+    )
 
 
 def test_similarities_are_explained_by_neighbors(data):
@@ -143,7 +146,7 @@ def test_other_estimators_say_what_they_cannot(data):
     views = [X[:60] for X in data[0][:2]]
     told = explain(LMSC(3, random_state=0).fit(views))
     assert told.silhouette is not None and "iterations" in told.choices[0]
-    assert "LMSC chooses among no candidates that could be shown." in told.unknown
+    assert "LMSC has no candidate labellings to show." in told.unknown
     bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
     assert bare.margin is None and bare.view_support is None and len(bare.unknown) == 4
     assert explain(KMeans(3, n_init=1).fit(views[0]), [views[0]]).view_support.shape == (1,)
@@ -186,22 +189,24 @@ def test_a_pipeline_is_explained_by_its_last_step(data):
 def test_one_cluster_and_many_are_shown(data):
     views = [X[:60] for X in data[0][:2]]
     model = KMeans(1).fit(views[0])
-    assert "There is one cluster" in explain(model, [views[0]]).unknown[0]
+    assert "There is only one cluster" in explain(model, [views[0]]).unknown[0]
     model.labels_ = np.arange(60) // 4
     told = explain(model, [views[0]])
     text = " ".join(str(told).split())
     assert "Clusters (12 of 15, the weakest first)" in text
     (weak,) = np.nonzero(told.predictability < 0.7)
-    assert f"Hard to tell from the others: {weak[0]}, " in text
+    assert f"Not well separated from the others: {weak[0]}, " in text
     assert len(weak) > 12 and f" and {len(weak) - 12} more. predictable:" in text
 
 
 def test_what_cannot_be_explained_is_refused(consensus, data):
     with pytest.raises(NotFittedError):
         explain(ConsensusTLRR(3), data[0])
-    with pytest.raises(ValueError, match="the views have 209 samples, the model was fitted on 210"):
+    with pytest.raises(
+        ValueError, match="the views have 209 samples, but the model was fitted on 210"
+    ):
         explain(consensus, [X[1:] for X in data[0]])
-    with pytest.raises(ValueError, match=r"\[10, 25\] features, those of fit had \[10, 25, 30\]"):
+    with pytest.raises(ValueError, match=r"\[10, 25\] features, expected \[10, 25, 30\]"):
         explain(consensus, data[0][:2])
     with pytest.raises(ValueError, match="has no labels_"):
         explain(FunctionTransformer().fit(data[0][0]))
@@ -215,7 +220,7 @@ def test_every_known_part_is_drawn(found, tmp_path):
         f"samples between two clusters: {len(found.between)}",
         "support of the views",
     ]
-    assert all_axes[3].get_yticklabels()[2].get_text() == "2 (set aside)"
+    assert all_axes[3].get_yticklabels()[2].get_text() == "2 (excluded)"
     all_axes[0].figure.savefig(tmp_path / "explanation.png")
 
 

@@ -114,7 +114,7 @@ def test_a_table_of_another_width_is_refused():
         ViewSplitter([[0]]).fit(TABLE).transform(TABLE[:, :3])
     with pytest.raises(NotFittedError):
         ViewSplitter([[0]]).transform(TABLE)
-    with pytest.raises(ValueError, match="one table of shape"):
+    with pytest.raises(ValueError, match="expected a table of shape"):
         ViewSplitter([[0]]).fit(TABLE[0])
 
 
@@ -144,7 +144,7 @@ def test_one_transformer_is_cloned_for_all_views():
         ([None], [TABLE, TABLE], "1 transformers for 2 views"),
         ({"a": None}, {"a": TABLE, "b": TABLE}, "no transformer for view 'b'"),
         ({0: None, 1: None}, [TABLE], "a transformer for view 1, but the views are 0"),
-        ("drop", [TABLE], "view 0: a transformer, None or"),
+        ("drop", [TABLE], "view 0: expected a transformer, None or"),
         (None, TABLE, "split one table by ViewSplitter"),
         (None, [], "no views"),
         ([StandardScaler()], [TABLE + np.inf], "view 0: Input X contains"),

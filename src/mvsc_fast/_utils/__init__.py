@@ -1,1 +1,1 @@
-"""What every folder may use: threads, validation, messages, progress, documentation."""
+"""Utilities for all folders: threads, validation, messages, progress, documentation."""

@@ -1,4 +1,4 @@
-"""What a fit tells: lines or a bar on standard error, and a callback."""
+"""Progress of a fit: lines or a bar on standard error, and a callback."""
 
 import sys
 import time
@@ -8,38 +8,39 @@ EVERY = 3.0  # seconds between two lines of one stage
 
 
 class IterationState(NamedTuple):
-    """What ``callback(state)`` receives after every iteration; returning True stops the run.
+    """State of an iteration, which is passed to the callback.
 
-    The callback of an estimator gets one at the beginning of every stage, too.
+    If the callback returns True, the iterations stop. Callbacks of estimators are also called at
+    the start of every stage.
     """
 
     iteration: int
-    """Number of this iteration, from 1; 0 at the beginning of an estimator's stage."""
+    """Number of this iteration, from 1; 0 at the start of a stage of an estimator."""
     residual: float
-    """What is compared with ``tol``; NaN where nothing is."""
+    """Residual, which is compared with ``tol``; NaN if there is none."""
     seconds: float
-    """Time since the solver, or the fit of an estimator, started."""
+    """Time since the start of the solver or of the fit."""
     block: int = 0
-    """Independent block of samples whose iteration this is; 0 where there is only one."""
+    """Number of the independent block of samples that is solved; 0 if there is only one."""
     stage: str = "solve"
-    """What an estimator is doing; a function only solves."""
+    """Name of the stage of an estimator; always "solve" for functions."""
     total: int | None = None
-    """Iterations that there are at most, None where the stage has none."""
+    """Maximum number of iterations; None if the stage has no iterations."""
 
 
 class Progress:
-    """The stages of one fit, reported to a reader and to a callback.
+    """Report the stages of a fit to standard error and to a callback.
 
     Parameters
     ----------
     name : str
-        What lines begin with.
+        Prefix of the lines.
     verbose : int
-        0 is silent. Else a line for each stage, and one every few seconds for its iterations;
-        a bar instead where standard error is a terminal and tqdm is installed.
+        If 0, print nothing. Otherwise print a line for each stage and one every few seconds for its
+        iterations, or a bar if standard error is a terminal and tqdm is installed.
     callback : callable, optional
-        ``callback(IterationState)``, at the beginning of every stage as iteration 0, and after
-        each of its iterations.
+        Called with an `IterationState` at the start of every stage (iteration 0) and after each of
+        its iterations.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Progress:
         self._bars = _bars() if verbose and sys.stderr.isatty() else None
 
     def log(self, message):
-        """A line with the time since the fit began."""
+        """Print a line with the time since the start of the fit."""
         if not self._verbose:
             return
         line = f"[{self._name}] {message} ({time.perf_counter() - self._start:.1f} s)"
@@ -65,7 +66,7 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def stage(self, name, total=None):
-        """Begin a stage of ``total`` iterations at most, if that is known."""
+        """Begin a stage of at most ``total`` iterations, if the number is known."""
         self.close()
         self.stopped, self._stage = False, name
         self._began = self._told = time.perf_counter()
@@ -77,7 +78,7 @@ class Progress:
         self._call(IterationState(0, float("nan"), 0.0, total=total))
 
     def iteration(self, state):
-        """The callback of solvers: report one iteration; whether the run is to stop."""
+        """Report one iteration of a solver; return whether to stop."""
         now = time.perf_counter()
         # Only solvers measure how far they are.
         residual = f"residual {state.residual:.2g}" if state.residual == state.residual else ""
@@ -95,7 +96,7 @@ class Progress:
         return self.stopped
 
     def each(self, name, items, total):
-        """Items as the ``total`` iterations of a stage, until the callback returns True."""
+        """Yield items as the ``total`` iterations of a stage, until the callback returns True."""
         self.stage(name, total)
         for i, item in enumerate(items, start=1):
             yield item
@@ -122,7 +123,7 @@ class Progress:
 
 
 def _bars():
-    """tqdm, which is optional: without it there are lines."""
+    """Return tqdm, or None if it is not installed."""
     try:
         from tqdm import tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""A representation that tells what a result is without printing its arrays."""
+"""A representation of results that does not print arrays."""
 
 import numpy as np
 

@@ -1,15 +1,15 @@
-"""How many threads to use, and keeping BLAS and OpenMP out of each other's way.
+"""Number of threads of the core, and thread limits of BLAS and OpenMP in other libraries.
 
-One rule: all threads of a fit belong to the compiled core, whose results do not depend on their
-number; BLAS, and OpenMP in other libraries, have one. A problem below `SMALL` samples has one
-everywhere; a larger one has as many as asked for, or by default the CPUs that nobody else is using,
-shared between the fits in progress.
+All threads of a fit belong to the compiled core, whose results do not depend on their number; BLAS
+and OpenMP in other libraries use one. Problems of fewer than `SMALL` samples use one thread. Larger
+ones use the requested number, or by default the CPUs that no other process uses, shared between the
+fits in progress.
 
-The sums of OpenBLAS and of scikit-learn's k-means depend on their threads, which must not decide
-on the last bits of a result. And threads that wait for each other spin, for whole time slices if
-one has no CPU. Next to busy processes two threads took 1.5 to 2.4 times as long as one for TLRR of
-640 samples, 15 to 35 times in OpenBLAS (t-SVD-MSC and LT-MSC of 480) and 12 to 225 times in
-scikit-learn's k-means.
+There are two reasons. The sums of OpenBLAS and of scikit-learn's k-means depend on the number of
+threads, and so would the last bits of a result. And threads that wait for each other spin, for
+whole time slices if one has no CPU: next to busy processes, two threads took 1.5 to 2.4 times as
+long as one for TLRR of 640 samples, 15 to 35 times in OpenBLAS (t-SVD-MSC and LT-MSC of 480) and 12
+to 225 times in scikit-learn's k-means.
 
 OpenBLAS has one setting for the process, also by ``openblas_set_num_threads_local``, so it cannot
 be limited for the calling thread alone.
@@ -65,7 +65,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _find_libraries():
-    """Have limits include all loaded libraries; new ones come with newly imported modules."""
+    """Update the list of loaded libraries, which changes if modules are imported."""
     global _n_modules
     n_modules = len(sys.modules)
     if n_modules == _n_modules:
@@ -83,7 +83,7 @@ def _find_libraries():
 
 
 def _addresses(library, *names):
-    """Where functions of a library are in memory; empty if it lacks one."""
+    """Addresses of functions of a library; empty if it lacks one of them."""
     for prefix, suffix in AFFIXES:
         functions = [getattr(library.dynlib, f"{prefix}{name}{suffix}", None) for name in names]
         if all(functions):
@@ -92,14 +92,13 @@ def _addresses(library, *names):
 
 
 def resolve_threads(n_threads=None):
-    """Number of threads for ``n_threads``: None follows OMP_NUM_THREADS, or takes the free CPUs.
+    """Resolve ``n_threads``; None uses OMP_NUM_THREADS, or the number of free CPUs.
 
-    These are the CPUs in the process's affinity mask and within its cgroup's quota, divided by the
-    number of fits in progress in this process, without those that other processes are keeping busy
-    at this moment (known on Linux only). Requests beyond `MOST_PER_CPU` threads for every CPU that
-    the process may use get that many. A process made by fork always gets 1, as OpenMP may hang
-    there: start worker processes by "spawn" or "forkserver", or joblib's default, to have threads
-    in them.
+    The free CPUs are those in the affinity mask and the cgroup quota of the process, without those
+    that other processes currently keep busy (known on Linux only), divided by the number of fits in
+    progress. The result is limited to `MOST_PER_CPU` threads for each CPU that the process may use.
+    It is always 1 in a forked process, where OpenMP may hang: to use threads in worker processes,
+    start them by "spawn", "forkserver" or the default of joblib.
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
@@ -119,13 +118,13 @@ def _omp_num_threads():
 
 
 def _free_cpus(cpus):
-    """This fit's share of the CPUs that other processes leave; at least 1."""
+    """Share of this fit of the CPUs that other processes do not use; at least 1."""
     share = cpus // (1 + fits_elsewhere())
     return max(1, min(share, (os.cpu_count() or 1) - _busy_neighbours()))
 
 
 def _busy_neighbours():
-    """Threads of other processes that run or wait for a CPU now; 0 if the system hides them."""
+    """Number of runnable threads of other processes; 0 if it is not known."""
     try:
         running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
         ours = sum(
@@ -138,7 +137,7 @@ def _busy_neighbours():
 
 
 def _allowed_cpus():
-    """CPUs in the affinity mask, or as many as the quota of the cgroup amounts to."""
+    """Number of CPUs in the affinity mask, limited by the quota of the cgroup."""
     if hasattr(os, "sched_getaffinity"):
         return min(len(os.sched_getaffinity(0)), _quota())
     return os.cpu_count() or 1
@@ -146,7 +145,7 @@ def _allowed_cpus():
 
 @functools.lru_cache(maxsize=1)
 def _quota():
-    """CPUs that the quota of the cgroup amounts to, or infinity."""
+    """Number of CPUs in the quota of the cgroup, or infinity."""
     for files in QUOTAS:
         with contextlib.suppress(OSError, ValueError):
             words = " ".join(Path(file).read_text() for file in files).split()
@@ -157,7 +156,7 @@ def _quota():
 
 
 def useful_threads(n_threads, n_samples):
-    """Threads worth waiting for n x n matrices: 1 below `SMALL` samples."""
+    """Useful number of threads for n x n matrices: 1 below `SMALL` samples."""
     return n_threads if n_samples >= SMALL else 1
 
 
@@ -174,7 +173,7 @@ def limit_threads():
 
 
 def use_threads(n_threads, n_samples):
-    """Context of a fit: gives the number of threads of the core; all other libraries have one."""
+    """Context of a fit; yields the number of core threads and limits other libraries to one."""
     _find_libraries()
     n_threads = useful_threads(resolve_threads(n_threads), n_samples)
     return Limit(1, openmp=1, n_threads=n_threads)

@@ -19,14 +19,13 @@ AFFINITIES = ("self_representation", "nearest_neighbors", "rbf", "precomputed")
 EXAMPLES = """\
 examples:
   mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
-      one table for each view; the column of ids is found, and rows are matched by it
+      one table for each view; rows are matched by the column of ids, which is detected
   mvsc-fast cluster measured.xlsx --columns 'blood_*' --columns height,weight --clusters 3
       two views from the columns of one table
   mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report out/report.html
-      the number of clusters suggested, columns of different units made alike, and a page that
-      explains the result
+      suggest the number of clusters, standardise the columns, and write a report
   mvsc-fast cluster rna.tsv methylation.tsv --transpose --clusters 4 --scores histology.csv
-      tables with genes as rows and samples as columns, compared with known labels by id
+      tables with genes as rows and samples as columns; compare with known labels by id
   mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB --labels labels.csv
       files larger than memory
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
@@ -34,7 +33,7 @@ examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One whose errors are one line."""
+    """Parser with error messages of one line."""
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message} (usage: {self.prog} --help)\n")
@@ -78,7 +77,7 @@ def _open_streams():
 
 
 def _drop_output():
-    """Forget what could not be written, which Python would try again at its end."""
+    """Discard unwritten output, which Python would otherwise try to write at exit."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -96,7 +95,7 @@ def _parser():
 
     demo = commands.add_parser("demo", help="cluster handwritten digits in six views")
     demo.add_argument("--per-class", type=int, default=100, help="samples of each digit, up to 200")
-    demo.add_argument("--output", default="demo", metavar="DIR", help="where labels and picture go")
+    demo.add_argument("--output", default="demo", metavar="DIR", help="folder for the results")
     demo.add_argument("--seed", type=int, default=0)
     demo.add_argument("--threads", type=int, default=None)
     demo.set_defaults(run=_demo)
@@ -115,7 +114,7 @@ def _add_cluster(commands):
     )  # fmt: skip
     cluster.set_defaults(run=_cluster)
 
-    files = cluster.add_argument_group("what is read")
+    files = cluster.add_argument_group("input")
     files.add_argument(
         "files", nargs="+", metavar="FILE",
         help="a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy "
@@ -123,68 +122,69 @@ def _add_cluster(commands):
     )  # fmt: skip
     files.add_argument(
         "--id-column", metavar="NAME",
-        help="column of tables with the ids of the samples: a name, a number from 1, or none; "
-        "without this, the column whose values all differ and are those of a column of the other "
-        "files",
+        help="column with the ids of the samples: a name, a number from 1, or none; by default, "
+        "the column of distinct values that also occur in a column of the other files",
     )  # fmt: skip
     files.add_argument(
         "--columns", action="append", metavar="NAMES",
-        help="columns that are features, as height,blood_*,7-12, or are not, as '!sex,!stage'; "
-        "once for all files, once for each file, or several times for several views of one table",
+        help="columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
+        "'!sex,!stage'; once for all files, once for each file, or several times for several "
+        "views of one table",
     )  # fmt: skip
     files.add_argument(
         "--transpose", action="append", nargs="?", const=ALL, default=[], metavar="FILE",
-        help="samples are the columns, of this file or, after all files, of each of them; columns "
-        "of names and numbers of genes in front of the samples are left out",
+        help="read columns as samples, in this file or, without FILE, in all files; columns of "
+        "gene names and numbers before the samples are ignored",
     )  # fmt: skip
     files.add_argument(
         "--join", choices=("inner", "outer"),
-        help="if files do not have the same ids: keep the samples that are in every file, or those "
-        "in any file, some of which then lack a view",
+        help="if files do not have the same ids: inner keeps the samples in every file, outer "
+        "those in at least one file, some of which then lack a view",
     )  # fmt: skip
     files.add_argument(
         "--scale", choices=("standard", "none"), default="none",
-        help="standard: columns get mean 0 and standard deviation 1, as units that differ need it",
+        help="standard: scale columns to mean 0 and standard deviation 1, for columns of "
+        "different units",
     )  # fmt: skip
 
-    work = cluster.add_argument_group("what is done")
+    work = cluster.add_argument_group("clustering")
     work.add_argument(
         "--clusters", type=_clusters, required=True, metavar="K",
-        help='number of clusters (required), or "auto" to have it suggested',
+        help='number of clusters (required), or "auto" to use the suggested number',
     )  # fmt: skip
     work.add_argument(
         "--method", choices=sorted(ESTIMATORS), default="consensus-tlrr", metavar="NAME",
-        help=f"{', '.join(ESTIMATORS)}; the first without this",
+        help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
     )  # fmt: skip
-    work.add_argument(
-        "--neighbors", type=int, metavar="N", help="nearest samples in a graph (tlrr, awp)"
-    )
+    work.add_argument("--neighbors", type=int, metavar="N", help="number of neighbors (tlrr, awp)")
     work.add_argument(
         "--affinity", choices=AFFINITIES, metavar="NAME",
-        help=f"similarities that tlrr, trpca and snn start from: {', '.join(AFFINITIES[:-1])}, or "
-        "precomputed if the files have them",
+        help=f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, or "
+        "precomputed if the files hold similarities",
     )  # fmt: skip
     work.add_argument(
         "--max-samples", type=int, metavar="N",
-        help="cluster at most N samples, the others get labels from them (consensus-tlrr)",
+        help="cluster at most N samples and predict the labels of the others (consensus-tlrr)",
     )  # fmt: skip
     work.add_argument(
         "--memory-limit", type=_bytes, metavar="SIZE",
-        help="as 600MiB: .npy, .h5 and .zarr are read in blocks that fit (consensus-tlrr)",
+        help="maximum memory, such as 600MiB; .npy, .h5 and .zarr are read in blocks "
+        "(consensus-tlrr)",
     )  # fmt: skip
-    work.add_argument("--seed", type=int, default=0, help="of random numbers; 0 without this")
-    work.add_argument("--threads", type=int, default=None, help="all processors without this")
-
-    out = cluster.add_argument_group("what is written")
-    out.add_argument("--labels", metavar="CSV", help="labels, instead of on the standard output")
-    out.add_argument("--plot", metavar="PNG", help="picture of the affinity, sorted by cluster")
-    out.add_argument("--report", metavar="HTML", help="page that shows and explains the result")
-    out.add_argument(
-        "--explain", action="store_true", help="print why the labels are what they are"
+    work.add_argument("--seed", type=int, default=0, help="seed of random numbers; default: 0")
+    work.add_argument(
+        "--threads", type=int, default=None, help="number of threads; default: all free processors"
     )
+
+    out = cluster.add_argument_group("output")
+    out.add_argument("--labels", metavar="CSV", help="file for labels; default: standard output")
+    out.add_argument("--plot", metavar="PNG", help="plot of the affinity matrix, sorted by cluster")
+    out.add_argument("--report", metavar="HTML", help="report that shows and explains the result")
+    out.add_argument("--explain", action="store_true", help="print an explanation of the labels")
     out.add_argument(
         "--scores", nargs="?", const=True, default=False, metavar="CSV",
-        help="compare with labels, in a table with ids and labels, or those that the file has",
+        help="compare with known labels, from a table with ids and labels or, without CSV, from "
+        "the input file",
     )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def _clusters(text):
 
 
 def _bytes(text):
-    """A text that is a number of bytes."""
+    """A string that stands for a number of bytes."""
     try:
         check_bytes(text, "size")
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Files that hold all views as arrays: .npz, .mat, HDF5 and zarr; no pickle is ever loaded."""
+"""Files that hold all views as arrays: .npz, .mat, HDF5 and zarr; pickles are never loaded."""
 
 import re
 import subprocess
@@ -66,7 +66,7 @@ def _load_mat(path):
         if run.returncode == 2 and run.stderr:
             raise ValueError(f"{path}: {run.stderr.splitlines()[-1]}")
         if run.returncode != 0:
-            raise ValueError(f"{path}: damaged MATLAB file, it crashes the reader")
+            raise ValueError(f"{path}: the MATLAB file is damaged and crashes the reader")
         with np.load(converted, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     tree = {}
@@ -80,7 +80,7 @@ def _load_mat(path):
 
 
 def _assemble(node):
-    """What `_matlab.parts` took apart."""
+    """Reassemble the value that `_matlab.parts` took apart."""
     if "array" in node:
         return node["array"]
     if "indptr" in node:

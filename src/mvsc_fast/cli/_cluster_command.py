@@ -1,4 +1,4 @@
-"""``mvsc-fast cluster``: from files to labels, a picture and a report."""
+"""``mvsc-fast cluster``: from files to labels, a plot and a report."""
 
 import csv
 import sys
@@ -34,7 +34,7 @@ OPTIONS = {
 
 
 def run(args):
-    """Cluster the files of ``args`` and write what it asks for."""
+    """Cluster the files of ``args`` and write the requested output."""
     parameters = {
         "random_state": args.seed,
         "n_threads": args.threads,
@@ -86,7 +86,7 @@ def run(args):
 
 
 def _method_parameters(args):
-    """Parameters of the method from the options that set one; ValueError where it has none."""
+    """Parameters of the method from options; ValueError if the method does not have one."""
     parameters = {}
     for option, name in OPTIONS.items():
         value = getattr(args, option)
@@ -103,9 +103,9 @@ def _method_parameters(args):
 
 
 def _check_combinations(args, precomputed):
-    """ValueError where an option would be ignored, or two do not go together."""
+    """Raise ValueError if an option would be ignored, or two are incompatible."""
     if args.plot and args.method == NO_AFFINITY:
-        raise ValueError(f"--plot: {NO_AFFINITY} learns no affinity that could be drawn")
+        raise ValueError(f"--plot: {NO_AFFINITY} learns no affinity matrix to plot")
     if precomputed:
         for given, name in ((args.scale == "standard", "--scale"),
                             (args.clusters == "auto", "--clusters auto"),
@@ -119,7 +119,7 @@ def _check_combinations(args, precomputed):
 
 
 def _check_outputs(args):
-    """Make the folders of what will be written, and refuse what cannot be, before any work."""
+    """Create the folders of the output; raises an error before any work if it is not writable."""
     names = [name for name in (args.labels, args.plot, args.report) if name is not None]
     inputs = [name for name in args.files if name != STDIN]
     check_outputs(names, [*inputs, args.scores] if _is_file(args.scores) else inputs)
@@ -160,7 +160,7 @@ def _tell(note):
 
 
 def _truth(scores, data, n_samples):
-    """Labels to compare with, and the samples that have one; None if nothing is compared."""
+    """Known labels, and the samples that have one; None without --scores."""
     if not scores:
         return None
     if _is_file(scores):
@@ -180,7 +180,7 @@ def _truth(scores, data, n_samples):
 
 
 def _lazy(args):
-    """Whether arrays are left on the disk: if a limit is given, or memory is too small."""
+    """Whether to leave arrays on disk, because a limit is given or memory is too small."""
     if args.memory_limit is not None:
         return True
     sizes = [Path(name).stat().st_size for name in args.files if Path(name).is_file()]
@@ -188,9 +188,9 @@ def _lazy(args):
 
 
 def _scaled(name, X):
-    """A view whose columns have mean 0 and standard deviation 1."""
+    """Scale the columns of a view to mean 0 and standard deviation 1."""
     if scipy.sparse.issparse(X):
-        raise ValueError(f"--scale standard: {name} is sparse, and would not be afterwards")
+        raise ValueError(f"--scale standard: {name} is sparse, and would become dense")
     if stored_rows(X) is not None:
         return ScaledRows(X)
     scaled = StandardScaler().fit_transform(np.asarray(X))
@@ -198,7 +198,7 @@ def _scaled(name, X):
 
 
 def _suggested(views, args):
-    """The suggested numbers of clusters, said."""
+    """Suggest numbers of clusters and report them."""
     from ..judge._n_clusters import suggest_n_clusters
 
     source = stored_rows(views)
@@ -235,7 +235,7 @@ def _explanation(model, views):
 
 
 def write_labels(stream, labels, ids=None, id_name="sample"):
-    """One line for each sample, its id or its number from 0 and its cluster, under a header."""
+    """Write a header and a line for each sample: its id, or its number from 0, and its cluster."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([id_name, "cluster"])
     for rows in gen_batches(len(labels), BLOCK):
@@ -244,7 +244,7 @@ def write_labels(stream, labels, ids=None, id_name="sample"):
 
 
 def summary(views, labels):
-    """One line: samples, features, and the clusters that came out."""
+    """Summarise the numbers of samples and features and the clusters in one line."""
     widths = [X.shape[1] for X in views.values()]
     sizes = np.unique(labels, return_counts=True)[1].tolist()
     features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
@@ -256,7 +256,7 @@ def summary(views, labels):
 
 
 def picture(model):
-    """A figure of what was cut, beside what it was made from."""
+    """Figure of the affinity matrices before and after recovery."""
     (before, after), labels, titles = similarities(model)
     return pair(before, after, labels, titles)
 

@@ -1,4 +1,4 @@
-"""The columns of a table that are features, and what must not be among them."""
+"""Selection of the columns of a table that are features, and checks of their values."""
 
 import re
 from fnmatch import fnmatchcase
@@ -63,7 +63,7 @@ def columns_named(columns, names, n_columns, what):
 
 
 def check_exclusions(columns, tables):
-    """ValueError if --columns excludes what no table has."""
+    """Raise ValueError if --columns excludes a column that no table has."""
     for one in (part.strip() for part in columns.split(",")):
         name = one.removeprefix("!")
         known = any(fnmatchcase(own, name) for table in tables for own in table.names or [])
@@ -104,7 +104,7 @@ def features(table, id_column, columns, twins=()):
 
 
 def exclusion(names):
-    """What to say to leave out some columns."""
+    """The option that excludes some columns."""
     return f"--columns '{','.join('!' + name for name in names)}'"
 
 
@@ -113,14 +113,14 @@ def _named(table, k):
 
 
 def _without_counts(table, id_column, chosen):
-    """Columns but for a nameless first one that counts the rows, where another one has the ids."""
+    """Columns without a nameless first one that numbers the rows, if another one has the ids."""
     nameless = table.names is not None and table.names[0].lower() in ("", "unnamed: 0")
     if id_column is None or 0 not in chosen or table.places is not None or not nameless:
         return chosen
     column = table.numbers[table.filled(), 0]
     if not np.array_equal(np.sort(column), column.min() + np.arange(len(column))):
         return chosen
-    table.notes.append(f"{table.name}: column 1 has no name and counts the rows: it is left out")
+    table.notes.append(f"{table.name}: column 1 has no name and numbers the rows: it is ignored")
     return [k for k in chosen if k != 0]
 
 
@@ -130,8 +130,8 @@ def _check_no_ids(table, chosen, twins):
         if k in twins or named and k in table.cells and table.places is None and _whole(table, k):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
-                f"{_named(table, k)} takes it as ids, {exclusion([_named(table, k)])} leaves it "
-                "out, --columns '*' makes it a feature"
+                f"{_named(table, k)} uses it as ids, {exclusion([_named(table, k)])} excludes "
+                "it, --columns '*' makes it a feature"
             )
 
 
@@ -155,7 +155,7 @@ def _check_no_labels(table, chosen):
         names = [_named(table, k) for k in found]
         alone = len(found) == len(chosen)
         way = (f"leave the file out, or compare by --scores {table.name}" if alone else
-               f"{exclusion(names[:5])} leaves {'them' if others else 'it'} out")  # fmt: skip
+               f"{exclusion(names[:5])} excludes {'them' if others else 'it'}")  # fmt: skip
         raise ValueError(
             f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
             f"like a feature: {way}, --columns '*' makes it a feature"
@@ -174,13 +174,13 @@ def _check_text(table, chosen):
         row = next(row for row, cell in enumerate(cells) if cell.strip())
         raise ValueError(
             f"{table.name}: {table.title(k)}{others} holds text ({table.where(row, k)} is "
-            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} leaves "
-            f"{'them' if others else 'it'} out, or make numbers of it"
+            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
+            f"{'them' if others else 'it'}; or encode text as numbers"
         )
 
 
 def check_numbers(table, chosen, X, rows):
-    """ValueError if a matrix has infinite, empty or coded cells; notes of empty rows.
+    """Raise ValueError if a matrix has infinite, empty or coded cells; note empty rows.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ def check_numbers(table, chosen, X, rows):
     infinite = np.isinf(X)
     if infinite.any():
         raise ValueError(
-            f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: make "
-            "numbers of them, or leave out such columns or samples"
+            f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: "
+            "replace them by numbers, or exclude such columns or samples"
         )
     empty = np.isnan(X)
     whole = empty.all(axis=1)
@@ -210,7 +210,7 @@ def check_numbers(table, chosen, X, rows):
             told = f"; {len(columns)} columns are empty as a whole: {exclusion(names)}"
         raise ValueError(
             f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
-            f"leave out such columns or samples{told}"
+            f"exclude such columns or samples{told}"
         )
     if whole.any():
         table.notes.append(
@@ -230,7 +230,7 @@ def _cells(where):
 
 
 def _check_codes(table, X, first):
-    """ValueError if a code for missing numbers repeats far off all other numbers of its columns."""
+    """Raise ValueError if a number far from all others in its columns looks like a missing code."""
     for code in CODES:
         there = X == code
         columns = np.flatnonzero(there.any(axis=0))

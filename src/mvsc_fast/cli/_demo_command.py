@@ -20,13 +20,13 @@ from ._cluster_command import pair, score_table
 from ._outputs import check_output, replaced
 
 ESTIMATORS = (
-    (ConsensusTLRR, "labels that many graphs agree on"),
-    (TLRR, "one graph cleaned by the low-rank tensor"),
+    (ConsensusTLRR, "consensus of the labels of many graphs"),
+    (TLRR, "similarities recovered by the low-rank tensor"),
 )
 
 
 def run(args):
-    """Cluster, compare with simpler ways, and write labels and a picture."""
+    """Cluster, compare with simpler methods, and write labels and a plot."""
     start = time.perf_counter()
     folder = Path(args.output)
     written = [folder / "labels.csv", folder / "similarity.png"]
@@ -76,7 +76,7 @@ def run(args):
 
 
 def _balanced_handwritten(per_class, seed):
-    """The same number of every digit in random order: views, digits, numbers of the samples."""
+    """Views, digits and sample numbers of a random subset with equal counts of every digit."""
     if not 3 <= per_class <= 200:
         raise ValueError(f"--per-class must be from 3 to 200, got {per_class}")
     views, y = datasets.load_handwritten()

@@ -1,4 +1,4 @@
-"""Which column of each table has the ids of the samples: found over all tables together."""
+"""Detection of the column of each table that has the ids of the samples."""
 
 import re
 from itertools import combinations
@@ -29,7 +29,7 @@ CHANGES = {
 
 
 def key_of(cell):
-    """A cell as an id: text as it is, integers alike however they are written, else None."""
+    """The id in a cell: text unchanged, integers in one notation, else None."""
     if re.fullmatch(r"\s*-?(?:0|[1-9]\d*)\s*", cell):
         return cell.strip()
     if is_missing(cell):
@@ -60,7 +60,7 @@ class Column:
         return f"{self.table.title(self.k)} of {self.table.name}"
 
     def evident(self):
-        """Whether a table has ids here, without a look at other tables."""
+        """Whether the column looks like ids, without comparison to other tables."""
         named = self.table.names is not None and self.k >= 0 and ID_NAME.fullmatch(self.name)
         if not self.differ or self.text or named:
             return self.differ
@@ -75,12 +75,12 @@ class Column:
         )
 
     def counts(self):
-        """Whether it has no name and counts the rows, as data frames do."""
+        """Whether the column has no name and numbers the rows, as in exported data frames."""
         values = self.table.numbers[self.rows, self.k] if self.k == 0 else np.zeros(2)
         return self.name in ("", "unnamed: 0") and bool((np.diff(values) == 1).all())
 
     def agreement(self, other):
-        """0 if two columns do not have the same ids, else how well they agree, to be compared."""
+        """Score of how well the ids of two columns agree; 0 if they differ."""
         common, fewer = len(self.set & other.set), min(len(self.set), len(other.set))
         named = self.name == other.name != "" or self.k == other.k == SAMPLES
         text = self.text and other.text
@@ -209,7 +209,7 @@ def _agreeing(candidates):
 
 
 def differ_by(ours, theirs):
-    """In what two collections of ids differ that agree otherwise, with an example, or None."""
+    """The notation in which two collections of ids differ, with an example, or None."""
     ours, theirs = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
     least = max(1, min(len(ours), len(theirs)) / 2)
 
@@ -236,27 +236,27 @@ def differ_by(ours, theirs):
 
 
 def check_alike(name, ours, other_name, theirs):
-    """ValueError if ids of two files agree but for how they are written."""
+    """Raise ValueError if the ids of two files differ only in notation."""
     found = differ_by(ours, theirs)
     if found is not None:
         what, (one, other) = found
         raise ValueError(
-            f"the ids of {name} and {other_name} agree but for {what}, as {one!r} and {other!r}: "
-            "write them alike"
+            f"the ids of {name} and {other_name} differ only in {what}, such as {one!r} and "
+            f"{other!r}: use the same notation"
         )
 
 
 def _refuse(one, other):
-    """ValueError for two columns that look like ids, and do not agree."""
+    """Raise ValueError for two columns that look like ids but do not agree."""
     raise ValueError(
         f"{one.title()} and {other.title()} look like ids ({shown(*one.keys[:2])} and "
         f"{shown(*other.keys[:2])}), but have none in common: --id-column names the column of ids; "
-        "--id-column none, with these two left out by --columns, matches rows by position"
+        "--id-column none, with these two excluded by --columns, matches rows by position"
     )
 
 
 def check_distinct(column):
-    """ValueError if ids are missing or repeat."""
+    """Raise ValueError if ids are missing or occur more than once."""
     table, seen, twice = column.table, {}, {}
     for row, one in zip(column.rows, column.keys, strict=True):
         if one is None:
@@ -277,7 +277,7 @@ def check_distinct(column):
 
 
 def _check_repeated(columns, chosen):
-    """ValueError if a column would have the ids, but some are missing or occur more than once."""
+    """Raise ValueError if a column has ids of which some are missing or occur more than once."""
     for column in columns:
         keys = [one for one in column.keys if one is not None]
         if 2 * len(set(keys)) <= len(column.keys):
@@ -296,7 +296,7 @@ def _column_names(table):
 
 
 def _check_pairs(tables, found):
-    """ValueError if samples are columns of a table, by the names of rows and columns of all."""
+    """Raise ValueError if the names of rows and columns show that samples are columns."""
     names = [set(_column_names(table)) if table.places is None else set() for table in tables]
     for (i, one), (j, other) in combinations(enumerate(found), 2):
         shared = names[i] & names[j]
@@ -317,7 +317,7 @@ def _check_pairs(tables, found):
 
 
 def _check_names(table, rows):
-    """ValueError if the columns of a table are named like samples, or its rows like features."""
+    """Raise ValueError if columns have names like samples, or rows have names like features."""
     names = _column_names(table)
     like = sum(SAMPLE_NAME.fullmatch(one) is not None for one in names) > max(1, 0.9 * len(names))
     if like and table.places is not None:
@@ -335,7 +335,7 @@ def _check_names(table, rows):
 
 
 def _said(found, tables):
-    """Notes of what was taken as ids."""
+    """Notes on the columns that are used as ids."""
     ids = [one for one in found if one is not None]
     if not ids:
         return []

@@ -1,4 +1,4 @@
-"""Views of the same samples, brought to one order by their ids."""
+"""Matching of the rows of views by the ids of the samples."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ._ids import check_alike
 
 
 class View(NamedTuple):
-    """The features of one view before rows are matched: a matrix, and the ids of its rows."""
+    """The features of one view before matching: a matrix and the ids of its rows."""
 
     name: str
     values: np.ndarray
@@ -19,7 +19,7 @@ class View(NamedTuple):
 
 
 def matched(views, join):
-    """The matrices of some views, row by row of the same samples, their ids, and notes."""
+    """Match the rows of views; returns the matrices, the ids and notes."""
     with_ids = [view for view in views if view.ids is not None]
     without = [view for view in views if view.ids is None]
     if join is not None and (without or len(views) < 2):
@@ -51,14 +51,14 @@ def matched(views, join):
         lacking = sum(any(one not in place for place in places) for one in ids)
         notes.append(
             f"--join {join}: {len(ids)} samples"
-            + (f", {total - len(ids)} left out that not all files have" if join == "inner" else
+            + (f", {total - len(ids)} excluded that are not in every file" if join == "inner" else
                f", {lacking} of which lack a view")
         )  # fmt: skip
     return matrices, np.array(ids, dtype=object), notes
 
 
 def _check_same_ids(first, view, ours, theirs, join):
-    """ValueError if two views have other ids and nothing says what to do."""
+    """Raise ValueError if two views have different ids and --join is not given."""
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     if absent and extra:
@@ -68,12 +68,12 @@ def _check_same_ids(first, view, ours, theirs, join):
         told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
         raise ValueError(
             f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): --join "
-            "inner keeps the samples that are in every file, --join outer those of any file"
+            "inner keeps the samples in every file, --join outer those in at least one"
         )
 
 
 def _in_given_order(views, with_ids, without):
-    """Views matched by position, since some have no ids."""
+    """Match views by position, because some have no ids."""
     first, n = views[0], len(views[0].values)
     for view in views[1:]:
         if len(view.values) != n:

@@ -1,7 +1,7 @@
 """A program that turns a MATLAB file into an .npz file without objects.
 
 It runs in a process of its own, because SciPy's reader can bring the interpreter down on a damaged
-file. Usage: python _matlab.py FILE.mat OUT.npz; exit status 2 comes with a message.
+file. Usage: python _matlab.py FILE.mat OUT.npz; exit status 2 means an error, with a message.
 """
 
 import sys
@@ -38,7 +38,7 @@ def main(source, target):
     except NotImplementedError:
         return "MATLAB 7.3 file; save it with save(..., '-v7')"
     except Exception as error:
-        return f"no MATLAB file that can be read ({type(error).__name__}: {error})"
+        return f"the MATLAB file cannot be read ({type(error).__name__}: {error})"
     return None
 
 

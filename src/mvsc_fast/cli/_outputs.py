@@ -1,4 +1,4 @@
-"""Files that the commands write: beside their place first, so that a failure leaves the old one."""
+"""Output files, which replace existing ones only after they have been written completely."""
 
 import os
 import stat
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def check_output(name):
-    """Make the folder of a file that will be written; OSError or ValueError if it cannot be."""
+    """Create the folder of an output file; raise OSError or ValueError if it is not writable."""
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
@@ -20,7 +20,7 @@ def check_output(name):
 
 
 def check_outputs(names, inputs=()):
-    """`check_output` of some files, which must not be each other, or a file that is read."""
+    """`check_output` of several files, which must differ from each other and from the input."""
     for name in names:
         check_output(name)
         for other in inputs:
@@ -43,9 +43,9 @@ def _are_same(name, other):
 
 @contextmanager
 def replaced(name, mode="w"):
-    """A stream for a file that gets its place when all is written.
+    """Open a stream for a file that is moved to its path after it has been written.
 
-    What is not a plain file, or is the standard output, is written as it stands.
+    The standard output, and paths that are not regular files, are written directly.
     """
     options = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     if not _is_replaceable(name):

@@ -36,7 +36,7 @@ class Data(NamedTuple):
     id_name : str
         The name of the column with the ids.
     notes : list of str
-        What was decided on the way: columns with ids, rows that were matched.
+        Decisions that were made, such as the columns of ids and how rows were matched.
     """
 
     views: dict
@@ -60,16 +60,17 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
         Features, see `columns_named`: one for all files, one for each file, or several views of a
         single table.
     join : {"inner", "outer"}, optional
-        If tables do not have the same ids: keep those that all have, or all, with rows of NaN.
+        If tables do not have the same ids: "inner" keeps the samples of all tables, "outer" those
+        of any table, with rows of NaN.
     transpose : sequence of str, default=()
         Files whose columns are the samples, or "*" for all.
     lazy : bool, default=False
-        Leave .npy, .h5 and .zarr on the disk, to be read in blocks.
+        Whether to leave .npy, .h5 and .zarr on disk and read them in blocks.
 
     Raises
     ------
     ValueError, OSError, ImportError
-        The message has the file, line and column as an editor counts them, and what to do.
+        If a file is invalid; the message names the file, line and column and suggests a remedy.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
@@ -119,7 +120,7 @@ def load_labels(path, ids, n_samples):
     ----------
     path : str
     ids : ndarray of shape (n_samples,) or None
-        Of the samples; without, the table must have one row for each.
+        Ids of the samples; without them, the table must have one row for each sample.
     n_samples : int
 
     Returns
@@ -130,7 +131,7 @@ def load_labels(path, ids, n_samples):
     """
     table = _named(lambda path: _read(path, _kind(path), None, False), Path(path))
     if isinstance(table, View):
-        raise ValueError(f"{table.name}: a table with ids and labels is needed")
+        raise ValueError(f"{table.name}: expected a table with ids and labels")
     rows, k = np.flatnonzero(table.filled()), None
     if ids is None and len(rows) != n_samples:
         raise ValueError(f"{table.name} has {len(rows)} labels for {n_samples} samples")
@@ -165,12 +166,12 @@ def load_labels(path, ids, n_samples):
 
 
 def shown_name(path):
-    """The name of a file as text that every page and terminal takes."""
+    """The name of a file as text that can be displayed everywhere."""
     return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
 
 
 def _kind(path):
-    """What a path is read as: its suffix, or "text"."""
+    """File type of a path: its suffix, or "text"."""
     if path == STDIN:
         return STDIN
     suffix = path.suffix.lower()
@@ -185,7 +186,7 @@ def _whole(paths, kinds, join, lazy):
     """The `Data` of a file that holds all views."""
     path = next(path for path in paths if kinds[path] in WHOLE)
     if len(paths) > 1:
-        raise ValueError(f"{path} holds all views: give it alone, or one file per view")
+        raise ValueError(f"{path} holds all views: pass only this file, or one file per view")
     if join is not None:
         raise ValueError(f"--join matches files by ids: {path} has none")
     return Data(*_named(lambda path: WHOLE[kinds[path]](path, lazy), path))
@@ -243,7 +244,7 @@ def _array(name, X):
 
 
 def _named(read, path):
-    """What ``read`` finds in a file, whose name is in every message."""
+    """Call ``read`` on a file and add its name to all errors."""
     try:
         return read(path)
     except ImportError:
@@ -258,7 +259,7 @@ def _named(read, path):
 
 
 def _distinct_names(paths, columns):
-    """A name for each view: that of its file, as short as makes them differ."""
+    """A name for each view: the shortest distinct part of its path."""
     for names in ([path if path == STDIN else path.name for path in paths], paths):
         names = [path if path == STDIN else shown_name(path) for path in names]
         if len(set(names)) == len(names):

@@ -1,4 +1,4 @@
-"""A view outside memory whose columns are scaled as its rows are read."""
+"""A view on disk whose columns are scaled when rows are read."""
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -7,12 +7,12 @@ from ..views._row_source import RowSource
 
 
 class ScaledRows:
-    """Rows of a memory map or alike with columns of mean 0 and standard deviation 1.
+    """Rows of a memory map or similar array, with columns scaled to mean 0 and deviation 1.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Something that `RowSource` reads. One pass over it finds the means and deviations.
+        Array that `RowSource` can read; one pass computes the means and standard deviations.
 
     Attributes
     ----------

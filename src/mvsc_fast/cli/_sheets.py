@@ -24,7 +24,7 @@ def read_excel(path, name, wanted=None):
     if len(sheets) != 1:
         raise ValueError(
             f"{name}: {len(sheets)} sheets ({', '.join(map(repr, list(sheets)[:8]))}) have cells: "
-            "save each that is a view as a file of its own"
+            "save each view as a separate file"
         )
     (filled,) = sheets.values()
     width = max((len(cells) for _, cells in filled), default=0)

@@ -1,4 +1,4 @@
-"""A table as a file holds it."""
+"""A table as it is stored in a file."""
 
 import re
 from dataclasses import dataclass, field
@@ -26,21 +26,21 @@ class Table:
     Attributes
     ----------
     name : str
-        Of the file.
+        Name of the file.
     names : list of str or None
-        Of the columns.
+        Names of the columns.
     numbers : ndarray of shape (n, d)
         NaN where a cell is empty or text.
     cells : dict of int to list of str
-        Columns as they are written: text, and integers that may be ids.
+        Original strings of columns of text, and of integers that may be ids.
     text : set of int
         Columns of text.
     strays : dict of int to (int, str)
         The first cell that is not a number, and its row, of columns of numbers.
     lines : sequence of int
-        Where the file has each row.
+        Line number of each row in the file.
     unit : str
-        What an editor calls that.
+        Name of such a line in messages, such as "line" or "row".
     notes : list of str
     """
 
@@ -56,7 +56,7 @@ class Table:
     places: list | None = None  # columns of the samples in the file, if the table was transposed
 
     def title(self, k):
-        """What messages call a column: column 3 ('height')."""
+        """Name of a column in messages: column 3 ('height')."""
         if k == SAMPLES:
             return f"the names of columns {self.places[0] + 1} to {self.places[-1] + 1}"
         what = "column" if self.places is None else f"feature of {self.unit}"
@@ -65,7 +65,7 @@ class Table:
         return f"{what} {number}" + (f" ({self.names[k]!r})" if named else "")
 
     def where(self, row, k):
-        """Where an editor shows a cell."""
+        """Position of a cell in the file, for messages."""
         if self.places is None:
             return f"{self.unit} {self.lines[row]}, {self.title(k)}"
         return f"{self.unit} {self.lines[k]}, column {self.places[row] + 1}"
@@ -106,7 +106,7 @@ class Table:
 
 
 def is_missing(cell):
-    """Whether a cell is empty, or says so."""
+    """Whether a cell is empty or has a code for a missing value."""
     return cell.strip().lower() in MISSING
 
 

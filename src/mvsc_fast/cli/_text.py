@@ -25,7 +25,7 @@ csv.field_size_limit(2**31 - 1)
 
 
 def is_text_table(path):
-    """Whether a path ends as those of tables in text files do."""
+    """Whether a path has a suffix of tables in text files."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) in (
         [".csv"], [".tsv"], [".txt"], [".tab"], [".dat"],
@@ -39,11 +39,11 @@ def read_text(path, name, content=None, wanted=None):
     ----------
     path : Path or None
     name : str
-        What messages call it.
+        Name of the file in messages.
     content : bytes, optional
-        Instead of those of the file.
+        Content of the file, if it is known.
     wanted : str, optional
-        Name or number of a column that has ids.
+        Name or number of the column of ids.
     """
     if content is not None and content.startswith(GZIP):
         content = gzip.decompress(content)
@@ -82,7 +82,7 @@ def read_text(path, name, content=None, wanted=None):
 
 
 def _comments(stream):
-    """The number of comments and blank lines above a table, and the line below them."""
+    """The number of comments and blank lines above a table, and the line after them."""
     skipped = 0
     for line in stream:
         if line.strip() and not line.startswith(("#", "!")):
@@ -108,7 +108,7 @@ def _records(stream, separator, skipped=0):
 
 
 def _separator(lines):
-    """What separates the cells: in the first rows, as often as in the first one."""
+    """The separator of cells, which is equally frequent in the first rows."""
     for separator in "\t;|,":
         widths = [len(fields) for _, fields in islice(_records(iter(lines), separator), HEAD)]
         if widths[:1] > [1] and all(width - widths[0] in (0, 1) for width in widths[1:3]):
@@ -220,8 +220,8 @@ def _header(rows, number, where):
         if len(first) > HEAD and not any(_are_names(row[1:]) for row in rest):
             return first
         raise ValueError(
-            f"{where} may have names or a sample: its numbers all differ. Give the first column "
-            "the name id if they are names, or put a line of names above if they are a sample"
+            f"{where} may have names or a sample: its numbers all differ. Rename the first column "
+            "to id if these are names, or add a header line if they are a sample"
         )
     told = [
         k

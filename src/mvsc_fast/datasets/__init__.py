@@ -11,10 +11,10 @@ __all__ = ["load_handwritten", "make_multiview_subspaces"]
 
 
 def load_handwritten():
-    """The UCI Multiple Features numerals: 2000 handwritten digits in six views.
+    """Load the UCI Multiple Features data set: 2000 handwritten digits in six views.
 
-    Views: 216 profile correlations, 76 Fourier coefficients, 64 Karhunen-Loeve coefficients,
-    6 morphological features, 240 pixel averages, 47 Zernike moments, unscaled. Samples are
+    The views are 216 profile correlations, 76 Fourier coefficients, 64 Karhunen-Loeve coefficients,
+    6 morphological features, 240 pixel averages and 47 Zernike moments, unscaled. The samples are
     **sorted by class**, 200 for each digit: shuffle them before comparing methods.
 
     Returns
@@ -49,24 +49,25 @@ def make_multiview_subspaces(
     shuffle=True,
     random_state=None,
 ):
-    """Views in which every cluster lies near a linear subspace of its own.
+    """Generate views in which each cluster lies near a separate linear subspace.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Spread evenly over the clusters.
+        Number of samples, divided equally among the clusters.
     n_clusters : int, default=5
+        Number of clusters.
     n_features : sequence of int, default=(40, 60, 30)
-        Of every view; its length is the number of views.
+        Number of features of each view; its length is the number of views.
     subspace_dim : int, default=3
         Dimension of a cluster's subspace in every view.
     noise : float, default=0.1
         Standard deviation of the noise, relative to that of the clean features.
     quality : sequence of float in [0, 1], optional
-        For each view the fraction of samples that follow their cluster; the others are drawn
-        from a random cluster's subspace in that view. Default: 1 for all.
+        For each view, the fraction of samples that lie near the subspace of their cluster; the
+        others lie near that of a random cluster. By default 1 for all views.
     shuffle : bool, default=True
-        False leaves the samples sorted by cluster.
+        Whether to shuffle the samples; otherwise they are sorted by cluster.
     random_state : int, RandomState or None, default=None
 
     Returns

@@ -1,4 +1,4 @@
-"""Why the labels are what they are: explanation, pictures, and a page on one result."""
+"""Explanation of a fitted model: statistics of its clusters, plots and a report."""
 
 from ._explain import Explanation, explain
 from ._plots import (

@@ -1,4 +1,4 @@
-"""What is found out about a fitted model, and the object that tells it."""
+"""The explanation of a fitted model and the function that computes it."""
 
 from dataclasses import dataclass, field
 
@@ -17,57 +17,59 @@ from ..views._missing import imputed
 from ..views._rows import ViewRows, canonical_order, is_constant, observed
 from ._text import counted, explained_text
 
-# A margin below which a sample sits between two clusters. Of such samples of the labels that
+# Margin below which a sample lies between two clusters. Of such samples of the labels that
 # ConsensusTLRR finds, two thirds are of another class on handwritten, bbc4view and scene15.
 CLOSE = 0.1
 
 
 @dataclass(repr=False)
 class Explanation:
-    """What `explain` finds; printing it shows the text.
+    """Result of `explain`; printing it shows the text.
 
     Attributes
     ----------
     method : str
         Name of the estimator.
     n_samples : int
+        Number of samples.
     labels : ndarray of shape (m,)
-        Of the samples that were clustered, from 0.
+        Cluster of each clustered sample, from 0.
     samples : ndarray of shape (m,)
-        Their numbers: all, unless the fit took a sample of them.
+        Indices of the clustered samples: all, unless the fit used a subsample.
     clusters : ndarray of shape (c,)
-        The label that each cluster has in ``labels_``.
+        The label of each cluster in ``labels_``.
     sizes : ndarray of shape (c,)
-        Of the clusters, all samples counted.
+        Number of samples in each cluster, including those that were not clustered.
     predictability : ndarray of shape (c,) or None
-        Share of each cluster that all other samples predict to be in it.
+        Fraction of the samples of each cluster whose label is predicted from all other samples.
     overall_predictability : float or None
-        `label_predictability` of the labels; of precomputed similarities, of the neighbors' votes.
+        `label_predictability` of the labels. For precomputed similarities, the same score of the
+        prediction from neighbours.
     embedding : ndarray of shape (m, k) or None
-        ``embedding_`` of the model, else that of its ``affinity_matrix_``.
+        ``embedding_`` of the model, or the spectral embedding of its ``affinity_matrix_``.
     silhouette : ndarray of shape (c,) or None
         Mean simplified silhouette in the embedding, see `spectral.simplified_silhouette`.
     margin : ndarray of shape (m,) or None
-        1 where all that is known of a sample speaks for its own cluster, 0 where it is halfway to
-        another, negative where it is nearer to that.
+        Margin of each sample: 1 if only its own cluster has a positive score, 0 if it is halfway to
+        another cluster, negative if it is nearer to that cluster.
     other : ndarray of shape (m,) or None
         The nearest other cluster of each sample, as a label from 0.
     between : ndarray of int
-        Samples with a margin below .1, the least first.
+        Samples with a margin below .1, in ascending order of the margin.
     view_names : list
-        Their numbers where they have no names.
+        Names of the views, or their indices if they have no names.
     view_support : ndarray of shape (n_views,) or None
         See `view_support_` of the estimators.
-    set_aside : dict
-        Views that the fit did not use, and why, by name.
+    excluded_views : dict
+        Views that the fit excluded, by name, with the reason.
     candidates : dict of ndarray or None
-        The labellings behind ConsensusTLRR, see ``candidates_`` there.
+        ``candidates_`` of `ConsensusTLRR`.
     agreement : ndarray or None
-        Normalised mutual information of each of them with the labels.
+        Normalised mutual information of each candidate with the labels.
     choices : list of str
-        How the labels came about, in sentences.
+        Sentences that describe how the labels were chosen.
     unknown : list of str
-        What cannot be told, and why.
+        Sentences that explain which results are not available.
     """
 
     method: str
@@ -78,7 +80,7 @@ class Explanation:
     sizes: np.ndarray
     view_names: list
     view_support: np.ndarray | None = None
-    set_aside: dict = field(default_factory=dict)
+    excluded_views: dict = field(default_factory=dict)
     predictability: np.ndarray | None = None
     overall_predictability: float | None = None
     embedding: np.ndarray | None = None
@@ -97,30 +99,30 @@ class Explanation:
     __repr__ = __str__
 
     def plot(self):
-        """The `plots.plot_explanation` of this."""
+        """Plot the explanation, see `plot_explanation`."""
         from ._plots import plot_explanation
 
         return plot_explanation(self)
 
 
 def explain(model, views=None):
-    """Why a fitted model's labels are what they are, as a text, figures and a picture.
+    """Explain the labels of a fitted model by a text, statistics and a plot.
 
     Parameters
     ----------
     model : estimator
-        `TLRR` or `ConsensusTLRR`, about which most can be told, any other clusterer with
-        ``labels_``, or a pipeline that ends in one. It must be fitted.
+        A fitted clusterer with ``labels_``, or a pipeline that ends in one. `ConsensusTLRR` and
+        `TLRR` give the most details.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        What the model, or the pipeline, was fitted on; samples may lack views. Without them
-        neighbors alone say how predictable labels are and which samples sit between two clusters,
-        and nothing tells why views were set aside. Not used where the model was fitted on
-        precomputed similarities.
+        The views that the model, or the pipeline, was fitted on; samples may lack views. Without
+        them, predictability and margins are computed from neighbours alone, and the reasons for
+        excluding views are not available. Ignored if the model was fitted on precomputed
+        similarities.
 
     Returns
     -------
     Explanation
-        Its representation is the text; ``.plot()`` draws the picture.
+        Its representation is the text; its method ``plot`` draws the plot.
 
     Raises
     ------
@@ -131,11 +133,12 @@ def explain(model, views=None):
 
     Notes
     -----
-    What speaks for sample i to be in cluster k is ``s_ik``, the leave-one-out ridge prediction of
-    one-hot(labels) / sqrt(cluster size) from the third map of `label_predictability`, by which
-    `ConsensusTLRR` labels new samples; without views, the mean of the same over the neighbors of i
-    in ``affinity_matrix_``. The margin of sample i in cluster a, with b the best of all other
-    clusters, is ``(s_ia - s_ib) / max(s_ia, s_ib)``, negative scores taken for 0.
+    The score of sample i for cluster k is ``s_ik``, the leave-one-out ridge prediction of
+    one-hot(labels) / sqrt(cluster size) from the third feature map of `label_predictability`, which
+    `ConsensusTLRR` also uses to label new samples. Without views it is the mean of
+    one-hot(labels) / sqrt(cluster size) over the neighbours of i in ``affinity_matrix_``. Negative
+    scores are set to 0. The margin of sample i in cluster a is
+    ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is the other cluster with the largest score.
 
     Examples
     --------
@@ -153,7 +156,7 @@ def explain(model, views=None):
         model = model[-1]
     check_is_fitted(model)
     if not hasattr(model, "labels_"):
-        raise ValueError(f"{type(model).__name__} has no labels_: nothing to explain")
+        raise ValueError(f"{type(model).__name__} has no labels_ to explain")
     clusters, labels = np.unique(model.labels_, return_inverse=True)
     affinity = getattr(model, "affinity", None)
     precomputed = isinstance(affinity, str) and affinity == "precomputed"
@@ -181,32 +184,31 @@ def explain(model, views=None):
 
 
 def _views_of_fit(views, model, n_samples):
-    """Validated views, of as many samples and columns as those of fit, and their names."""
+    """Validated views and their names; they must have the shapes of the views of fit."""
     if hasattr(model, "view_names_in_"):
         views = in_order(views, model.view_names_in_)
     views, names = named_views(views, missing=True)[:2]
     names = getattr(model, "view_names_in_", names)
     if views[0].shape[0] != n_samples:
         raise ValueError(
-            f"the views have {views[0].shape[0]} samples, the model was fitted on {n_samples}: "
+            f"the views have {views[0].shape[0]} samples, but the model was fitted on {n_samples}: "
             "pass the views of fit, in the same order"
         )
     n_features = [X.shape[1] for X in views]
     expected = getattr(model, "n_features_per_view_", n_features)
     if n_features != expected:
         raise ValueError(
-            f"the views have {n_features} features, those of fit had {expected}: pass the views "
-            "of fit"
+            f"the views have {n_features} features, expected {expected}: pass the views of fit"
         )
     return views, names
 
 
 def _tell_clusters(found, model, views, precomputed):
-    """Quality of the clusters, and the samples between them."""
+    """Find the quality of the clusters and the samples between them."""
     embedding = found.embedding = _embedding(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
     if c < 2:
-        found.unknown.append("There is one cluster: nothing to compare it with.")
+        found.unknown.append("There is only one cluster, so it cannot be compared.")
         return
     if embedding is None:
         found.unknown.append(
@@ -220,8 +222,8 @@ def _tell_clusters(found, model, views, precomputed):
         votes = _neighbor_votes(getattr(model, "affinity_matrix_", None))
         if votes is None:
             found.unknown.append(
-                f"{found.method} has no affinity_matrix_: how predictable the labels are, and "
-                "which samples sit between two clusters, is told by explain(model, views)."
+                f"{found.method} has no affinity_matrix_: use explain(model, views) for the "
+                "predictability of the labels and the samples between two clusters."
             )
             return
         scores = votes(Y)
@@ -229,8 +231,8 @@ def _tell_clusters(found, model, views, precomputed):
         found.overall_predictability = mutual_information(labels, predicted, c)
         if not precomputed:
             found.unknown.append(
-                "Predictability and margins are those by neighbors in the affinity alone: "
-                "explain(model, views) takes the features too."
+                "Predictability and margins are computed from neighbors in the affinity matrix "
+                "alone; explain(model, views) also uses the features."
             )
     else:
         used = getattr(model, "views_used_", range(len(views)))
@@ -253,7 +255,7 @@ def _tell_clusters(found, model, views, precomputed):
 
 
 def _embedding(model, n_clusters):
-    """Rows in which clusters are apart, if the model has any."""
+    """Embedding of the samples, or None if the model has none."""
     if hasattr(model, "embedding_"):
         return model.embedding_
     if not hasattr(model, "affinity_matrix_"):
@@ -262,14 +264,14 @@ def _embedding(model, n_clusters):
 
 
 def _by_cluster(values, labels, n_clusters):
-    """Mean of the values of each cluster's samples; nan where it has none."""
+    """Mean of the values over each cluster; NaN for an empty cluster."""
     sizes = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=values, minlength=n_clusters)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
 def _neighbor_votes(affinity):
-    """The function Y -> D^-1 A Y of an affinity A without its diagonal."""
+    """The function Y -> D^-1 A Y for an affinity A whose diagonal is ignored."""
     if affinity is None:
         return None
     own = affinity.diagonal()
@@ -280,7 +282,7 @@ def _neighbor_votes(affinity):
 
 
 def _margins(scores, labels):
-    """Margin of each sample in its cluster, and the best of the other clusters."""
+    """Margin of each sample in its cluster, and the other cluster with the largest score."""
     scores = np.maximum(scores, 0)
     rows = np.arange(len(labels))
     own = scores[rows, labels]
@@ -291,13 +293,13 @@ def _margins(scores, labels):
 
 
 def _tell_views(found, model, views, labels):
-    """Support of every view, and why some were set aside."""
+    """Find the support of every view, and why some were excluded."""
     if found.view_support is None and views is not None and len(found.clusters) > 1:
         found.view_support = ViewGraphs(views).support(labels)
     if found.view_support is None:
         found.unknown.append(
-            f"{found.method} has no view_support_: explain(model, views) tells how far each "
-            "view carries the clusters."
+            f"{found.method} has no view_support_: use explain(model, views) for the support of "
+            "each view."
         )
     used = getattr(model, "views_used_", None)
     aside = [] if used is None else [i for i in range(len(found.view_names)) if i not in used]
@@ -306,7 +308,7 @@ def _tell_views(found, model, views, labels):
     if views is None:
         reasons = {i: "constant, or noise in which nothing repeats" for i in aside}
         found.unknown.append(
-            "Why views were set aside is told more precisely by explain(model, views)."
+            "Use explain(model, views) for the precise reasons why views were excluded."
         )
     else:
         fitted = [X[found.samples] for X in views]
@@ -321,23 +323,23 @@ def _tell_views(found, model, views, labels):
                     f"noise: z of its graph is {across[i]:.1f} with other views and "
                     f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
                 )
-    found.set_aside = {found.view_names[i]: reason for i, reason in reasons.items()}
+    found.excluded_views = {found.view_names[i]: reason for i, reason in reasons.items()}
 
 
 def _tell_choice(found, model):
-    """How the labels came about."""
+    """Describe how the labels were chosen."""
     m, n, say = len(found.samples), found.n_samples, found.choices.append
     if m < n:
-        say(f"{m} of {n} samples were clustered, and labelled the others.")
+        say(f"{m} of {n} samples were clustered; the labels of the others were predicted.")
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        say("The labels are TLRR's consensus of the six most predictable labellings, refined.")
+        say("The six most predictable labellings were fused by TLRR, and the labels refined.")
         found.agreement = _agreement(found)
         if found.agreement is not None:
             say(
-                f"{len(found.agreement)} labellings agree with them by a normalised mutual "
-                f"information of {found.agreement.mean():.2f} on average, "
-                f"{found.agreement.min():.2f} at least."
+                f"The normalised mutual information of {len(found.agreement)} candidate "
+                f"labellings with the labels is {found.agreement.mean():.2f} on average and at "
+                f"least {found.agreement.min():.2f}."
             )
         return
     if hasattr(model, "n_iter_"):
@@ -347,13 +349,13 @@ def _tell_choice(found, model):
     if gap is not None:
         say(f"The relative duality gap of the tensor is {gap:.2g}.")
     else:
-        found.unknown.append(f"{found.method} chooses among no candidates that could be shown.")
+        found.unknown.append(f"{found.method} has no candidate labellings to show.")
 
 
 def _agreement(found):
     """Normalised mutual information of the candidates with the labels.
 
-    None if the model has not stored the candidates.
+    None if the model does not store the candidates.
     """
     if "labels" not in found.candidates:
         return None

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages of tables and pictures, readable on any screen, light or dark."""
+"""Self-contained HTML pages of tables and figures, for small and large, light and dark screens."""
 
 import io
 import re
@@ -19,7 +19,7 @@ STYLE = {
 
 
 def page(title, parts):
-    """A whole page of ready HTML."""
+    """Assemble a page from parts in HTML."""
     style = files(__package__).joinpath("_page.css").read_text(encoding="utf-8")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -29,17 +29,17 @@ def page(title, parts):
 
 
 def section(title, text, body):
-    """A part of a page; ``text`` and ``body`` are ready HTML."""
+    """A section of a page; ``text`` and ``body`` are HTML."""
     return f"<section><h2>{escape(title)}</h2><p>{text}</p>{body}</section>"
 
 
 def gallery(pictures):
-    """Pictures side by side where there is room."""
+    """Figures side by side, if the screen is wide enough."""
     return f'<div class="gallery">{"".join(pictures)}</div>'
 
 
 def details(title, texts, *, shown=True):
-    """A list that can be folded."""
+    """A collapsible list."""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts) or "<li>nothing</li>"
     return (
         f"<details{' open' if shown else ''}><summary>{escape(title)} ({len(texts)})</summary>"
@@ -48,7 +48,7 @@ def details(title, texts, *, shown=True):
 
 
 def html_table(lines, heads, kind="numbers"):
-    """Lines of ready HTML under rows of headings, each a name or (name, columns)."""
+    """A table of HTML cells under rows of headings, each a name or (name, columns)."""
     if not lines:
         return ""
     top = ""
@@ -66,7 +66,7 @@ def html_table(lines, heads, kind="numbers"):
 
 
 def figure(draw, name, caption):
-    """HTML of one picture as SVG that takes the colour of the text: ``draw()`` returns its axes."""
+    """A figure as inline SVG in the colour of the text; ``draw()`` returns its axes."""
     import matplotlib
 
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):

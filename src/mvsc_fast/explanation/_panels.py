@@ -1,4 +1,4 @@
-"""What pictures of a result show: a panel for each part of an explanation, and similarities."""
+"""Panels of the plots of an explanation, and the affinity matrices that plots show."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
 
 
 def panels_of(found):
-    """Functions ``draw(ax, found)`` of the parts that an `Explanation` has."""
+    """Functions ``draw(ax, found)`` for the parts that are available in an `Explanation`."""
     panels = [_sizes]
     if found.predictability is not None or found.silhouette is not None:
         panels.append(_quality)
@@ -53,8 +53,8 @@ def _margins(ax, found):
 
 
 def _support(ax, found):
-    aside = [name in found.set_aside for name in found.view_names]
-    names = [f"{name} (set aside)" if out else str(name)
+    aside = [name in found.excluded_views for name in found.view_names]
+    names = [f"{name} (excluded)" if out else str(name)
              for name, out in zip(found.view_names, aside, strict=True)]  # fmt: skip
     names = [name.replace("$", r"\$") for name in names]  # not mathematics
     place = np.arange(len(names))
@@ -65,12 +65,12 @@ def _support(ax, found):
 
 
 def similarities(model):
-    """Two matrices of what was cut and what it was made from, with labels and titles.
+    """Return two affinity matrices of a model, before and after recovery, with labels and titles.
 
     Returns
     -------
     matrices : tuple of two ndarray or csr_array of shape (m, m)
-        Of the samples that were clustered, of a consensus of at most 2000 of them.
+        Affinities of the clustered samples; for `ConsensusTLRR` of at most 2000 of them.
     labels : ndarray of shape (m,)
     titles : tuple of two str
     """

@@ -1,8 +1,8 @@
-"""Pictures of similarities, solvers and choices; needs matplotlib: ``mvsc_fast[plot]``.
+"""Plots of similarities, convergence, candidates and explanations; requires matplotlib.
 
-Every function draws on the axes it is given, or on those of a new figure, and returns them;
-``axes.figure.savefig(path)`` saves them. Colours are the eight of Okabe & Ito, which colour-blind
-readers tell apart, and curves differ by their markers too.
+Every function draws on the given axes, or on those of a new figure, and returns the axes. Save a
+plot by ``axes.figure.savefig(path)``. The eight colours are those of Okabe & Ito, which
+colour-blind readers can distinguish; curves also differ by their markers.
 """
 
 from collections.abc import Mapping
@@ -20,24 +20,24 @@ MARKERS = "osD^vPX*<>"
 
 
 def new_figure(width=4.4, height=3.4, *, columns=1):
-    """A figure that no window or global state knows of.
+    """Create a figure that is not registered with pyplot.
 
     Parameters
     ----------
     width, height : float, default=4.4, 3.4
-        Inches.
+        Size of the axes in inches.
     columns : int, default=1
-        Axes side by side.
+        Number of axes side by side.
 
     Returns
     -------
     axes : matplotlib.axes.Axes or ndarray of them
-        One for ``columns=1``; their ``figure`` is the new one.
+        A single Axes for ``columns=1``; ``axes.figure`` is the figure.
 
     Raises
     ------
     ImportError
-        Without matplotlib; the message says how to install it.
+        If matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def new_figure(width=4.4, height=3.4, *, columns=1):
 
 
 def check_picture(path):
-    """Raise if no picture can be saved there: without matplotlib, or in a format it does not know.
+    """Raise an error if matplotlib is missing or cannot write the format of ``path``.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ def check_picture(path):
 
 
 def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
-    """An affinity matrix with the samples of a group side by side.
+    """Plot an affinity matrix with samples sorted by group.
 
     Parameters
     ----------
     S : array-like or sparse array of shape (n, n)
     labels : array-like of shape (n,)
-        Groups, in ascending order along both axes; ticks and lines mark where one ends. Of more
-        than 2000 samples every k-th in this order is drawn.
+        Group of each sample. Groups are sorted in ascending order; ticks and lines mark their ends.
+        If there are more than 2000 samples, every k-th in this order is shown.
     ax : matplotlib.axes.Axes, optional
     title : str, optional
     groups : str, default="found"
-        What the labels are, "true" or "found", for the names of the axes.
+        "true" or "found", shown in the labels of the axes.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
     Raises
     ------
     ValueError
-        If the matrix is not as said, or there is not one label for each sample.
+        If the matrix has a wrong shape, or the labels do not match its rows.
     """
     ax = new_figure(4.8, 4.2) if ax is None else ax
     S = scipy.sparse.csr_array(S) if scipy.sparse.issparse(S) else np.asarray(S)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
-        raise ValueError(f"S has shape {S.shape}: similarities of all pairs of samples are needed")
+        raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
     labels = _one_label_each(labels, S.shape[0])
     order = np.argsort(labels, kind="stable")
     order = order[:: -(-len(order) // MAX_SAMPLES)]
@@ -115,16 +115,16 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
 
 
 def plot_convergence(histories, *, ax=None, tol=None, title=None):
-    """Residuals of solvers against their iterations.
+    """Plot the residuals of solvers against their iterations.
 
     Parameters
     ----------
     histories : dict of str to array-like
-        Residuals after every iteration, by the name of the curve; a ``history`` of a result or an
-        estimator has them as ``history_["residual"]``. Zeros cannot be drawn and are left out.
+        Residuals after every iteration by the name of the curve, such as ``history_["residual"]``
+        of an estimator. Zeros cannot be shown and are omitted.
     ax : matplotlib.axes.Axes, optional
     tol : float, optional
-        Draws a line where the solvers stop.
+        Tolerance of the solvers, shown as a horizontal line.
     title : str, optional
 
     Returns
@@ -149,22 +149,23 @@ def plot_convergence(histories, *, ax=None, tol=None, title=None):
 
 def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter", ""),
                      chosen=None, score="ACC", title=None):  # fmt: skip
-    """A score against one parameter as a curve, or against two as a heat map.
+    """Plot a score against one parameter as a curve, or against two as a heat map.
 
     Parameters
     ----------
     scores : array-like of shape (p,) or (q, p)
-        NaN where there is none. Rows of the heat map follow ``second``.
+        Scores; NaN if unknown. The rows of a heat map correspond to ``second``.
     values : array-like of shape (p,)
-        Of the parameter along the horizontal axis, ascending.
+        Values of the parameter along the horizontal axis, ascending.
     second : array-like of shape (q,), optional
-        Of the parameter along the vertical axis; gives the heat map.
+        Values of the parameter along the vertical axis of a heat map.
     ax : matplotlib.axes.Axes, optional
     names : pair of str, default=("parameter", "")
-        Of the two parameters.
+        Names of the two parameters.
     chosen : float or pair of floats, optional
-        Value, or values, to be marked.
+        Parameter value, or pair of values, to mark.
     score : str, default="ACC"
+        Name of the score.
     title : str, optional
 
     Returns
@@ -210,18 +211,18 @@ def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter"
 
 
 def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
-    """Samples in the two directions in which their embedding spreads most.
+    """Plot samples in the first two principal directions of their embedding.
 
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
-        As ``embedding_`` of an estimator.
+        Embedding, such as ``embedding_`` of an estimator.
     labels : array-like of shape (n,)
-        Groups, each with a colour and a marker; a legend names them where there are at most 15.
+        Group of each sample, shown by colour and marker, with a legend for at most 15 groups.
     ax : matplotlib.axes.Axes, optional
     title : str, optional
     groups : str, default="found"
-        What the labels are, "true" or "found", for the names of the axes.
+        "true" or "found", shown in the labels of the axes.
 
     Returns
     -------
@@ -230,7 +231,7 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
     Raises
     ------
     ValueError
-        If the matrix is not as said, or there is not one label for each sample.
+        If the matrix has a wrong shape, or the labels do not match its rows.
     """
     ax = new_figure() if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
@@ -255,7 +256,7 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
 
 
 def plot_candidates(candidates, *, ax=None, title=None):
-    """Predictability of the labellings behind a consensus, by the size of their neighbourhoods.
+    """Plot the predictability of candidate labellings against the number of neighbours.
 
     Parameters
     ----------
@@ -285,12 +286,12 @@ def plot_candidates(candidates, *, ax=None, title=None):
 
 
 def plot_n_clusters(found, *, ax=None, title=None):
-    """Criterion against the number of clusters, the candidates marked.
+    """Plot the criterion against the number of clusters and mark the candidates.
 
     Parameters
     ----------
     found : ClusterCounts
-        Of `suggest_n_clusters`.
+        Result of `suggest_n_clusters`.
     ax : matplotlib.axes.Axes, optional
     title : str, optional
 
@@ -311,17 +312,17 @@ def plot_n_clusters(found, *, ax=None, title=None):
 
 
 def plot_explanation(found):
-    """Clusters and their quality, margins of the samples, and views, side by side.
+    """Plot the clusters, their quality, the margins of the samples and the views of an explanation.
 
     Parameters
     ----------
     found : Explanation
-        Of `explain`.
+        Result of `explain`.
 
     Returns
     -------
     ndarray of matplotlib.axes.Axes
-        One for each panel that is known, of a new figure: sizes of the clusters, their quality,
+        One Axes for each available panel of a new figure: sizes of the clusters, their quality,
         margins of their samples, support of the views.
     """
     from ._panels import panels_of
@@ -334,10 +335,10 @@ def plot_explanation(found):
 
 
 def _typical_large(image):
-    """Upper end of the colours: most rows reach it a few times, however many traces there are.
+    """Upper end of the colour scale, which a few entries of most rows reach.
 
-    A few large entries would leave the rest black, and a dense background of traces would hide
-    the structure if all positive entries counted.
+    With the maximum, a few large entries would leave the rest black. With a quantile of all
+    positive entries, many small ones would hide the structure.
     """
     rank = min(5, len(image) - 1)
     off_diagonal = image.astype(float)
@@ -350,7 +351,7 @@ def _typical_large(image):
 
 
 def _styles():
-    """Keyword arguments of one curve after another, all different."""
+    """Yield distinct keyword arguments for successive curves."""
     for i in range(len(COLORS) * len(MARKERS)):
         yield {
             "color": COLORS[i % len(COLORS)],
@@ -364,5 +365,5 @@ def _styles():
 def _one_label_each(labels, n_samples):
     labels = np.asarray(labels)
     if labels.shape != (n_samples,):
-        raise ValueError(f"labels have shape {labels.shape}, there are {n_samples} samples")
+        raise ValueError(f"labels have shape {labels.shape}, expected ({n_samples},)")
     return labels

@@ -1,4 +1,4 @@
-"""One self-contained page that shows and explains the result of a fit."""
+"""A self-contained HTML report that shows and explains the result of a fit."""
 
 import platform
 import time
@@ -30,25 +30,28 @@ LEARNED = {
 def write_report(
     path, model, views=None, *, explanation=None, counts=None, ids=None, notes=(), files=()
 ):
-    """Write a page with sizes and quality of the clusters, similarities before and after, the
-    embedding, the support of the views, the choices, parameters, versions and warnings.
+    """Write a self-contained HTML report on a fitted model.
+
+    The report shows the sizes and the quality of the clusters, similarities before and after
+    recovery, the embedding, the support of the views, the choices that were made, parameters,
+    versions and warnings.
 
     Parameters
     ----------
     path : str or Path
         The folder must exist.
     model : estimator
-        Fitted; with ``store="all"`` where similarities and embedding are to be shown.
+        Fitted estimator. Similarities and embedding are shown only if it has ``store="all"``.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        What it was fitted on.
+        The views that it was fitted on.
     explanation : Explanation, optional
-        Of `explain`, where it is at hand; it is made otherwise.
+        Result of `explain`; computed by default.
     counts : ClusterCounts, optional
-        Of `suggest_n_clusters`, if the number of clusters is from there.
+        Result of `suggest_n_clusters`, if it determined the number of clusters.
     ids : array-like of shape (n_samples,), optional
-        What samples are called; their numbers from 0 by default.
+        Names of the samples; by default their indices.
     notes : list of str, default=()
-        What is to be shown below the warnings: what was decided about files, warnings of the fit.
+        Notes and warnings to show, such as those about the files.
     files : list of str, default=()
         Names of the files.
 
@@ -59,7 +62,7 @@ def write_report(
     Raises
     ------
     ImportError
-        Without matplotlib: ``pip install mvsc_fast[plot]``.
+        If matplotlib is not installed.
     """
     in_memory = views is not None and stored_rows(views) is None
     found = explain(model, views if in_memory else None) if explanation is None else explanation
@@ -73,8 +76,11 @@ def write_report(
         section("Similarities", _caption(found), gallery(_relations(model, found))),
     ]
     if found.view_names:
-        parts.append(section("Views", "Support is how far a view's own graph carries the clusters: "
-                             "0 not at all, .3 and more well.", _views(found, views)))  # fmt: skip
+        text = (
+            "Support is the agreement of the clusters with the graph of a view: around 0 for "
+            "noise, .3 and more for informative views."
+        )
+        parts.append(section("Views", text, _views(found, views)))
     parts += [
         section("Why these clusters", "", gallery(_choices(model, counts))
                 + f"<pre tabindex=\"0\">{escape(str(found))}</pre>"),
@@ -101,7 +107,7 @@ def _clusters(found):
 
 
 def _between(found, ids):
-    """The samples that are nearest to another cluster than theirs."""
+    """Table of the samples with the smallest margins."""
     if not len(found.between):
         return ""
     place = {sample: row for row, sample in enumerate(found.samples.tolist())}
@@ -113,7 +119,7 @@ def _between(found, ids):
         for row in rows
     ]  # fmt: skip
     count = len(found.between)
-    most = f", the {LISTED} nearest to the other" if count > LISTED else ""
+    most = f", the {LISTED} closest are shown" if count > LISTED else ""
     return (
         f"<details><summary>Samples between two clusters ({count}{most})</summary>"
         f"{html_table(lines, [['sample', 'in', 'or in', 'margin']])}</details>"
@@ -122,9 +128,9 @@ def _between(found, ids):
 
 CAPTIONS = {
     "_sizes": "Samples of each cluster",
-    "_quality": "How well each cluster is told from the others",
+    "_quality": "How well each cluster is separated from the others",
     "_margins": "How clearly each sample is in its cluster; 0 is halfway to another",
-    "_support": "How far each view carries the clusters",
+    "_support": "Support of each view for the clusters",
 }
 
 
@@ -140,9 +146,9 @@ def _panels(found):
 
 
 def _caption(found):
-    text = "Samples of one cluster stand side by side: bright squares on the diagonal are clusters."
+    text = "Samples are sorted by cluster: bright squares on the diagonal are clusters."
     m = len(found.samples)
-    return text if m == found.n_samples else f"{text} Shown are the {m} samples that were fitted."
+    return text if m == found.n_samples else f"{text} Only the {m} clustered samples are shown."
 
 
 def _relations(model, found):
@@ -158,7 +164,7 @@ def _relations(model, found):
         labels = found.clusters[found.labels[shown]]
         pictures.append(figure(
             lambda: plot_embedding(embedding[shown], labels, groups="found"), "embedding",
-            "Spectral embedding, in the two directions in which it spreads most",
+            "First two principal directions of the spectral embedding",
         ))  # fmt: skip
     return pictures
 
@@ -172,10 +178,10 @@ def _views(found, views):
         if X is not None and stored_rows([X]) is None and hasattr(X, "__array__"):
             lacking = str(int(np.isnan(np.asarray(X, dtype=float)).all(axis=1).sum()))
         support = "" if found.view_support is None else _number(found.view_support[i])
-        reason = found.set_aside.get(name)
+        reason = found.excluded_views.get(name)
         lines.append([
             escape(str(name)), "" if X is None else str(X.shape[1]), lacking, support,
-            "" if reason is None else f"set aside: {escape(str(reason))}",
+            "" if reason is None else f"excluded: {escape(str(reason))}",
         ])  # fmt: skip
     return html_table(lines, [["view", "features", "samples without", "support", ""]])
 
@@ -183,10 +189,10 @@ def _views(found, views):
 def _choices(model, counts):
     if counts is not None:
         yield figure(lambda: plot_n_clusters(counts), "counts",
-                     "What speaks for each number of clusters")  # fmt: skip
+                     "Evidence for each number of clusters")  # fmt: skip
     if hasattr(model, "candidates_"):
         yield figure(lambda: plot_candidates(model.candidates_), "candidates",
-                     "Predictability of the labellings behind the consensus")  # fmt: skip
+                     "Predictability of the candidate labellings")  # fmt: skip
 
 
 def _parameters(model):

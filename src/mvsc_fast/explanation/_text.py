@@ -18,7 +18,7 @@ def explained_text(found):
     parts.append(_clusters(found))
     if found.margin is not None:
         parts.append(_between(found))
-    if found.view_support is not None or found.set_aside:
+    if found.view_support is not None or found.excluded_views:
         parts.append(_views(found))
     parts.append(_choice(found))
     if found.unknown:
@@ -52,15 +52,15 @@ def _clusters(found):
         if weak:
             more = f" and {len(weak) - ROWS} more" if len(weak) > ROWS else ""
             told = ", ".join(weak[:ROWS])
-            lines.append(_wrapped(f"Hard to tell from the others: {told}{more}."))
+            lines.append(_wrapped(f"Not well separated from the others: {told}{more}."))
         lines.append(
             _wrapped(
-                "predictable: share of the cluster that the other samples predict to be in it; "
-                f"of all labels {_figure(found.overall_predictability)}."
+                "predictable: fraction of the cluster whose labels are predicted from the other "
+                f"samples; of all labels: {_figure(found.overall_predictability)}."
             )
         )
     if found.silhouette is not None:
-        lines.append(_wrapped("silhouette: 1 far from other clusters, 0 and less between them."))
+        lines.append(_wrapped("silhouette: 1 far from other clusters, 0 or less between them."))
     return "\n".join(lines)
 
 
@@ -87,7 +87,7 @@ def _between(found):
             f"Samples between two clusters: {count} ({share}){more}",
             table,
             _wrapped(
-                "margin: 1 wholly in its cluster, 0 halfway to the other, negative nearer to it."
+                "margin: 1 clearly in its cluster, 0 halfway to the other, negative nearer to it."
             ),
         ]
     )
@@ -97,17 +97,17 @@ def _views(found):
     lines, columns = ["Views"], {"view": [], "support": [], "": []}
     for i, name in enumerate(found.view_names):
         support = None if found.view_support is None else found.view_support[i]
-        remark = "set aside" if name in found.set_aside else ""
+        remark = "excluded" if name in found.excluded_views else ""
         if not remark and support is not None and support < WEAK_VIEW:
-            remark = "hardly carries these clusters"
+            remark = "little support for these clusters"
         columns["view"].append(str(name))
         columns["support"].append("" if support is None else _figure(support))
         columns[""].append(remark)
     lines.append(_table(columns, left=("view", "")))
     lines += [
-        _wrapped(f"{name} was set aside: {reason}." if isinstance(name, str) else
-                 f"View {name} was set aside: {reason}.")
-        for name, reason in found.set_aside.items()
+        _wrapped(f"{name} was excluded: {reason}." if isinstance(name, str) else
+                 f"View {name} was excluded: {reason}.")
+        for name, reason in found.excluded_views.items()
     ]  # fmt: skip
     if found.view_support is not None:
         lines.append(
@@ -136,7 +136,7 @@ def _choice(found):
             f"The {len(shown)} most predictable of {len(table['graph'])} labellings",
             _table(columns, left=("graph",)),
         ]
-    return "\n".join(["How the labels came about", *lines]) if lines else ""
+    return "\n".join(["How the labels were chosen", *lines]) if lines else ""
 
 
 def counted(number, noun):

@@ -1,7 +1,7 @@
 /* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors, and labels
- * of new samples as ConsensusTLRR predicts them.
+ * of new samples, predicted as by ConsensusTLRR.
  *
- * Everything is reached through a table of functions that is imported once:
+ * All functions are in a table that is imported once:
  *
  *     #include <Python.h>
  *     #include <mvsc_fast.h>
@@ -9,22 +9,22 @@
  *     if (mvsc_fast_import() < 0) return NULL;      (with the GIL; sets a Python exception)
  *     status = mvsc_tlrr_solve(...);                (from any thread, without the GIL)
  *
- * `mvsc_fast.get_include()` is the directory of this file. The functions know no Python: the caller
- * owns all memory, nothing is allocated inside, nothing is kept between calls, and concurrent calls
- * are safe as long as each has a workspace and outputs of its own. Every call checks what it is given
- * and returns a status; what it writes is unusable unless that is MVSC_OK, but a tensor is left as it
- * was unless the status is MVSC_OK or MVSC_NO_CONVERGENCE. What is written, the workspace included,
- * may not overlap what is read or written besides: that is MVSC_BAD_ARGUMENT.
+ * `mvsc_fast.get_include()` returns the directory of this file. The functions do not use Python:
+ * the caller owns all memory, the functions allocate nothing and keep no state, and concurrent
+ * calls are safe if each has a separate workspace and separate outputs. Every call checks its
+ * arguments and returns a status. Outputs are valid only if it is MVSC_OK; a tensor remains
+ * unchanged unless the status is MVSC_OK or MVSC_NO_CONVERGENCE. Outputs and workspace may not
+ * overlap each other or an input: this is MVSC_BAD_ARGUMENT.
  *
- * Every struct begins with its size, which the caller sets to its own sizeof; that is how the library
- * knows the version that a caller was compiled for. Later versions add fields at the end of a struct,
- * never elsewhere. A field that an older caller does not know counts as 0, which means what was
- * before that field; results beyond its structs are not written. Optional fields at the end of a
- * struct may be left out in this way. Other sizes are MVSC_BAD_ARGUMENT.
+ * Every struct begins with its size, which the caller sets to its own sizeof, so that the library
+ * knows the version for which the caller was compiled. Later versions only add fields at the end of
+ * a struct. Fields that an older caller does not know are read as 0, which stands for the behaviour
+ * before they existed, and are not written. Optional fields at the end of a struct may be omitted
+ * in this way. Other sizes are MVSC_BAD_ARGUMENT.
  *
- * n_threads counts OpenMP threads; give 1 in a process made by fork. BLAS has threads of its own:
- * limit them to 1 (mvsc_limit_blas, below) for speed, for results that never depend on them, and because
- * a BLAS on several threads allocates memory of its own. OpenMP holds a few KiB for its threads.
+ * n_threads is the number of OpenMP threads; it must be 1 in a forked process. BLAS has separate
+ * threads. Limit them to 1 (mvsc_limit_blas, below) for speed, for results that do not depend on
+ * them, and because BLAS on several threads allocates memory. OpenMP uses a few KiB for its threads.
  */
 #ifndef MVSC_FAST_H
 #define MVSC_FAST_H
@@ -35,18 +35,18 @@
 extern "C" {
 #endif
 
-/* Grows with every change; a table of a later version serves code compiled for an earlier one. */
+/* Incremented with every change; later versions are compatible with code for earlier ones. */
 #define MVSC_API_VERSION 1
 
 typedef enum {
     MVSC_OK = 0,
     MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code,
                                    memory that overlaps */
-    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ, or a
-                                   predictor's n_features and d do without a factor */
+    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, two tensors differ in shape, or
+                                   n_features and d of a predictor without factors differ */
     MVSC_TOO_LARGE = 3,         /* beyond LAPACK's 32-bit sizes, or the address space */
-    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries, in the data or in what follows from them */
-    MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query asked for */
+    MVSC_NOT_FINITE = 4,        /* NaN or infinite entries in the data or in the results */
+    MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query returned */
     MVSC_NO_CONVERGENCE = 6,    /* LAPACK failed on a slice; the tensor is unusable */
     MVSC_NOT_SYMMETRIC = 7,     /* slices of W that are not exactly symmetric */
     MVSC_OUT_OF_RANGE = 8       /* squares of W, lam times W, or sample weights below 1e-12 or above
@@ -87,23 +87,23 @@ typedef enum {
     MVSC_TLRR_IALM = 2          /* the published iteration, Algorithm 1 */
 } mvsc_tlrr_solver;
 
-/* What `progress` sees after every iteration. */
+/* State that is passed to `progress` after every iteration. */
 typedef struct {
     size_t size;                /* sizeof(mvsc_tlrr_state) of the library */
-    ptrdiff_t block;            /* whose iteration this is, as in the labels of mvsc_tlrr_screen;
+    ptrdiff_t block;            /* number of the block, as in the labels of mvsc_tlrr_screen;
                                    0 with MVSC_TLRR_IALM */
     ptrdiff_t iteration;        /* from 1, within the block */
     int converged;
-    double residual;            /* what is compared with tol; of the block alone */
+    double residual;            /* residual of this block, which is compared with tol */
     double seconds;             /* since the solver started */
-    double gap;                 /* MVSC_TLRR_DUAL: duality gap of the block, and what residual */
-    double gap_scale;           /*   takes it relative to, lam ||L||_F^2; up to a common factor */
+    double gap;                 /* MVSC_TLRR_DUAL: duality gap of the block and its scale */
+    double gap_scale;           /*   lam ||L||_F^2, up to a common factor; residual is their ratio */
     double mu;                  /* MVSC_TLRR_IALM: the penalty, and */
     const ptrdiff_t *ranks;     /*   v ranks of the frontal block */
 } mvsc_tlrr_state;
 
-/* Called after every iteration, from one thread at a time but not always the calling one; unless it
- * returns 0 the run stops. */
+/* Called after every iteration, by one thread at a time, which may not be the calling one. The
+ * solver stops if it does not return 0. */
 typedef int (*mvsc_progress)(const mvsc_tlrr_state *state, void *context);
 
 typedef struct {
@@ -115,14 +115,14 @@ typedef struct {
     double lam;                 /* > 0 */
     double tol;                 /* DUAL: relative duality gap; IALM: largest constraint residual */
     ptrdiff_t max_iter;
-    double mu, rho, mu_max;     /* IALM: first penalty, its growth and its cap */
+    double mu, rho, mu_max;     /* IALM: initial penalty, growth factor and maximum */
 
     mvsc_progress progress;     /* or NULL */
     void *context;              /* passed to progress */
 
-    /* Optional. DUAL: n numbers m > 0, or NULL: all 1. The problem is that of sum(m) samples, in which sample
-     * p stands m_p times; L has each of them once, and the certificate is that of all. With
-     * D = diag(m) and M_i = D^1/2 L_i D^1/2 it minimises
+    /* Optional. DUAL: n weights m > 0, or NULL if all are 1. The problem is that of sum(m) samples,
+     * in which sample p is repeated m_p times. L contains each sample once; the certificate is that
+     * of the repeated samples. With D = diag(m) and M_i = D^1/2 L_i D^1/2 it minimises
      *
      *     omega1 * sum_i ||M_i||_* + omega2 * sum_p sqrt(m_p) ||M_(p)||_*
      *         + omega2 * alpha * sum_pq sqrt(m_p m_q) |M_:pq|
@@ -131,8 +131,8 @@ typedef struct {
     const double *sample_weight;
 } mvsc_tlrr_options;
 
-/* The defaults of mvsc_fast.tlrr, on one thread, and the lam of the paper. With MVSC_TLRR_IALM Python
- * sets tol = 1e-4 and max_iter = 500. */
+/* The defaults of mvsc_fast.solvers.tlrr, on one thread, and the lam of the paper. For
+ * MVSC_TLRR_IALM, Python sets tol = 1e-4 and max_iter = 500. */
 #define MVSC_TLRR_DEFAULTS \
     {sizeof(mvsc_tlrr_options), MVSC_TLRR_DUAL, 1, 0.5, 9.0, 15.0, 1e-3, 100, 1e-4, 1.1, 1e10, \
      NULL, NULL, NULL}
@@ -141,52 +141,52 @@ typedef struct {
 typedef struct {
     size_t size;                /* sizeof(mvsc_tlrr_blocks) */
     ptrdiff_t n_blocks;
-    ptrdiff_t largest;          /* samples in the largest block */
+    ptrdiff_t largest;          /* number of samples in the largest block */
     ptrdiff_t n_tubes;
 } mvsc_tlrr_blocks;
 
 typedef struct {
     size_t size;                /* sizeof(mvsc_tlrr_result) */
     ptrdiff_t n_iter;
-    ptrdiff_t n_fast_forward;   /* IALM: iterations that were a scalar update */
+    ptrdiff_t n_fast_forward;   /* IALM: number of iterations that were scalar updates */
     ptrdiff_t n_blocks;         /* DUAL */
     int converged;
-    int stopped;                /* by `progress` */
+    int stopped;                /* whether `progress` stopped the solver */
     int lapack_info;            /* after MVSC_NO_CONVERGENCE: LAPACK's info, and its slice: */
     ptrdiff_t failed_view;      /*   frontal slice of this view, or -1 */
     ptrdiff_t failed_row;       /*   v x n slice of this row, or -1 */
     double gap;                 /* DUAL: relative duality gap */
-    double error_bound;         /* DUAL: the Frobenius distance of L to the minimiser, at most */
+    double error_bound;         /* DUAL: bound of the Frobenius distance of L to the minimiser */
     double seconds;
-    double eigen_seconds;       /* of it in eigenproblems of frontal slices */
+    double eigen_seconds;       /* time spent in eigenproblems of frontal slices */
 } mvsc_tlrr_result;
 
 /* ------------------------------------------------------------------ labels of new rows
  *
- * Ridge regression on features of the rows x of a sample in every view. A row is divided by its
- * length, whatever its scale, or its positive entries' square roots are; then, with samples S and
- * their factor C, z = C^{-1} S x. With a = z - mean, its distances d_l = |a - landmark_l|, and t the
+ * Ridge regression on features of the rows x of a sample in all views. A row, or the row of square
+ * roots of its positive entries, is scaled to unit length; then, with samples S and their factor C,
+ * z = C^{-1} S x. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
  * `scale_neighbors`-th smallest of them, at least least_scale,
  *
  *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
  *     K_l = sum_views exp(-d_l^2 / (t scale_l))
  *
- * Distances that are small for lengths of a are sums of squared differences, not differences of
- * products. A row that is NaN throughout lacks the view: its z is predicted from the sample's other
- * views; with a of all views side by side, 0 where missing, scaled to unit length,
+ * Distances that are small relative to the length of a are computed as sums of squared differences.
+ * A row of NaN means that the sample lacks the view; its z is predicted from the other views. With
+ * a of all views concatenated, 0 for missing views, and scaled to unit length,
  *
  *     z = unit(mean + (sum_views a landmarks^T) fill)
  *
- * `ConsensusTLRR.to_native()` gives the numbers and arrays that are wanted here.
+ * `ConsensusTLRR.to_native()` returns these numbers and arrays.
  */
 
 typedef enum {
     MVSC_ROWS_TO_UNIT = 1,      /* x / |x| */
     MVSC_ROOTS_TO_UNIT = 2,     /* unit row of sqrt(max(x, 0)) */
-    MVSC_ROWS_MAPPED = 3        /* rows z are given, and there is no factor */
+    MVSC_ROWS_MAPPED = 3        /* the rows are z; there is no factor */
 } mvsc_row_form;
 
-/* Of v views, n_landmarks landmarks; arrays are C-contiguous. */
+/* Predictor for v views with n_landmarks landmarks. All arrays are C-contiguous. */
 typedef struct {
     size_t size;                        /* sizeof(mvsc_predictor) */
     ptrdiff_t v, n_clusters, n_landmarks;
@@ -196,7 +196,7 @@ typedef struct {
     const ptrdiff_t *form;              /* v numbers, mvsc_row_form */
     const double *const *samples;       /* v arrays d x n_features, */
     const double *const *factors;       /*   d x d, whose upper triangles are not read; each or all
-                                             NULL where z has the columns of x */
+                                             NULL if z has the columns of x */
     const float *const *means;          /* v arrays of d numbers */
     const float *const *landmarks;      /* v arrays n_landmarks x d */
     const float *const *scales;         /* v arrays of n_landmarks numbers > 0 */
@@ -210,51 +210,54 @@ typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
     int version;                /* MVSC_API_VERSION of the library */
 
-    /* A sentence for a status; never NULL. */
+    /* Message for a status; never NULL. */
     const char *(*strerror)(int status);
 
-    /* Bytes of workspace that mvsc_prox needs for this map, tensor (its data may be NULL) and threads. */
+    /* Size in bytes of the workspace of mvsc_prox for this map, tensor (its data may be NULL) and
+     * number of threads. */
     int (*prox_workspace_size)(int map, const mvsc_tensor *tensor, int n_threads, size_t *bytes);
 
-    /* Apply a map in place. `counts`, unless NULL, receives how much is above the threshold: one
-     * number of tubes, m numbers of singular values, or v numbers of eigenvalues; of an empty tensor
-     * nothing. The workspace may have any alignment. Results are those of the Python functions, to the last bit. */
+    /* Apply a map in place. `counts`, unless NULL, receives how many are above the threshold: one
+     * number of tubes, m numbers of singular values, or v numbers of eigenvalues; it is not written
+     * for an empty tensor. The workspace may have any alignment. Results are equal to those of the
+     * Python functions, to the last bit. */
     int (*prox)(int map, mvsc_tensor *tensor, double t, int n_threads, void *workspace,
                 size_t bytes, ptrdiff_t *counts);
 
-    /* Split the samples into blocks that the minimiser does not connect: `labels` receives n
-     * numbers, from 0 by each block's first sample. */
+    /* Split the samples into independent blocks. `labels` receives the block of each of the n
+     * samples, numbered from 0 in the order of their first samples. */
     int (*tlrr_screen)(const mvsc_tensor *W, const mvsc_tlrr_options *options, ptrdiff_t *labels,
                        mvsc_tlrr_blocks *blocks);
 
-    /* Bytes of workspace that mvsc_tlrr_solve needs for W (its data may be NULL): as much as any data
-     * of this shape can need, or, given `blocks` of mvsc_tlrr_screen, these. `blocks` may be NULL. */
+    /* Size in bytes of the workspace of mvsc_tlrr_solve for W (its data may be NULL): sufficient
+     * for these `blocks` of mvsc_tlrr_screen, or, if `blocks` is NULL, for any data of this shape. */
     int (*tlrr_workspace_size)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
                                const mvsc_tlrr_blocks *blocks, size_t *bytes);
 
-    /* Solve TLRR for W (v, n, n) into L of the same shape and type. W must be exactly symmetric. `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these
-     * options; with both NULL the samples are screened once more. The workspace may have any
-     * alignment. Results are those of mvsc_fast.tlrr, to the last bit. `result`, which holds the
+    /* Solve TLRR for W (v, n, n) into L of the same shape and type. W must be exactly symmetric.
+     * `labels` and `blocks` are those of mvsc_tlrr_screen for this W and these options; if both are
+     * NULL, the samples are screened again. The workspace may have any alignment. Results are equal
+     * to those of mvsc_fast.solvers.tlrr, to the last bit. `result`, which contains the
      * certificate, may be NULL. */
     int (*tlrr_solve)(const mvsc_tensor *W, const mvsc_tlrr_options *options,
                       const ptrdiff_t *labels, const mvsc_tlrr_blocks *blocks, mvsc_tensor *L,
                       void *workspace, size_t bytes, mvsc_tlrr_result *result);
 
     /* These two need the GIL. Limit BLAS to n_threads threads until the returned request is
-     * released; with several requests at a time, Python's included, the least one holds. NULL,
-     * with a Python exception, if that fails. */
+     * released. If there are several requests, including those of Python, the smallest applies.
+     * Returns NULL, with a Python exception, on failure. */
     void *(*limit_blas)(int n_threads);
     void (*release_blas)(void *request);
 
-    /* Bytes of workspace that mvsc_predict needs, for any number of rows. */
+    /* Size in bytes of the workspace of mvsc_predict, for any number of rows. */
     int (*predict_workspace_size)(const mvsc_predictor *predictor, int n_threads, size_t *bytes);
 
-    /* Labels of m new rows: `rows` are v arrays m x n_features[i], all of type `dtype` (mvsc_dtype).
-     * `scores` receives m x n_clusters numbers, and `labels` m positions of the largest, the first of
-     * equal ones; one of them may be NULL. Labels are those of ConsensusTLRR.predict, which calls
-     * this function. A row's result depends on no other row and on no number of threads, and to the
-     * last bit on how many rows there are before it only modulo 128: with some processors BLAS has
-     * several orders of summation. */
+    /* Predict labels of m new rows. `rows` are v arrays m x n_features[i], all of type `dtype`
+     * (mvsc_dtype). `scores` receives m x n_clusters numbers, and `labels` the m positions of the
+     * largest scores, the first of equal ones; one of them may be NULL. Labels are those of
+     * ConsensusTLRR.predict, which calls this function. The result of a row does not depend on the
+     * number of threads nor on other rows; only its last bits depend on its position modulo 128, as
+     * some BLAS have several orders of summation. */
     int (*predict)(const mvsc_predictor *predictor, ptrdiff_t m, const void *const *rows,
                    ptrdiff_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
                    ptrdiff_t *labels);

@@ -75,8 +75,8 @@ class SampleTransformClusterer(RepresentationClusterer):
         if isinstance(transform, str) and transform == "dft":
             warn_user(
                 'sample_transform="dft" makes the labels depend on the order of the samples, and '
-                'is too optimistic for samples sorted by class: use "graph", except to reproduce '
-                "published tables"
+                'overestimates accuracy if they are sorted by class: use "graph", except to '
+                "reproduce published tables"
             )
         elif hasattr(transform, "fit"):
             fitted = fit_nested(transform, "affinity_matrix_", views, seed, n_threads)

@@ -1,4 +1,4 @@
-"""Views in pipelines of scikit-learn: one table split into views, a transformer for each view."""
+"""Transformers for scikit-learn pipelines that split a table into views and transform each view."""
 
 from ._per_view import PerView
 from ._view_splitter import ViewSplitter

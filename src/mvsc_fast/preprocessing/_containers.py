@@ -1,24 +1,24 @@
-"""Lists and dicts of views, and the output that is chosen for them."""
+"""Lists and dicts of views, and their output container."""
 
 from sklearn.preprocessing import FunctionTransformer
 
 
 def chosen_output(transformer):
-    """Arguments of its last ``set_output``."""
+    """Arguments of the last call of ``set_output``."""
     return vars(transformer).get("_sklearn_output_config", {})
 
 
 def unchanged(transform=None):
-    """The transformer that leaves a table as it is, or makes a data frame of it."""
+    """Transformer that returns a table unchanged or as a data frame."""
     out = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
     return out if transform is None else out.set_output(transform=transform)
 
 
 def items(given):
-    """(name, item) of a dict or of a list, whose items are named by number."""
+    """(name, item) pairs of a dict, or of a list, whose items are named by their indices."""
     return list(given.items() if isinstance(given, dict) else enumerate(given))
 
 
 def like(given, found):
-    """Items under the keys of a dict, or a list of them."""
+    """A dict of the items with the keys of ``given``, or a list of them."""
     return dict(zip(given, found, strict=True)) if isinstance(given, dict) else found

@@ -9,38 +9,38 @@ from ._table_columns import listed
 
 
 class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
-    """A transformer for each view.
+    """Apply a transformer to each view.
 
-    The clustering estimators scale every row of a view to unit length, so that the units of a whole
-    view never matter. Those of its columns do. To be scaled: columns that measure different things,
-    or whose ranges differ by much (`StandardScaler`). To be left as they are: counts, histograms,
-    term weights, spectra, pixels, and vectors that a network has learned, whose columns are of one
-    kind. Words need a vectorizer, categories an encoder.
+    The clustering estimators scale every row of a view to unit length, so that the units of a view
+    do not matter, but those of its columns do. Scale columns that measure different quantities or
+    have very different ranges, for example by `StandardScaler`. Do not scale counts, histograms,
+    term weights, spectra, pixels or learned embeddings, whose columns are comparable. Text needs a
+    vectorizer, categories need an encoder.
 
     Parameters
     ----------
     transformers : transformer, dict or list
-        One for each view: a list in the order of the views, or a dict by their names, which are the
-        numbers from 0 where the views are a list. A single one is for all views, each of which gets
-        its own clone. None or "passthrough" leaves a view as it is.
+        One transformer for each view: a list in the order of the views, or a dict whose keys are
+        the names of the views (0, 1, ... if the views are a list). A clone of a single transformer
+        is applied to each view. None or "passthrough" returns a view unchanged.
 
     Attributes
     ----------
     transformers_ : dict or list of transformer
-        The fitted clones, by view as the views of `fit`.
+        The fitted clones, a dict or a list as the views in `fit`.
 
     Raises
     ------
     ValueError
-        In `fit`, if there is no transformer for a view, or no view for a transformer. What a
-        transformer finds wrong is raised with the view's name.
+        In `fit`, if a view has no transformer or a transformer has no view. Errors of a transformer
+        are raised with the name of the view.
 
     Notes
     -----
-    Parameters of transformers are set and searched by view, as ``perview__shape__with_mean`` or
-    ``perview__0__with_mean`` in a pipeline; those of a single one for all as
-    ``perview__transformers__with_mean``. Grid search splits a table by rows, which a list of views
-    is not: begin the pipeline with `ViewSplitter`.
+    In a pipeline, parameters of the transformers have names such as ``perview__shape__with_mean``
+    or ``perview__0__with_mean``, with the name of the view; those of a single transformer for all
+    views ``perview__transformers__with_mean``. Grid search splits its input by rows, so begin the
+    pipeline with `ViewSplitter`: it takes a single table.
 
     Examples
     --------
@@ -68,9 +68,10 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         Parameters
         ----------
         X : list or dict of views
-            Whatever the transformers take: arrays, sparse matrices, data frames, lists of texts.
+            Views in any form that the transformers accept: arrays, sparse matrices, data frames,
+            lists of texts.
         y : optional
-            Handed to every transformer.
+            Passed to every transformer.
 
         Returns
         -------
@@ -83,7 +84,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
                 given = unchanged(**chosen_output(self))
             if not hasattr(given, "transform"):
                 raise ValueError(
-                    f'view {name!r}: a transformer, None or "passthrough" is needed, got {given!r}'
+                    f'view {name!r}: expected a transformer, None or "passthrough", got {given!r}'
                 )
             fitted.append(_named(name, clone(given).fit, view, y))
         self.transformers_ = like(X, fitted)
@@ -100,7 +101,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         Returns
         -------
         list or dict of views
-            As X is.
+            Transformed views, a dict or a list as X.
         """
         check_is_fitted(self)
         views = dict(items(_check_container(X)))
@@ -113,13 +114,13 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         return like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
 
     def set_output(self, *, transform=None):
-        """Give every view as a data frame, whose columns have names.
+        """Set the output container of every transformer.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            For the ``set_output`` of every transformer, fitted or to be fitted. "default" leaves
-            views that pass through as they are; None changes nothing.
+            Passed to ``set_output`` of every transformer. "default" also returns views without a
+            transformer unchanged; None changes nothing.
 
         Returns
         -------
@@ -146,12 +147,12 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         return self
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the columns of each view after its transformer.
+        """Get the output feature names of each view.
 
         Parameters
         ----------
         input_features : dict or list of array-like of str, optional
-            Names before, by view, as ``get_feature_names_out`` of `ViewSplitter` gives them.
+            Input feature names of each view, as returned by `ViewSplitter.get_feature_names_out`.
 
         Returns
         -------
@@ -168,7 +169,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         )
 
     def get_params(self, deep=True):
-        """Parameters, of the transformers too if ``deep``.
+        """Get parameters, including those of the transformers if ``deep``.
 
         Returns
         -------
@@ -177,7 +178,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         return self._get_params("_steps", deep=deep)
 
     def set_params(self, **parameters):
-        """Set parameters by the names that `get_params` gives.
+        """Set parameters by the names that `get_params` returns.
 
         Returns
         -------
@@ -224,12 +225,12 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
 
 
 def _passes(given):
-    """Whether a view is left as it is."""
+    """Whether a view is returned unchanged."""
     return given is None or (isinstance(given, str) and given == "passthrough")
 
 
 def _named(name, function, *args):
-    """Result of a transformer's method, whose complaint is raised with the name of the view."""
+    """Result of a transformer's method; its errors are raised with the name of the view."""
     try:
         return function(*args)
     except ValueError as error:
@@ -237,7 +238,7 @@ def _named(name, function, *args):
 
 
 def _check_container(X):
-    """X, which must be a list or a dict of views."""
+    """Return X, which must be a list or a dict of views."""
     if not isinstance(X, (dict, list, tuple)):
         raise ValueError(
             f"X must be a list or a dict of views, got {type(X).__name__}: split one table by "

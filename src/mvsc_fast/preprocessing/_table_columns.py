@@ -1,4 +1,4 @@
-"""Columns of a table by name, beginning of the name, position or slice."""
+"""Selection of columns of a table by name, prefix, position or slice."""
 
 from difflib import get_close_matches
 
@@ -7,19 +7,19 @@ import scipy.sparse
 
 
 def as_table(X):
-    """X as something with columns."""
+    """Return X as a table with columns."""
     if scipy.sparse.issparse(X):
         return X.tocsr()
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
-            f"X has shape {X.shape}: one table of shape (n_samples, n_features) is needed"
+            f"X has shape {X.shape}: expected a table of shape (n_samples, n_features)"
         )
     return X
 
 
 def column_names(X):
-    """Names of the columns of a data frame, None where they are not all strings."""
+    """Names of the columns of a data frame, or None if they are not all strings."""
     names = list(getattr(X, "columns", [0]))
     return names if all(isinstance(name, str) for name in names) else None
 
@@ -38,7 +38,7 @@ def positions_of(columns, names, n_columns, what):
     names : list of str or None
     n_columns : int
     what : str
-        Whose columns they are, in messages.
+        Name of the view in messages.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def _position(column, names, n_columns, what):
 
 
 def _alike(wanted, names):
-    """The columns of a name most alike, or the first ones, for a message."""
+    """The columns with the most similar names, or the first ones, for a message."""
     shown = get_close_matches(wanted, names, n=3) or names[:5]
     more = ", ..." if len(shown) < len(names) else ""
     return f"; the table has {listed(shown)}{more}"

@@ -1,4 +1,4 @@
-"""One table split into views."""
+"""Transformer that splits a table into views."""
 
 import numpy as np
 from sklearn import get_config
@@ -10,31 +10,32 @@ from ._table_columns import as_table, column_names, positions_of, take_columns
 
 
 class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
-    """Columns of one table as views.
+    """Split the columns of a table into views.
 
     Parameters
     ----------
     views : dict or list
-        Columns of each view; the keys of a dict are the names of the views. Columns are a string,
-        the beginning of their names; a list of names or of positions; one position; a slice of
-        positions; or a list of booleans, one for each column. Views may share columns. Names need
-        a data frame; positions count from 0, also in data frames.
+        Columns of each view; the keys of a dict are the names of the views. The columns of a view
+        are given as a string (a prefix of their names), a list of names or of positions, a
+        position, a slice of positions, or a list of booleans, one for each column. Views may share
+        columns. Names require a data frame; positions count from 0, also in data frames.
 
     Attributes
     ----------
     columns_ : dict or list of ndarray of int
         Positions of the columns of each view.
     unused_ : ndarray of int
-        Positions of the columns in no view, such as those of an id: they are left out.
+        Positions of the columns that are in no view, such as that of an id.
     n_features_in_ : int
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
-        Of data frames whose columns have names. New tables are then split by these names: the
-        order of columns does not matter, nor do further ones.
+        Column names, if the table is a data frame with column names. New tables are then split by
+        these names, so that their columns may have another order, and there may be others.
 
     Raises
     ------
     ValueError
-        In `fit`, for a column that is not there, or twice in one view, or a view without columns.
+        In `fit`, if a column does not exist or is twice in a view, or if a view has no columns.
 
     See Also
     --------
@@ -87,7 +88,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self
 
     def transform(self, X):
-        """The views of a table.
+        """Split a table into views.
 
         Parameters
         ----------
@@ -96,7 +97,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         dict or list of array, csr_matrix or data frame
-            As ``views`` is a dict or a list, and X of one kind or another; data frames after
+            The views, a dict or a list as ``views``, of the same type as X, or data frames after
             ``set_output(transform="pandas")``.
 
         Raises
@@ -122,12 +123,12 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return like(self.views, found)
 
     def set_output(self, *, transform=None):
-        """Give every view as a data frame, whose columns have names.
+        """Set the output container of the views.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars"}, optional
-            "default" leaves views of the kind of the table; None changes nothing.
+            "default" returns views of the same type as the table; None changes nothing.
 
         Returns
         -------
@@ -138,7 +139,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self
 
     def get_feature_names_out(self, input_features=None):
-        """Names of the columns of each view.
+        """Get the feature names of each view.
 
         Parameters
         ----------
@@ -147,7 +148,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         dict or list of ndarray of str
-            "x0", "x1", ... where the columns have no names.
+            Names of the columns, or "x0", "x1", ... if the columns have no names.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

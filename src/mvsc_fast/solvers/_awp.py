@@ -111,7 +111,7 @@ def awp(
 
 
 def _embed(X, n_clusters, n_neighbors):
-    """Smallest eigenvectors of the normalised Laplacian of a nearest-neighbour graph.
+    """Spectral embedding by the normalised Laplacian of a nearest-neighbour graph.
 
     Similarities are ``exp(-d^2 / (2 sigma^2))`` with sigma the mean distance to a neighbour.
     """

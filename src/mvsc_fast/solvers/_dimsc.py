@@ -24,7 +24,7 @@ def dimsc(
     max_iter=100,
     callback=None,
 ):
-    """Learn smooth self-representations of all views that are diverse.
+    """Learn smooth and diverse self-representations of all views.
 
     Minimises ``sum_i ||X_i - X_i Z_i||_F^2 + lam_s sum_i tr(Z_i L_i Z_i^T) + lam_d sum_{i<j}
     tr(H K_i H K_j)`` with ``K_i = Z_i^T Z_i`` and ``H = I - 1 1^T / n``, whose last term is the

@@ -75,7 +75,7 @@ class _History:
 
 
 def _on_one_pattern(W, model):
-    """Values (v, nnz) of sparse slices on the union of their patterns, the pattern, its screening.
+    """Bring sparse slices to the union of their patterns; returns values, pattern and screening.
 
     If single tubes cannot be screened, the pattern contains all pairs of every component.
     """

@@ -55,7 +55,7 @@ class Run:
 
     @property
     def growth(self):
-        """Next penalty over this one, by which multipliers over the penalty are divided."""
+        """Ratio of the next penalty to this one; divides multipliers that are scaled by it."""
         return self.next_mu / self.mu
 
     @property

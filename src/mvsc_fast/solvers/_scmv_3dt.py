@@ -35,7 +35,7 @@ def scmv_3dt(
     mu_max=1e6,
     callback=None,
 ):
-    """Learn sparse self-representations of all views at once under the t-product.
+    """Learn sparse self-representations of all views jointly, with the t-product.
 
     Minimises ``||Z||_tnn + lam ||X - X * Z||_F^2 + alpha ||Z||_1 + beta sum_{i != j}
     ||Z_i - Z_j||_F^2`` (Yin et al. 2019, as quoted by Jia et al. 2021), where * is the t-product

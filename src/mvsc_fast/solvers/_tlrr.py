@@ -97,8 +97,8 @@ def tlrr(
         as in the authors' code. Lower it if the entries of W are 1e-2 or less.
     max_iter : int, optional
         Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
-        and 500 for "ialm". With "dual", 0 returns the tube shrinkage of W, which is the first step
-        of the solver and not the minimiser, with its certificate.
+        and 500 for "ialm". With "dual" and 0, the result is the tube shrinkage of W, which is the
+        first step of the solver, and its certificate.
     mu : float, default=1e-4
         Initial penalty ("ialm" only).
     rho : float, default=1.1

@@ -59,7 +59,7 @@ class Fourier:
         return np.ascontiguousarray(np.moveaxis(out, 0, axis))
 
     def shrink(self, T, t, n_threads):
-        """Shrink, in place, the slices of the *unnormalised* DFT by t, given T orthonormal."""
+        """Shrink, in place, by t the slices of the *unnormalised* DFT; T is the orthonormal DFT."""
         with blas_threads(1):
             halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 

@@ -41,7 +41,8 @@ def tsvd_msc(
         values are best, and 0.2 fails on sparse text.
     sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
         The transform along the samples in the tensor norm. "dft" is the published one; **its result
-        depends on the order of the samples** and is too optimistic for samples sorted by class.
+        depends on the order of the samples**, and accuracy is overestimated if they are sorted by
+        class.
         "graph" uses the eigenvectors of a similarity graph, which do not depend on the order. An
         orthonormal matrix defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"

@@ -38,7 +38,7 @@ def ut_svd_msc(
     lam : float, default=0.5
         Weight of the misfit. Of values from 0.2 to 2, 0.5 is best on shuffled data sets.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
-        The transform along the views; "dft" is the published one, an orthonormal matrix
+        The transform along the views; "dft" is the published one. An orthonormal matrix
         defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"
         See `tsvd_msc`.
