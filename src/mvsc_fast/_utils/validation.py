@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array, check_scalar
 
 from .._kernels import LARGEST_SLICE
+from .containers import checked_csr
 from .messages import warn_user
 
 
@@ -190,7 +191,12 @@ def available_memory():
 
 def check_sparse_similarities(W, *, nonnegative=False, name="W"):
     """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
-    W = [scipy.sparse.csr_array(A) for A in W]
+    W = [
+        checked_csr(A, f"{name}: slice {i}")
+        if scipy.sparse.issparse(A)
+        else scipy.sparse.csr_array(A)
+        for i, A in enumerate(W)
+    ]
     n = W[0].shape[0]
     dtype = np.result_type(*(A.dtype for A in W))
     dtype = np.float32 if dtype == np.float32 else np.float64
@@ -204,7 +210,6 @@ def check_sparse_similarities(W, *, nonnegative=False, name="W"):
         if A.dtype.kind not in "fiub":
             raise ValueError(f"{name}: slice {i} has dtype {A.dtype}: similarities must be real")
         A = A.astype(dtype)
-        A.sum_duplicates()
         check_finite(A, f"{name}: slice {i}")
         if nonnegative and A.nnz and A.data.min() < 0:
             raise ValueError(
@@ -226,7 +231,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
 
     Parameters
     ----------
-    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+    W : array of shape (v, n, n), or list of v arrays or sparse matrices of shape (n, n)
         Not copied if it is a C-contiguous float32 or float64 tensor with symmetric slices.
     nonnegative : bool, default=False
         Refuse negative entries.
@@ -242,7 +247,10 @@ def check_similarities(W, *, nonnegative=False, name="W"):
     if isinstance(W, (list, tuple)):
         if len(W) == 0:
             raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")
-        slices = [np.asarray(A) for A in W]
+        slices = [
+            checked_csr(A, f"{name}: slice {i}") if scipy.sparse.issparse(A) else np.asarray(A)
+            for i, A in enumerate(W)
+        ]
     else:
         W = np.asarray(W)
         if W.ndim != 3:
@@ -275,6 +283,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
     if isinstance(slices, np.ndarray):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
+        slices = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
         tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
     for i, A in enumerate(tensor):
         check_finite(A, f"{name}: slice {i}")

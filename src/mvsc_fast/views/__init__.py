@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
+from .._utils.containers import checked_csr
 from .._utils.validation import check_finite, check_memory, check_option, in_range
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
@@ -171,7 +172,9 @@ def _read(X, title):
 def _numeric(frame, title, ensure_min_samples):
     """The matrix in float32 or float64, not yet known to be finite."""
     X = frame.values
-    if not scipy.sparse.issparse(X) and not hasattr(X, "__array_function__"):
+    if scipy.sparse.issparse(X) and X.ndim == 2:
+        X = checked_csr(X, title)
+    elif not hasattr(X, "__array_function__"):
         X = np.asarray(X)
     if X.ndim == 1:
         raise ValueError(

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 import scipy.sparse
 
+from .._utils.containers import checked_csr
 from . import named_views
 from ._frames import view_title
 
@@ -162,7 +163,7 @@ class RowSource(Sequence):
     def _checked(self, X, name):
         """A view that can be read by slices."""
         if scipy.sparse.issparse(X):
-            X = X.tocsr()
+            X = checked_csr(X, name)
         elif not (isinstance(X, np.ndarray) or _is_stored(X)):
             X = np.asarray(X)
         _check_matrix(X, name)
