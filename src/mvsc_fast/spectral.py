@@ -243,7 +243,8 @@ def spectral_embedding(S, n_components):
     ndarray of shape (n, n_components)
         Largest eigenvalue first; the row of an isolated sample may be zero.
     """
-    S = checked_csr(S, "S") if scipy.sparse.issparse(S) else S
+    if scipy.sparse.issparse(S):
+        checked_csr(S, "S")  # S itself keeps the order of its entries
     return normalize(normalized_eigenvectors(S, n_components)[1])
 
 
