@@ -3,10 +3,17 @@
 import subprocess
 import sys
 import textwrap
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse
 from conftest import FULL
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
+from mvsc_fast.views._rows import unit_rows
 
 CASES, BATCH = (10_000, 1000) if FULL else (400, 400)
 
@@ -89,3 +96,66 @@ def test_damaged_blocks_of_dask_are_refused():
         """),
     )
     assert "is not a valid sparse csr matrix: indices must lie between 0 and 29" in told
+
+
+# ------------------------------------------------------------------ rows of any scale
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    views, _ = datasets.make_multiview_subspaces(45, 3, n_features=(20, 4), random_state=0)
+    return views
+
+
+@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_any_scale_have_unit_length(layout, dtype):
+    least, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    scales = [0, least, np.finfo(dtype).tiny, 1, largest]
+    X = np.array([[s, 0, -s, s] for s in scales], dtype=dtype)
+    before = X.copy()
+    U = unit_rows(layout(X))
+    U = U.toarray() if scipy.sparse.issparse(U) else U
+    expected = np.sign(X) / np.sqrt(3)
+    np.testing.assert_allclose(U, expected, rtol=1e-6)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("exponents", [(0, -155), (0, 160), (-300, 300), (-1000, 1000)])
+def test_labels_do_not_depend_on_the_scale_of_rows(blobs, exponents):
+    scale = np.ldexp(1.0, np.resize(exponents, len(blobs[0])))[:, None]
+    scaled = [blobs[0] * scale, blobs[1]]
+    for model in (TLRR, ConsensusTLRR, methods.TSVDMSC, methods.LMSC, methods.AWP, methods.DiMSC):
+        model = model(3, random_state=0)
+        expected = model.fit_predict(blobs)
+        found = model.fit_predict(scaled)
+        # Independent of the order of the samples, which depends on their contents.
+        assert adjusted_rand_score(expected, found) == 1, type(model)
+    np.testing.assert_array_equal(model.fit_predict(scaled), found)
+
+
+def test_similarities_do_not_depend_on_the_scale_of_rows(blobs):
+    scale = np.ldexp(1.0, np.resize([-1000, 1000], len(blobs[0])))[:, None]
+    scaled = [X * scale for X in blobs]
+    np.testing.assert_array_equal(
+        similarity.self_representation(scaled), similarity.self_representation(blobs)
+    )
+
+
+@pytest.mark.parametrize("make", [similarity.rbf, similarity.nearest_neighbors])
+def test_rows_whose_distances_vanish_are_named(blobs, make):
+    X = blobs[0].copy()
+    X[7] *= 1e-200
+    with pytest.raises(ValueError, match=r"view 1 has entries up to .*e-20\d in row 7"):
+        make([blobs[1], X])
+    for unit in (2.0**-1000, 2.0**1000):
+        np.testing.assert_array_equal(make([blobs[0] * unit]), make([blobs[0]]))
+
+
+def test_the_largest_numbers_are_no_reason_to_warn(blobs):
+    largest = np.finfo(float).max
+    X = np.where(blobs[0] > 0, largest, -largest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for model in (TLRR(3, random_state=0), ConsensusTLRR(3, random_state=0)):
+            assert set(model.fit_predict([X, blobs[1]])) == {0, 1, 2}

@@ -62,6 +62,13 @@ def check_option(value, name, options):
     return value
 
 
+def are_finite(values):
+    """Whether all numbers of an array are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    return bool(np.isfinite(total) or np.isfinite(values).all())
+
+
 def check_finite(X, what, columns=None, rows=None):
     """Raise ValueError with the number and the first place of NaN and infinite entries of X.
 
@@ -77,11 +84,9 @@ def check_finite(X, what, columns=None, rows=None):
     """
     sparse = hasattr(X, "tocsr")
     values = X.data if sparse else X
-    if np.isfinite(np.sum(values, dtype=np.float64)):
+    if are_finite(values):
         return
     bad = ~np.isfinite(values)
-    if not bad.any():  # their sum overflows
-        return
     nans = int(np.count_nonzero(np.isnan(values)))
     if sparse:
         A = X.tocoo()
@@ -98,43 +103,12 @@ def check_finite(X, what, columns=None, rows=None):
 
 def check_squarable(X, what):
     """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
-    values = X.data if hasattr(X, "tocsr") else X
-    largest = _largest(values)
-    if largest > largest_squarable(values.dtype, values.size):
+    largest = max(float(X.max()), -float(X.min()))
+    if largest > np.sqrt(np.finfo(X.dtype).max / X.size) / 4:
         raise ValueError(
-            f"{what} has entries up to {largest:.3g}, too large to be squared in "
-            f"{values.dtype}: rescale it"
+            f"{what} has entries up to {largest:.3g}, too large to be squared in {X.dtype}: "
+            "rescale it"
         )
-
-
-def in_range(X):
-    """X, times a power of two where its largest entry is too large to be squared, or below 2^-10.
-
-    Lengths of rows can then be taken: squares would overflow, or vanish, and scikit-learn takes
-    lengths below ten epsilons for zero.
-    """
-    values = X.data if hasattr(X, "tocsr") else X
-    largest = _largest(values)
-    if largest == 0 or 2.0**-10 <= largest <= largest_squarable(values.dtype, values.size):
-        return X
-    exponent = -int(np.frexp(largest)[1])
-    if not hasattr(X, "tocsr"):
-        return np.ldexp(X, exponent)
-    X = X.copy()
-    X.data = np.ldexp(X.data, exponent)
-    return X
-
-
-def _largest(values):
-    """Largest modulus, NaN left out."""
-    if values.size == 0:
-        return 0.0
-    return float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None), 0.0))
-
-
-def largest_squarable(dtype, count):
-    """The largest entry whose squares can be summed over ``count`` entries."""
-    return float(np.sqrt(np.finfo(dtype).max / max(count, 1)) / 4)
 
 
 def check_slice_size(n, what):
