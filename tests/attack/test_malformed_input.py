@@ -13,6 +13,7 @@ from conftest import FULL
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
+from mvsc_fast.views import check_views
 from mvsc_fast.views._rows import unit_rows
 
 CASES, BATCH = (10_000, 1000) if FULL else (400, 400)
@@ -159,3 +160,33 @@ def test_the_largest_numbers_are_no_reason_to_warn(blobs):
         warnings.simplefilter("error", RuntimeWarning)
         for model in (TLRR(3, random_state=0), ConsensusTLRR(3, random_state=0)):
             assert set(model.fit_predict([X, blobs[1]])) == {0, 1, 2}
+
+
+# ------------------------------------------------------------------ containers
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: np.ma.array(X, mask=X > 0.5), "is a masked array with .* masked entries"),
+        (lambda X: list(np.ma.array(X, mask=X > 0.5)), "is a masked array with .* masked entries"),
+        (lambda X: scipy.sparse.csr_matrix(X).todense(), "is a numpy.matrix: pass numpy.asarray"),
+        (lambda X: X[:4].view([("a", float), ("b", float)]), "structured array with .* a, b"),
+    ],
+)
+def test_containers_that_would_be_misread_are_refused(blobs, change, message):
+    X = change(np.ascontiguousarray(blobs[1]))
+    for call in (
+        lambda: ConsensusTLRR(3).fit([blobs[0], X]),
+        lambda: methods.AWP(3).fit([blobs[0], X]),
+        lambda: ConsensusTLRR(3, random_state=0).fit(blobs).predict([blobs[0], X]),
+    ):
+        with pytest.raises(ValueError, match=f"view 1 .*{message}"):
+            call()
+
+
+def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
+    W = blobs[0] @ blobs[0].T
+    with pytest.raises(ValueError, match="X: slice 1 is a masked array with 45 masked entries"):
+        TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
+    np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])

@@ -112,3 +112,19 @@ def _indices(values, end, name, count=None):
     if len(values) and not (0 <= int(values.min()) and int(values.max()) < end):
         raise ValueError(f"{name} must lie between 0 and {end - 1}")
     return values.astype(np.int32 if end <= 2**31 else np.int64, copy=False)
+
+
+def check_container(X, what):
+    """Raise ValueError if X is an array whose entries are not plain numbers in rows and columns."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{what} is a masked array with {np.ma.count_masked(X)} masked entries, and masks are "
+            "not read: impute them, or pass X.filled(numpy.nan) if whole rows are masked"
+        )
+    if isinstance(X, np.matrix):
+        raise ValueError(f"{what} is a numpy.matrix: pass numpy.asarray(X)")
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise ValueError(
+            f"{what} is a structured array with the fields {', '.join(X.dtype.names)}: pass "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)"
+        )

@@ -7,7 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array, check_scalar
 
 from .._kernels import LARGEST_SLICE
-from .containers import checked_csr
+from .containers import check_container, checked_csr
 from .messages import warn_user
 
 
@@ -218,6 +218,8 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         On empty input, slices that are not square or differ in size, entries that are not finite
         real numbers, or are too large to be squared.
     """
+    for i, A in enumerate(W if isinstance(W, (list, tuple)) else [W]):
+        check_container(A, f"{name}: slice {i}" if isinstance(W, (list, tuple)) else name)
     if isinstance(W, (list, tuple)):
         if len(W) == 0:
             raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from .._utils.containers import checked_csr
+from .._utils.containers import check_container, checked_csr
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
@@ -162,6 +162,8 @@ def _read(X, title):
         return read_frame(X, title)
     if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
         raise ValueError(refusal(title, "text"))
+    for part in X if isinstance(X, (list, tuple)) else [X]:
+        check_container(part, title)
     if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
         raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
     return _Matrix(X)
