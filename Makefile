@@ -10,8 +10,8 @@ test: $(VENV)/test
 
 # The random tests as often as a release demands: faults, leaks, interrupts, hostile input
 stress: $(VENV)/test
-	MVSC_STRESS=full $(BIN)/python -m pytest tests/test_faults.py tests/test_fuzz.py \
-		tests/test_threads.py tests/native
+	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack \
+		tests/_utils/test_threads.py tests/native
 
 # Ends in half a minute once mvsc-fast is compiled
 demo: $(VENV)/installed
@@ -76,7 +76,7 @@ sanitize: $(VENV)/test
 	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/test_fuzz.py \
+		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/attack/test_fuzz.py \
 		tests/similarity/test_sparse.py tests/native tests/solvers tests/methods/test_recovery.py \
 		-k "not yaleb and not any_tensor and not memory and not allocated"
 

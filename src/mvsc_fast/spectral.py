@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from ._utils.containers import checked_csr
 from ._utils.threads import limit_threads
 from .views._rows import spread
 
@@ -46,7 +47,7 @@ def fuse(tensor, *, keep_diagonal=False):
     ndarray or csr_array of shape (n, n)
     """
     if scipy.sparse.issparse(tensor[0]):
-        S = sum(abs(A) for A in tensor)
+        S = sum(abs(checked_csr(A, f"slice {i}")) for i, A in enumerate(tensor))
         S = scipy.sparse.csr_array(S + S.T) * 0.5
         return S if keep_diagonal else scipy.sparse.csr_array(S - scipy.sparse.diags(S.diagonal()))
     S = np.abs(tensor[0])
@@ -248,6 +249,8 @@ def spectral_embedding(S, n_components):
     ndarray of shape (n, n_components)
         Largest eigenvalue first; the row of an isolated sample may be zero.
     """
+    if scipy.sparse.issparse(S):
+        checked_csr(S, "S")  # S itself keeps the order of its entries
     return normalize(normalized_eigenvectors(S, n_components)[1])
 
 

@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.utils import check_array, check_scalar
 
 from .._kernels import LARGEST_SLICE
+from .containers import check_container, checked_csr
 from .messages import warn_user
 
 
@@ -61,6 +62,13 @@ def check_option(value, name, options):
     return value
 
 
+def are_finite(values):
+    """Whether all numbers of an array are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    return bool(np.isfinite(total) or np.isfinite(values).all())
+
+
 def check_finite(X, what, columns=None, rows=None):
     """Raise ValueError with the number and the first place of NaN and infinite entries of X.
 
@@ -76,11 +84,9 @@ def check_finite(X, what, columns=None, rows=None):
     """
     sparse = hasattr(X, "tocsr")
     values = X.data if sparse else X
-    if np.isfinite(np.sum(values, dtype=np.float64)):
+    if are_finite(values):
         return
     bad = ~np.isfinite(values)
-    if not bad.any():  # their sum overflows
-        return
     nans = int(np.count_nonzero(np.isnan(values)))
     if sparse:
         A = X.tocoo()
@@ -97,43 +103,12 @@ def check_finite(X, what, columns=None, rows=None):
 
 def check_squarable(X, what):
     """Raise ValueError if squares of the entries of X would overflow in a sum over all of X."""
-    values = X.data if hasattr(X, "tocsr") else X
-    largest = _largest(values)
-    if largest > largest_squarable(values.dtype, values.size):
+    largest = max(float(X.max()), -float(X.min()))
+    if largest > np.sqrt(np.finfo(X.dtype).max / X.size) / 4:
         raise ValueError(
-            f"{what} has entries up to {largest:.3g}, too large to be squared in "
-            f"{values.dtype}: rescale it"
+            f"{what} has entries up to {largest:.3g}, too large to be squared in {X.dtype}: "
+            "rescale it"
         )
-
-
-def in_range(X):
-    """X, times a power of two where its largest entry is too large to be squared, or below 2^-10.
-
-    Lengths of rows can then be taken: squares would overflow, or vanish, and scikit-learn takes
-    lengths below ten epsilons for zero.
-    """
-    values = X.data if hasattr(X, "tocsr") else X
-    largest = _largest(values)
-    if largest == 0 or 2.0**-10 <= largest <= largest_squarable(values.dtype, values.size):
-        return X
-    exponent = -int(np.frexp(largest)[1])
-    if not hasattr(X, "tocsr"):
-        return np.ldexp(X, exponent)
-    X = X.copy()
-    X.data = np.ldexp(X.data, exponent)
-    return X
-
-
-def _largest(values):
-    """Largest modulus, NaN left out."""
-    if values.size == 0:
-        return 0.0
-    return float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None), 0.0))
-
-
-def largest_squarable(dtype, count):
-    """The largest entry whose squares can be summed over ``count`` entries."""
-    return float(np.sqrt(np.finfo(dtype).max / max(count, 1)) / 4)
 
 
 def check_slice_size(n, what):
@@ -190,7 +165,12 @@ def available_memory():
 
 def check_sparse_similarities(W, *, nonnegative=False, name="W"):
     """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
-    W = [scipy.sparse.csr_array(A) for A in W]
+    W = [
+        checked_csr(A, f"{name}: slice {i}")
+        if scipy.sparse.issparse(A)
+        else scipy.sparse.csr_array(A)
+        for i, A in enumerate(W)
+    ]
     n = W[0].shape[0]
     dtype = np.result_type(*(A.dtype for A in W))
     dtype = np.float32 if dtype == np.float32 else np.float64
@@ -204,7 +184,6 @@ def check_sparse_similarities(W, *, nonnegative=False, name="W"):
         if A.dtype.kind not in "fiub":
             raise ValueError(f"{name}: slice {i} has dtype {A.dtype}: similarities must be real")
         A = A.astype(dtype)
-        A.sum_duplicates()
         check_finite(A, f"{name}: slice {i}")
         if nonnegative and A.nnz and A.data.min() < 0:
             raise ValueError(
@@ -226,7 +205,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
 
     Parameters
     ----------
-    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+    W : array of shape (v, n, n), or list of v arrays or sparse matrices of shape (n, n)
         Not copied if it is a C-contiguous float32 or float64 tensor with symmetric slices.
     nonnegative : bool, default=False
         Refuse negative entries.
@@ -239,10 +218,15 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         On empty input, slices that are not square or differ in size, entries that are not finite
         real numbers, or are too large to be squared.
     """
+    for i, A in enumerate(W if isinstance(W, (list, tuple)) else [W]):
+        check_container(A, f"{name}: slice {i}" if isinstance(W, (list, tuple)) else name)
     if isinstance(W, (list, tuple)):
         if len(W) == 0:
             raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")
-        slices = [np.asarray(A) for A in W]
+        slices = [
+            checked_csr(A, f"{name}: slice {i}") if scipy.sparse.issparse(A) else np.asarray(A)
+            for i, A in enumerate(W)
+        ]
     else:
         W = np.asarray(W)
         if W.ndim != 3:
@@ -275,6 +259,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
     if isinstance(slices, np.ndarray):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
+        slices = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
         tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
     for i, A in enumerate(tensor):
         check_finite(A, f"{name}: slice {i}")

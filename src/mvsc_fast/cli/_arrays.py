@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
+from .._utils.containers import checked_csr
+
 VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
 LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
 
@@ -86,8 +88,7 @@ def _assemble(node):
     if "indptr" in node:
         parts = node["data"], node["indices"], node["indptr"]
         A = scipy.sparse.csc_array(parts, shape=tuple(node["shape"].tolist()))
-        A.check_format(full_check=True)  # nothing else looks at indices before they are used
-        return A
+        return checked_csr(A, "a sparse matrix of the file")
     return [_assemble(cell) for cell in node.values()]
 
 

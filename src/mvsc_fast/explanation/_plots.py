@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
+from .._utils.containers import checked_csr
+
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
 LONG_NAMES = 30  # letters side by side, beyond which names stand upright
@@ -85,7 +87,7 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
         If the matrix has a wrong shape, or the labels do not match its rows.
     """
     ax = new_figure(4.8, 4.2) if ax is None else ax
-    S = scipy.sparse.csr_array(S) if scipy.sparse.issparse(S) else np.asarray(S)
+    S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
     labels = _one_label_each(labels, S.shape[0])

@@ -63,13 +63,13 @@ class RecoveryClusterer(MultiViewClusterer):
     def _read(self, X):
         if not self._precomputed:
             return super()._read(X)
-        X = [X] if scipy.sparse.issparse(X) or np.ndim(X) == 2 else X
+        X = [X] if scipy.sparse.issparse(X) else X
         sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
+        X = [X] if not sparse and np.ndim(X) == 2 else X
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
         else:
-            W = list(map(as_array, X)) if sparse else X
-            W = check_similarities(W, nonnegative=True, name="X")
+            W = check_similarities(X, nonnegative=True, name="X")
         if W[0].shape[0] < 2:
             raise ValueError("X has 1 sample, expected at least 2")
         return NamedViews(W, list(range(len(W))), [None] * len(W), listed=True)

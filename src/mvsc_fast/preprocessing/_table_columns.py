@@ -5,11 +5,13 @@ from difflib import get_close_matches
 import numpy as np
 import scipy.sparse
 
+from .._utils.containers import checked_csr
+
 
 def as_table(X):
     """Return X as a table with columns."""
     if scipy.sparse.issparse(X):
-        return X.tocsr()
+        return checked_csr(X, "X")
     X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(

@@ -3,11 +3,11 @@
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
+from ..views._rows import comparable, unit_rows
 from ._factors import (
     SCALES,
     check_scales,
@@ -66,7 +66,7 @@ def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap
     slices = _slices(views, n, scales, ridge)
     W = np.empty((len(slices), n, n), dtype=views[0].dtype)
     for out, (X, g) in zip(W, slices, strict=True):
-        _ridge_coefficients(normalize(X), g, out)
+        _ridge_coefficients(unit_rows(X), g, out)
         out += out.T.copy()
         rank = min(scale_neighbors, n - 1)
         top = np.partition(out, n - rank, axis=1)[:, n - rank :]
@@ -164,7 +164,7 @@ def kernel_similarities(views):
     """`rbf` of validated views."""
     n = views[0].shape[0]
     W = np.empty((len(views), n, n), dtype=views[0].dtype)
-    for out, X in zip(W, views, strict=True):
+    for out, X in zip(W, comparable(views), strict=True):
         distance = euclidean_distances(X)
         np.fill_diagonal(distance, 0.0)
         width = np.median(distance)

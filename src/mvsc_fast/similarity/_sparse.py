@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 
 from .._utils.threads import blas_threads, resolve_threads
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
+from ..views._rows import comparable, unit_rows
 from . import _factored
 from ._factors import SCALES, check_scales, view_factors
 from ._nearest_rows import listed_rows, nearest_rows
@@ -202,7 +202,7 @@ def sparse_self_representation(
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     n_threads = resolve_threads(n_threads)
     with blas_threads(1):
-        factors = view_factors([normalize(X) for X in views], scales)
+        factors = view_factors([unit_rows(X) for X in views], scales)
     tensor = sparse_tensor(
         factors,
         n_longest=n_longest,
@@ -239,7 +239,7 @@ def sparse_neighbor_similarities(views, n_neighbors):
     n_neighbors = min(n_neighbors, n - 1)
     indptr = np.arange(n + 1) * n_neighbors
     out = []
-    for X in views:
+    for X in comparable(views):
         distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
         scale = np.maximum(distance[:, -1], np.finfo(distance.dtype).tiny ** 0.5)
         values = np.exp(-((distance / scale[:, None]) * (distance / scale[index])))

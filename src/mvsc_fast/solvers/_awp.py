@@ -3,12 +3,12 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn import preprocessing
 from sklearn.neighbors import NearestNeighbors
 
 from .._utils.validation import check_clusters
 from ..spectral import normalized_eigenvectors
 from ..views import check_views
+from ..views._rows import comparable, unit_rows
 from ._method import check_flag, count, method, option
 from ._results import RotationResult
 from ._run import Run
@@ -74,8 +74,7 @@ def awp(
     """
     n = check_clusters(n_clusters, views[0].shape[0])
     run = Run(tol, max_iter, callback)
-    if normalize:
-        views = [preprocessing.normalize(X) for X in views]
+    views = [unit_rows(X) for X in views] if normalize else comparable(views)
     F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1)) for X in views])
     if init == "pivots":
         rotations = _pivoted_rotations(F)

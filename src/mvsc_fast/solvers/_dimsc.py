@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn import preprocessing
 
 from ..views import check_views
+from ..views._rows import comparable, unit_rows
 from ._method import check_flag, method, nonnegative
 from ._results import RepresentationResult
 from ._run import Run
@@ -66,8 +66,7 @@ def dimsc(
     """
     run = Run(tol, max_iter, callback)
     dense = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
-    if normalize:
-        dense = [preprocessing.normalize(X) for X in dense]
+    dense = [unit_rows(X) for X in dense] if normalize else comparable(dense)
     blocks = [_View(X, lam_s, signed) for X in dense]
     Z = np.stack([block.solve() for block in blocks])
     K = np.stack([_centred_gram(A) for A in Z])

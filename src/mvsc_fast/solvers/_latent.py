@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.preprocessing import normalize
+
+from ..views._rows import unit_rows
 
 
 class Stack:
@@ -21,7 +22,7 @@ class Stack:
 
     def __init__(self, views):
         dense = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
-        X = np.hstack([normalize(view) for view in dense])
+        X = np.hstack([unit_rows(view) for view in dense])
         V, s, Ut = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
         rank = max(1, int(np.sum(s > max(X.shape) * np.finfo(s.dtype).eps * s[0])))
         self.U = np.ascontiguousarray(Ut[:rank].T)

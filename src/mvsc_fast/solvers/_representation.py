@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.preprocessing import normalize
 
+from ..views._rows import unit_rows
 from ._results import RepresentationResult
 from ._transforms import Basis
 
@@ -30,7 +30,7 @@ class ThinView:
     def __init__(self, X, transform=None):
         dense = X.toarray() if scipy.sparse.issparse(X) else X
         # X is (samples, features), the transpose of the paper's X.
-        V, s, Ut = scipy.linalg.svd(normalize(dense), full_matrices=False, check_finite=False)
+        V, s, Ut = scipy.linalg.svd(unit_rows(dense), full_matrices=False, check_finite=False)
         rank = max(1, int(np.sum(s > max(dense.shape) * np.finfo(s.dtype).eps * s[0])))
         self.s = s[:rank, None]
         self.U = np.ascontiguousarray(Ut[:rank].T)

@@ -4,10 +4,10 @@ import numpy as np
 import scipy.fft
 import scipy.linalg
 import scipy.sparse
-from sklearn.preprocessing import normalize
 
 from .._kernels import UnfoldingWorkspace
 from ..views import check_views
+from ..views._rows import unit_rows
 from ._method import method, nonnegative, option, positive
 from ._results import RepresentationResult
 from ._run import Run
@@ -116,7 +116,7 @@ def _largest_difference(A, B):
 
 def _equal_features(views, features):
     """The views as one array of shape (v, d, n), columns of unit length before the projection."""
-    dense = [normalize(X.toarray() if scipy.sparse.issparse(X) else X) for X in views]
+    dense = [unit_rows(X.toarray() if scipy.sparse.issparse(X) else X) for X in views]
     n = dense[0].shape[0]
     if features == "pad":
         d = max(X.shape[1] for X in dense)

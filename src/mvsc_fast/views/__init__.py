@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array
 
-from .._utils.validation import check_finite, check_memory, check_option, in_range
+from .._utils.containers import check_container, checked_csr
+from .._utils.validation import are_finite, check_finite, check_memory, check_option
 from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
 from ._rows import missing_rows
 
@@ -53,9 +54,7 @@ def check_views(views, *, ensure_min_samples=2, missing=False):
     -------
     list of ndarray or csr_matrix
         float32 where every view is float32, else float64. C-contiguous; not copied if they
-        already were of this form. A view whose largest entry is below 2^-10 or too large to be
-        squared is multiplied by a power of two: rows are scaled to unit length later, which so
-        loses nothing.
+        already were of this form.
 
     Raises
     ------
@@ -163,6 +162,8 @@ def _read(X, title):
         return read_frame(X, title)
     if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
         raise ValueError(refusal(title, "text"))
+    for part in X if isinstance(X, (list, tuple)) else [X]:
+        check_container(part, title)
     if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
         raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
     return _Matrix(X)
@@ -171,7 +172,9 @@ def _read(X, title):
 def _numeric(frame, title, ensure_min_samples):
     """The matrix in float32 or float64, not yet known to be finite."""
     X = frame.values
-    if not scipy.sparse.issparse(X) and not hasattr(X, "__array_function__"):
+    if scipy.sparse.issparse(X) and X.ndim == 2:
+        X = checked_csr(X, title)
+    elif not hasattr(X, "__array_function__"):
         X = np.asarray(X)
     if X.ndim == 1:
         raise ValueError(
@@ -203,17 +206,17 @@ def _check_text(X, title):
 
 
 def _finite(X, title, columns, missing):
-    """X within the range where squares do not overflow; NaN in whole rows where they may be."""
+    """X, with no entries that are not finite but NaN in whole rows where they may be."""
     values = X.data if scipy.sparse.issparse(X) else X
-    if np.isfinite(np.sum(values, dtype=np.float64)):
-        return in_range(X)
+    if are_finite(values):
+        return X
     rows = missing_rows(X)
     if rows.any() and missing:
         if scipy.sparse.issparse(X):
             check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
             X = X.toarray()
         check_finite(X[~rows], title, columns, np.flatnonzero(~rows))
-        return in_range(X)
+        return X
     if rows.any():
         which = np.flatnonzero(rows)
         raise ValueError(
@@ -221,7 +224,7 @@ def _finite(X, title, columns, missing):
             "ConsensusTLRR takes samples that lack a view; here impute or remove them"
         )
     check_finite(X, title, columns)
-    return in_range(X)
+    return X
 
 
 def _check_presence(arrays, titles, ensure_min_samples):

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import scipy.sparse
-from sklearn.preprocessing import normalize
 
 from .._utils.messages import warn_user
 from ._frames import check_same_columns, shown, view_title
-from ._rows import is_constant, observed, spread
+from ._rows import is_constant, observed, spread, unit_rows
 
 FEW_COLUMNS = 4
 # Share of the squared length of rows that the two largest columns carry. Of 40 views of the ten
@@ -95,7 +94,7 @@ def _largest_columns(X):
     if X.shape[1] < FEW_COLUMNS:
         return None
     X = X[spread(X.shape[0], MAX_SAMPLES)]
-    U = normalize(X)
+    U = unit_rows(X)
     share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     share = share.ravel()
     which = np.argsort(-share, kind="stable")[:2]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from .._utils.validation import largest_squarable
 from ._rows import missing_rows, observed, row_keys
 
 
@@ -49,20 +48,18 @@ def summarised(source):
     Raises
     ------
     ValueError
-        If an entry is not finite or too large to be squared; the message says where the first is.
+        If an entry is not finite; the message says where the first is.
     """
-    n = source.n_samples
-    limits = [largest_squarable(source.dtype, n * d) for d in source.n_features]
-    summary = source.sum(_summary, limits)
+    summary = source.sum(_summary)
     if summary.bad is not None:
         raise ValueError(_complaint(summary.bad, source.titles))
     summary.keys = [np.concatenate(keys) for keys in summary.keys]
     return summary
 
 
-def _summary(first, views, limits):
+def _summary(first, views):
     """The `Summary` of one block."""
-    bad = _first_bad(first, views, limits)
+    bad = _first_bad(first, views)
     if bad is not None:
         return Summary([[]] * len(views), np.zeros(len(views)), bad)
     least = [X.min() if X.shape[0] else np.inf for X in observed(views)]
@@ -84,14 +81,13 @@ def labels_of(source, predict, samples, labels):
     -------
     ndarray, or dask array where the views are such, of shape (n,)
     """
-    limits = [largest_squarable(source.dtype, source.n_samples * d) for d in source.n_features]
-    given = (predict, samples, labels, limits, source.titles)
+    given = (predict, samples, labels, source.titles)
     return source.per_row(_labelled, labels.dtype, *given)
 
 
-def _labelled(first, views, predict, samples, labels, limits, names):
+def _labelled(first, views, predict, samples, labels, names):
     """Labels of one block."""
-    bad = _first_bad(first, views, limits)
+    bad = _first_bad(first, views)
     if bad is not None:
         raise ValueError(_complaint(bad, names))
     n = views[0].shape[0]
@@ -107,22 +103,22 @@ def _labelled(first, views, predict, samples, labels, limits, names):
     return out
 
 
-def _first_bad(first, views, limits):
-    """(view, row, column, value) of the first entry that is not finite or above its limit.
+def _first_bad(first, views):
+    """(view, row, column, value) of the first entry that is not finite.
 
     Rows that are NaN throughout lack the view; view -1 says that a row lacks them all.
     """
     lacking = np.ones(views[0].shape[0], dtype=bool)
-    for i, (X, limit) in enumerate(zip(views, limits, strict=True)):
+    for i, X in enumerate(views):
         sparse = scipy.sparse.issparse(X)
         absent = np.zeros(X.shape[0], dtype=bool) if sparse else missing_rows(X)
         lacking &= absent
         rows = np.flatnonzero(~absent)
         X = X[rows] if absent.any() else X
         values = X.data if sparse else X
-        if values.size == 0 or max(values.max(), -values.min()) <= limit:  # False for NaN
+        if values.size == 0 or np.isfinite([values.max(), values.min()]).all():
             continue
-        place = int(np.argmin(np.abs(values) <= limit))
+        place = int(np.argmin(np.isfinite(values)))
         if sparse:
             row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
         else:
@@ -137,7 +133,7 @@ def _complaint(bad, names):
     view, row, column, value = bad
     if view < 0:
         return f"row {row} is NaN in all views: remove the sample"
-    where = f"{names[view]} has {value:.3g} in row {row}, column {column}"
-    if np.isfinite(value):
-        return f"{where}, too large to be squared: rescale the view"
-    return f"{where}: impute or remove such samples first"
+    return (
+        f"{names[view]} has {value:.3g} in row {row}, column {column}: impute or remove such "
+        "samples first"
+    )

@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 import scipy.sparse
 
+from .._utils.containers import check_container, checked_csr
 from . import named_views
 from ._frames import view_title
 
@@ -161,8 +162,9 @@ class RowSource(Sequence):
 
     def _checked(self, X, name):
         """A view that can be read by slices."""
+        check_container(X, name)
         if scipy.sparse.issparse(X):
-            X = X.tocsr()
+            X = checked_csr(X, name)
         elif not (isinstance(X, np.ndarray) or _is_stored(X)):
             X = np.asarray(X)
         _check_matrix(X, name)
@@ -222,7 +224,9 @@ class RowSource(Sequence):
     def _read(self, X, rows, chosen=slice(None)):
         if scipy.sparse.issparse(X):
             return X[rows][chosen].astype(self.dtype, copy=False)
-        part = X[rows] if isinstance(X, np.ndarray) else np.asarray(X[rows])
+        part = X[rows]
+        check_container(part, "a view")  # some files give masked arrays
+        part = np.asarray(part)
         return np.ascontiguousarray(part[chosen], dtype=self.dtype)
 
     def release(self):

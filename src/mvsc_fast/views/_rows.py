@@ -82,8 +82,12 @@ def row_keys(X):
     weights = 1.0 + np.cos(np.arange(X.shape[1]))
     keys = np.empty(X.shape[0])
     for rows in gen_batches(len(keys), BLOCK):
+        block = dense(X[rows])
         # A product with BLAS may round a row by its position; sums along rows do not.
-        keys[rows] = (dense(X[rows]) * weights).sum(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            keys[rows] = (block * weights).sum(axis=1)
+        lost = np.flatnonzero(~np.isfinite(keys[rows]))  # sums overflow, or rows are missing
+        keys[rows][lost] = (block[lost] * 2.0**-64 * weights).sum(axis=1)
     return keys
 
 
@@ -131,19 +135,63 @@ def constant_views(views, consequence, names=None):
 
 def is_constant(X):
     """Whether all rows of a view are equal."""
-    return not dense(X.max(axis=0) - X.min(axis=0)).any()
+    return bool((dense(X.max(axis=0)) == dense(X.min(axis=0))).all())
 
 
 def unit_rows(X):
-    """Rows of X divided by their lengths, each by itself, whatever its units; zero rows stay."""
-    sparse = scipy.sparse.issparse(X)
+    """Rows of X divided by their lengths, each alone, at any scale; rows of zeros stay."""
+    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero.
+    exponent = -np.frexp(_largest_entries(X))[1]
+    first = np.minimum(exponent, np.finfo(X.dtype).maxexp - 2)
+    U = _times_powers(X, first)
+    if (exponent > first).any():  # subnormal numbers
+        U = _times_powers(U, exponent - first)
+    return normalize(U, copy=False)
+
+
+def comparable(views):
+    """Views whose entries can be squared and differ as they are: each times one power of two.
+
+    Views are those given where their largest entry is neither below 2^-10 nor so large that squares
+    overflow in a sum over the view.
+
+    Raises
+    ------
+    ValueError
+        If squares of a row vanish next to the largest entry of its view.
+    """
+    return [_comparable(X, i) for i, X in enumerate(views)]
+
+
+def _comparable(X, i):
+    largest = _largest_entries(X)
+    total, info = largest.max(), np.finfo(X.dtype)
+    limit = np.sqrt(info.max / (X.shape[0] * X.shape[1])) / 4
+    exponent = 0 if total == 0 or 2.0**-10 <= total <= limit else -int(np.frexp(total)[1])
+    lost = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
+    if lost.any():
+        row = int(lost.argmax())
+        raise ValueError(
+            f"view {i} has entries up to {total:.3g}, and at most {largest[row]:.3g} in row {row}: "
+            f"distances of both cannot be represented in {X.dtype}. Remove or rescale such rows"
+        )
+    if exponent == 0:
+        return X
+    first = min(exponent, info.maxexp - 2)
+    return X * X.dtype.type(2.0**first) * X.dtype.type(2.0 ** (exponent - first))
+
+
+def _largest_entries(X):
+    """Largest modulus in each row of X, of shape (n,)."""
     ends = X.max(axis=1), -X.min(axis=1)
-    largest = np.maximum(*(np.ravel(end.toarray() if sparse else end) for end in ends))
-    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero. Powers of 2 round
-    # nothing.
-    exponent = np.minimum(-np.frexp(largest)[1], np.finfo(X.dtype).maxexp - 2)
+    sparse = scipy.sparse.issparse(X)
+    return np.maximum(*(np.ravel(end.toarray() if sparse else end) for end in ends))
+
+
+def _times_powers(X, exponent):
+    """Rows of X times powers of two, which round nothing."""
     scale = np.ldexp(X.dtype.type(1), exponent)[:, None]
-    return normalize(X.multiply(scale).tocsr() if sparse else X * scale, copy=False)
+    return X.multiply(scale).tocsr() if scipy.sparse.issparse(X) else X * scale
 
 
 def centred(X):

@@ -1,0 +1,192 @@
+"""Input that is not what it seems: damaged sparse matrices, odd containers, extreme numbers."""
+
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import FULL
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
+from mvsc_fast.views import check_views
+from mvsc_fast.views._rows import unit_rows
+
+CASES, BATCH = (10_000, 1000) if FULL else (400, 400)
+
+
+def run_apart(*args):
+    """Output of a fresh interpreter, which malformed input would bring down."""
+    run = subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stdout
+
+
+# ------------------------------------------------------------------ sparse matrices
+
+
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+def test_damaged_sparse_matrices_are_refused(first):
+    script = Path(__file__).with_name("malformed_sparse.py")
+    refused = int(run_apart(str(script), str(first), str(first + BATCH)).split()[0])
+    assert refused > 2 * BATCH  # of five readers
+
+
+KINDS = """
+S.indices[5] = 10**6
+S.indices[5] = 2**31 - 1
+S.indices[5] = -3
+S.indptr[5] = 10**7
+S.indptr[5] = S.indptr[6] + 3
+S.indptr[5], S.indptr[-1] = 10**7, 0
+S.indptr[5], S.indptr[6] = 2**31 - 1, -2**31
+S.data = S.data[:-4]
+""".split("\n")[1:-1]
+
+
+def test_estimators_name_the_damaged_view():
+    told = run_apart(
+        "-c",
+        textwrap.dedent(f"""
+        import numpy as np, scipy.sparse as sp
+        from mvsc_fast import ConsensusTLRR, TLRR, methods
+        rng = np.random.RandomState(0)
+        C, B = rng.poisson(1.0, (60, 30)) * 1.0, rng.rand(60, 30)
+        fitted = ConsensusTLRR(3).fit([B, B])
+        calls = [
+            lambda S: ConsensusTLRR(3).fit([B, S]),
+            lambda S: fitted.predict([B, S]),
+            lambda S: methods.AWP(3).fit([B, S]),
+            lambda W: TLRR(3, affinity="precomputed").fit([B @ B.T, W]),
+            lambda W: methods.SNN(3, affinity="precomputed").fit([B @ B.T, W]),
+        ]
+        for kind in {KINDS}:
+            for i, call in enumerate(calls):
+                S = sp.csr_array(C if i < 3 else C @ C.T)
+                exec(kind)
+                try:
+                    call(S)
+                except ValueError as error:
+                    print(error)
+        """),
+    ).splitlines()
+    views = ["view 1", "view 1", "view 1", "X: slice 1", "X: slice 1"] * len(KINDS)
+    assert len(told) == len(views)
+    for line, view in zip(told, views, strict=True):
+        assert line.startswith(f"{view} is not a valid sparse csr matrix: ")
+
+
+def test_damaged_blocks_of_dask_are_refused():
+    pytest.importorskip("dask", reason="dask is not installed")
+    told = run_apart(
+        "-c",
+        textwrap.dedent("""
+        import dask, dask.array as da, numpy as np, scipy.sparse as sp
+        from mvsc_fast import ConsensusTLRR
+        S = sp.csr_matrix(np.random.RandomState(0).poisson(1.0, (60, 30)) * 1.0)
+        S.indices[5] = 10**6
+        block = da.from_delayed(dask.delayed(S), (60, 30), meta=sp.csr_matrix((0, 0)))
+        try:
+            ConsensusTLRR(3).fit([block])
+        except ValueError as error:
+            print(error)
+        """),
+    )
+    assert "is not a valid sparse csr matrix: indices must lie between 0 and 29" in told
+
+
+# ------------------------------------------------------------------ rows of any scale
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    views, _ = datasets.make_multiview_subspaces(45, 3, n_features=(20, 4), random_state=0)
+    return views
+
+
+@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_any_scale_have_unit_length(layout, dtype):
+    least, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    scales = [0, least, np.finfo(dtype).tiny, 1, largest]
+    X = np.array([[s, 0, -s, s] for s in scales], dtype=dtype)
+    before = X.copy()
+    U = unit_rows(layout(X))
+    U = U.toarray() if scipy.sparse.issparse(U) else U
+    expected = np.sign(X) / np.sqrt(3)
+    np.testing.assert_allclose(U, expected, rtol=1e-6)
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("exponents", [(0, -155), (0, 160), (-300, 300), (-1000, 1000)])
+def test_labels_do_not_depend_on_the_scale_of_rows(blobs, exponents):
+    scale = np.ldexp(1.0, np.resize(exponents, len(blobs[0])))[:, None]
+    scaled = [blobs[0] * scale, blobs[1]]
+    for model in (TLRR, ConsensusTLRR, methods.TSVDMSC, methods.LMSC, methods.AWP, methods.DiMSC):
+        model = model(3, random_state=0)
+        expected = model.fit_predict(blobs)
+        found = model.fit_predict(scaled)
+        # Independent of the order of the samples, which depends on their contents.
+        assert adjusted_rand_score(expected, found) == 1, type(model)
+    np.testing.assert_array_equal(model.fit_predict(scaled), found)
+
+
+def test_similarities_do_not_depend_on_the_scale_of_rows(blobs):
+    scale = np.ldexp(1.0, np.resize([-1000, 1000], len(blobs[0])))[:, None]
+    scaled = [X * scale for X in blobs]
+    np.testing.assert_array_equal(
+        similarity.self_representation(scaled), similarity.self_representation(blobs)
+    )
+
+
+@pytest.mark.parametrize("make", [similarity.rbf, similarity.nearest_neighbors])
+def test_rows_whose_distances_vanish_are_named(blobs, make):
+    X = blobs[0].copy()
+    X[7] *= 1e-200
+    with pytest.raises(ValueError, match=r"view 1 has entries up to .*e-20\d in row 7"):
+        make([blobs[1], X])
+    for unit in (2.0**-1000, 2.0**1000):
+        np.testing.assert_array_equal(make([blobs[0] * unit]), make([blobs[0]]))
+
+
+def test_the_largest_numbers_are_no_reason_to_warn(blobs):
+    largest = np.finfo(float).max
+    X = np.where(blobs[0] > 0, largest, -largest)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for model in (TLRR(3, random_state=0), ConsensusTLRR(3, random_state=0)):
+            assert set(model.fit_predict([X, blobs[1]])) == {0, 1, 2}
+
+
+# ------------------------------------------------------------------ containers
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X: np.ma.array(X, mask=X > 0.5), "is a masked array with .* masked entries"),
+        (lambda X: list(np.ma.array(X, mask=X > 0.5)), "is a masked array with .* masked entries"),
+        (lambda X: scipy.sparse.csr_matrix(X).todense(), "is a numpy.matrix: pass numpy.asarray"),
+        (lambda X: X[:4].view([("a", float), ("b", float)]), "structured array with .* a, b"),
+    ],
+)
+def test_containers_that_would_be_misread_are_refused(blobs, change, message):
+    X = change(np.ascontiguousarray(blobs[1]))
+    for call in (
+        lambda: ConsensusTLRR(3).fit([blobs[0], X]),
+        lambda: methods.AWP(3).fit([blobs[0], X]),
+        lambda: ConsensusTLRR(3, random_state=0).fit(blobs).predict([blobs[0], X]),
+    ):
+        with pytest.raises(ValueError, match=f"view 1 .*{message}"):
+            call()
+
+
+def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
+    W = blobs[0] @ blobs[0].T
+    with pytest.raises(ValueError, match="X: slice 1 is a masked array with 45 masked entries"):
+        TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
+    np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])
