@@ -52,7 +52,7 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "0"], "n_clusters == 0, must be >= 1"),
         (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
-        (["{plain}", "--clusters", "3", "--neighbors", "8"], "consensus-tlrr has no such"),
+        (["{plain}", "--clusters", "3", "--neighbors", "8"], "not of consensus-tlrr"),
         (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
         (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
         (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),

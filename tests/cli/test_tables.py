@@ -301,7 +301,7 @@ def test_a_series_matrix_of_geo(tmp_path):
 def test_errors_of_transposed_tables_have_the_places_of_the_file(tmp_path):
     path = tmp_path / "a.txt"
     for cell, message in (("", "1 cell is empty, the first in line 3, column 6: fill"),
-                          ("inf", "1 cell is infinite, the first in line 3, column 6: make"),
+                          ("inf", "1 cell is infinite, the first in line 3, column 6: replace"),
                           ("low", "line 3, column 6 .'s04'. is 'low', not a number")):  # fmt: skip
         table = LAYOUTS["xena"].astype(object)
         table.iloc[1, 4] = cell

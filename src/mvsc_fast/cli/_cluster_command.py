@@ -95,8 +95,8 @@ def _method_parameters(args):
         having = [key for key, one in ESTIMATORS.items() if name in one().get_params(deep=False)]
         if args.method not in having:
             raise ValueError(
-                f"--{option.replace('_', '-')} would be ignored: {args.method} has no such "
-                f"parameter, --method {' or '.join(having) or 'none'} has"
+                f"--{option.replace('_', '-')} would be ignored: it is a parameter of --method "
+                f"{' or '.join(having) or 'none'}, not of {args.method}"
             )
         parameters[name] = value
     return parameters
