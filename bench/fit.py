@@ -42,7 +42,7 @@ def averaged(views, k, n_threads):
 
 def ours(estimator):
     def fit(views, k, n_threads):
-        begun = [("reading", 0.0)]
+        begun = [("views", 0.0)]
 
         def note(state):
             if state.iteration == 0:

@@ -1,7 +1,8 @@
 """Time, peak memory and accuracy from thousands to a million samples, beside other methods.
 
 Usage: python bench/large_n.py [--sizes 10000,30000,100000] [--data subspaces,hdigit]
-                               [--only memory] [--threads 1] [--limit 900] [--quick] [--csv FILE]
+                               [--only "memory maps"] [--threads 1] [--limit 900] [--quick]
+                               [--csv FILE]
 
 Every cell is a process of its own. "MiB" is its peak above what was in use after the imports, the
 data included; "CPU s" and "s" are the processor and wall seconds of the fit; the exponents are of

@@ -1,6 +1,6 @@
 """The solver called from C against the same call from Python: time, and memory.
 
-Usage: python bench/native.py
+Usage: python bench/native.py [--solvers dual]
 
 Builds the probe of tests/native_probe and calls `tlrr_solve` on YaleB through it. Times are
 medians of pairs of calls, one of each, in turn; the C call includes its checks of the data. Bytes
@@ -44,13 +44,13 @@ def problems():
     yield "default W", W, 0.5, tlrr(W, max_iter=0).lam
 
 
-def main():
+def main(solvers):
     import native_probe
 
     rows = []
     for name, W, omega1, lam in problems():
         v, n = W.shape[:2]
-        for solver in SOLVERS:
+        for solver in solvers:
             tol, max_iter = (1e-4, 500) if solver == "dual" else (1e-4, 150)
             for threads in (1, 2):
                 parameters = {"omega1": omega1, "alpha": 9.0, "lam": lam, "tol": tol,
@@ -74,12 +74,14 @@ def main():
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--solvers", nargs="*", choices=SOLVERS, default=[*SOLVERS])
+    arguments = parser.parse_args()
     if "MVSC_PROBE" in os.environ:
         sys.path.insert(0, os.environ["MVSC_PROBE"])
-        main()
+        main(arguments.solvers)
     else:
         with tempfile.TemporaryDirectory() as folder:
             source, library = build(Path(folder))
             environment = {**os.environ, "MVSC_PROBE": str(source), "LD_PRELOAD": str(library)}
-            subprocess.run([sys.executable, __file__], env=environment, check=True)
+            subprocess.run([sys.executable, *sys.argv], env=environment, check=True)

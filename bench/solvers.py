@@ -1,6 +1,6 @@
 """NumPy twin, published iteration and certified solver in one run.
 
-Usage: python bench/solvers.py [--full]
+Usage: python bench/solvers.py [--full] [--only yale_3view]
 
 Times are seconds, medians of three runs for the compiled solvers and one for a twin. "speed-up"
 is against the twin on the same number of threads. ACC is on the samples in the order named: the
@@ -32,9 +32,11 @@ PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
 FOURIER = {"lam": 0.5, "sample_transform": "dft"}
 
 
-def problems():
-    """(name, n, W, parameters, labels) of tensors made from real data."""
+def problems(only):
+    """(name, W, parameters, labels) of tensors made from real data."""
     for name in ("yale_3view", "yaleb10", "coil20", "uci_digit"):
+        if only not in name:
+            continue
         views, y = SIXTEEN[name]()
         order = np.random.RandomState(0).permutation(len(y))
         W = similarity.self_representation([X[order] for X in views])
@@ -61,9 +63,9 @@ def twin_seconds(W, parameters, n_iter, full):
     return seconds * n_iter / 20, "~"
 
 
-def tlrr_table(full):
+def tlrr_table(full, only):
     rows = []
-    for name, W, parameters, y in problems():
+    for name, W, parameters, y in problems(only):
         for n_threads in (1, 2):
             with limit_threads(n_threads):
                 run = {"n_threads": n_threads, **parameters}
@@ -90,9 +92,11 @@ def tlrr_table(full):
     )  # fmt: skip
 
 
-def tsvd_table():
+def tsvd_table(only):
     rows = []
     for name in ("yaleb10", "coil20"):
+        if only not in name:
+            continue
         views, _ = SIXTEEN[name]()
         for n_threads in (1, 2):
             with limit_threads(n_threads):
@@ -113,7 +117,8 @@ def tsvd_table():
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="run the large twins to their end")
-    full = parser.parse_args().full
-    tlrr_table(full)
+    parser.add_argument("--only", default="", help="data sets whose name contains this")
+    arguments = parser.parse_args()
+    tlrr_table(arguments.full, arguments.only)
     print()
-    tsvd_table()
+    tsvd_table(arguments.only)
