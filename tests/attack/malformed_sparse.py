@@ -53,7 +53,7 @@ def damaged(rng):
             name = rng.choice(ARRAYS[form])
             try:
                 setattr(A, name, damaged_array(getattr(A, name), rng))
-            except (ValueError, TypeError, AttributeError):
+            except (ValueError, TypeError, AttributeError, OverflowError):
                 pass  # SciPy itself refuses
     return A
 

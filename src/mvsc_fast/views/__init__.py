@@ -10,7 +10,16 @@ from sklearn.utils import check_array
 
 from .._utils.containers import check_container, checked_csr
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
-from ._frames import check_same_index, is_frame, is_series, read_frame, refusal, shown, view_title
+from ._frames import (
+    check_objects,
+    check_same_index,
+    is_frame,
+    is_series,
+    read_frame,
+    refusal,
+    shown,
+    view_title,
+)
 from ._rows import missing_rows
 
 __all__ = ["align", "check_views"]
@@ -182,7 +191,7 @@ def _numeric(frame, title, ensure_min_samples):
             "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
         )
     if X.dtype == object or X.dtype.kind in "US":
-        _check_text(X, title)
+        X = _from_objects(X, title)
     return check_array(
         X,
         accept_sparse="csr",
@@ -194,15 +203,11 @@ def _numeric(frame, title, ensure_min_samples):
     )
 
 
-def _check_text(X, title):
-    """Raise if an array of objects has a column of text."""
+def _from_objects(X, title):
+    """An array of float64 from objects or text, ValueError naming a column of anything else."""
     for j, column in enumerate(X.T if X.ndim == 2 else [X.ravel()]):
-        for value in column:
-            if isinstance(value, str):
-                try:
-                    float(value)
-                except ValueError:
-                    raise ValueError(refusal(title, "text", str(j))) from None
+        check_objects(column, title, j)
+    return X.astype(np.float64)
 
 
 def _finite(X, title, columns, missing):

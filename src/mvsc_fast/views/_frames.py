@@ -57,6 +57,9 @@ def read_frame(X, title):
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(column)))
     values = X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if values.dtype == object:
+        for name, column in zip(columns, values.T, strict=True):
+            check_objects(column, title, name)
     return Frame(np.asarray(values, dtype=_float_type(values.dtype)), columns, None)
 
 
@@ -66,10 +69,12 @@ def _read_pandas(X, title):
         if getattr(dtype, "kind", "") == "c":
             raise ValueError(f"Complex data not supported: {title}, column {shown(columns[j])}")
         kind = _kind_of(dtype)
-        if kind is None and str(dtype) == "object":
-            kind = _text_kind(X.iloc[:, j])
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(columns[j])))
+        if str(dtype) == "object":
+            check_objects(X.iloc[:, j].dropna(), title, columns[j])
+    if any(str(dtype) == "object" for dtype in X.dtypes):
+        X = X.where(X.notna(), np.nan)  # na_value is not for nulls among objects
     if len(columns) and all(hasattr(X.iloc[:, j], "sparse") for j in range(len(columns))):
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
@@ -86,15 +91,25 @@ def _kind_of(dtype):
     return "text" if name.startswith(("str", "utf8")) else None
 
 
-def _text_kind(column):
-    """ "text" where a column of objects has strings that are no numbers."""
+def check_objects(column, title, name):
+    """Raise ValueError if a column of objects has any that is no real number in double precision.
+
+    None and text that is a number are read as such.
+    """
     for value in column:
-        if isinstance(value, str):
-            try:
+        try:
+            if isinstance(value, (complex, np.complexfloating)):
+                raise TypeError("complex")
+            if value is not None:
                 float(value)
-            except ValueError:
-                return "text"
-    return None
+        except (TypeError, ValueError, OverflowError):
+            if isinstance(value, str):
+                raise ValueError(refusal(title, "text", shown(name))) from None
+            what = f"{str(value)[:40]} ({type(value).__name__})"
+            raise ValueError(
+                f"{title} has {what} in column {shown(name)}, which is not a real number in "
+                "double precision: replace it, or remove the sample"
+            ) from None
 
 
 def _float_type(dtype):
