@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from ._utils.containers import checked_csr
+from ._utils.containers import checked_csr, safe_csr
 from ._utils.threads import limit_threads
 from .views._rows import spread
 
@@ -249,8 +249,7 @@ def spectral_embedding(S, n_components):
     ndarray of shape (n, n_components)
         Largest eigenvalue first; the row of an isolated sample may be zero.
     """
-    if scipy.sparse.issparse(S):
-        checked_csr(S, "S")  # S itself keeps the order of its entries
+    S = safe_csr(S, "S") if scipy.sparse.issparse(S) else S
     return normalize(normalized_eigenvectors(S, n_components)[1])
 
 

@@ -13,7 +13,16 @@ COMPRESSED = {
 
 
 def checked_csr(X, what):
-    """A sparse matrix of any format as a csr_array without duplicates.
+    """A sparse matrix of any format as a csr_array, sorted, without duplicates."""
+    A = safe_csr(X, what)
+    if not A.has_canonical_format:
+        A = A.copy()
+        A.sum_duplicates()
+    return A
+
+
+def safe_csr(X, what):
+    """A sparse matrix of any format as a csr_array, whose entries keep their order.
 
     Compiled code follows the indices of sparse matrices unchecked: an index out of range is a
     crash. X is not changed; arrays are shared with it where they need not be.
@@ -30,13 +39,9 @@ def checked_csr(X, what):
         If the arrays of X are not those of a sparse matrix of its shape.
     """
     try:
-        A = _rebuilt(X)
+        return _rebuilt(X)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{what} is not a valid sparse {X.format} matrix: {error}") from None
-    if not A.has_canonical_format:
-        A = A.copy()
-        A.sum_duplicates()
-    return A
 
 
 def _rebuilt(X):
