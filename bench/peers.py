@@ -34,7 +34,7 @@ NOTE = (
     "which does not build for this Python; snfpy 0.2.2 needs scikit-learn < 1.8."
 )
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
-OWN = ["ConsensusTLRR", "TLRR"]
+OWN = ["ConsensusTLRR"]
 PEERS = ["scikit-learn, averaged graphs", "scikit-learn, concatenated views", "snfpy",
          "mvlearn, spectral", "mvlearn, co-regularised"]  # fmt: skip
 
