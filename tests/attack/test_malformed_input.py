@@ -193,7 +193,7 @@ def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
 
 
 @pytest.mark.parametrize(
-    "value", [1 + 2j, np.complex64(1j), 10**400, {}, float, np.ones(2), "pandas.NA"]
+    "value", [1 + 2j, np.complex64(1j), 10**400, float, np.ones(2), "pandas.NA"]
 )
 @pytest.mark.parametrize("container", ["array", "frame"])
 def test_objects_that_are_no_numbers_are_named_by_column(blobs, value, container):
@@ -210,4 +210,13 @@ def test_objects_that_are_no_numbers_are_named_by_column(blobs, value, container
     else:
         message = "view 1 has .* in column 2, which is not a real number"
     with pytest.raises(ValueError, match=message):
+        methods.AWP(3).fit([blobs[0], X])
+
+
+def test_containers_in_an_array_are_named_by_column(blobs):
+    X = blobs[1].astype(object)
+    X[7, 2] = {}
+    with pytest.raises(
+        TypeError, match=r"view 1 has \{\} \(dict\) in column 2: the argument must be"
+    ):
         methods.AWP(3).fit([blobs[0], X])

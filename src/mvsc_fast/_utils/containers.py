@@ -38,8 +38,17 @@ def safe_csr(X, what):
     ValueError
         If the arrays of X are not those of a sparse matrix of its shape.
     """
+    return _checked(_rebuilt, X, what)
+
+
+def checked_compressed(X, what):
+    """A matrix of compressed rows, columns or blocks in the format that it has."""
+    return _checked(_compressed, X, what)
+
+
+def _checked(rebuild, X, what):
     try:
-        return _rebuilt(X)
+        return rebuild(X)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{what} is not a valid sparse {X.format} matrix: {error}") from None
 
@@ -49,7 +58,7 @@ def _rebuilt(X):
     if len(X.shape) != 2:
         raise ValueError(f"it has shape {X.shape}")
     if X.format in COMPRESSED:
-        return _compressed(X)
+        return _compressed(X).tocsr()
     if X.format == "dia":
         return _from_diagonals(X)
     if X.format == "lil":
@@ -86,7 +95,7 @@ def _compressed(X):
     if len(X.indices) != len(data):
         raise ValueError("indices and data have different lengths")
     parts = data[: indptr[-1]], indices, indptr
-    return COMPRESSED[X.format](parts, shape=X.shape).tocsr()
+    return COMPRESSED[X.format](parts, shape=X.shape)
 
 
 def _from_diagonals(X):

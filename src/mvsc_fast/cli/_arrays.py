@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from .._utils.containers import checked_csr
+from .._utils.containers import checked_compressed
 
 VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
 LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
@@ -88,7 +88,7 @@ def _assemble(node):
     if "indptr" in node:
         parts = node["data"], node["indices"], node["indptr"]
         A = scipy.sparse.csc_array(parts, shape=tuple(node["shape"].tolist()))
-        return checked_csr(A, "a sparse matrix of the file")
+        return checked_compressed(A, "a sparse matrix of the file")
     return [_assemble(cell) for cell in node.values()]
 
 

@@ -92,9 +92,10 @@ def _kind_of(dtype):
 
 
 def check_objects(column, title, name):
-    """Raise ValueError if a column of objects has any that is no real number in double precision.
+    """Raise ValueError if a column of objects has one that is not a real number.
 
-    None and text that is a number are read as such.
+    None, and text that is a number, are read as such. A container is a TypeError, as scikit-learn
+    expects.
     """
     for value in column:
         try:
@@ -106,6 +107,11 @@ def check_objects(column, title, name):
             if isinstance(value, str):
                 raise ValueError(refusal(title, "text", shown(name))) from None
             what = f"{str(value)[:40]} ({type(value).__name__})"
+            if isinstance(value, (dict, list, tuple, set)):
+                raise TypeError(
+                    f"{title} has {what} in column {shown(name)}: the argument must be a string or "
+                    "a real number"
+                ) from None
             raise ValueError(
                 f"{title} has {what} in column {shown(name)}, which is not a real number in "
                 "double precision: replace it, or remove the sample"
