@@ -94,7 +94,7 @@ def _parser():
     _add_cluster(commands)
 
     demo = commands.add_parser("demo", help="cluster handwritten digits in six views")
-    demo.add_argument("--per-class", type=int, default=100, help="samples of each digit, up to 200")
+    demo.add_argument("--per-class", type=int, default=30, help="samples of each digit, up to 200")
     demo.add_argument("--output", default="demo", metavar="DIR", help="folder for the results")
     demo.add_argument("--seed", type=int, default=0)
     demo.add_argument("--threads", type=int, default=None)
