@@ -324,13 +324,6 @@ def as_array(learned):
     return learned.toarray() if scipy.sparse.issparse(learned) else learned
 
 
-def check_estimator(value, name):
-    """``value``, which must be an estimator."""
-    if isinstance(value, type) or not hasattr(value, "fit"):
-        raise ValueError(f"{name} must be an estimator, got {value!r}")
-    return value
-
-
 def fit_nested(estimator, attribute, views, seed, n_threads):
     """Return a nested estimator, fitted on the views unless it already has ``attribute``.
 

@@ -66,17 +66,6 @@ def canonical_order(views):
     return np.lexsort([row_keys(X) for X in views])
 
 
-def sort_rows(views):
-    """Bring the rows of a list's views into canonical order, and return that order.
-
-    In place, one view after the other, so that there is one copy of one view more at most.
-    """
-    order = canonical_order(views)
-    for i, X in enumerate(views):
-        views[i] = X[order]
-    return order
-
-
 def row_keys(X):
     """A weighted sum of each row of a view, whose bits depend on that row alone."""
     weights = 1.0 + np.cos(np.arange(X.shape[1]))
