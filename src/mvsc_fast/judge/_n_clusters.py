@@ -16,10 +16,10 @@ from ..spectral import simplified_silhouette
 from ..views import named_views
 from ..views._columns import warn_of_columns
 from ..views._missing import imputed
-from ..views._rows import ViewRows, canonical_order, constant_views, observed, presence
+from ..views._rows import canonical_order
 from ._ridge import Judge
 from ._scan import scan
-from ._support import ViewGraphs
+from ._support import used_views
 
 NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
@@ -151,20 +151,14 @@ def suggest_n_clusters(
     else:
         largest = max_clusters
     with use_threads(n_threads, len(order)) as n_threads:
-        complete = imputed(views)  # from all views, as in the consensus
-        helpful = _helpful(views, names)
-        rows = [ViewRows(complete[i]) for i in helpful]
-        present = presence(views)
-        if present is None:
-            there, present = rows, np.ones((len(helpful), len(order)), dtype=bool)
-        else:
-            there = [ViewRows(views[i][present[i]]) for i in helpful]
-            present = present[helpful]
+        used = used_views(views, imputed(views), names=names)
         counts = _counts(largest)
-        graphs = scan(there, present, NEIGHBORS, largest, seed=seed, n_threads=n_threads)
+        graphs = scan(
+            used.present_rows, used.present, NEIGHBORS, largest, seed=seed, n_threads=n_threads
+        )
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
-        weights = _weights(rows, counts, labels)
+        weights = _weights(used.rows, counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
     return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(order))
 
@@ -175,13 +169,6 @@ def _counts(largest):
     while counts[-1] < largest:
         counts.append(min(largest, counts[-1] + max(1, round(counts[-1] / 15))))
     return np.array(counts)
-
-
-def _helpful(views, names):
-    """Numbers of the views that ConsensusTLRR would use."""
-    constant = constant_views(observed(views), "ignored", names)
-    varied = [i for i in range(len(views)) if i not in constant]
-    return ViewGraphs(views).helpful(varied, names) or [0]
 
 
 def _curve(A, vectors, counts):

@@ -1,12 +1,23 @@
 """Detection of views without structure, and the support of views for labels."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from .._utils.messages import warn_user
 from ..similarity._dense import ridge_similarities
-from ..views._rows import canonical_order, is_constant, observed, presence, spread, unit_rows
+from ..views._rows import (
+    ViewRows,
+    canonical_order,
+    constant_views,
+    is_constant,
+    observed,
+    presence,
+    spread,
+    unit_rows,
+)
 from ._ridge import one_hot
 
 RIDGE = 0.5  # of the graphs that MIN_Z was measured on
@@ -216,3 +227,65 @@ class ViewGraphs:
                 "same samples in the same order",
             )
         return [i for i in views if i not in noise]
+
+
+class UsedViews(NamedTuple):
+    """The views that are fused.
+
+    Attributes
+    ----------
+    indices : list of int
+    graphs : ViewGraphs
+        Graphs of all views, used or not.
+    rows : list of ViewRows
+        Rows of all samples for the judge and the predictor; missing ones are predicted from all
+        other views.
+    present_rows : list of ViewRows
+        Rows of the samples that have each view, for the graphs.
+    present : ndarray of shape (len(indices), n) of bool
+    """
+
+    indices: list
+    graphs: ViewGraphs
+    rows: list
+    present_rows: list
+    present: np.ndarray
+
+
+def used_views(views, complete, nonnegative=None, names=None, *, select=True):
+    """Exclude constant views and views in which nothing repeats, and normalise the rows.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        Samples in canonical order; a row of NaN means that the sample lacks the view.
+    complete : list of ndarray or csr_matrix of shape (n, d_i)
+        The same views with these rows predicted (`imputed`).
+    nonnegative : sequence of bool, optional
+        Whether each view is non-negative in all samples; by default, in those given.
+    names : list, optional
+        Names of the views for warnings; by default their indices.
+    select : bool, default=True
+        False excludes constant views only.
+
+    Returns
+    -------
+    UsedViews
+        The first view if all views are excluded.
+    """
+    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
+    present = presence(views)
+    rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
+    unit = [view.unit for view in rows] if present is None else None
+    graphs = ViewGraphs(views, unit, in_order=True)
+    constant = constant_views(observed(views), "ignored", names)
+    indices = [i for i in range(len(views)) if i not in constant]
+    if select:
+        indices = graphs.helpful(indices, names)
+    indices = indices or [0]
+    rows = present_rows = [rows[i] for i in indices]
+    if present is None:
+        present = np.ones((len(views), views[0].shape[0]), dtype=bool)
+    else:
+        present_rows = [ViewRows(views[i][present[i]], nonnegative[i]) for i in indices]
+    return UsedViews(indices, graphs, rows, present_rows, present[indices])

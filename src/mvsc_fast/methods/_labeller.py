@@ -9,19 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from ..judge._landmarks import Predictor
 from ..judge._ridge import Judge, one_hot, refined_labels
 from ..judge._scan import SCALES, scan, sizes_of
-from ..judge._support import ViewGraphs
+from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
 from ..spectral import assign, embedded
 from ..views._missing import imputed
-from ..views._rows import (
-    ViewRows,
-    constant_views,
-    equal_samples,
-    observed,
-    presence,
-    warn_of_few,
-)
+from ..views._rows import equal_samples, warn_of_few
 from ._ensemble import fused_labels
 
 SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs
@@ -82,27 +75,19 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
     -------
     Fitted
     """
-    complete, present = imputed(views), presence(views)
+    complete = imputed(views)
     equal = equal_samples(complete)
     warn_of_few(equal, n_clusters)
-    rows = [ViewRows(*one) for one in zip(complete, nonnegative, strict=True)]
-    unit = [view.unit for view in rows] if present is None else None
-    graphs = ViewGraphs(views, unit, in_order=True)
-    used = _usable(observed(views), graphs, names, select)
-    rows = there = [rows[i] for i in used]
-    if present is not None:
-        there = [ViewRows(views[i][present[i]], nonnegative[i]) for i in used]
-    else:
-        present = np.ones((len(views), len(equal)), dtype=bool)
-    progress.log(f"views {used}, {len(equal)} samples")
+    used = used_views(views, complete, nonnegative, names, select=select)
+    progress.log(f"views {used.indices}, {len(equal)} samples")
 
-    candidates, affinity = _labellings(there, present[used], n_clusters, seed, n_threads, progress)
+    candidates, affinity = _labellings(used, n_clusters, seed, n_threads, progress)
     if equal[-1] < n_clusters:  # no more distinct samples than clusters
         candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))
 
     progress.stage("judge")
-    judge = Judge(rows)
+    judge = Judge(used.rows)
     J = np.asarray(judge(list(candidates["labels"]), n_clusters))
     best = np.argsort(-np.round(J, 12), kind="stable")[:BEST]
     candidates |= {"predictability": J, "fused": np.isin(np.arange(len(J)), best)}
@@ -123,30 +108,21 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
         candidates=candidates,
         affinity=affinity,
         predictor=Predictor(
-            judge.features, judge.ridge.coefficients(one_hot(labels, n_clusters)), used
+            judge.features, judge.ridge.coefficients(one_hot(labels, n_clusters)), used.indices
         ),
-        used=used,
-        support=graphs.support(labels),
+        used=used.indices,
+        support=used.graphs.support(labels),
         n_tuples=fused.n_tuples,
         gap=fused.gap,
     )
 
 
-def _usable(views, graphs, names, select):
-    """Indices of the views that are fused."""
-    constant = constant_views(views, "ignored", names)
-    varied = [i for i in range(len(views)) if i not in constant]
-    if select:
-        varied = graphs.helpful(varied, names)
-    return varied or [0]
-
-
-def _labellings(rows, present, c, seed, n_threads, progress):
+def _labellings(used, c, seed, n_threads, progress):
     """The candidates without scores, and the affinity matrix that is used for refinement.
 
     The affinity matrix is the sum over unit and centred rows at `NEIGHBORS` neighbours.
     """
-    n = present.shape[1]
+    n = used.present.shape[1]
     if searched_approximately(n):
         progress.log("approximate neighbor search by pynndescent")
     sizes = sizes_of(n, SIZES)
@@ -154,7 +130,7 @@ def _labellings(rows, present, c, seed, n_threads, progress):
     seeds = iter(np.random.RandomState(seed).randint(2**31 - 1, size=100))
     found, affinity = [], 0
     count = len(SCALES) * len(sizes)
-    graphs = scan(rows, present, SIZES, 2 * c, seed=seed, n_threads=n_threads)
+    graphs = scan(used.present_rows, used.present, SIZES, 2 * c, seed=seed, n_threads=n_threads)
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         for embedding, starts in STARTS.items():
             points = embedded(values, vectors, c, embedding)
