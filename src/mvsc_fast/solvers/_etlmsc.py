@@ -28,7 +28,7 @@ def etlmsc(
     views,
     *,
     lam=None,
-    sample_transform="dft",
+    sample_transform="graph",
     axis=0,
     tol=1e-6,
     max_iter=200,
@@ -49,7 +49,7 @@ def etlmsc(
     lam : float, optional
         Weight of the misfit. None is ``11 / n``, the published 0.0055 at n = 2000: the entries of P
         scale as 1 / n, and so does a suitable lam. Published values range from 6 / n to 22 / n.
-    sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
+    sample_transform : {"graph", "dft", "identity"} or ndarray of shape (n, n), default="graph"
         The transform along the samples, see `tsvd_msc`. **The published "dft" depends on the
         order of the samples.**
     axis : {0, 1}, default=0

@@ -17,7 +17,7 @@ def tsvd_msc(
     views,
     *,
     lam=0.05,
-    sample_transform="dft",
+    sample_transform="graph",
     update="joint",
     tol=1e-7,
     max_iter=200,
@@ -39,12 +39,11 @@ def tsvd_msc(
     lam : float, default=0.05
         Weight of the misfit. Published values range from 0.05 to 1.1. On shuffled data sets small
         values are best, and 0.2 fails on sparse text.
-    sample_transform : {"dft", "graph", "identity"} or ndarray of shape (n, n), default="dft"
-        The transform along the samples in the tensor norm. "dft" is the published one; **its result
-        depends on the order of the samples**, and accuracy is overestimated if they are sorted by
-        class.
-        "graph" uses the eigenvectors of a similarity graph, which do not depend on the order. An
-        orthonormal matrix defines the basis by its columns.
+    sample_transform : {"graph", "dft", "identity"} or ndarray of shape (n, n), default="graph"
+        The transform along the samples in the tensor norm. "graph" uses the eigenvectors of a
+        similarity graph, which do not depend on the order of the samples. **The published "dft"
+        depends on that order**, and accuracy is overestimated if they are sorted by class; use it
+        to reproduce published tables. An orthonormal matrix defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"
         "joint" updates all E and multipliers once per iteration. "sequential" updates them inside
         the loop over the views, as the released code does.
