@@ -1,0 +1,44 @@
+"""Accuracy of the default estimator on the data that scikit-learn and this package contain."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.preprocessing import scale
+
+from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast.metrics import clustering_scores
+
+
+def shuffled(views, y):
+    order = np.random.RandomState(0).permutation(len(y))
+    return [X[order] for X in views], y[order]
+
+
+def scaled(load):
+    X, y = load(return_X_y=True)
+    return [scale(X)], y
+
+
+SETS = {
+    "handwritten": (datasets.load_handwritten, 0.97),
+    "digits": (lambda: ([load_digits().data], load_digits().target), 0.85),
+    "wine": (lambda: scaled(load_wine), 0.94),
+    "breast cancer": (lambda: scaled(load_breast_cancer), 0.95),
+}
+
+
+@pytest.mark.parametrize(("load", "bar"), SETS.values(), ids=SETS)
+def test_shuffled_samples(load, bar):
+    views, y = shuffled(*load())
+    c = len(np.unique(y))
+    assert clustering_scores(y, ConsensusTLRR(c, random_state=0).fit_predict(views))["acc"] >= bar
+
+
+def test_better_than_k_means_of_all_features():
+    views, y = shuffled(*datasets.load_handwritten())
+    labels = ConsensusTLRR(10, random_state=0).fit_predict([X[:600] for X in views])
+    features = np.hstack([scale(X[:600]) for X in views])
+    concatenated = KMeans(10, n_init=10, random_state=0).fit_predict(features)
+    acc = clustering_scores(y[:600], labels)["acc"]
+    assert acc >= clustering_scores(y[:600], concatenated)["acc"] + 0.05
