@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, consensus_labels, datasets, label_predictability
 from mvsc_fast.judge._ridge import Judge, refined_labels
-from mvsc_fast.methods._base import draw_seed
+from mvsc_fast.methods._base import _Fitting, draw_seed
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
@@ -305,6 +305,12 @@ def test_a_fit_within_a_fit_of_the_same_model_is_refused(subspaces):
     model.set_params(callback=again)
     assert len(np.unique(model.fit(views).labels_)) == 4 and seen
     assert len(np.unique(model.fit(views).labels_)) == 2
+
+
+def test_a_fit_whose_end_was_interrupted_refuses_nothing(subspaces):
+    model = ConsensusTLRR(4, random_state=0)
+    _Fitting(model).__enter__()
+    model.fit([X[:60] for X in subspaces[0]])
 
 
 def test_fits_in_threads_do_not_mix(subspaces):

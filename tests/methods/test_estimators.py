@@ -1,6 +1,7 @@
 """scikit-learn's own checks of every estimator, early checks of parameters, documentation."""
 
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -14,6 +15,7 @@ from mvsc_fast import datasets, methods
 from mvsc_fast._utils import validation
 from mvsc_fast._utils.documentation import entries, sections
 from mvsc_fast.judge._support import ViewGraphs, view_support
+from mvsc_fast.methods import _base
 
 CLASSES = list(methods.ESTIMATORS.values())
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
@@ -33,6 +35,15 @@ def test_scikit_learn_checks(estimator, check):
 def test_parameters_survive_cloning(estimator):
     assert clone(estimator).get_params(deep=False).keys() == estimator.get_params(False).keys()
     assert repr(clone(estimator)) == repr(estimator)
+
+
+def test_a_model_saved_by_another_version_warns(monkeypatch):
+    model = methods.TLRR(3, random_state=0).fit(datasets.make_multiview_subspaces(30, 3)[0])
+    saved = pickle.dumps(model)
+    np.testing.assert_array_equal(pickle.loads(saved).labels_, model.labels_)
+    monkeypatch.setattr(_base, "__version__", "9.0")
+    with pytest.warns(UserWarning, match=f"saved by mvsc_fast {mvsc_fast.__version__}.*9.0"):
+        assert vars(pickle.loads(saved)).keys() == vars(model).keys()
 
 
 # ------------------------------------------------------------------ parameters before any work

@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+import weakref
 
 import numpy as np
 import scipy.sparse
@@ -10,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from .. import __version__
 from .._utils.documentation import completed
 from .._utils.messages import warn_user
 from .._utils.progress import Progress
@@ -270,14 +272,29 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def __getstate__(self):
+        return {**super().__getstate__(), "_version": __version__}
+
+    def __setstate__(self, state):
+        version = state.get("_version", "unknown")
+        if version != __version__:
+            warn_user(
+                f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
+                f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
+            )
+        super().__setstate__({name: value for name, value in state.items() if name != "_version"})
+
 
 TOP_LEVEL = ("TLRR", "ConsensusTLRR")
 
 
 class _Fitting:
-    """Context that refuses a second concurrent fit of the same estimator."""
+    """Context that refuses a second concurrent fit of the same estimator.
 
-    _running, _lock = set(), threading.Lock()
+    References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing.
+    """
+
+    _running, _lock = weakref.WeakValueDictionary(), threading.Lock()
 
     def __init__(self, estimator):
         self._key = id(estimator)
@@ -285,15 +302,14 @@ class _Fitting:
 
     def __enter__(self):
         with self._lock:
-            if self._key in self._running:
+            if self._running.setdefault(self._key, self) is not self:
                 raise RuntimeError(
                     f"this {self._name} is already being fitted, by another thread or the caller "
                     "of this callback: fit a clone (sklearn.base.clone) instead"
                 )
-            self._running.add(self._key)
 
     def __exit__(self, *_):
-        self._running.discard(self._key)
+        self._running.pop(self._key, None)
 
 
 def input_attributes(X, given):
