@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo bench paper paper-test docs lint wheel sanitize clean
+.PHONY: test stress demo bench tables paper paper-test docs lint wheel \
+	release-check sanitize clean
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -20,6 +21,10 @@ demo: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python bench/solvers.py
 	$(BIN)/python bench/kernels.py
+
+# Tables and pictures of README.md and docs whose sources have changed since; hours
+tables: $(VENV)/test
+	$(BIN)/python bench/tables.py
 
 # The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
 paper: $(VENV)/paper
@@ -65,6 +70,10 @@ $(VENV)/installed: pyproject.toml setup.py $(COMPILED)
 # sdist and portable wheel in dist/, tested in an environment without a compiler
 wheel:
 	$(PYTHON) tools/build_wheel.py $(WHEEL_OPTIONS)
+
+# What a release needs: current tables, one version, a changelog entry, working links, whole files
+release-check: docs wheel
+	$(BIN)/python tools/release_check.py
 
 # The compiled core with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer
 SANITIZED := build/sanitized
