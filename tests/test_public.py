@@ -88,7 +88,7 @@ PUBLIC = {
         "ut_svd_msc",
     ],
     "mvsc_fast.spectral": ["fuse", "spectral_embedding", "spectral_labels"],
-    "mvsc_fast.views": ["align", "check_views"],
+    "mvsc_fast.views": ["align", "check_views", "from_anndata"],
 }
 
 

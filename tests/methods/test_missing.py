@@ -1,6 +1,8 @@
 """Samples that lack views: rows of NaN in fit and predict."""
 
+import dask.array as da
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
@@ -80,6 +82,30 @@ def test_views_are_not_changed_and_sparse_ones_may_lack_rows(data):
         np.testing.assert_array_equal(X, Y)
     mixed = ConsensusTLRR(4, random_state=0).fit([scipy.sparse.csr_array(views[0]), *views[1:]])
     np.testing.assert_array_equal(mixed.labels_, plain.labels_)
+
+
+def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
+    complete = dict(zip("abc", data[0], strict=True))
+    model = ConsensusTLRR(4, random_state=0).fit(complete)
+    frames = {name: pd.DataFrame(X) for name, X in complete.items()}
+    expected = model.predict({**frames, "b": frames["b"] * np.nan})
+    a, b, c = complete.values()
+    for given in (
+        {"a": a, "b": None, "c": c},
+        {"c": c, "a": a},
+        {"a": frames["a"], "c": frames["c"]},
+        [a, None, c],
+        (a.tolist(), None, c.astype(np.float32)),
+        [scipy.sparse.csr_array(a), None, c],
+        [da.from_array(X, chunks=(60, -1)) if X is not None else None for X in (a, None, c)],
+    ):
+        np.testing.assert_array_equal(model.predict(given), expected)
+    assert (expected != model.predict({"a": a})).any()
+    for nothing in ({"b": None}, [None, None, None]):
+        with pytest.raises(ValueError, match="every view is None or absent: pass at least one"):
+            model.predict(nothing)
+    with pytest.raises(ValueError, match="view 1 is None: leave it out"):
+        model.fit([a, None, c])
 
 
 # ------------------------------------------------------------------ what is refused

@@ -115,8 +115,8 @@ def test_names_of_frames_are_learned_and_compared(frames):
     assert [list(names) for names in model.feature_names_in_] == [list(frames[k]) for k in "ab"]
     turned = {"b": frames["b"], "a": frames["a"]}
     np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
-    with pytest.raises(ValueError, match="dict has the views 'a', and fit had 'a', 'b'"):
-        model.predict({"a": frames["a"]})
+    with pytest.raises(ValueError, match="dict has the views 'a', 'c', and fit had 'a', 'b'"):
+        model.predict({"a": frames["a"], "c": frames["b"]})
     with pytest.raises(ValueError, match="columns of view 'a' are not .* in another order"):
         model.predict({**frames, "a": frames["a"].iloc[:, ::-1]})
     with pytest.raises(ValueError, match="view 'b' .* without 'b0' and with 'c'"):

@@ -16,7 +16,7 @@ from ..judge._support import MAX_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..solvers._method import either, option
-from ..views._columns import check_columns, in_order, warn_of_columns
+from ..views._columns import check_columns, warn_of_columns, with_absent
 from ..views._passes import labels_of, summarised
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
 from ._base import MultiViewClusterer, draw_seed, input_attributes
@@ -187,7 +187,8 @@ class ConsensusTLRR(MultiViewClusterer):
         X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
             The same views as in `fit`, including those that were excluded. They may be memory maps,
             HDF5 data sets, zarr arrays or Dask arrays, independently of their type in `fit`. A row
-            of NaN means that the sample lacks the view.
+            of NaN means that the sample lacks the view. A view that all samples lack may be None,
+            or absent from the dict.
 
         Returns
         -------
@@ -204,7 +205,8 @@ class ConsensusTLRR(MultiViewClusterer):
             If a view is invalid, or if its features differ from those in `fit`.
         """
         check_is_fitted(self)
-        source = rows_of(in_order(X, self.view_names_in_), min_samples=1)
+        X = with_absent(X, self.view_names_in_, self.n_features_per_view_)
+        source = rows_of(X, min_samples=1)
         if not source.listed and len(self.n_features_per_view_) == 1:
             validate_data(self, X, skip_check_array=True, reset=False)
         check_columns(self, source.columns)

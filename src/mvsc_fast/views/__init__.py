@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from .._utils.containers import check_container, checked_csr
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
+from ._anndata import from_anndata, is_anndata, read_anndata, unpacked
 from ._frames import (
     check_objects,
     check_same_index,
@@ -22,7 +23,7 @@ from ._frames import (
 )
 from ._rows import missing_rows
 
-__all__ = ["align", "check_views"]
+__all__ = ["align", "check_views", "from_anndata"]
 
 
 class NamedViews(NamedTuple):
@@ -50,10 +51,11 @@ def check_views(views, *, ensure_min_samples=2, missing=False):
 
     Parameters
     ----------
-    views : list, tuple, dict or generator of array-like, sparse matrix or data frame
+    views : list, tuple, dict or generator of array-like, sparse matrix, data frame or AnnData
         One matrix of shape (n_samples, n_features_i) for each view, all with the same samples in
         the same order; the keys of a dict name the views in messages. The indexes of pandas frames
         must agree (see `align`). A single matrix (array, sparse matrix or data frame) is one view.
+        ``X`` of AnnData is read, and MuData is a dict of its modalities (see `from_anndata`).
     ensure_min_samples : int, default=2
     missing : bool, default=False
         Whether rows may be NaN as a whole: samples without that view. Sparse views that have such
@@ -123,6 +125,7 @@ def _listed(views):
         )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False
+    views = unpacked(views)
     if isinstance(views, Mapping):
         if not views:
             raise ValueError("the dict of views is empty: pass at least one feature matrix")
@@ -152,11 +155,14 @@ def _listed(views):
 def _is_matrix(X):
     if X is None or isinstance(X, (str, bytes, Number)):
         return False
-    if scipy.sparse.issparse(X) or is_frame(X):
-        return True
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and isinstance(X[0], (list, tuple, np.ndarray))
-    return np.ndim(X) >= 2
+    return scipy.sparse.issparse(X) or is_frame(X) or not _is_array(X) or np.ndim(X) >= 2
+
+
+def _is_array(X):
+    """Whether NumPy converts X at once; it takes other objects for sequences of sequences."""
+    return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__buffer__"))
 
 
 def _read(X, title):
@@ -169,6 +175,13 @@ def _read(X, title):
         raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
     if is_frame(X):
         return read_frame(X, title)
+    if is_anndata(X):
+        return read_anndata(X, title)
+    if not (isinstance(X, (list, tuple)) or scipy.sparse.issparse(X) or _is_array(X)):
+        raise ValueError(
+            f"{title} is of type {type(X).__name__}: pass an array, a sparse matrix, a data frame "
+            "or an AnnData object"
+        )
     if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
         raise ValueError(refusal(title, "text"))
     for part in X if isinstance(X, (list, tuple)) else [X]:

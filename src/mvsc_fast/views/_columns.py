@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
+from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
 from ._rows import is_constant, observed, spread, unit_rows
 
@@ -19,6 +20,7 @@ MAX_SAMPLES = 300  # samples that shares are estimated on
 
 def in_order(X, names):
     """Views of a dict in the order of those of fit, others as they are."""
+    X = unpacked(X)
     if not isinstance(X, Mapping) or scipy.sparse.issparse(X):  # some of which are mappings
         return X
     absent = [name for name in names if name not in X]
@@ -28,6 +30,35 @@ def in_order(X, names):
             f"the dict has the views {shown(*X)}, and fit had {shown(*names)}: pass the same keys"
         )
     return {name: X[name] for name in names}
+
+
+def with_absent(X, names, n_features):
+    """Views of new samples as those of fit; one that is None, or no key of a dict, is all NaN."""
+    X = unpacked(X)
+    if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
+        X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | dict(X), names)
+        given = list(X.values())
+    else:
+        given = X if isinstance(X, (list, tuple)) else []
+    absent = [i for i, view in enumerate(given) if view is None]
+    if not absent or len(given) != len(names):
+        return X
+    if len(absent) == len(given):
+        raise ValueError("every view is None or absent: pass at least one")
+    like = next(view for view in given if view is not None)
+    found = [_nothing(like, d) if i in absent else given[i] for i, d in enumerate(n_features)]
+    return dict(zip(names, found, strict=True)) if isinstance(X, Mapping) else found
+
+
+def _nothing(like, n_features):
+    """A view of NaN for the samples of another, of no size in memory."""
+    shape = like.shape[0] if hasattr(like, "shape") else len(like), n_features
+    nothing = np.broadcast_to(np.float32(np.nan), shape)
+    if not hasattr(like, "__dask_graph__"):
+        return nothing
+    import dask.array
+
+    return dask.array.from_array(nothing, chunks=(like.chunks[0], -1))
 
 
 def column_attributes(columns):

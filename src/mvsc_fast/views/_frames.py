@@ -75,7 +75,7 @@ def _read_pandas(X, title):
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value is not for nulls among objects
-    if len(columns) and all(hasattr(X.iloc[:, j], "sparse") for j in range(len(columns))):
+    if len(columns) and all(hasattr(dtype, "fill_value") for dtype in X.dtypes):  # sparse columns
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
     return Frame(X.to_numpy(dtype=dtype, na_value=np.nan), columns, X.index)

@@ -1,0 +1,104 @@
+"""AnnData and MuData objects as views, known by their attributes."""
+
+from collections.abc import Mapping
+
+import scipy.sparse
+
+from .._utils.validation import check_memory
+from ._frames import Frame, shown, view_title
+
+
+def is_anndata(X):
+    """Whether X is an AnnData object, or alike."""
+    named = all(hasattr(X, name) for name in ("X", "obs_names", "var_names"))
+    return named and not hasattr(X, "mod")
+
+
+def unpacked(views):
+    """The modalities of a MuData object with rows of NaN for samples that they lack; others stay."""
+    if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
+        return views
+    ids = [one.obs_names for one in views.mod.values()]
+    return dict(views.mod) if all(map(ids[0].equals, ids[1:])) else from_anndata(views)
+
+
+def read_anndata(X, title, use="X"):
+    """The `Frame` of the main matrix of an AnnData object, of a layer, or of an entry of obsm."""
+    if use == "X" and X.X is not None:
+        values, columns = X.X, list(X.var_names)
+    elif use in X.layers:
+        values, columns = X.layers[use], list(X.var_names)
+    elif use in X.obsm:
+        values = X.obsm[use]
+        columns = list(getattr(values, "columns", range(values.shape[1])))
+        values = values.to_numpy() if hasattr(values, "to_numpy") else values
+    else:
+        raise ValueError(
+            f"{title} has no {use!r}: choose a layer ({shown(*X.layers) or 'there is none'}) or a "
+            f"key of obsm ({shown(*X.obsm) or 'there is none'}) by views.from_anndata(data, use=...)"
+        )
+    values = values.to_memory() if hasattr(values, "to_memory") else values  # sparse, in a file
+    return Frame(values, columns, X.obs_names)
+
+
+def from_anndata(data, use="X"):
+    """Views with ids and names of columns from AnnData or MuData objects.
+
+    `fit` and `predict` take such objects as they are, and read ``X``. This function selects
+    something else.
+
+    Parameters
+    ----------
+    data : AnnData, MuData, or list or dict of AnnData
+        Modalities may have different samples.
+    use : str, list of str, or dict, default="X"
+        What to read: "X", the name of a layer, or a key of ``obsm``. A dict has one for each
+        modality, by default "X". A list reads several views from a single AnnData.
+
+    Returns
+    -------
+    dict of pandas.DataFrame
+        One for each modality, or for each entry of ``use`` of a single AnnData. Sparse matrices
+        become frames of sparse columns. If modalities have different samples, the frames are dense
+        and have the samples of all of them, with rows of NaN (`align`).
+
+    Raises
+    ------
+    ValueError
+        If a modality does not have what ``use`` names.
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, views
+    >>> data = views.from_anndata(mdata, use={"rna": "X_pca"})  # doctest: +SKIP
+    >>> ConsensusTLRR(n_clusters=8).fit(data)  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    from . import align
+
+    data = getattr(data, "mod", data)
+    if isinstance(data, Mapping):
+        given = {name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
+                 for name, one in data.items()}  # fmt: skip
+    elif isinstance(data, (list, tuple)):
+        return list(from_anndata(dict(enumerate(data)), use).values())
+    else:
+        given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
+    unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
+    if unknown:
+        raise ValueError(f"use names {shown(*unknown)}, data has the modalities {shown(*given)}")
+    read = {name: read_anndata(one, view_title(name), key) for name, (one, key) in given.items()}
+    ids = [frame.index for frame in read.values()]
+    same = all(map(ids[0].equals, ids[1:]))
+    frames = {}
+    for name, (values, columns, index) in read.items():
+        if not scipy.sparse.issparse(values):
+            frames[name] = pd.DataFrame(values, index, columns)
+        elif same:
+            frames[name] = pd.DataFrame.sparse.from_spmatrix(values, index, columns)
+        else:
+            check_memory(values.dtype.itemsize * values.shape[0] * values.shape[1],
+                         f"{view_title(name)} as a dense matrix")  # fmt: skip
+            frames[name] = pd.DataFrame(values.toarray(), index, columns)
+    return frames if same else align(frames)

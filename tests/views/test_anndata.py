@@ -1,0 +1,129 @@
+"""AnnData and MuData objects as views."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mvsc_fast import ConsensusTLRR, datasets, explain
+from mvsc_fast.views import check_views, from_anndata, named_views
+
+IDS = [f"p{i}" for i in range(60)]
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    views, _ = datasets.make_multiview_subspaces(60, 3, n_features=(20, 15), random_state=0)
+    return dict(zip(("rna", "atac"), views, strict=True))
+
+
+def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
+    pd = pytest.importorskip("pandas")
+    X, ids = arrays["rna"], pd.Index(IDS)
+    one = SimpleNamespace(X=X, obs_names=ids, var_names=[f"g{j}" for j in range(20)])
+    given = named_views({"rna": one})
+    assert given.arrays[0] is X and given.columns == [one.var_names]
+    with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
+        check_views([one, pd.DataFrame(X, index=IDS[::-1])])
+
+
+class Nested:
+    """NumPy takes it for a sequence of sequences without an end."""
+
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, i):
+        raise AssertionError("an element was read")
+
+
+@pytest.mark.parametrize("wrap", [lambda X: X, lambda X: [X, X], lambda X: {"a": X}])
+def test_objects_that_are_no_arrays_are_refused_unread(wrap):
+    with pytest.raises(ValueError, match="is of type Nested: pass an array, a sparse matrix"):
+        ConsensusTLRR(2).fit(wrap(Nested()))
+
+
+# ------------------------------------------------------------------ the real packages
+
+WHY = "needs anndata and mudata: pip install anndata mudata"
+real = pytest.mark.filterwarnings("ignore")  # their own deprecations
+
+
+@pytest.fixture
+def modalities(arrays):
+    ad = pytest.importorskip("anndata", reason=WHY)
+    out = {}
+    for name, X in arrays.items():
+        one = out[name] = ad.AnnData(X.copy())
+        one.obs_names, one.var_names = IDS, [f"{name}{j}" for j in range(X.shape[1])]
+        one.obsm["X_pca"], one.layers["twice"] = X[:, :5].copy(), 2 * X
+    return out
+
+
+def mudata_of(modalities):
+    return pytest.importorskip("mudata", reason=WHY).MuData(modalities)
+
+
+@real
+def test_fits_of_anndata_and_mudata_are_those_of_their_arrays(arrays, modalities):
+    plain = ConsensusTLRR(3, random_state=0).fit(arrays)
+    mdata = mudata_of(modalities)
+    sparse = {name: one.copy() for name, one in modalities.items()}
+    for one in sparse.values():
+        one.X = scipy.sparse.csr_matrix(one.X)
+    for given in (mdata, mdata.mod, modalities, list(modalities.values()), sparse):
+        model = ConsensusTLRR(3, random_state=0).fit(given)
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+        assert [names[0] for names in model.feature_names_in_] == ["rna0", "atac0"]
+    model.fit(mdata)
+    assert model.view_names_in_ == ["rna", "atac"]
+    np.testing.assert_array_equal(model.predict(mdata), plain.predict(arrays))
+    turned = mudata_of(dict(reversed(modalities.items())))
+    np.testing.assert_array_equal(model.predict(turned), plain.predict(arrays))
+    assert explain(model, turned).margin.shape == (60,)
+    alone = ConsensusTLRR(3, random_state=0).fit(modalities["rna"])
+    expected = ConsensusTLRR(3, random_state=0).fit(arrays["rna"])
+    np.testing.assert_array_equal(alone.labels_, expected.labels_)
+
+
+@real
+def test_modalities_with_other_samples_lack_views(arrays, modalities):
+    parts = {"rna": modalities["rna"][:50].copy(), "atac": modalities["atac"][10:].copy()}
+    parts["atac"].X = scipy.sparse.csr_matrix(parts["atac"].X)
+    mdata = mudata_of(parts)
+    given = named_views(mdata, missing=True)
+    frames = from_anndata(mdata)
+    order = [IDS.index(one) for one in frames["rna"].index]
+    assert sorted(order) == list(range(60)) and list(frames["atac"].index) == list(mdata.obs_names)
+    for found, frame, (name, X) in zip(given.arrays, frames.values(), arrays.items(), strict=True):
+        expected = X.copy()
+        expected[slice(50, None) if name == "rna" else slice(None, 10)] = np.nan
+        np.testing.assert_array_equal(found, expected[order])
+        np.testing.assert_array_equal(frame, found)
+    assert ConsensusTLRR(3, random_state=0).fit(mdata).labels_.shape == (60,)
+    with pytest.raises(ValueError, match="do not|other ids"):
+        ConsensusTLRR(3).fit(parts)
+
+
+@real
+def test_layers_and_embeddings_are_selected(arrays, modalities):
+    one = modalities["rna"]
+    both = from_anndata(one, use=["twice", "X_pca"])
+    np.testing.assert_array_equal(both["twice"], 2 * arrays["rna"])
+    assert list(both["twice"].index) == IDS and both["X_pca"].shape == (60, 5)
+    found = from_anndata(mudata_of(modalities), use={"rna": "X_pca"})
+    assert [frame.shape for frame in found.values()] == [(60, 5), (60, 15)]
+    assert [frame.shape for frame in from_anndata(list(modalities.values()), "X_pca")] == [
+        (60, 5), (60, 5)
+    ]  # fmt: skip
+    one.X = scipy.sparse.csr_matrix(one.X)
+    (frame,) = from_anndata(one).values()
+    assert scipy.sparse.issparse(check_views(frame)[0])
+    with pytest.raises(ValueError, match="view 'rna' has no 'pca': choose a layer .'twice'. or a k"):
+        from_anndata(modalities, use={"rna": "pca"})
+    with pytest.raises(ValueError, match="use names 'prot', data has the modalities 'rna', 'atac'"):
+        from_anndata(modalities, use={"prot": "X"})
+    one.X = None
+    with pytest.raises(ValueError, match="view 'rna' has no 'X'"):
+        check_views(modalities)
