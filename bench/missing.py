@@ -1,12 +1,18 @@
-"""Accuracy where samples lack views: rows of NaN, beside imputed rows.
+"""Accuracy where samples lack views, or single cells: NaN, beside imputed values.
 
 Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
                                [--imputed NAME=MODULE:CLASS ...]
+       python bench/missing.py --cells [--shares 0 .02 .05 .1] ...
 
 ACC of shuffled samples. Every entry of the table of samples and views is removed with the
 probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
 "ridge" and "mean" are ConsensusTLRR on views whose missing rows are predicted from the other
 views, or are the mean of the view. Any other class fits the views of "ridge" with --imputed.
+
+With --cells every cell is removed with the probability given. "NaN" is ConsensusTLRR, which fills
+cells by the multiple of the mean row that is nearest to the others of the row. "mean" fills column
+means, "KNN" is KNNImputer of scikit-learn (minutes for wide views), and "ridge" predicts each row
+from the rows of all other samples, by the regression that predicts missing rows.
 """
 
 import argparse
@@ -15,11 +21,14 @@ import warnings
 import numpy as np
 from accuracy import named_class, with_error
 from sets import TEN
+from sklearn.impute import KNNImputer
+from sklearn.preprocessing import normalize
 from timing import print_table
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views._missing import imputed
+from mvsc_fast.views._missing import RIDGE, filled, imputed, mean_row
+from mvsc_fast.views._rows import unit_rows
 
 SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten (embedded)", "uci_digit"]
 
@@ -42,12 +51,41 @@ def by_mean(views):
     return [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in views]
 
 
-def run(name, share, draw, fits):
+def with_gaps(views, share, seed):
+    """Views with cells of NaN."""
+    rng = np.random.RandomState(seed)
+    return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
+
+
+def by_neighbors(views):
+    return [KNNImputer(keep_empty_features=True).fit_transform(X) for X in views]
+
+
+def by_ridge(views):
+    """Cells from leave-one-out ridge regression of unit rows on those of all views."""
+    units = [unit_rows(filled(X, mean_row(X))) for X in views]
+    Z = normalize(np.hstack([U - U.mean(axis=0) for U in units]))
+    kernel = Z @ Z.T
+    H = kernel @ np.linalg.inv(kernel + RIDGE * np.eye(len(Z)))
+    own = np.diag(H)[:, None]
+    out = []
+    for X, U in zip(views, units, strict=True):
+        mean = U.mean(axis=0)
+        predicted = (H @ (U - mean) - own * (U - mean)) / (1 - own) + mean
+        out.append(np.where(np.isnan(X), np.maximum(predicted, min(U.min(), 0)), U))
+    return out
+
+
+ROWS = lacking, {"NaN": list, "ridge": imputed, "mean": by_mean}
+CELLS = with_gaps, {"NaN": list, "mean": by_mean, "KNN": by_neighbors, "ridge": by_ridge}
+
+
+def run(name, share, draw, fits, gaps, ways):
     """ACC of every way, by name."""
     views, y = TEN[name]()
     order = np.random.RandomState(draw).permutation(len(y))
-    views, y = lacking([X[order] for X in views], share, draw), y[order]
-    given = {"NaN": views, "ridge": imputed(views), "mean": by_mean(views)}
+    views, y = gaps([X[order].astype(float) for X in views], share, draw), y[order]
+    given = {way: fill(views) for way, fill in ways.items()}
     out = {}
     for way, (make, kind) in fits.items():
         with warnings.catch_warnings():
@@ -57,25 +95,31 @@ def run(name, share, draw, fits):
     return out
 
 
-def main(sets, shares, draws, further):
-    fits = {kind: (ConsensusTLRR, kind) for kind in ("NaN", "ridge", "mean")}
+def main(sets, shares, draws, further, cells):
+    gaps, ways = CELLS if cells else ROWS
+    fits = {kind: (ConsensusTLRR, kind) for kind in ways}
     fits |= {f"{name} of ridge": (make, "ridge") for name, make in further}
     for share in shares:
-        found = {name: [run(name, share, draw, fits) for draw in range(draws)] for name in sets}
+        found = {
+            name: [run(name, share, draw, fits, gaps, ways) for draw in range(draws)]
+            for name in sets
+        }
         acc = {way: [np.mean([one[way] for one in found[name]]) for name in sets] for way in fits}
         rows = [[name, *(f"{acc[way][i]:.3f}" for way in fits)] for i, name in enumerate(sets)]
         rows.append(["mean", *(f"{np.mean(acc[way]):.3f}" for way in fits)])
         less = [with_error(np.subtract(acc[way], acc["NaN"])) for way in fits]
         rows.append(["less NaN, ± error over sets", *less])
-        print(f"\n{100 * share:g} % of the rows missing\n")
+        print(f"\n{100 * share:g} % of the {'cells' if cells else 'rows'} missing\n")
         print_table(["data", *fits], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shares", nargs="*", type=float, default=[0.1, 0.3, 0.5])
+    parser.add_argument("--shares", nargs="*", type=float, default=None)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN, metavar="NAME")
     parser.add_argument("--imputed", nargs="*", type=named_class, default=[])
+    parser.add_argument("--cells", action="store_true")
     given = parser.parse_args()
-    main(given.sets, given.shares, given.draws, given.imputed)
+    shares = given.shares or ([0, 0.02, 0.05, 0.1] if given.cells else [0.1, 0.3, 0.5])
+    main(given.sets, shares, given.draws, given.imputed, given.cells)

@@ -181,9 +181,9 @@ def test_bad_views_of_predict(subspaces, fitted):
         ConsensusTLRR(4).predict(views)
     with pytest.raises(ValueError, match=r"\[40, 60\] features, expected \[40, 60, 30\] as in fit"):
         fitted.predict(views[:2])
-    with pytest.raises(ValueError, match="view 1 contains 1 NaN"):
+    with pytest.raises(ValueError, match="view 1 contains 0 NaN and 1 infinity"):
         broken = [X[:3].copy() for X in views]
-        broken[1][0, 0] = np.nan
+        broken[1][0, 0] = np.inf
         fitted.predict(broken)
 
 

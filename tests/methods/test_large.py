@@ -159,12 +159,12 @@ def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted
 
 def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
     broken = [views[0], views[1].copy()]
-    broken[1][200, 4] = np.nan
+    broken[1][200, 4] = np.inf
     np.save(tmp_path / "broken.npy", broken[1])
     stored = [broken[0], np.load(tmp_path / "broken.npy", mmap_mode="r")]
     for given in (stored, chunked(broken, 150)):
         for method in (clone_of(fitted).fit, lambda X: np.asarray(fitted.predict(X))):
-            with pytest.raises(ValueError, match="view 1 has nan in row 200, column 4: impute"):
+            with pytest.raises(ValueError, match="view 1 has inf in row 200, column 4: impute"):
                 method(given)
 
 

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from mvsc_fast import ConsensusTLRR, datasets, methods
+from mvsc_fast import ConsensusTLRR, datasets, explain, methods, suggest_n_clusters
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views._missing import imputed
+from mvsc_fast.views._missing import filled, imputed, mean_row
 
 
 def lacking(views, share, seed=0):
@@ -108,6 +108,90 @@ def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
         model.fit([a, None, c])
 
 
+# ------------------------------------------------------------------ missing cells
+
+
+def with_gaps(views, share=0.05, seed=0):
+    rng = np.random.RandomState(seed)
+    return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
+
+
+TOLD = r"view 0 lacks \d+ cells .5.* view 2 lacks \d+ cells .5.*: cells are filled from the other"
+
+
+def test_missing_cells_are_filled_in_fit_and_predict(data):
+    complete, _, y = data
+    views = with_gaps(complete)
+    views[0][[3, 160]] = views[1][4, :50] = np.nan
+    before = [X.copy() for X in views]
+    with pytest.warns(UserWarning, match=TOLD) as told:
+        model = ConsensusTLRR(4, random_state=0).fit([X[:150] for X in views])
+    assert len(told) == 1 and told[0].filename == __file__
+    assert "and 1 of 150 samples, view 1 lacks" in str(told[0].message)
+    assert clustering_scores(y[:150], model.labels_)["acc"] >= 0.95
+    with pytest.warns(UserWarning, match=TOLD):
+        found = model.predict([X[150:] for X in views])
+    assert clustering_scores(y[150:], found)["acc"] >= 0.95
+    for row in range(150, 200):  # each sample alone
+        with pytest.warns(UserWarning, match="cells are filled"):
+            assert model.predict([X[row : row + 1] for X in views]) == found[row - 150]
+    for X, Y in zip(views, before, strict=True):
+        np.testing.assert_array_equal(X, Y)
+
+
+def test_a_row_that_lacks_most_cells_lacks_the_view(data):
+    complete, _, _ = data
+    most, all_of_it = spoiled(complete, 1, 9, slice(31)), spoiled(complete, 1, 9)
+    expected = ConsensusTLRR(4, random_state=0).fit(all_of_it)
+    model = ConsensusTLRR(4, random_state=0).fit(most)
+    np.testing.assert_array_equal(model.affinity_matrix_.toarray(),
+                                  expected.affinity_matrix_.toarray())  # fmt: skip
+    half = spoiled(complete, 1, 9, slice(30))
+    with pytest.warns(UserWarning, match=r"view 1 lacks 30 cells .0.25 %.:"):
+        model.fit(half)
+    assert (model.affinity_matrix_ != expected.affinity_matrix_).nnz
+
+
+@pytest.mark.filterwarnings("ignore:view 0 lacks")
+def test_missing_cells_wherever_views_are_kept_and_in_any_order(data, tmp_path):
+    views = with_gaps(data[0])
+    model = ConsensusTLRR(4, max_samples=120, random_state=0)
+    labels = model.fit(views).labels_
+    predicted = model.predict(views)
+    order = np.random.RandomState(2).permutation(200)
+    np.testing.assert_array_equal(model.fit([X[order] for X in views]).labels_, labels[order])
+    stored = []
+    for i, X in enumerate(views):
+        np.save(tmp_path / f"{i}.npy", X)
+        stored.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
+    for given in (stored, [da.from_array(X, chunks=(70, -1)) for X in views]):
+        np.testing.assert_array_equal(model.fit(given).labels_, labels)
+        np.testing.assert_array_equal(model.predict(given), predicted)
+
+
+def test_the_unit_and_the_length_of_rows_change_no_filled_cell():
+    rng = np.random.RandomState(0)
+    X = rng.uniform(1, 2, (50, 1)) * (1 + np.arange(12.0))
+    (given,) = with_gaps([X], 0.1)
+    given[0] = X[0]
+    mean = mean_row(given)
+    np.testing.assert_allclose(filled(given, mean_row(X)), X, rtol=1e-6)
+    expected = filled(given, mean)
+    assert np.isfinite(expected).all() and np.abs(expected / X - 1).max() < 0.2
+    for unit in (2.0**-900, 2.0**900):
+        np.testing.assert_allclose(filled(given * unit, mean) / unit, expected)
+        np.testing.assert_allclose(mean_row(given * unit), mean)
+    assert filled(X, mean) is X
+
+
+@pytest.mark.filterwarnings("ignore:view .* lacks")
+def test_numbers_of_clusters_and_explanations_of_views_with_missing_cells(data):
+    views = with_gaps(data[0])
+    assert suggest_n_clusters(views, random_state=0).n_clusters == 4
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    assert explain(model, views).margin.min() > -1
+
+
 # ------------------------------------------------------------------ what is refused
 
 
@@ -121,8 +205,20 @@ def spoiled(views, i, rows, columns=slice(None)):
     ("spoil", "message"),
     [
         (
-            lambda views: spoiled(spoiled(views, 1, 7), 1, 9, 2),
+            lambda views: [views[0], np.where(np.arange(60) == 9, np.inf, views[1])],
+            "view 1 contains 0 NaN and 200 infinity values, the first in row 0, column 9",
+        ),
+        (
+            lambda views: [scipy.sparse.csr_array(X) for X in spoiled(views, 1, 9, 2)],
             "view 1 contains 1 NaN and 0 infinity values, the first in row 9, column 2",
+        ),
+        (
+            lambda views: spoiled(views, 1, slice(0, 120), slice(0, 12)),
+            "view 1 lacks 12 % of its cells, and at most 10 % are filled",
+        ),
+        (
+            lambda views: {"a": pd.DataFrame(spoiled(views, 1, slice(None), 7)[1]).add_prefix("x")},
+            "view 'a' has no values in column 'x7': leave it out",
         ),
         (
             lambda views: spoiled(spoiled(spoiled(views, 0, 5), 1, 5), 2, 5),
@@ -144,7 +240,7 @@ def test_what_cannot_be_completed_is_named(spoil, message, data):
     "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)]
 )
 def test_other_methods_say_which_take_missing_views(model, data):
-    told = "view 1 contains NaN in all of 2 rows .the first is row 3.: ConsensusTLRR takes"
+    told = "view 1 is NaN in most of 2 rows .the first is row 3.: ConsensusTLRR takes"
     with pytest.raises(ValueError, match=told):
         model.fit(spoiled(data[0], 1, [3, 8]))
 
@@ -154,14 +250,14 @@ def test_imputed_rows_are_near_those_removed():
     latent = rng.standard_normal((200, 4)) + 1
     complete = [latent @ rng.standard_normal((4, d)) for d in (10, 20, 15)]
     given = lacking(complete, 0.3)
-    for X, filled, Y in zip(complete, imputed(given), given, strict=True):
+    for X, found, Y in zip(complete, imputed(given), given, strict=True):
         X = X / np.linalg.norm(X, axis=1)[:, None]
         gone = np.isnan(Y[:, 0])
-        np.testing.assert_allclose(filled[~gone], X[~gone], atol=1e-12)
-        filled = filled[gone] / np.linalg.norm(filled[gone], axis=1)[:, None]
+        np.testing.assert_allclose(found[~gone], X[~gone], atol=1e-12)
+        found = found[gone] / np.linalg.norm(found[gone], axis=1)[:, None]
         mean = X[~gone].mean(axis=0)
         by_mean = X[gone] @ mean / np.linalg.norm(mean)
-        assert (filled * X[gone]).sum(axis=1).mean() > by_mean.mean() + 0.1
+        assert (found * X[gone]).sum(axis=1).mean() > by_mean.mean() + 0.1
 
 
 def test_nonnegative_views_are_imputed_nonnegative(data):

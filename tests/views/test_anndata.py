@@ -120,7 +120,7 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
     one.X = scipy.sparse.csr_matrix(one.X)
     (frame,) = from_anndata(one).values()
     assert scipy.sparse.issparse(check_views(frame)[0])
-    with pytest.raises(ValueError, match="view 'rna' has no 'pca': choose a layer .'twice'. or a k"):
+    with pytest.raises(ValueError, match="view 'rna' has no 'pca': choose one of the layers .'tw"):
         from_anndata(modalities, use={"rna": "pca"})
     with pytest.raises(ValueError, match="use names 'prot', data has the modalities 'rna', 'atac'"):
         from_anndata(modalities, use={"prot": "X"})

@@ -69,7 +69,7 @@ def are_finite(values):
     return bool(np.isfinite(total) or np.isfinite(values).all())
 
 
-def check_finite(X, what, columns=None, rows=None):
+def check_finite(X, what, columns=None):
     """Raise ValueError with the number and the first place of NaN and infinite entries of X.
 
     Parameters
@@ -79,8 +79,6 @@ def check_finite(X, what, columns=None, rows=None):
         What the message calls X.
     columns : list, optional
         Names of the columns.
-    rows : ndarray of int, optional
-        Numbers of the rows, where X has only some.
     """
     sparse = hasattr(X, "tocsr")
     values = X.data if sparse else X
@@ -97,7 +95,7 @@ def check_finite(X, what, columns=None, rows=None):
     name = f"{columns[column]!r}" if columns is not None else column
     raise ValueError(
         f"{what} contains {nans} NaN and {np.count_nonzero(bad) - nans} infinity values, the first "
-        f"in row {row if rows is None else rows[row]}, column {name}: impute or remove them first"
+        f"in row {row}, column {name}: impute or remove them first"
     )
 
 

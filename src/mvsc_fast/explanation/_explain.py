@@ -13,7 +13,7 @@ from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette, spectral_embedding
 from ..views import named_views
 from ..views._columns import in_order
-from ..views._missing import imputed
+from ..views._missing import filled, imputed, mean_row
 from ..views._rows import ViewRows, canonical_order, is_constant, observed
 from ._text import counted, explained_text
 
@@ -200,7 +200,7 @@ def _views_of_fit(views, model, n_samples):
         raise ValueError(
             f"the views have {n_features} features, expected {expected}: pass the views of fit"
         )
-    return views, names
+    return [filled(X, mean_row(X)) for X in views], names
 
 
 def _tell_clusters(found, model, views, precomputed):

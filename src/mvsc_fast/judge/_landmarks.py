@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.threads import blas_threads
-from ..views._missing import ridge_coefficients
+from ..views._missing import filled, ridge_coefficients
 from ..views._rows import SMALL_BLOCK, presence
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
 
@@ -110,10 +110,12 @@ class Predictor:
     coefficients : ndarray of shape (D, n_clusters), float32
     used : list of int
         Indices of the views that the features are computed from.
+    mean_rows : list of ndarray of shape (d_i,), optional
+        Mean rows of these views, which fill missing cells.
     """
 
-    def __init__(self, features, coefficients, used):
-        self._rows, self._used = features.rows, used
+    def __init__(self, features, coefficients, used, mean_rows=None):
+        self._rows, self._used, self._mean_rows = features.rows, used, mean_rows
         v, d = len(features.rows), features.n_columns
         widths = [len(view.mean) for view in features.rows]
         parts = np.split(coefficients[:d] / np.float32(np.sqrt(v)), np.cumsum(widths)[:-1])
@@ -138,7 +140,7 @@ class Predictor:
         Parameters
         ----------
         views : list of ndarray or csr_matrix of shape (m, d_i)
-            All views. Rows of NaN are missing and are predicted from the other views.
+            All views. Missing cells are filled, and rows of NaN predicted from the other views.
         n_threads : int, default=1
         """
         return self._predict(views, None, n_threads)
@@ -150,7 +152,10 @@ class Predictor:
         return scores
 
     def _predict(self, views, scores, n_threads):
-        pairs = [(view, views[i]) for view, i in zip(self._rows, self._used, strict=True)]
+        given = [views[i] for i in self._used]
+        if self._mean_rows is not None:
+            given = map(filled, given, self._mean_rows)
+        pairs = list(zip(self._rows, given, strict=True))
         mapped = [scipy.sparse.issparse(X) or view.is_sparse for view, X in pairs]
         rows = [
             _mapped(view, X) if known else X for (view, X), known in zip(pairs, mapped, strict=True)

@@ -15,7 +15,7 @@ from ..solvers._method import check_seed, either
 from ..spectral import simplified_silhouette
 from ..views import named_views
 from ..views._columns import warn_of_columns
-from ..views._missing import imputed
+from ..views._missing import completed, imputed
 from ..views._rows import canonical_order
 from ._ridge import Judge
 from ._scan import scan
@@ -134,6 +134,7 @@ def suggest_n_clusters(
     n = views[0].shape[0]
     if n < 2 * PER_CLUSTER:
         raise ValueError(f"{n} samples: at least {2 * PER_CLUSTER} are needed to count clusters")
+    views, _ = completed(views, names, columns)
     warn_of_columns(views, names, columns)
     order = canonical_order(views)
     if n > max_samples:

@@ -17,6 +17,7 @@ from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..solvers._method import either, option
 from ..views._columns import check_columns, warn_of_columns, with_absent
+from ..views._missing import completed, warn_of_gaps
 from ..views._passes import labels_of, summarised
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
 from ._base import MultiViewClusterer, draw_seed, input_attributes
@@ -44,7 +45,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     Samples may lack views: such rows are NaN, as in the result of `views.align`. The similarity of
     two samples is computed from the views that both have. Steps that need features, `predict`
-    included, use rows that ridge regression predicts from the other views of the sample.
+    included, use rows that ridge regression predicts from the other views of the sample. Up to a
+    tenth of the other cells of a view may be NaN: they are filled from the other values of their
+    row, with a warning. A row that lacks more than half of its cells counts as missing.
 
     Parameters
     ----------
@@ -144,10 +147,12 @@ class ConsensusTLRR(MultiViewClusterer):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
             numbers, views, nonnegative = _drawn(source, plan.n_fitted, seed)
+            views, mean_rows = completed(views, source.names, source.columns, progress.log)
             warn_of_columns(views, source.names, source.columns)
             fitted = fit_labels(
                 views,
                 nonnegative,
+                mean_rows,
                 self.n_clusters,
                 names=source.names,
                 select=self.view_selection == "auto",
@@ -217,6 +222,7 @@ class ConsensusTLRR(MultiViewClusterer):
             )
         if self.memory_limit is not None:
             source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))
+        warn_of_gaps(source.views, source.names)
         nothing = np.empty(0, dtype=np.intp)
         with use_threads(self.n_threads, source.n_samples) as n_threads:
             predictor = partial(self._predictor, n_threads=source.threads(n_threads))

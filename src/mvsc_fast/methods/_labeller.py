@@ -53,7 +53,9 @@ class Fitted(NamedTuple):
     gap: float
 
 
-def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads, progress):
+def fit_labels(
+    views, nonnegative, mean_rows, n_clusters, *, names, select, seed, n_threads, progress
+):
     """Cluster samples in canonical order.
 
     Parameters
@@ -63,6 +65,8 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
         the judge and the predictor use rows that are predicted from its other views.
     nonnegative : sequence of bool
         Whether each view is non-negative in all samples, fitted or not.
+    mean_rows : list of ndarray of shape (d_i,)
+        Mean row of each view, which fills missing cells of new samples.
     n_clusters : int
     names : list
         Names of the views for warnings.
@@ -108,7 +112,10 @@ def fit_labels(views, nonnegative, n_clusters, *, names, select, seed, n_threads
         candidates=candidates,
         affinity=affinity,
         predictor=Predictor(
-            judge.features, judge.ridge.coefficients(one_hot(labels, n_clusters)), used.indices
+            judge.features,
+            judge.ridge.coefficients(one_hot(labels, n_clusters)),
+            used.indices,
+            [mean_rows[i] for i in used.indices],
         ),
         used=used.indices,
         support=used.graphs.support(labels),

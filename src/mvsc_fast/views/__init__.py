@@ -58,8 +58,8 @@ def check_views(views, *, ensure_min_samples=2, missing=False):
         ``X`` of AnnData is read, and MuData is a dict of its modalities (see `from_anndata`).
     ensure_min_samples : int, default=2
     missing : bool, default=False
-        Whether rows may be NaN as a whole: samples without that view. Sparse views that have such
-        rows become dense.
+        Whether cells may be NaN, as in the rows of samples without that view. Sparse views may have
+        rows that are NaN as a whole, and then become dense.
 
     Returns
     -------
@@ -70,9 +70,9 @@ def check_views(views, *, ensure_min_samples=2, missing=False):
     Raises
     ------
     ValueError
-        On an empty list, views with different samples, NaN or infinite entries (with their number
-        and the first place), entries that are no real numbers (with their column), samples that
-        are missing in all views, or fewer samples than needed.
+        On an empty list, views with different samples, infinite entries, or NaN that may not be
+        (with their number and the first place), entries that are no real numbers (with their
+        column), samples that are missing in all views, or fewer samples than needed.
     """
     return named_views(views, ensure_min_samples=ensure_min_samples, missing=missing).arrays
 
@@ -224,21 +224,21 @@ def _from_objects(X, title):
 
 
 def _finite(X, title, columns, missing):
-    """X, with no entries that are not finite but NaN in whole rows where they may be."""
-    values = X.data if scipy.sparse.issparse(X) else X
-    if are_finite(values):
+    """X, with no entries that are not finite but NaN where they may be."""
+    sparse = scipy.sparse.issparse(X)
+    if are_finite(X.data if sparse else X):
         return X
     rows = missing_rows(X)
-    if rows.any() and missing:
-        if scipy.sparse.issparse(X):
-            check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
-            X = X.toarray()
-        check_finite(X[~rows], title, columns, np.flatnonzero(~rows))
+    if missing and sparse and rows.any():
+        check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
+        X, sparse = X.toarray(), False
+    if missing and not sparse:
+        check_finite(np.nan_to_num(X, posinf=np.inf, neginf=-np.inf), title, columns)
         return X
     if rows.any():
         which = np.flatnonzero(rows)
         raise ValueError(
-            f"{title} contains NaN in all of {len(which)} rows (the first is row {which[0]}): "
+            f"{title} is NaN in most of {len(which)} rows (the first is row {which[0]}): "
             "ConsensusTLRR takes samples that lack a view; here impute or remove them"
         )
     check_finite(X, title, columns)

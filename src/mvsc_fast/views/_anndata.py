@@ -15,7 +15,7 @@ def is_anndata(X):
 
 
 def unpacked(views):
-    """The modalities of a MuData object with rows of NaN for samples that they lack; others stay."""
+    """Modalities of a MuData object, with rows of NaN for samples that they lack; others stay."""
     if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
         return views
     ids = [one.obs_names for one in views.mod.values()]
@@ -34,8 +34,8 @@ def read_anndata(X, title, use="X"):
         values = values.to_numpy() if hasattr(values, "to_numpy") else values
     else:
         raise ValueError(
-            f"{title} has no {use!r}: choose a layer ({shown(*X.layers) or 'there is none'}) or a "
-            f"key of obsm ({shown(*X.obsm) or 'there is none'}) by views.from_anndata(data, use=...)"
+            f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
+            f"obsm ({shown(*X.obsm)}) by views.from_anndata(data, use=...)"
         )
     values = values.to_memory() if hasattr(values, "to_memory") else values  # sparse, in a file
     return Frame(values, columns, X.obs_names)

@@ -1,14 +1,128 @@
-"""Samples that lack some views, rows of NaN: these rows are predicted from the views they have."""
+"""Missing values: cells are filled from the sample's own view, rows from its other views."""
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, dense, presence, spread, unit_rows
+from .._utils.messages import warn_user
+from ._frames import view_title
+from ._rows import (
+    BLOCK,
+    SMALL_BLOCK,
+    dense,
+    incomplete_rows,
+    missing_rows,
+    presence,
+    spread,
+    unit_rows,
+)
 
+MOST = 0.1  # of a view's cells may be missing in a fit: the largest share of bench/missing.py
 RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # samples that it learns from
+
+
+def completed(views, names, columns, log=None):
+    """Views whose rows are NaN as a whole or not at all, and the mean rows that filled cells.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+        Arrays may have NaN.
+    names : list
+    columns : list of (list of str or None)
+        Names of the columns of each view, as of `NamedViews`.
+    log : callable, optional
+        See `warn_of_gaps`.
+
+    Returns
+    -------
+    views, mean_rows : lists
+
+    Raises
+    ------
+    ValueError
+        If too large a share of a view is missing, or all of a column.
+    """
+    for X, name, columns_of in zip(views, names, columns, strict=True):
+        _, cells, share = gaps(X)
+        if share > MOST:
+            raise ValueError(
+                f"{view_title(name)} lacks {100 * share:.3g} % of its cells, and at most "
+                f"{100 * MOST:g} % are filled: leave out columns or samples that lack many"
+            )
+        if cells and (empty := np.isnan(X).all(axis=0)).any():
+            j = int(empty.argmax())
+            which = j if columns_of is None else columns_of[j]
+            raise ValueError(f"{view_title(name)} has no values in column {which!r}: leave it out")
+    warn_of_gaps(views, names, log)
+    means = [mean_row(X) for X in views]
+    return [filled(X, mean) for X, mean in zip(views, means, strict=True)], means
+
+
+def gaps(X):
+    """Rows that a view in memory lacks, cells that its other rows lack, and their share."""
+    if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
+        return 0, 0, 0.0
+    n, X = len(X), X[incomplete_rows(X)]
+    lost = missing_rows(X)
+    cells = int(np.isnan(X[~lost]).sum())
+    return int(lost.sum()), cells, cells / max((n - lost.sum()) * X.shape[1], 1)
+
+
+def warn_of_gaps(views, names, log=None):
+    """Warn of cells that are filled, with counts; if only rows are missing, call ``log``."""
+    told, n_cells = [], 0
+    for X, name in zip(views, names, strict=True):
+        rows, cells, share = gaps(X)
+        parts = [f"{cells} cells ({100 * share:.2g} %)"] * (cells > 0)
+        parts += [f"{rows} of {X.shape[0]} samples"] * (rows > 0)
+        told += [f"{view_title(name)} lacks {' and '.join(parts)}"] * bool(parts)
+        n_cells += cells
+    if n_cells:
+        warn_user(f"{', '.join(told)}: cells are filled from the other values of their sample")
+    elif told and log is not None:
+        log(", ".join(told))
+
+
+def mean_row(X):
+    """Means of the columns of a view, without NaN, times a number; of shape (d,), float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
+        if np.isnan(total).any():
+            there = ~np.isnan(X)
+            total = X.sum(axis=0, dtype=np.float64, where=there) / np.maximum(there.sum(axis=0), 1)
+    total[~np.isfinite(total)] = 0
+    return (total / (np.abs(total).max() or 1)).astype(np.float32)
+
+
+def filled(X, mean):
+    """A view whose rows are NaN as a whole or not at all; X itself if that is so.
+
+    Missing cells are those of the multiple of the mean row that is nearest to the cells that are
+    there. Rows that lack more than half of their cells become NaN.
+    """
+    if scipy.sparse.issparse(X):
+        return X
+    rows = np.flatnonzero(incomplete_rows(X))
+    rows = rows[~np.isnan(X[rows]).all(axis=1)]
+    if len(rows) == 0:
+        return X
+    out = X.copy()
+    for block in gen_batches(len(rows), SMALL_BLOCK):
+        part = X[rows[block]].astype(np.float64)
+        gone = np.isnan(part)
+        largest = np.fmax.reduce(np.abs(part), axis=1, keepdims=True)
+        there = np.where(gone, 0, part) / np.where(largest > 0, largest, 1)
+        inner = (there * mean).sum(axis=1, keepdims=True)  # a product with BLAS rounds by position
+        squares = np.where(gone, 0, mean**2).sum(axis=1, keepdims=True)
+        multiple = largest * np.divide(inner, squares, out=np.zeros_like(inner), where=squares > 0)
+        part = np.where(gone, multiple * mean, part)
+        part[2 * gone.sum(axis=1) > X.shape[1]] = np.nan
+        out[rows[block]] = part
+    return out
 
 
 def imputed(views):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ._rows import missing_rows, observed, row_keys
+from ._rows import missing_rows, row_keys
 
 
 @dataclass
@@ -48,7 +48,7 @@ def summarised(source):
     Raises
     ------
     ValueError
-        If an entry is not finite; the message says where the first is.
+        If an entry is infinite; the message says where the first is.
     """
     summary = source.sum(_summary)
     if summary.bad is not None:
@@ -62,7 +62,10 @@ def _summary(first, views):
     bad = _first_bad(first, views)
     if bad is not None:
         return Summary([[]] * len(views), np.zeros(len(views)), bad)
-    least = [X.min() if X.shape[0] else np.inf for X in observed(views)]
+    least = [
+        X.min() if scipy.sparse.issparse(X) else np.fmin.reduce(X, axis=None, initial=np.inf)
+        for X in views
+    ]
     return Summary([[row_keys(X)] for X in views], np.array(least, dtype=np.float64), None)
 
 
@@ -104,26 +107,27 @@ def _labelled(first, views, predict, samples, labels, names):
 
 
 def _first_bad(first, views):
-    """(view, row, column, value) of the first entry that is not finite.
+    """(view, row, column, value) of the first entry that cannot be used.
 
-    Rows that are NaN throughout lack the view; view -1 says that a row lacks them all.
+    NaN can, but for entries of sparse views; view -1 says that a row lacks all views.
     """
     lacking = np.ones(views[0].shape[0], dtype=bool)
     for i, X in enumerate(views):
         sparse = scipy.sparse.issparse(X)
-        absent = np.zeros(X.shape[0], dtype=bool) if sparse else missing_rows(X)
-        lacking &= absent
-        rows = np.flatnonzero(~absent)
-        X = X[rows] if absent.any() else X
         values = X.data if sparse else X
         if values.size == 0 or np.isfinite([values.max(), values.min()]).all():
+            lacking[:] = False
             continue
-        place = int(np.argmin(np.isfinite(values)))
+        bad = ~np.isfinite(values) if sparse else np.isinf(values)
+        if not bad.any():
+            lacking &= missing_rows(X)
+            continue
+        place = int(np.argmax(bad))
         if sparse:
             row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
         else:
             row, column = divmod(place, X.shape[1])
-        return i, first + int(rows[row]), column, float(values.flat[place])
+        return i, first + row, column, float(values.flat[place])
     if lacking.any():
         return -1, first + int(np.argmax(lacking)), 0, np.nan
     return None

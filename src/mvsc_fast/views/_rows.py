@@ -17,12 +17,20 @@ SMALL_BLOCK = 1024  # where many features are held besides
 
 
 def missing_rows(X):
-    """Which rows of a view are NaN as a whole, of shape (n,)."""
+    """Which rows of a view are missing, of shape (n,): more than half of their cells are NaN."""
     if scipy.sparse.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
-    rows = np.isnan(X[:, 0])
-    rows[rows] = np.isnan(X[rows]).all(axis=1)
+    rows = incomplete_rows(X)
+    rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
+    return rows
+
+
+def incomplete_rows(X):
+    """Which rows of an array have NaN, of shape (n,)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = np.isnan(X.sum(axis=1))  # also if infinite values cancel
+    rows[rows] = np.isnan(X[rows]).any(axis=1)
     return rows
 
 
@@ -75,8 +83,10 @@ def row_keys(X):
         # A product with BLAS may round a row by its position; sums along rows do not.
         with np.errstate(over="ignore", invalid="ignore"):
             keys[rows] = (block * weights).sum(axis=1)
-        lost = np.flatnonzero(~np.isfinite(keys[rows]))  # sums overflow, or rows are missing
-        keys[rows][lost] = (block[lost] * 2.0**-64 * weights).sum(axis=1)
+        lost = np.flatnonzero(~np.isfinite(keys[rows]))  # sums overflow, or cells are missing
+        part = block[lost]
+        keys[rows][lost] = np.nansum(part * 2.0**-64 * weights, axis=1)
+        keys[rows][lost[np.isnan(part).all(axis=1)]] = np.nan
     return keys
 
 
