@@ -18,8 +18,8 @@ def unpacked(views):
     """Modalities of a MuData object, with rows of NaN for samples that they lack; others stay."""
     if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
         return views
-    ids = [one.obs_names for one in views.mod.values()]
-    return dict(views.mod) if all(map(ids[0].equals, ids[1:])) else from_anndata(views)
+    same = all(views.obs_names.equals(one.obs_names) for one in views.mod.values())
+    return dict(views.mod) if same else from_anndata(views)
 
 
 def read_anndata(X, title, use="X"):
@@ -60,7 +60,7 @@ def from_anndata(data, use="X"):
     dict of pandas.DataFrame
         One for each modality, or for each entry of ``use`` of a single AnnData. Sparse matrices
         become frames of sparse columns. If modalities have different samples, the frames are dense
-        and have the samples of all of them, with rows of NaN (`align`).
+        and have the samples of all of them, with rows of NaN (`align`), of MuData in its order.
 
     Raises
     ------
@@ -77,6 +77,7 @@ def from_anndata(data, use="X"):
 
     from . import align
 
+    order = data.obs_names if hasattr(data, "mod") else slice(None)
     data = getattr(data, "mod", data)
     if isinstance(data, Mapping):
         given = {name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
@@ -101,4 +102,6 @@ def from_anndata(data, use="X"):
             check_memory(values.dtype.itemsize * values.shape[0] * values.shape[1],
                          f"{view_title(name)} as a dense matrix")  # fmt: skip
             frames[name] = pd.DataFrame(values.toarray(), index, columns)
-    return frames if same else align(frames)
+    if same:
+        return frames
+    return {name: frame.loc[order] for name, frame in align(frames).items()}
