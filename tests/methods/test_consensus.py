@@ -1,5 +1,6 @@
 """ConsensusTLRR: accuracy where clusters are clear, invariances, new samples, degenerate data."""
 
+import io
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -261,15 +262,56 @@ def test_progress_goes_to_standard_error(subspaces, capsys):
 # ------------------------------------------------------------------ what a model stores
 
 
-def test_a_model_that_stores_labels_predicts_as_one_that_stores_all(subspaces, fitted):
+def test_a_model_that_stores_its_predictor_predicts_as_one_that_stores_all(subspaces, fitted):
     views = subspaces[0]
-    small = ConsensusTLRR(4, store="labels", random_state=0).fit(views)
+    small = ConsensusTLRR(4, store="predictor", random_state=0).fit(views)
     np.testing.assert_array_equal(small.labels_, fitted.labels_)
     assert set(vars(fitted)) - set(vars(small)) == {"affinity_matrix_"}
     assert set(fitted.candidates_) - set(small.candidates_) == {"labels"}
     again = pickle.loads(pickle.dumps(small))
     assert len(pickle.dumps(small)) < 0.8 * len(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(views), fitted.predict(views))
+
+
+class Arrays(pickle.Pickler):
+    """Collects the arrays of what is pickled, however deep they are."""
+
+    def __init__(self, model):
+        super().__init__(io.BytesIO())
+        self.found = []
+        self.dump(model)
+
+    def reducer_override(self, obj):
+        if isinstance(obj, np.ndarray):
+            self.found.append(obj)
+        return NotImplemented
+
+
+def rows_within(model, X):
+    """Number of rows of X that the pickled model holds, as directions or less their mean."""
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    held = np.zeros(len(X), dtype=bool)
+    for A in Arrays(model).found:
+        if A.ndim == 2 and A.shape[1] == X.shape[1] and len(A):
+            for Y in (X, X - X.mean(axis=0)):
+                cosines = (A / np.linalg.norm(A, axis=1, keepdims=True)) @ Y.T
+                held |= (cosines / np.linalg.norm(Y, axis=1)).max(axis=0) > 0.999
+    return held.sum()
+
+
+@pytest.mark.parametrize("n_features", [(40, 60), (400, 60)])
+def test_which_rows_of_the_data_a_model_holds(n_features):
+    views, _ = datasets.make_multiview_subspaces(120, 3, n_features=n_features, random_state=0)
+    for store in ("all", "predictor"):
+        model = ConsensusTLRR(3, store=store, random_state=0).fit(views)
+        assert [rows_within(model, X) for X in views] == [120, 120]
+    model = ConsensusTLRR(3, store="labels", random_state=0).fit(views)
+    numbers = [A.size for A in Arrays(model).found if A.dtype.kind in "fcO"]
+    assert sum(numbers) < min(n_features)  # no row of 40 numbers, in any form
+    assert model.labels_.shape == (120,)
+    for use in (lambda: model.predict(views), model.to_native):
+        with pytest.raises(ValueError, match='store="labels" and cannot predict: fit with'):
+            use()
 
 
 # ------------------------------------------------------------------ fits that do not end

@@ -64,12 +64,13 @@ class ConsensusTLRR(MultiViewClusterer):
     view_selection : {"auto", "all"}, default="auto"
         "auto" excludes views in which nothing repeats, with a warning that names them; "all" keeps
         every view that is not constant.
-    store : {"all", "labels"}, default="all"
+    store : {"all", "predictor", "labels"}, default="all"
         Which attributes the fitted model stores. "all" takes about 1 KB for each of the m clustered
-        samples. "labels" omits ``affinity_matrix_`` and the labels in ``candidates_``. In both
-        cases the model stores what `predict` needs: **the rows of 600 samples** of every view,
-        1.4 MB for their kernel and, for a view with more features than samples, a matrix that maps
-        its rows.
+        samples. "predictor" omits ``affinity_matrix_`` and the labels in ``candidates_``. In both
+        cases the model stores what `predict` needs: **the rows of 600 samples** of every view, 1.4
+        MB for their kernel and, for a view with more features than samples, the rows of **all** m
+        samples and a matrix that maps them. "labels" omits this too: the model holds no row of the
+        data, and cannot predict.
 
     Attributes
     ----------
@@ -116,7 +117,7 @@ class ConsensusTLRR(MultiViewClusterer):
         "max_samples": either("auto", partial(check_integer, minimum=2)),
         "memory_limit": either(None, check_bytes),
         "view_selection": option("auto", "all"),
-        "store": option("all", "labels"),
+        "store": option("all", "predictor", "labels"),
     }
 
     def __init__(
@@ -180,8 +181,10 @@ class ConsensusTLRR(MultiViewClusterer):
             "gap_": fitted.gap,
             "_predictor": fitted.predictor,
         }
-        if self.store == "labels":
+        if self.store != "all":
             del learned["affinity_matrix_"], candidates["labels"]
+        if self.store == "labels":
+            del learned["_predictor"]
         return {**input_attributes(X, source), **learned}
 
     def predict(self, X):
@@ -209,7 +212,7 @@ class ConsensusTLRR(MultiViewClusterer):
         ValueError
             If a view is invalid, or if its features differ from those in `fit`.
         """
-        check_is_fitted(self)
+        predictor = self._fitted_predictor()
         X = with_absent(X, self.view_names_in_, self.n_features_per_view_)
         source = rows_of(X, min_samples=1)
         if not source.listed and len(self.n_features_per_view_) == 1:
@@ -225,7 +228,7 @@ class ConsensusTLRR(MultiViewClusterer):
         warn_of_gaps(source.views, source.names)
         nothing = np.empty(0, dtype=np.intp)
         with use_threads(self.n_threads, source.n_samples) as n_threads:
-            predictor = partial(self._predictor, n_threads=source.threads(n_threads))
+            predictor = partial(predictor, n_threads=source.threads(n_threads))
             return labels_of(source, predictor, nothing, nothing.astype(np.int64))
 
     def to_native(self):
@@ -239,8 +242,16 @@ class ConsensusTLRR(MultiViewClusterer):
             indices of the views whose rows ``mvsc_predict`` takes. All arrays are C-contiguous and
             have the types of the header. Do not modify them: some are not copies.
         """
+        return self._fitted_predictor().to_native()
+
+    def _fitted_predictor(self):
         check_is_fitted(self)
-        return self._predictor.to_native()
+        if not hasattr(self, "_predictor"):
+            raise ValueError(
+                'the model was fitted with store="labels" and cannot predict: fit with '
+                'store="predictor" or "all"'
+            )
+        return self._predictor
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "labels_")
