@@ -27,8 +27,11 @@ from .core.platform cimport MVSC_OPENMP
 from .core.recovery cimport SNN, snn_bytes, snn_sweep, trpca_bytes, trpca_sweep
 from .core.rows cimport halfcomplex_lwork, halfcomplex_map
 
+import sys
+
 import numpy as np
 
+NATIVE = b"<" if sys.byteorder == "little" else b">"  # dtypes of h5py name the order of bytes
 HAS_OPENMP = bool(MVSC_OPENMP)
 LARGEST_SLICE = MAX_SLICE
 
@@ -80,7 +83,7 @@ cdef class Tensor(Buffer):
     cdef Py_ssize_t n
 
     def __init__(self, array, bint writable=True):
-        kind = self.view.format
+        kind = self.view.format.lstrip(NATIVE)
         if kind not in (b"f", b"d") or self.view.ndim not in (2, 3):
             raise ValueError("kernels take arrays of float32 or float64 with two or three axes, "
                              f"got {self.view.ndim} axes of type {kind.decode()!r}")
