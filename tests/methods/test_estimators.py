@@ -102,7 +102,7 @@ def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made()
     ("estimator", "count"),
     [(methods.LTMSC(3), 3), (methods.TRPCA(3, affinity="precomputed"), 2), (methods.TRPCA(3), 3)],
 )
-@pytest.mark.filterwarnings("ignore:.* did not converge")
+@pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
 def test_data_are_checked_once(monkeypatch, estimator, count):
     """Entries are searched for NaN once per matrix: `check_finite` sums each of them."""
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)

@@ -18,6 +18,7 @@ from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.validation import check_available_memory, check_clusters
 from ..judge._support import MAX_SAMPLES, ViewGraphs
+from ..similarity._affinity import warn_of_unlike
 from ..solvers._method import CHECKS, check_seed, count, natural
 from ..spectral import spectral_labels
 from ..views import named_views
@@ -235,6 +236,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _cut(self, learned, seed):
         """Labels and embedding of the affinity matrix."""
         S = learned["affinity_matrix_"]
+        warn_of_unlike(np.ravel(S.sum(axis=1)))
         labels, embedding = spectral_labels(
             S, self.n_clusters, n_init=self.n_init, random_state=seed
         )
