@@ -3,9 +3,15 @@
 from sklearn.preprocessing import FunctionTransformer
 
 
-def chosen_output(transformer):
-    """Arguments of the last call of ``set_output``."""
-    return vars(transformer).get("_sklearn_output_config", {})
+class ChosenOutput:
+    """Base class of transformers whose clones keep the output container that was chosen."""
+
+    _output = None
+
+    def __sklearn_clone__(self):
+        clone = super().__sklearn_clone__()
+        clone._output = self._output
+        return clone
 
 
 def unchanged(transform=None):

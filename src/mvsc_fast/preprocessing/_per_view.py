@@ -1,14 +1,13 @@
 """A transformer for each view."""
 
-from sklearn.base import TransformerMixin, clone
-from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ._containers import chosen_output, items, like, unchanged
+from ._containers import ChosenOutput, items, like, unchanged
 from ._table_columns import listed
 
 
-class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
+class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Apply a transformer to each view.
 
     The clustering estimators scale every row of a view to unit length, so that the units of a view
@@ -81,7 +80,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         fitted = []
         for (name, view), given in zip(views, self._by_view(X), strict=True):
             if _passes(given):
-                given = unchanged(**chosen_output(self))
+                given = unchanged(self._output)
             if not hasattr(given, "transform"):
                 raise ValueError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {given!r}'
@@ -143,7 +142,7 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
                 raise ValueError(f"view {name!r}: {one!r} has no set_output")
         for _, one in parts:
             one.set_output(transform=transform)
-        self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
+        self._output = transform
         return self
 
     def get_feature_names_out(self, input_features=None):
@@ -175,7 +174,12 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         -------
         dict
         """
-        return self._get_params("_steps", deep=deep)
+        out = super().get_params(deep=deep)
+        for name, one in self._parts() if deep else []:
+            out[name] = one
+            if hasattr(one, "get_params"):
+                out |= {f"{name}__{key}": value for key, value in one.get_params().items()}
+        return out
 
     def set_params(self, **parameters):
         """Set parameters by the names that `get_params` returns.
@@ -184,19 +188,17 @@ class PerView(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):
         -------
         self
         """
-        self._set_params("_steps", **parameters)
-        return self
+        parts = self._parts()
+        if any(name in parameters for name, _ in parts):
+            chosen = [parameters.pop(name, one) for name, one in parts]
+            self.transformers = like(self.transformers, chosen)
+        return super().set_params(**parameters)
 
-    @property
-    def _steps(self):
-        """(name, transformer) of every view, as scikit-learn's compositions keep them."""
+    def _parts(self):
+        """(name, transformer) of every view; none if one transformer is for all."""
         if not isinstance(self.transformers, (dict, list, tuple)):
             return []
         return [(str(name), one) for name, one in items(self.transformers)]
-
-    @_steps.setter
-    def _steps(self, steps):
-        self.transformers = like(self.transformers, [one for _, one in steps])
 
     def _by_view(self, X):
         """The transformer given for every view of X."""

@@ -5,11 +5,11 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._containers import chosen_output, items, like, unchanged
+from ._containers import ChosenOutput, items, like, unchanged
 from ._table_columns import as_table, column_names, positions_of, take_columns
 
 
-class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Split the columns of a table into views.
 
     Parameters
@@ -116,7 +116,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
-        chosen = chosen_output(self).get("transform", get_config()["transform_output"])
+        chosen = self._output or get_config()["transform_output"]
         if chosen != "default":
             X = unchanged(chosen).fit_transform(X)
         found = [take_columns(X, place[columns]) for _, columns in items(self.columns_)]
@@ -135,7 +135,7 @@ class ViewSplitter(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self
         """
         if transform is not None:
-            self._sklearn_output_config = {"transform": transform}  # which `clone` keeps
+            self._output = transform
         return self
 
     def get_feature_names_out(self, input_features=None):
