@@ -31,6 +31,7 @@ PUBLIC = {
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
     "mvsc_fast.explanation": [
         "Explanation",
+        "Table",
         "explain",
         "plot_candidates",
         "plot_convergence",

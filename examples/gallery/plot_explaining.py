@@ -3,7 +3,7 @@ How many clusters, and why these
 ================================
 
 A suggestion for the number of clusters with the curve it is read from, and an explanation of the
-clusters: their quality, samples between two of them, and the support of each view.
+clusters: their quality, their least certain samples, and the support of each view.
 """
 
 # %%
@@ -39,7 +39,7 @@ explanation = explain(model, views)
 print(explanation)
 
 # %%
-# Check the samples between two clusters first: more of them are in a cluster of another digit.
+# Check the least certain samples first: more of them are in a cluster of another digit.
 
 digits = y[chosen]
 most = [
@@ -47,4 +47,4 @@ most = [
 ]
 wrong = digits != np.take(most, model.labels_)
 print(f"of another digit: {wrong.mean():.0%} of all samples,", end=" ")
-print(f"{wrong[explanation.between].mean():.0%} of those between two clusters")
+print(f"{wrong[explanation.uncertain].mean():.0%} of the least certain ones")

@@ -1,16 +1,28 @@
 """Explanations name what is weak: samples between clusters, noise, choices and what is unknown."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from mvsc_fast import TLRR, ConsensusTLRR, explain, label_predictability, similarity
+from mvsc_fast import (
+    TLRR,
+    ConsensusTLRR,
+    explain,
+    label_predictability,
+    similarity,
+    suggest_n_clusters,
+)
+from mvsc_fast.explanation import Table
 from mvsc_fast.explanation._explain import _margins
+from mvsc_fast.explanation._paragraph import CITATION, suggestion, versions
 from mvsc_fast.explanation._text import counted
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
@@ -51,9 +63,9 @@ def tlrr(data):
 
 def test_clusters_have_their_sizes_and_quality(found, consensus, data):
     np.testing.assert_array_equal(found.sizes, np.bincount(consensus.labels_))
-    assert (found.predictability > 0.9).all() and (found.silhouette > 0.5).all()
+    assert (found.predictable_share > 0.9).all() and (found.silhouette > 0.5).all()
     expected = label_predictability(data[0][:2], consensus.labels_)
-    assert found.overall_predictability == pytest.approx(expected)
+    assert found.predictability == pytest.approx(expected)
 
 
 def test_a_sample_halfway_is_found(found, data):
@@ -79,9 +91,9 @@ def test_wrong_labels_sit_nearer_to_another_cluster(data):
     model.labels_[moved] = (y[moved] + 1) % 3
     wrong = explain(model, [views[0]])
     assert (wrong.margin[moved] < 0).all()
-    assert set(moved) <= set(wrong.between.tolist())
+    assert set(moved) <= set(wrong.uncertain.tolist()) and len(wrong.uncertain) == 21
     np.testing.assert_array_equal(wrong.other[moved], y[moved])
-    assert f"Samples between two clusters: {len(wrong.between)} (" in str(wrong)
+    assert "Least certain samples: 21 (10 %), the first 12" in str(wrong)
 
 
 def test_noise_is_named_with_its_reason(found):
@@ -101,7 +113,7 @@ def test_the_text_fits_a_terminal(found, consensus, tlrr):
 
 def test_without_views_neighbors_tell(consensus):
     alone = explain(consensus)
-    assert alone.predictability.min() > 0.9 and alone.margin.shape == (210,)
+    assert alone.predictable_share.min() > 0.9 and alone.margin.shape == (210,)
     assert any("explain(model, views)" in line for line in alone.unknown)
     assert "constant, or noise" in alone.excluded_views[2]
 
@@ -129,7 +141,7 @@ def test_fitted_samples_are_told_apart(data):
     model = ConsensusTLRR(3, max_samples=100, random_state=0).fit(views)
     told = explain(model, views)
     assert told.sizes.sum() == 210 and told.margin.shape == told.samples.shape == (100,)
-    assert set(told.between) <= set(model.samples_)
+    assert set(told.uncertain) <= set(model.samples_)
     assert (
         told.choices[0]
         == "100 of 210 samples were clustered; the labels of the others were predicted."
@@ -139,7 +151,7 @@ def test_fitted_samples_are_told_apart(data):
 def test_similarities_are_explained_by_neighbors(data):
     W = similarity.nearest_neighbors(data[0][:2])
     told = explain(TLRR(3, affinity="precomputed", random_state=0).fit(W), W)
-    assert told.overall_predictability > 0.9 and told.unknown == []
+    assert told.predictability > 0.9 and told.unknown == []
 
 
 def test_other_estimators_say_what_they_cannot(data):
@@ -157,8 +169,8 @@ def test_a_model_that_kept_only_labels_is_explained_by_views(consensus, data):
     vars(bare).update(vars(consensus))
     del bare.affinity_matrix_
     told = explain(bare, data[0])
-    assert told.silhouette is None and told.predictability.min() > 0.9
-    assert explain(bare).predictability is None
+    assert told.silhouette is None and told.predictable_share.min() > 0.9
+    assert explain(bare).predictable_share is None
 
 
 def test_names_of_views_and_of_clusters_are_used(data):
@@ -175,7 +187,7 @@ def test_samples_that_lack_views_are_explained(data):
     views["shape"][:10], views["colour"][20:40] = np.nan, np.nan
     model = ConsensusTLRR(3, random_state=0).fit(views)
     told = explain(model, {"colour": views["colour"], "shape": views["shape"]})
-    assert told.view_names == ["shape", "colour"] and told.predictability.min() > 0.9
+    assert told.view_names == ["shape", "colour"] and told.predictable_share.min() > 0.9
 
 
 def test_a_pipeline_is_explained_by_its_last_step(data):
@@ -183,7 +195,7 @@ def test_a_pipeline_is_explained_by_its_last_step(data):
     columns = ViewSplitter([slice(10), slice(10, None)])
     model = make_pipeline(columns, PerView(StandardScaler()), ConsensusTLRR(3, random_state=0))
     told = explain(model.fit(table), table)
-    assert told.method == "ConsensusTLRR" and told.predictability.min() > 0.9
+    assert told.method == "ConsensusTLRR" and told.predictable_share.min() > 0.9
 
 
 def test_one_cluster_and_many_are_shown(data):
@@ -194,7 +206,7 @@ def test_one_cluster_and_many_are_shown(data):
     told = explain(model, [views[0]])
     text = " ".join(str(told).split())
     assert "Clusters (12 of 15, the weakest first)" in text
-    (weak,) = np.nonzero(told.predictability < 0.7)
+    (weak,) = np.nonzero(told.predictable_share < 0.7)
     assert f"Not well separated from the others: {weak[0]}, " in text
     assert len(weak) > 12 and f" and {len(weak) - 12} more. predictable:" in text
 
@@ -217,7 +229,7 @@ def test_every_known_part_is_drawn(found, tmp_path):
     assert [ax.get_title() for ax in all_axes] == [
         "sizes",
         "quality",
-        f"samples between two clusters: {len(found.between)}",
+        f"least certain samples: {len(found.uncertain)}",
         "support of the views",
     ]
     assert all_axes[3].get_yticklabels()[2].get_text() == "2 (excluded)"
@@ -231,3 +243,94 @@ def test_unknown_parts_are_not_drawn(data):
 
 def test_one_of_anything_is_singular():
     assert (counted(1, "iteration"), counted(2, "iteration")) == ("1 iteration", "2 iterations")
+
+
+def test_samples_have_their_ids_everywhere(consensus, data):
+    ids = np.array([f"P{i:03d}" for i in range(210)])
+    frames = [pd.DataFrame(X, index=ids) for X in data[0]]
+    for told in (explain(consensus, frames), explain(consensus, data[0], ids=ids)):
+        assert told.ids.tolist() == ids.tolist()
+        assert f"  P{HALFWAY:03d} " in str(told) and f"\n  {HALFWAY} " not in str(told)
+    with pytest.raises(ValueError, match=r"ids has shape \(3,\), expected \(210,\)"):
+        explain(consensus, ids=["a", "b", "c"])
+
+
+def test_the_table_has_a_row_for_each_clustered_sample(data):
+    views = [pd.DataFrame(X, index=[f"P{i}" for i in range(210)]) for X in data[0][:2]]
+    model = ConsensusTLRR(3, max_samples=100, random_state=0).fit(views)
+    told = explain(model, views)
+    table = told.table().to_frame()
+    assert table.columns.tolist() == ["sample", "cluster", "second", "margin"]
+    assert table["sample"].tolist() == [f"P{i}" for i in model.samples_]
+    np.testing.assert_array_equal(table["cluster"], model.labels_[model.samples_])
+    assert (table["second"] != table["cluster"]).all()
+    some = told.table(told.uncertain)
+    assert some["margin"].tolist() == sorted(told.margin)[: len(told.uncertain)]
+    bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
+    assert list(bare.table()) == ["sample", "cluster"]
+
+
+def test_clear_clusters_have_no_uncertain_samples():
+    X = np.repeat(np.eye(3, 6), 20, axis=0)
+    told = explain(KMeans(3, n_init=1, random_state=0).fit(X), [X])
+    assert (told.margin == 1).all() and len(told.uncertain) == 0
+    assert "No sample is near another cluster" in str(told)
+
+
+def test_the_share_of_all_samples_is_the_mean_of_the_shares(found):
+    overall = np.average(found.predictable_share, weights=found.sizes)
+    text = " ".join(str(found).split())
+    assert f"{overall:.2f} of all clustered samples" in text
+    assert f"Predictability, a normalised mutual information: {found.predictability:.2f}." in text
+
+
+def test_the_methods_paragraph_has_data_processing_parameters_and_versions(data):
+    a, b = data[0][0].copy(), data[0][1]
+    a[:10] = np.nan
+    views = {"shape": a, "colour": b}
+    model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0)).fit(views)
+    counts = suggest_n_clusters(views, random_state=0)
+    told = explain(model, views, counts=counts)
+    assert told.methods_paragraph == (
+        "We clustered 210 samples described by 2 views: shape (10 features), colour (25 features). "
+        "10 samples lacked at least one view. "
+        "Processing: PerView(transformers=StandardScaler()). "
+        "ConsensusTLRR found 3 clusters (n_clusters=3, random_state=0; other parameters at their "
+        f"defaults). {suggestion(counts)}. Software: {versions()}. ConsensusTLRR uses the method "
+        f"of {CITATION}."
+    )
+    lines = str(told).splitlines()
+    assert " ".join(map(str.strip, lines[lines.index("Methods paragraph") + 1 :])) == (
+        told.methods_paragraph
+    )
+    assert told.view_missing.tolist() == [10, 0] and told.n_incomplete == 10
+
+
+def test_what_was_done_before_the_fit_is_in_the_paragraph(consensus, data):
+    model = ConsensusTLRR(3)
+    vars(model).update(vars(consensus), run_={"processing": "logarithms of counts"})
+    told = explain(model, data[0])
+    assert told.run == model.run_
+    assert "Processing: logarithms of counts. " in told.methods_paragraph
+    assert "Views excluded as uninformative: 2." in told.methods_paragraph
+    assert "Processing" not in explain(consensus).methods_paragraph
+
+
+def test_a_table_prints_names_to_the_left_and_small_numbers_with_digits():
+    table = Table({"name": np.array(["a", "bcd"]), "p": np.array([1e-12, -0.001])})
+    assert repr(table) == "  name         p\n  a      1.0e-12\n  bcd   -1.0e-03"
+    assert repr(Table({"k": np.arange(20)})).endswith("\n  ... 8 more rows")
+
+
+def test_the_citation_is_that_of_the_repository():
+    path = Path(__file__).resolve().parents[2] / "CITATION.cff"
+    if not path.exists():
+        pytest.skip("not in a clone")
+    text = path.read_text(encoding="utf-8")
+    doi = re.search(r"doi: (\S+)", text)[1]
+    title = re.search(r'    title: "(.*)"', text)[1]
+    journal = re.search(r'    journal: "(.*)"', text)[1]
+    for part in (doi.lower(), title.lower(), journal.lower()):
+        assert part in CITATION.lower()
+    for name in re.findall(r"family-names: (\w+)", text):
+        assert name in CITATION

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, suggest_n_clusters
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, suggest_n_clusters
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import write_report
 from mvsc_fast.methods import AWP
@@ -54,9 +54,10 @@ def read(path):
 def test_a_report_of_tlrr(views, tmp_path):
     model = TLRR(3, random_state=0).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model, views, notes=["<b> & said"]))
-    assert page.tags.count("figure") == 7  # four panels, before and after, embedding
+    # four panels, before and after, embedding
+    assert page.tags.count("figure") == 7
     said = ["text", "image", "<b> & said", "n_neighbors", f"{model.gap_:.4g}", "NumPy"]
-    for word in (*said, "TLRR: 90 samples in 3 clusters, 2 views"):
+    for word in (*said, "90 samples in 3 clusters", "TLRR of mvsc_fast", "samples without"):
         assert word in words
 
 
@@ -66,10 +67,13 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
              for name, X in views.items()}  # fmt: skip
     model = ConsensusTLRR(3, random_state=0).fit(noisy)
     counts = suggest_n_clusters(noisy, random_state=0)
-    path = write_report(tmp_path / "r.html", model, noisy, counts=counts, ids=ids)
+    found = explain(model, noisy, counts=counts, ids=ids)
+    path = write_report(tmp_path / "r.html", model, noisy, explanation=found, notes=["once"] * 2)
     page, words = read(path)
     assert page.tags.count("figure") == 9
-    assert "Samples between two clusters" in words and re.search(r"\bid\d+\b", words)
+    assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
+    assert "suggested, high confidence" in words and words.count("once") == 1
+    assert found.methods_paragraph in words and words.count("doi:10.1109") == 1
 
 
 def test_a_report_of_what_has_no_affinity(views, tmp_path):
@@ -82,7 +86,13 @@ def test_a_report_from_the_command_line(views, tmp_path, capsys):
     for name, X in views.items():
         np.savetxt(tmp_path / f"{name}.csv", np.column_stack([np.arange(90), X]), delimiter=",")
     report = tmp_path / "new" / "report.html"
-    arguments = [str(tmp_path / f"{name}.csv") for name in views]
-    assert main(["cluster", *arguments, "--clusters", "3", "--report", str(report)]) == 0
-    _, words = read(report)
-    assert "ids are column 1 of" in words and "image.csv" in words
+    files = [str(tmp_path / f"{name}.csv") for name in views]
+    arguments = ["cluster", *files, "--clusters", "auto", "--scale", "standard"]
+    assert main([*arguments, "--report", str(report), "--explain"]) == 0
+    page, words = read(report)
+    assert "ids are column 1 of" in words
+    assert " ".join(["mvsc-fast", *arguments]) in words
+    assert "text.csv (90 x 40), image.csv (90 x 60)" in words
+    processing = "Processing: columns were scaled to mean 0 and standard deviation 1."
+    assert processing in words and processing in " ".join(capsys.readouterr().err.split())
+    assert "suggested, high confidence" in words

@@ -44,6 +44,7 @@ def main(argv=None):
     parser = _parser()
     _open_streams()
     args = parser.parse_args(argv)
+    args.argv = sys.argv[1:] if argv is None else argv
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: print(

@@ -1,6 +1,7 @@
 """``mvsc-fast cluster``: from files to labels, a plot and a report."""
 
 import csv
+import shlex
 import sys
 import warnings
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
 from .._utils.validation import available_memory
+from ..explanation import explain, write_report
 from ..explanation._panels import similarities
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
@@ -60,6 +62,7 @@ def run(args):
         n_clusters = args.clusters if counts is None else counts.n_clusters
         model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
+    model.run_ = _record(args, data)
     if args.labels:
         with replaced(args.labels) as stream:
             write_labels(stream, labels, data.ids, data.id_name)
@@ -67,7 +70,8 @@ def run(args):
         write_labels(sys.stdout, labels, data.ids, data.id_name)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
-    explained = _explanation(model, views) if args.explain or args.report else None
+    if args.explain or args.report:
+        explained = explain(model, views, ids=data.ids, counts=counts)
     if args.explain:
         print(explained, file=out)
     if args.plot:
@@ -75,7 +79,9 @@ def run(args):
             form = Path(args.plot).suffix.lower().lstrip(".")
             picture(model).savefig(stream, dpi=120, format=form)
     if args.report:
-        _report(args, data, model, views, explained, counts, said)
+        with replaced(args.report) as stream:
+            write_report(stream.name, model, views, explanation=explained,
+                         notes=[*data.notes, *said])  # fmt: skip
     if truth is not None:
         y, rows = truth
         print(score_table({args.method: clustering_scores(y, labels[rows])}), file=out)
@@ -215,20 +221,14 @@ def _suggested(views, args):
     return counts
 
 
-def _report(args, data, model, views, explained, counts, said):
-    from ..explanation._report import write_report
-
-    with replaced(args.report) as stream:
-        write_report(
-            stream.name, model, views, explanation=explained, counts=counts, ids=data.ids,
-            notes=[*data.notes, *said], files=[shown_name(name) for name in args.files],
-        )  # fmt: skip
-
-
-def _explanation(model, views):
-    from ..explanation import explain
-
-    return explain(model, None if stored_rows(views) is not None else views)
+def _record(args, data):
+    """What was done before the fit, by title."""
+    sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
+    command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
+    record = {"command": command, "files": ", ".join(sizes)}
+    if args.scale == "standard":
+        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+    return record
 
 
 # ------------------------------------------------------------------------------------- the results

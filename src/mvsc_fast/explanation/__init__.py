@@ -1,19 +1,21 @@
 """Explanation of a fitted model: statistics of its clusters, plots and a report."""
 
 from ._explain import Explanation, explain
+from ._panels import plot_explanation
 from ._plots import (
     plot_candidates,
     plot_convergence,
     plot_embedding,
-    plot_explanation,
     plot_n_clusters,
     plot_sensitivity,
     plot_similarity,
 )
 from ._report import write_report
+from ._table import Table
 
 __all__ = [
     "Explanation",
+    "Table",
     "explain",
     "plot_candidates",
     "plot_convergence",

@@ -4,22 +4,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from .._utils.threads import blas_threads
 from ..judge._ridge import Judge, mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette, spectral_embedding
-from ..views import named_views
-from ..views._columns import in_order
-from ..views._missing import filled, imputed, mean_row
-from ..views._rows import ViewRows, canonical_order, is_constant, observed
+from ..views._missing import imputed
+from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
+from ._fitted import fitted_with
+from ._panels import plot_explanation
+from ._paragraph import methods_paragraph, suggestion
+from ._table import Table
 from ._text import counted, explained_text
 
-# Margin below which a sample lies between two clusters. Of such samples of the labels that
-# ConsensusTLRR finds, two thirds are of another class on handwritten, bbc4view and scene15.
-CLOSE = 0.1
+# Share of the samples that are called least certain. Of labels that ConsensusTLRR finds on twelve
+# sets, this tenth holds half of the samples that are in the cluster of another class, and a third
+# of it are such; a fixed margin below .1 lists 3 % of the samples, with a fifth of these.
+LEAST_CERTAIN = 0.1
 
 
 @dataclass(repr=False)
@@ -40,11 +41,13 @@ class Explanation:
         The label of each cluster in ``labels_``.
     sizes : ndarray of shape (c,)
         Number of samples in each cluster, including those that were not clustered.
-    predictability : ndarray of shape (c,) or None
-        Fraction of the samples of each cluster whose label is predicted from all other samples.
-    overall_predictability : float or None
-        `label_predictability` of the labels. For precomputed similarities, the same score of the
-        prediction from neighbours.
+    ids : ndarray of shape (n_samples,)
+        Names of the samples, or their indices.
+    predictable_share : ndarray of shape (c,) or None
+        Share of the samples of each cluster whose label is predicted from all other samples.
+    predictability : float or None
+        `label_predictability` of the labels, a normalised mutual information. For precomputed
+        similarities, the same score of the prediction from neighbours.
     embedding : ndarray of shape (m, k) or None
         ``embedding_`` of the model, or the spectral embedding of its ``affinity_matrix_``.
     silhouette : ndarray of shape (c,) or None
@@ -54,10 +57,17 @@ class Explanation:
         another cluster, negative if it is nearer to that cluster.
     other : ndarray of shape (m,) or None
         The nearest other cluster of each sample, as a label from 0.
-    between : ndarray of int
-        Samples with a margin below .1, in ascending order of the margin.
+    uncertain : ndarray of int
+        The tenth of the clustered samples with the smallest margins, in ascending order of the
+        margin. Samples with a margin of 1 are not among them.
     view_names : list
         Names of the views, or their indices if they have no names.
+    view_features : list of int
+        Number of features of each view, if it is known.
+    view_missing : ndarray of shape (n_views,) or None
+        Number of samples that lack each view.
+    n_incomplete : int or None
+        Number of samples that lack at least one view.
     view_support : ndarray of shape (n_views,) or None
         See `view_support_` of the estimators.
     excluded_views : dict
@@ -66,10 +76,17 @@ class Explanation:
         ``candidates_`` of `ConsensusTLRR`.
     agreement : ndarray or None
         Normalised mutual information of each candidate with the labels.
+    counts : ClusterCounts or None
+        The suggestion of the number of clusters.
+    run : dict of str
+        What was done before the fit, by title: ``run_`` of the model.
     choices : list of str
         Sentences that describe how the labels were chosen.
     unknown : list of str
         Sentences that explain which results are not available.
+    methods_paragraph : str
+        Paragraph for the methods section of a publication: data, processing, parameters, versions
+        and citation.
     """
 
     method: str
@@ -78,20 +95,27 @@ class Explanation:
     samples: np.ndarray
     clusters: np.ndarray
     sizes: np.ndarray
+    ids: np.ndarray
     view_names: list
+    view_features: list = field(default_factory=list)
+    view_missing: np.ndarray | None = None
+    n_incomplete: int | None = None
     view_support: np.ndarray | None = None
     excluded_views: dict = field(default_factory=dict)
-    predictability: np.ndarray | None = None
-    overall_predictability: float | None = None
+    predictable_share: np.ndarray | None = None
+    predictability: float | None = None
     embedding: np.ndarray | None = None
     silhouette: np.ndarray | None = None
     margin: np.ndarray | None = None
     other: np.ndarray | None = None
-    between: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    uncertain: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     candidates: dict | None = None
     agreement: np.ndarray | None = None
+    counts: object = None
+    run: dict = field(default_factory=dict)
     choices: list = field(default_factory=list)
     unknown: list = field(default_factory=list)
+    methods_paragraph: str = ""
 
     def __str__(self):
         return explained_text(self)
@@ -100,12 +124,31 @@ class Explanation:
 
     def plot(self):
         """Plot the explanation, see `plot_explanation`."""
-        from ._plots import plot_explanation
-
         return plot_explanation(self)
 
+    def table(self, samples=None):
+        """Cluster, second cluster and margin of each clustered sample, with its id.
 
-def explain(model, views=None):
+        Parameters
+        ----------
+        samples : array-like of int, optional
+            Indices of clustered samples, such as ``uncertain``; by default ``samples``.
+
+        Returns
+        -------
+        Table
+            ``second`` is the nearest other cluster. Both columns are omitted if they are unknown.
+        """
+        samples = self.samples if samples is None else np.asarray(samples)
+        rows = np.searchsorted(self.samples, samples)
+        columns = {"sample": self.ids[samples], "cluster": self.clusters[self.labels[rows]]}
+        if self.margin is not None:
+            columns["second"] = self.clusters[self.other[rows]]
+            columns["margin"] = self.margin[rows]
+        return Table(columns)
+
+
+def explain(model, views=None, *, ids=None, counts=None):
     """Explain the labels of a fitted model by a text, statistics and a plot.
 
     Parameters
@@ -117,7 +160,11 @@ def explain(model, views=None):
         The views that the model, or the pipeline, was fitted on; samples may lack views. Without
         them, predictability and margins are computed from neighbours alone, and the reasons for
         excluding views are not available. Ignored if the model was fitted on precomputed
-        similarities.
+        similarities, or if they are not in memory.
+    ids : array-like of shape (n_samples,), optional
+        Names of the samples. By default the index of the views that are data frames, or numbers.
+    counts : ClusterCounts, optional
+        Result of `suggest_n_clusters`, if it determined the number of clusters.
 
     Returns
     -------
@@ -150,21 +197,9 @@ def explain(model, views=None):
     >>> found.predictability.shape
     (3,)
     """
-    if isinstance(model, Pipeline):
-        check_is_fitted(model)
-        views = views if views is None or len(model) == 1 else model[:-1].transform(views)
-        model = model[-1]
-    check_is_fitted(model)
-    if not hasattr(model, "labels_"):
-        raise ValueError(f"{type(model).__name__} has no labels_ to explain")
+    fit = fitted_with(model, views)
+    model, views, names = fit.model, fit.views, fit.names
     clusters, labels = np.unique(model.labels_, return_inverse=True)
-    affinity = getattr(model, "affinity", None)
-    precomputed = isinstance(affinity, str) and affinity == "precomputed"
-    names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
-    if views is None or precomputed:
-        views = None
-    else:
-        views, names = _views_of_fit(views, model, len(labels))
     samples = getattr(model, "samples_", np.arange(len(labels)))
     found = Explanation(
         method=type(model).__name__,
@@ -173,37 +208,27 @@ def explain(model, views=None):
         samples=samples,
         clusters=clusters,
         sizes=np.bincount(labels),
-        view_names=list(names),
+        ids=_checked_ids(fit.ids if ids is None else np.asarray(ids), len(labels)),
+        view_names=names,
         view_support=getattr(model, "view_support_", None),
+        counts=counts,
+        run=dict(getattr(model, "run_", {})),
     )
     with blas_threads(1):
-        _tell_clusters(found, model, views, precomputed)
+        _tell_clusters(found, model, views)
         _tell_views(found, model, views, labels)
     _tell_choice(found, model)
+    found.methods_paragraph = methods_paragraph(found, model, fit.steps)
     return found
 
 
-def _views_of_fit(views, model, n_samples):
-    """Validated views and their names; they must have the shapes of the views of fit."""
-    if hasattr(model, "view_names_in_"):
-        views = in_order(views, model.view_names_in_)
-    views, names = named_views(views, missing=True)[:2]
-    names = getattr(model, "view_names_in_", names)
-    if views[0].shape[0] != n_samples:
-        raise ValueError(
-            f"the views have {views[0].shape[0]} samples, but the model was fitted on {n_samples}: "
-            "pass the views of fit, in the same order"
-        )
-    n_features = [X.shape[1] for X in views]
-    expected = getattr(model, "n_features_per_view_", n_features)
-    if n_features != expected:
-        raise ValueError(
-            f"the views have {n_features} features, expected {expected}: pass the views of fit"
-        )
-    return [filled(X, mean_row(X)) for X in views], names
+def _checked_ids(ids, n_samples):
+    if ids.shape != (n_samples,):
+        raise ValueError(f"ids has shape {ids.shape}, expected ({n_samples},)")
+    return ids
 
 
-def _tell_clusters(found, model, views, precomputed):
+def _tell_clusters(found, model, views):
     """Find the quality of the clusters and the samples between them."""
     embedding = found.embedding = _embedding(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
@@ -228,11 +253,11 @@ def _tell_clusters(found, model, views, precomputed):
             return
         scores = votes(Y)
         given, predicted = labels, scores.argmax(axis=1)
-        found.overall_predictability = mutual_information(labels, predicted, c)
-        if not precomputed:
+        found.predictability = mutual_information(labels, predicted, c)
+        if getattr(model, "affinity", None) is None or model.affinity != "precomputed":
             found.unknown.append(
                 "Predictability and margins are computed from neighbors in the affinity matrix "
-                "alone; explain(model, views) also uses the features."
+                "alone; explain(model, views) also uses the features of views in memory."
             )
     else:
         used = getattr(model, "views_used_", range(len(views)))
@@ -240,7 +265,7 @@ def _tell_clusters(found, model, views, precomputed):
         order = canonical_order(fitted)
         judge = Judge([ViewRows(X[order]) for X in fitted])
         sorted_labels = labels[order].astype(np.int64)
-        found.overall_predictability = float(judge([sorted_labels], c)[0])
+        found.predictability = float(judge([sorted_labels], c)[0])
         scores = np.empty_like(Y)
         scores[order] = judge.ridge.predict(Y[order])
         predictions = judge.predictions([sorted_labels], c)
@@ -248,10 +273,10 @@ def _tell_clusters(found, model, views, precomputed):
             np.concatenate([labellings[0] for labellings in parts])
             for parts in zip(*predictions, strict=True)
         )
-    found.predictability = _by_cluster(predicted == given, given, c)
+    found.predictable_share = _by_cluster(predicted == given, given, c)
     found.margin, found.other = _margins(scores, labels)
-    close = np.flatnonzero(found.margin < CLOSE)
-    found.between = found.samples[close[np.argsort(found.margin[close], kind="stable")]]
+    least = np.argsort(found.margin, kind="stable")[: round(LEAST_CERTAIN * len(labels))]
+    found.uncertain = found.samples[least[found.margin[least] < 1]]
 
 
 def _embedding(model, n_clusters):
@@ -293,7 +318,14 @@ def _margins(scores, labels):
 
 
 def _tell_views(found, model, views, labels):
-    """Find the support of every view, and why some were excluded."""
+    """Find size and support of every view, and why some were excluded."""
+    found.view_features = getattr(model, "n_features_per_view_", [])
+    if views is not None:
+        found.view_features = [X.shape[1] for X in views]
+        present = presence(views)
+        present = np.ones((len(views), 1), dtype=bool) if present is None else present
+        found.view_missing = (~present).sum(axis=1)
+        found.n_incomplete = int((~present).any(axis=0).sum())
     if found.view_support is None and views is not None and len(found.clusters) > 1:
         found.view_support = ViewGraphs(views).support(labels)
     if found.view_support is None:
@@ -329,6 +361,8 @@ def _tell_views(found, model, views, labels):
 def _tell_choice(found, model):
     """Describe how the labels were chosen."""
     m, n, say = len(found.samples), found.n_samples, found.choices.append
+    if found.counts is not None:
+        say(f"{suggestion(found.counts)}.")
     if m < n:
         say(f"{m} of {n} samples were clustered; the labels of the others were predicted.")
     found.candidates = getattr(model, "candidates_", None)

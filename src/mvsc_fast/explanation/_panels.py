@@ -1,55 +1,78 @@
-"""Panels of the plots of an explanation, and the affinity matrices that plots show."""
+"""The plot of an explanation, its panels, and the affinity matrices that plots show."""
 
 import numpy as np
 
 from ..spectral import fuse
-from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS
+from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS, new_figure
+
+
+def plot_explanation(found):
+    """Plot the clusters, their quality, the margins of the samples and the views of an explanation.
+
+    Parameters
+    ----------
+    found : Explanation
+        Result of `explain`.
+
+    Returns
+    -------
+    ndarray of matplotlib.axes.Axes
+        One Axes for each available panel of a new figure: sizes of the clusters, their quality,
+        margins of their samples, support of the views.
+    """
+    panels = panels_of(found)
+    all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))
+    for ax, (draw, _) in zip(all_axes, panels, strict=True):
+        draw(ax, found)
+    return all_axes
 
 
 def panels_of(found):
-    """Functions ``draw(ax, found)`` for the parts that are available in an `Explanation`."""
-    panels = [_sizes]
-    if found.predictability is not None or found.silhouette is not None:
-        panels.append(_quality)
-    if found.margin is not None:
-        panels.append(_margins)
-    if found.view_support is not None:
-        panels.append(_support)
-    return panels
+    """(draw, caption) for each part that is available in an `Explanation`; ``draw(ax, found)``."""
+    quality = found.predictable_share is not None or found.silhouette is not None
+    panels = (
+        (_sizes, True, "Samples of each cluster"),
+        (_quality, quality, "How well each cluster is separated from the others"),
+        (_margins, found.margin is not None,
+         "How clearly each sample is in its cluster; 0 is halfway to another"),
+        (_support, found.view_support is not None, "Support of each view for the clusters"),
+    )  # fmt: skip
+    return [(draw, caption) for draw, is_known, caption in panels if is_known]
 
 
-def _name_clusters(ax, found):
+def name_clusters(ax, clusters):
+    """Write the names of clusters, unless they are many, under the horizontal axis."""
     ax.set_xlabel("cluster")
-    if len(found.clusters) <= NAMED_GROUPS:
-        ax.set_xticks(np.arange(len(found.clusters)), [str(name) for name in found.clusters])
+    if len(clusters) <= NAMED_GROUPS:
+        ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])
 
 
 def _sizes(ax, found):
     ax.bar(np.arange(len(found.sizes)), found.sizes, color=COLORS[0])
     ax.set(title="sizes", ylabel="samples")
-    _name_clusters(ax, found)
+    name_clusters(ax, found.clusters)
 
 
 def _quality(ax, found):
-    for name, color, mark in zip(("predictability", "silhouette"), COLORS, MARKERS, strict=False):
-        values = getattr(found, name)
+    curves = {"predictable share": found.predictable_share, "silhouette": found.silhouette}
+    for (name, values), color, mark in zip(curves.items(), COLORS, MARKERS, strict=False):
         if values is not None:
             ax.plot(values, mark, color=color, ms=4, label=name)
     bottom = min(0, ax.get_ylim()[0])
     ax.set(title="quality", ylabel="1 is best", ylim=(bottom, 1.05))
-    _name_clusters(ax, found)
+    name_clusters(ax, found.clusters)
     ax.legend(fontsize="small")
 
 
 def _margins(ax, found):
     spread = np.random.RandomState(0).uniform(-0.3, 0.3, len(found.margin))
-    near = np.isin(found.samples, found.between)
-    for shown, color in ((~near, COLORS[0]), (near, COLORS[3])):
+    least = np.isin(found.samples, found.uncertain)
+    for shown, color in ((~least, COLORS[0]), (least, COLORS[3])):
         ax.plot((found.labels + spread)[shown], found.margin[shown], ".", ms=3, color=color)
     bottom = min(0, ax.get_ylim()[0])
-    ax.set(title=f"samples between two clusters: {near.sum()}", ylabel="margin of each sample",
+    ax.set(title=f"least certain samples: {least.sum()}", ylabel="margin of each sample",
            ylim=(bottom, 1.05))  # fmt: skip
-    _name_clusters(ax, found)
+    name_clusters(ax, found.clusters)
 
 
 def _support(ax, found):

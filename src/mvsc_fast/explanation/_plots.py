@@ -1,4 +1,4 @@
-"""Plots of similarities, convergence, candidates and explanations; requires matplotlib.
+"""Plots of similarities, convergence and candidates; requires matplotlib.
 
 Every function draws on the given axes, or on those of a new figure, and returns the axes. Save a
 plot by ``axes.figure.savefig(path)``. The eight colours are those of Okabe & Ito, which
@@ -311,29 +311,6 @@ def plot_n_clusters(found, *, ax=None, title=None):
     ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")
     return ax
-
-
-def plot_explanation(found):
-    """Plot the clusters, their quality, the margins of the samples and the views of an explanation.
-
-    Parameters
-    ----------
-    found : Explanation
-        Result of `explain`.
-
-    Returns
-    -------
-    ndarray of matplotlib.axes.Axes
-        One Axes for each available panel of a new figure: sizes of the clusters, their quality,
-        margins of their samples, support of the views.
-    """
-    from ._panels import panels_of
-
-    panels = panels_of(found)
-    all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))
-    for ax, draw in zip(all_axes, panels, strict=True):
-        draw(ax, found)
-    return all_axes
 
 
 def _typical_large(image):

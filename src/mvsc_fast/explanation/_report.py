@@ -6,17 +6,17 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
-import scipy
-import sklearn
 
 from .. import __version__
-from ..views._row_source import stored_rows
-from . import explain
+from ._explain import explain
+from ._fitted import fitted_with
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
+from ._paragraph import given_parameters, versions
 from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
+from ._text import parts_of
 
-LISTED = 50  # samples between two clusters
+LISTED = 50  # clusters, and least certain samples
 DRAWN = 20_000  # samples of an embedding
 LEARNED = {
     "lam_": "lam",
@@ -27,33 +27,28 @@ LEARNED = {
 }
 
 
-def write_report(
-    path, model, views=None, *, explanation=None, counts=None, ids=None, notes=(), files=()
-):
+def write_report(path, model, views=None, *, explanation=None, notes=()):
     """Write a self-contained HTML report on a fitted model.
 
-    The report shows the sizes and the quality of the clusters, similarities before and after
-    recovery, the embedding, the support of the views, the choices that were made, parameters,
-    versions and warnings.
+    The report shows the sizes and the quality of the clusters, similarities before and after recovery, the embedding, the support of the views, how the labels
+    were chosen, what was done before the fit, parameters, versions, warnings, and a paragraph for
+    the methods section of a publication.
 
     Parameters
     ----------
     path : str or Path
         The folder must exist.
     model : estimator
-        Fitted estimator. Similarities and embedding are shown only if it has ``store="all"``.
+        Fitted estimator, or a pipeline that ends in one. Similarities and embedding are shown only
+        if it has ``store="all"``. An attribute ``run_``, a dict of str, tells what was done before
+        the fit, such as ``{"processing": "logarithms of counts"}``; the command line sets it.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
         The views that it was fitted on.
     explanation : Explanation, optional
-        Result of `explain`; computed by default.
-    counts : ClusterCounts, optional
-        Result of `suggest_n_clusters`, if it determined the number of clusters.
-    ids : array-like of shape (n_samples,), optional
-        Names of the samples; by default their indices.
+        Result of `explain`, which takes the ids of the samples and a suggested number of clusters;
+        computed by default.
     notes : list of str, default=()
         Notes and warnings to show, such as those about the files.
-    files : list of str, default=()
-        Names of the files.
 
     Returns
     -------
@@ -64,28 +59,27 @@ def write_report(
     ImportError
         If matplotlib is not installed.
     """
-    in_memory = views is not None and stored_rows(views) is None
-    found = explain(model, views if in_memory else None) if explanation is None else explanation
+    found = explain(model, views) if explanation is None else explanation
+    fit = fitted_with(model, views)
+    model = fit.model
     clusters = len(found.clusters)
+    texts = parts_of(found, LISTED)
+    done = [[escape(title), escape(text)] for title, text in found.run.items()]
     parts = [
         f"<h1>{found.n_samples} samples in {clusters} clusters</h1>",
-        f"<p>{escape(found.method)} of mvsc_fast {__version__}"
-        f"{escape(' on ' + ', '.join(map(str, files))) if files else ''}, "
-        f"{time.strftime('%d %B %Y')}.</p>",
-        section("Clusters", "", _clusters(found) + gallery(_panels(found)) + _between(found, ids)),
+        f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
+        _told(texts, "clusters", gallery(_panels(found))),
+        _told(texts, "uncertain"),
         section("Similarities", _caption(found), gallery(_relations(model, found))),
-    ]
-    if found.view_names:
-        text = (
-            "Support is the agreement of the clusters with the graph of a view: around 0 for "
-            "noise, .3 and more for informative views."
-        )
-        parts.append(section("Views", text, _views(found, views)))
-    parts += [
-        section("Why these clusters", "", gallery(_choices(model, counts))
-                + f"<pre tabindex=\"0\">{escape(str(found))}</pre>"),
-        section("How it was computed", "", _parameters(model)
-                + details("Warnings and notes", list(notes)) + f"<p>{escape(_versions())}</p>"),
+        _told(texts, "views"),
+        _told(texts, "choices", gallery(_choices(model, found))),
+        _told(texts, "candidates"),
+        _told(texts, "unknown"),
+        section("How it was computed", "", html_table(done, [["before the fit", ""]], "wide")
+                + _parameters(model, found)
+                + details("Warnings and notes", list(dict.fromkeys(notes)))
+                + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>"),
+        section("Methods paragraph", escape(found.methods_paragraph), ""),
     ]  # fmt: skip
     path = Path(path)
     title = f"{found.n_samples} samples in {clusters} clusters"
@@ -93,56 +87,26 @@ def write_report(
     return path
 
 
-def _clusters(found):
-    lines = [
-        [escape(str(name)), str(size), f"{100 * size / found.n_samples:.1f} %",
-         *(_number(values[k]) for values in (found.predictability, found.silhouette)
-           if values is not None)]
-        for k, (name, size) in enumerate(zip(found.clusters, found.sizes, strict=True))
-    ]  # fmt: skip
-    heads = ["cluster", "samples", "share"]
-    heads += ["predictable"] * (found.predictability is not None)
-    heads += ["silhouette"] * (found.silhouette is not None)
-    return html_table(lines, [heads])
-
-
-def _between(found, ids):
-    """Table of the samples with the smallest margins."""
-    if not len(found.between):
+def _told(texts, name, body=""):
+    """The section of a part of the explanation, if there is one, with more HTML."""
+    if name not in texts:
         return ""
-    place = {sample: row for row, sample in enumerate(found.samples.tolist())}
-    rows = [place[sample] for sample in found.between[:LISTED].tolist()]
-    lines = [
-        [escape(str(found.samples[row] if ids is None else ids[found.samples[row]])),
-         escape(str(found.clusters[found.labels[row]])),
-         escape(str(found.clusters[found.other[row]])), f"{found.margin[row]:.2f}"]
-        for row in rows
-    ]  # fmt: skip
-    count = len(found.between)
-    most = f", the {LISTED} closest are shown" if count > LISTED else ""
-    return (
-        f"<details><summary>Samples between two clusters ({count}{most})</summary>"
-        f"{html_table(lines, [['sample', 'in', 'or in', 'margin']])}</details>"
-    )
-
-
-CAPTIONS = {
-    "_sizes": "Samples of each cluster",
-    "_quality": "How well each cluster is separated from the others",
-    "_margins": "How clearly each sample is in its cluster; 0 is halfway to another",
-    "_support": "Support of each view for the clusters",
-}
+    title, columns, sentences = texts[name]
+    cells = [[escape(cell) for cell in column] for column in columns.values()]
+    table = html_table(list(zip(*cells, strict=True)), [list(columns)])
+    lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return section(title, "", table + lines + body)
 
 
 def _panels(found):
-    for draw in panels_of(found):
+    for draw, caption in panels_of(found):
 
         def drawn(draw=draw):
             ax = new_figure()
             draw(ax, found)
             return ax
 
-        yield figure(drawn, draw.__name__, CAPTIONS[draw.__name__])
+        yield figure(drawn, caption, caption)
 
 
 def _caption(found):
@@ -169,36 +133,21 @@ def _relations(model, found):
     return pictures
 
 
-def _views(found, views):
-    named = dict(views) if hasattr(views, "keys") else dict(enumerate(views or ()))
-    lines = []
-    for i, name in enumerate(found.view_names):
-        X = named.get(name)
-        lacking = ""
-        if X is not None and stored_rows([X]) is None and hasattr(X, "__array__"):
-            lacking = str(int(np.isnan(np.asarray(X, dtype=float)).all(axis=1).sum()))
-        support = "" if found.view_support is None else _number(found.view_support[i])
-        reason = found.excluded_views.get(name)
-        lines.append([
-            escape(str(name)), "" if X is None else str(X.shape[1]), lacking, support,
-            "" if reason is None else f"excluded: {escape(str(reason))}",
-        ])  # fmt: skip
-    return html_table(lines, [["view", "features", "samples without", "support", ""]])
-
-
-def _choices(model, counts):
-    if counts is not None:
-        yield figure(lambda: plot_n_clusters(counts), "counts",
+def _choices(model, found):
+    if found.counts is not None:
+        yield figure(lambda: plot_n_clusters(found.counts), "counts",
                      "Evidence for each number of clusters")  # fmt: skip
     if hasattr(model, "candidates_"):
         yield figure(lambda: plot_candidates(model.candidates_), "candidates",
                      "Predictability of the candidate labellings")  # fmt: skip
 
 
-def _parameters(model):
-    defaults = type(model)().get_params(deep=False)
+def _parameters(model, found):
+    origin = dict.fromkeys(given_parameters(model), "given")
+    if found.counts is not None:
+        origin["n_clusters"] = f"suggested, {found.counts.confidence} confidence"
     lines = [
-        [escape(name), escape(str(value)), "" if value == defaults[name] else "given"]
+        [escape(name), escape(str(value)), origin.get(name, "")]
         for name, value in sorted(model.get_params(deep=False).items())
         if name not in ("callback", "verbose")
     ]
@@ -208,15 +157,3 @@ def _parameters(model):
         if (value := getattr(model, name, None)) is not None
     ]
     return html_table(lines + learned, [["parameter", "value", ""]])
-
-
-def _versions():
-    return (
-        f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}, {platform.system()} on "
-        f"{platform.machine()}."
-    )
-
-
-def _number(value):
-    return "–" if np.isnan(value) else f"{value:.2f}"

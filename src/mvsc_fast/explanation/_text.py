@@ -1,162 +1,138 @@
-"""The text of an explanation, for terminals of 80 columns."""
+"""The parts of an explanation as tables and sentences, and as text for terminals of 80 columns."""
 
 from textwrap import fill
+from typing import NamedTuple
 
 import numpy as np
 
+from ._table import ROWS, shown_value, text_table
+
 WIDTH = 79
-ROWS = 12  # of a list that may be long
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
+LEFT = ("view", "graph", "sample", "")  # columns of text
+
+
+class Part(NamedTuple):
+    """A titled table, of cells by the name of their column, with sentences on it."""
+
+    title: str
+    columns: dict
+    sentences: list
+
+
+def parts_of(found, rows=ROWS):
+    """The parts that an `Explanation` has, by name, with at most so many rows of long tables."""
+    parts = {"clusters": _clusters(found, rows)}
+    if found.margin is not None:
+        parts["uncertain"] = _uncertain(found, rows)
+    if found.view_support is not None or found.excluded_views:
+        parts["views"] = _views(found)
+    if found.choices:
+        parts["choices"] = Part("How the labels were chosen", {}, found.choices)
+    if found.candidates is not None:
+        parts["candidates"] = _candidates(found)
+    if found.unknown:
+        parts["unknown"] = Part("Not told", {}, found.unknown)
+    return parts
 
 
 def explained_text(found):
     """The text of an `Explanation`."""
     views = f", {counted(len(found.view_names), 'view')}" if found.view_names else ""
     clusters = counted(len(found.clusters), "cluster")
-    parts = [f"{found.method}: {counted(found.n_samples, 'sample')} in {clusters}{views}"]
-    parts.append(_clusters(found))
-    if found.margin is not None:
-        parts.append(_between(found))
-    if found.view_support is not None or found.excluded_views:
-        parts.append(_views(found))
-    parts.append(_choice(found))
-    if found.unknown:
-        parts.append("Not told\n" + "\n".join(_wrapped(line) for line in found.unknown))
-    return "\n\n".join(part for part in parts if part)
+    texts = [f"{found.method}: {counted(found.n_samples, 'sample')} in {clusters}{views}"]
+    parts = [*parts_of(found).values(), Part("Methods paragraph", {}, [found.methods_paragraph])]
+    for title, columns, sentences in parts:
+        table = [text_table(columns, LEFT)] if columns else []
+        lines = (fill(one, WIDTH, initial_indent="  ", subsequent_indent="  ") for one in sentences)
+        texts.append("\n".join([title, *table, *lines]))
+    return "\n\n".join(texts)
 
 
-def _clusters(found):
-    c = len(found.clusters)
-    worth = found.predictability if found.predictability is not None else found.silhouette
-    shown = np.arange(c)
-    title = "Clusters"
-    if c > ROWS:
+def _clusters(found, rows):
+    c, predictable = len(found.clusters), found.predictable_share
+    worth = predictable if predictable is not None else found.silhouette
+    shown, title, sentences = np.arange(c), "Clusters", []
+    if c > rows:
         by = -found.sizes if worth is None else np.nan_to_num(worth, nan=-1)
-        shown = np.argsort(by, kind="stable")[:ROWS]
-        title += f" ({ROWS} of {c}, the {'largest' if worth is None else 'weakest'} first)"
+        shown = np.argsort(by, kind="stable")[:rows]
+        title += f" ({rows} of {c}, the {'largest' if worth is None else 'weakest'} first)"
     columns = {
         "cluster": [str(found.clusters[k]) for k in shown],
         "samples": [str(found.sizes[k]) for k in shown],
         "share": [f"{100 * found.sizes[k] / found.n_samples:.0f} %" for k in shown],
     }
-    for name, values in (
-        ("predictable", found.predictability),
-        ("silhouette", found.silhouette),
-    ):
-        if values is not None:
-            columns[name] = [_figure(values[k]) for k in shown]
-    lines = [title, _table(columns)]
-    if found.predictability is not None:
-        weak = [str(found.clusters[k]) for k in np.flatnonzero(found.predictability < WEAK_CLUSTER)]
+    if predictable is not None:
+        columns["predictable"] = [shown_value(float(predictable[k])) for k in shown]
+        weak = [str(found.clusters[k]) for k in np.flatnonzero(predictable < WEAK_CLUSTER)]
         if weak:
             more = f" and {len(weak) - ROWS} more" if len(weak) > ROWS else ""
             told = ", ".join(weak[:ROWS])
-            lines.append(_wrapped(f"Not well separated from the others: {told}{more}."))
-        lines.append(
-            _wrapped(
-                "predictable: fraction of the cluster whose labels are predicted from the other "
-                f"samples; of all labels: {_figure(found.overall_predictability)}."
-            )
+            sentences.append(f"Not well separated from the others: {told}{more}.")
+        overall = np.average(predictable, weights=np.bincount(found.labels))
+        sentences.append(
+            "predictable: share of the cluster whose labels are predicted from the other samples; "
+            f"{overall:.2f} of all clustered samples. Predictability, a normalised mutual "
+            f"information: {found.predictability:.2f}."
         )
     if found.silhouette is not None:
-        lines.append(_wrapped("silhouette: 1 far from other clusters, 0 or less between them."))
-    return "\n".join(lines)
+        columns["silhouette"] = [shown_value(float(found.silhouette[k])) for k in shown]
+        sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
+    return Part(title, columns, sentences)
 
 
-def _between(found):
-    count = len(found.between)
+def _uncertain(found, rows):
+    count = len(found.uncertain)
     if count == 0:
-        return "Samples between two clusters: none with a margin below .1."
-    place = np.empty(found.n_samples, dtype=np.intp)
-    place[found.samples] = np.arange(len(found.samples))
-    shown = found.between[:ROWS]
-    rows = place[shown]
-    share = f"{100 * count / len(found.samples):.1f} % of them"
-    more = f", the {ROWS} closest" if count > ROWS else ""
-    table = _table(
-        {
-            "sample": [str(i) for i in shown],
-            "cluster": [str(found.clusters[k]) for k in found.labels[rows]],
-            "or": [str(found.clusters[k]) for k in found.other[rows]],
-            "margin": [_figure(x) for x in found.margin[rows]],
-        }
-    )
-    return "\n".join(
-        [
-            f"Samples between two clusters: {count} ({share}){more}",
-            table,
-            _wrapped(
-                "margin: 1 clearly in its cluster, 0 halfway to the other, negative nearer to it."
-            ),
-        ]
-    )
+        return Part("Least certain samples", {}, ["No sample is near another cluster."])
+    negative = counted(int((found.margin < 0).sum()), "sample")
+    title = f"Least certain samples: {count} ({100 * count / len(found.samples):.0f} %)"
+    return Part(
+        title + (f", the first {rows}" if count > rows else ""),
+        found.table(found.uncertain[:rows]).cells(),
+        ["margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
+         f"({negative})."],
+    )  # fmt: skip
 
 
 def _views(found):
-    lines, columns = ["Views"], {"view": [], "support": [], "": []}
-    for i, name in enumerate(found.view_names):
-        support = None if found.view_support is None else found.view_support[i]
-        remark = "excluded" if name in found.excluded_views else ""
-        if not remark and support is not None and support < WEAK_VIEW:
-            remark = "little support for these clusters"
-        columns["view"].append(str(name))
-        columns["support"].append("" if support is None else _figure(support))
-        columns[""].append(remark)
-    lines.append(_table(columns, left=("view", "")))
-    lines += [
-        _wrapped(f"{name} was excluded: {reason}." if isinstance(name, str) else
-                 f"View {name} was excluded: {reason}.")
-        for name, reason in found.excluded_views.items()
+    known = {"view": found.view_names, "features": found.view_features,
+             "samples without": found.view_missing, "support": found.view_support}  # fmt: skip
+    columns = {name: [shown_value(value) for value in np.array(values, dtype=object)]
+               for name, values in known.items() if values is not None and len(values)}  # fmt: skip
+    support = np.ones(len(found.view_names)) if found.view_support is None else found.view_support
+    columns[""] = [
+        "excluded" if name in found.excluded_views
+        else "little support for these clusters" if value < WEAK_VIEW else ""
+        for name, value in zip(found.view_names, support, strict=True)
     ]  # fmt: skip
+    sentences = [
+        f"{name if isinstance(name, str) else f'View {name}'} was excluded: {reason}."
+        for name, reason in found.excluded_views.items()
+    ]
     if found.view_support is not None:
-        lines.append(
-            _wrapped(
-                "support: agreement of the clusters with the view's own neighbors; about 0 for "
-                "noise, .3 to 1 for views that carry the clusters."
-            )
+        sentences.append(
+            "support: agreement of the clusters with the view's own neighbors; about 0 for noise, "
+            ".3 to 1 for views that carry the clusters."
         )
-    return "\n".join(lines)
+    return Part("Views", columns, sentences)
 
 
-def _choice(found):
-    lines = [_wrapped(line) for line in found.choices]
-    if found.candidates is not None:
-        table = found.candidates
-        shown = np.argsort(-table["predictability"], kind="stable")[:FEW]
-        columns = {
-            "graph": table["graph"][shown].tolist(),
-            "neighbors": [str(d) for d in table["n_neighbors"][shown]],
-            "components": [str(k) for k in table["n_components"][shown]],
-            "predictability": [_figure(J) for J in table["predictability"][shown]],
-        }
-        if found.agreement is not None:
-            columns["agreement"] = [_figure(x) for x in found.agreement[shown]]
-        lines += [
-            f"The {len(shown)} most predictable of {len(table['graph'])} labellings",
-            _table(columns, left=("graph",)),
-        ]
-    return "\n".join(["How the labels were chosen", *lines]) if lines else ""
+def _candidates(found):
+    table = found.candidates
+    shown = np.argsort(-table["predictability"], kind="stable")[:FEW]
+    columns = {
+        "graph": table["graph"][shown].tolist(),
+        "neighbors": [str(d) for d in table["n_neighbors"][shown]],
+        "components": [str(k) for k in table["n_components"][shown]],
+        "predictability": [shown_value(float(J)) for J in table["predictability"][shown]],
+    }
+    if found.agreement is not None:
+        columns["agreement"] = [shown_value(float(x)) for x in found.agreement[shown]]
+    title = f"The {len(shown)} most predictable of {len(table['graph'])} labellings"
+    return Part(title, columns, [])
 
 
 def counted(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _figure(value):
-    return "" if np.isnan(value) else f"{round(float(value), 2) + 0:.2f}"  # no -0.00
-
-
-def _wrapped(line):
-    return fill(line, WIDTH, initial_indent="  ", subsequent_indent="  ")
-
-
-def _table(columns, left=()):
-    """Columns of strings under their names, each as wide as it must be."""
-    lines = [""] * (1 + len(next(iter(columns.values()))))
-    for name, cells in columns.items():
-        cells = [name, *cells]
-        width = max(map(len, cells))
-        for k, cell in enumerate(cells):
-            lines[k] += "  " + (cell.ljust(width) if name in left else cell.rjust(width))
-    return "\n".join(line.rstrip() for line in lines)

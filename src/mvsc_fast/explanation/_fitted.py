@@ -1,0 +1,77 @@
+"""A fitted model together with the views that it was fitted on."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..views import named_views
+from ..views._columns import in_order
+from ..views._row_source import stored_rows
+
+
+class Fitted(NamedTuple):
+    """A clusterer and its views."""
+
+    model: object  # without the earlier steps of a pipeline
+    steps: list  # those steps
+    views: list | None  # None if they were not given, are not features, or are not in memory
+    names: list
+    columns: list  # names of the features of each view, or their indices
+    ids: np.ndarray  # names of the samples, or their indices
+
+
+def fitted_with(model, views):
+    """The `Fitted` of a model, or pipeline, and the views it was fitted on.
+
+    Raises
+    ------
+    NotFittedError
+        If the model is not fitted.
+    ValueError
+        If it has no ``labels_``, or the views are not those of `fit`.
+    """
+    check_is_fitted(model)
+    ids, steps = ids_of(views), []
+    if isinstance(model, Pipeline):
+        steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+        views = views if views is None or len(model) == 1 else model[:-1].transform(views)
+        model = model[-1]
+        check_is_fitted(model)
+    if not hasattr(model, "labels_"):
+        raise ValueError(f"{type(model).__name__} has no labels_ to explain")
+    n = len(model.labels_)
+    ids = np.arange(n) if ids is None else ids
+    affinity = getattr(model, "affinity", None)
+    precomputed = isinstance(affinity, str) and affinity == "precomputed"
+    if views is None or precomputed or stored_rows(views) is not None:
+        names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
+        return Fitted(model, steps, None, list(names), [], ids)
+    if hasattr(model, "view_names_in_"):
+        views = in_order(views, model.view_names_in_)
+    views, names, columns, _ = named_views(views, missing=True)
+    names = getattr(model, "view_names_in_", names)
+    if views[0].shape[0] != n:
+        raise ValueError(
+            f"the views have {views[0].shape[0]} samples, but the model was fitted on {n}: "
+            "pass the views of fit, in the same order"
+        )
+    n_features = [X.shape[1] for X in views]
+    expected = getattr(model, "n_features_per_view_", n_features)
+    if n_features != expected:
+        raise ValueError(
+            f"the views have {n_features} features, expected {expected}: pass the views of fit"
+        )
+    columns = [list(range(d)) if own is None else own
+               for own, d in zip(columns, n_features, strict=True)]  # fmt: skip
+    return Fitted(model, steps, views, list(names), columns, ids)
+
+
+def ids_of(views):
+    """Index of the first pandas frame among views, or None."""
+    if isinstance(views, Mapping):
+        views = list(views.values())
+    views = views if isinstance(views, (list, tuple)) else [views]
+    return next((np.asarray(X.index) for X in views if hasattr(X, "iloc")), None)

@@ -1,0 +1,90 @@
+"""A paragraph on a fit for the methods section of a publication."""
+
+import platform
+
+import numpy as np
+import scipy
+import sklearn
+
+from .. import __version__
+from ._text import counted
+
+CITATION = (
+    "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
+    "low-rank representation. IEEE Transactions on Circuits and Systems for Video Technology "
+    "31(12), 2021, doi:10.1109/TCSVT.2021.3055039"
+)
+CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
+NAMED_VIEWS = 12
+WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
+
+
+def methods_paragraph(found, model, steps):
+    """The paragraph of an `Explanation` of a model, after the ``steps`` of a pipeline."""
+    n = found.n_samples
+    sentences = [f"We clustered {n} samples{_described(found) if found.view_features else ''}."]
+    if found.n_incomplete:
+        sentences.append(f"{found.n_incomplete} samples lacked at least one view.")
+    processing = found.run.get("processing")
+    if steps:
+        processing = ", then ".join(" ".join(str(step).split()) for step in steps)
+    if processing:
+        sentences.append(f"Processing: {processing}.")
+    given = {name: value for name, value in model.get_params(deep=False).items()
+             if name not in WITHOUT_EFFECT
+             and (name in given_parameters(model) or name == "random_state")}  # fmt: skip
+    parameters = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    sentences.append(
+        f"{found.method} found {counted(len(found.clusters), 'cluster')} ({parameters}; other "
+        "parameters at their defaults)."
+    )
+    if found.counts is not None:
+        sentences.append(f"{suggestion(found.counts)}.")
+    if len(found.samples) < n:
+        sentences.append(
+            f"{len(found.samples)} samples were clustered, and the labels of the others predicted."
+        )
+    if found.excluded_views:
+        names = ", ".join(map(str, found.excluded_views))
+        sentences.append(f"Views excluded as uninformative: {names}.")
+    sentences.append(f"Software: {versions()}.")
+    if found.method in CITED_BY:
+        sentences.append(f"{found.method} {CITED_BY[found.method]} the method of {CITATION}.")
+    return " ".join(sentences)
+
+
+def _described(found):
+    names, sizes = found.view_names, found.view_features
+    if len(names) == 1:
+        return f" described by {sizes[0]} features"
+    told = [
+        f"{f'view {name}' if isinstance(name, int) else name} ({size} features)"
+        for name, size in zip(names, sizes, strict=True)
+    ]
+    if len(told) > NAMED_VIEWS:
+        told = [*told[:NAMED_VIEWS], "..."]
+    return f" described by {len(names)} views: {', '.join(told)}"
+
+
+def suggestion(counts):
+    """How the number of clusters was suggested, as a sentence without its period."""
+    others = ", ".join(map(str, counts.candidates[1:])) or "none"
+    return (
+        f"The number of clusters, {counts.n_clusters}, was suggested by suggest_n_clusters "
+        f"({counts.confidence} confidence; other candidates: {others})"
+    )
+
+
+def given_parameters(model):
+    """Names of the parameters of an estimator that are not at their defaults."""
+    defaults = type(model)().get_params(deep=False)
+    return [name for name, value in model.get_params(deep=False).items()
+            if repr(value) != repr(defaults[name]) or name == "n_clusters"]  # fmt: skip
+
+
+def versions():
+    """Versions of the packages that labels depend on."""
+    return (
+        f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )

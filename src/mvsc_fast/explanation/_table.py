@@ -1,0 +1,75 @@
+"""Tables of named columns, printed as text."""
+
+import numpy as np
+
+ROWS = 12  # of a list that may be long
+
+
+class Table(dict):
+    """Arrays of equal length by the name of their column; printing it shows a table.
+
+    Parameters
+    ----------
+    columns : dict of ndarray of shape (n_rows,)
+    shown : array-like of int, optional
+        The rows that are printed; by default the first twelve.
+    """
+
+    def __init__(self, columns, shown=None):
+        super().__init__(columns)
+        self._shown = range(min(ROWS, self.n_rows)) if shown is None else shown
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return len(next(iter(self.values())))
+
+    def cells(self, rows=slice(None)):
+        """Some rows as text, a list for each column."""
+        return {name: [shown_value(value) for value in column[rows].tolist()]
+                for name, column in self.items()}  # fmt: skip
+
+    def __repr__(self):
+        left = [name for name, column in self.items() if column.dtype.kind in "OUS"]
+        text = text_table(self.cells(np.asarray(self._shown, dtype=np.intp)), left)
+        more = self.n_rows - len(self._shown)
+        return f"{text}\n  ... {more} more rows" if more else text
+
+    def to_frame(self):
+        """Return the table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("data frames need pandas: pip install mvsc_fast[files]") from error
+        return pandas.DataFrame(dict(self))
+
+
+def text_table(columns, left=()):
+    """Columns of strings under their names, each as wide as it must be."""
+    lines = [""] * (1 + len(next(iter(columns.values()))))
+    for name, cells in columns.items():
+        cells = [name, *cells]
+        width = max(map(len, cells))
+        for k, cell in enumerate(cells):
+            lines[k] += "  " + (cell.ljust(width) if name in left else cell.rjust(width))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def shown_value(value):
+    """A cell as text: two decimals, more digits if a number would be shown as 0."""
+    if not isinstance(value, float):
+        return str(value)
+    if np.isnan(value):
+        return ""
+    small = 0 < abs(value) < 0.005
+    return f"{value:.1e}" if small else f"{round(value, 2) + 0:.2f}"  # no -0.00
