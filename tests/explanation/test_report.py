@@ -54,8 +54,8 @@ def read(path):
 def test_a_report_of_tlrr(views, tmp_path):
     model = TLRR(3, random_state=0).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model, views, notes=["<b> & said"]))
-    # four panels, before and after, embedding
-    assert page.tags.count("figure") == 7
+    # four panels, markers, before and after, embedding
+    assert page.tags.count("figure") == 8
     said = ["text", "image", "<b> & said", "n_neighbors", f"{model.gap_:.4g}", "NumPy"]
     for word in (*said, "90 samples in 3 clusters", "TLRR of mvsc_fast", "samples without"):
         assert word in words
@@ -70,7 +70,7 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     found = explain(model, noisy, counts=counts, ids=ids)
     path = write_report(tmp_path / "r.html", model, noisy, explanation=found, notes=["once"] * 2)
     page, words = read(path)
-    assert page.tags.count("figure") == 9
+    assert page.tags.count("figure") == 10
     assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
     assert "suggested, high confidence" in words and words.count("once") == 1
     assert found.methods_paragraph in words and words.count("doi:10.1109") == 1

@@ -10,6 +10,7 @@ import numpy as np
 from .. import __version__
 from ._explain import explain
 from ._fitted import fitted_with
+from ._markers import markers, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
@@ -18,6 +19,10 @@ from ._text import parts_of
 
 LISTED = 50  # clusters, and least certain samples
 DRAWN = 20_000  # samples of an embedding
+MARKERS = (
+    "Features whose values in a cluster differ most from those of all other samples. The clusters "
+    "were found from the same features, so this ranks features and tests nothing."
+)
 LEARNED = {
     "lam_": "lam",
     "n_iter_": "iterations",
@@ -30,7 +35,8 @@ LEARNED = {
 def write_report(path, model, views=None, *, explanation=None, notes=()):
     """Write a self-contained HTML report on a fitted model.
 
-    The report shows the sizes and the quality of the clusters, similarities before and after recovery, the embedding, the support of the views, how the labels
+    The report shows the sizes and the quality of the clusters, the features that set them apart,
+    similarities before and after recovery, the embedding, the support of the views, how the labels
     were chosen, what was done before the fit, parameters, versions, warnings, and a paragraph for
     the methods section of a publication.
 
@@ -70,6 +76,7 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
         _told(texts, "clusters", gallery(_panels(found))),
         _told(texts, "uncertain"),
+        _markers(model, views) if fit.views is not None and clusters > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(model, found))),
         _told(texts, "views"),
         _told(texts, "choices", gallery(_choices(model, found))),
@@ -96,6 +103,12 @@ def _told(texts, name, body=""):
     table = html_table(list(zip(*cells, strict=True)), [list(columns)])
     lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
     return section(title, "", table + lines + body)
+
+
+def _markers(model, views):
+    table = markers(model, views)
+    caption = "Standardised differences of the features that set each cluster apart"
+    return section("Markers", MARKERS, figure(lambda: plot_markers(table), "markers", caption))
 
 
 def _panels(found):

@@ -1,0 +1,173 @@
+"""Markers: the features that set each cluster apart from all other samples."""
+
+import numpy as np
+import scipy.sparse
+from scipy.stats import false_discovery_control, norm, rankdata
+from sklearn.utils import gen_batches
+
+from ..views._rows import dense, presence
+from ._fitted import fitted_with
+from ._plots import new_figure
+from ._table import Table
+
+ENTRIES = 2**22  # of a view that are ranked at once
+PRINTED = 3  # rows for each cluster
+MOST_ROWS = 40  # of the heat map
+LONG_NAME = 28  # letters
+LARGEST = 4.0  # effect that has a colour of its own
+
+
+def markers(model, views):
+    """Compare each feature in each cluster with the same feature in all other samples.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted clusterer with ``labels_``, or a pipeline that ends in one.
+    views : list or dict of array-like of shape (n_samples, n_features_i)
+        The views that the model, or the pipeline, was fitted on. The features of a pipeline are
+        those that its last step was fitted on. Samples that lack a view are ignored in it.
+
+    Returns
+    -------
+    Table
+        A row for each cluster and feature, sorted by cluster and then by significance, with the
+        columns
+
+        * ``cluster``, ``view``, ``feature``: the feature's name, or its index;
+        * ``effect``: standardised difference of means (Cohen's d with the pooled standard
+          deviation), positive if the feature is larger in the cluster;
+        * ``auc``: the probability that a sample of the cluster has a larger value than a sample of
+          another one (ties count one half), the area under the ROC curve;
+        * ``p``: two-sided Mann-Whitney test by its normal approximation, corrected for ties;
+        * ``q``: p corrected for the number of rows by the method of Benjamini & Hochberg (1995).
+
+        Values that cannot be computed are NaN. Printing it shows three rows for each cluster, and
+        ``to_frame()`` returns a data frame.
+
+    Raises
+    ------
+    ValueError
+        If the views are not those of `fit`, or there is only one cluster.
+
+    Notes
+    -----
+    **p and q rank features; they are not valid tests.** The clusters were found from the same
+    features, so even clusters of pure noise have features with small p. Test on other data, such as
+    features that the model was not fitted on.
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, datasets
+    >>> from mvsc_fast.explanation import markers
+    >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    >>> model = ConsensusTLRR(3, random_state=0).fit(views)
+    >>> list(markers(model, views))
+    ['cluster', 'view', 'feature', 'effect', 'auc', 'p', 'q']
+    """
+    fit = fitted_with(model, views)
+    if fit.views is None:
+        raise ValueError("markers are features: pass views in memory, not similarities")
+    clusters, labels = np.unique(fit.model.labels_, return_inverse=True)
+    c = len(clusters)
+    if c < 2:
+        raise ValueError("there is only one cluster: nothing sets it apart")
+    present = presence(fit.views)
+    parts = []
+    for i, X in enumerate(fit.views):
+        has = slice(None) if present is None else present[i]
+        parts += _compared(X[has], labels[has], c)
+    effect, auc, z = (np.hstack(part).ravel() for part in zip(*parts, strict=True))
+    p = np.minimum(2 * norm.sf(z), 1)
+    q = np.full_like(p, np.nan)
+    q[~np.isnan(p)] = false_discovery_control(p[~np.isnan(p)])
+    features = [feature for columns in fit.columns for feature in columns]
+    of_view = np.repeat(np.arange(len(fit.views)), [len(columns) for columns in fit.columns])
+    columns = {
+        "cluster": np.repeat(clusters, len(features)),
+        "view": np.tile(_array(fit.names)[of_view], c),
+        "feature": np.tile(_array(features), c),
+        "effect": effect,
+        "auc": auc,
+        "p": p,
+        "q": q,
+    }
+    cluster = np.repeat(np.arange(c), len(features))
+    order = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1), cluster))
+    first = np.arange(c)[:, None] * len(features) + np.arange(min(PRINTED, len(features)))
+    return Table({name: column[order] for name, column in columns.items()}, first.ravel())
+
+
+def _compared(X, labels, c):
+    """Yield effect, AUC and z of blocks of columns, each of shape (c, d)."""
+    n = len(labels)
+    member = (np.arange(c)[:, None] == labels).astype(float)
+    X = X.tocsc() if scipy.sparse.issparse(X) else X
+    own = member.sum(axis=1)[:, None]
+    others = n - own
+    for columns in gen_batches(X.shape[1], max(1, ENTRIES // n)):
+        block = dense(X[:, columns])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            block = block - block.mean(axis=0)
+            mean = member @ block / own  # that of the others is -mean * own / others
+            within = (block**2).sum(axis=0) - mean**2 * own * n / others
+            effect = mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
+            ranks = rankdata(block, axis=0) - (n + 1) / 2
+            above = member @ ranks  # U less its mean
+            # The sum of squared ranks includes the correction for ties.
+            deviation = np.sqrt(own * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
+            auc = 0.5 + above / (own * others)
+            z = np.maximum(np.abs(above) - 0.5, 0) / deviation
+        constant = np.ptp(block, axis=0) == 0
+        effect[:, constant] = z[:, constant] = 0
+        for value in (effect, auc, z):
+            value[(own == 0) | (others == 0) | np.isnan(value)] = np.nan
+        yield effect, auc, z
+
+
+def _array(names):
+    """Names as an array, of objects if they are not of one type."""
+    if len({type(name) for name in names}) == 1 and isinstance(names[0], (str, int)):
+        return np.array(names)
+    out = np.empty(len(names), dtype=object)
+    out[:] = names
+    return out
+
+
+def plot_markers(table, *, n_top=5, ax=None, title=None):
+    """Plot the effects of the first markers of each cluster as a heat map.
+
+    Parameters
+    ----------
+    table : Table
+        Result of `markers`.
+    n_top : int, default=5
+        Markers of each cluster; fewer if there are many clusters.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    clusters, first, column = np.unique(table["cluster"], return_index=True, return_inverse=True)
+    n_top = max(1, min(n_top, MOST_ROWS // len(clusters), table.n_rows // len(clusters)))
+    names = list(zip(table["view"].tolist(), table["feature"].tolist(), strict=True))
+    chosen = dict.fromkeys(names[i] for start in first for i in range(start, start + n_top))
+    place = {name: row for row, name in enumerate(chosen)}
+    image = np.full((len(place), len(clusters)), np.nan)
+    for name, k, effect in zip(names, column, table["effect"], strict=True):
+        if name in place:
+            image[place[name], k] = effect
+    ax = new_figure(4.8, 1.4 + 0.17 * len(place)) if ax is None else ax
+    known = np.abs(image[np.isfinite(image)])
+    top = min(max(known.max(initial=0), 1e-9), LARGEST)
+    shown = ax.imshow(image, cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto")
+    ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])
+    texts = [f"{feature} ({view})".replace("$", r"\$") for view, feature in place]
+    texts = [text if len(text) <= LONG_NAME else f"{text[: LONG_NAME - 3]}..." for text in texts]
+    ax.set_yticks(np.arange(len(place)), texts, fontsize="x-small")
+    ax.set(title=title, xlabel="cluster")
+    ax.figure.colorbar(shown, ax=ax, shrink=0.5, extend="both",
+                       label="standardised difference of means")  # fmt: skip
+    return ax

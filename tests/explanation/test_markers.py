@@ -1,0 +1,102 @@
+"""Markers agree with SciPy's tests, feature by feature, and are drawn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from scipy.stats import false_discovery_control, mannwhitneyu
+from sklearn.cluster import KMeans
+
+from mvsc_fast import TLRR, similarity
+from mvsc_fast.explanation import _markers, markers, plot_markers
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Counts with many ties in clusters 10 and 20, of which two features differ; a lacking row."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([10, 20, 30], [12, 20, 28]))
+    counts = rng.poisson(2, (60, 5)).astype(float)
+    counts[y == 10, 1] += 6
+    counts[:, 4] = 7
+    reals = rng.standard_normal((60, 3))
+    reals[y == 20, 0] -= 4
+    reals[7] = np.nan
+    model = KMeans(3, n_init=1, random_state=0).fit(counts)
+    model.labels_ = y
+    index = [f"id{i}" for i in range(60)]
+    frame = pd.DataFrame(reals, index=index, columns=["x", "y$", "z"])
+    return model, {"counts": pd.DataFrame(counts, index=index), "reals": frame}
+
+
+def test_every_row_agrees_with_scipy(data):
+    model, views = data
+    table = markers(model, views).to_frame()
+    assert table.shape == (3 * 8, 7) and not table.isna().any(axis=None)
+    for row in table.itertuples():
+        X = views[row.view]
+        x = X.iloc[:, row.feature] if row.view == "counts" else X[row.feature]
+        own = x[model.labels_ == row.cluster].dropna()
+        others = x[model.labels_ != row.cluster].dropna()
+        if x.nunique() == 1:
+            assert (row.effect, row.auc, row.p) == (0, 0.5, 1)
+            continue
+        test = mannwhitneyu(own, others, method="asymptotic")
+        assert row.p == pytest.approx(test.pvalue)
+        assert row.auc == pytest.approx(test.statistic / (len(own) * len(others)))
+        pooled = (own.var() * (len(own) - 1) + others.var() * (len(others) - 1)) / (
+            len(own) + len(others) - 2
+        )
+        assert row.effect == pytest.approx((own.mean() - others.mean()) / np.sqrt(pooled))
+    np.testing.assert_allclose(table["q"], false_discovery_control(table["p"]))
+
+
+def test_features_that_set_clusters_apart_are_first(data):
+    table = markers(*data)
+    first = np.unique(table["cluster"], return_index=True)[1]
+    assert table["cluster"][first].tolist() == [10, 20, 30]
+    assert table["feature"][first[:2]].tolist() == [1, "x"]
+    assert table["effect"][first[0]] > 2 and table["effect"][first[1]] < -2
+    lines = repr(table).splitlines()
+    assert len(lines) == 1 + 3 * 3 + 1 and lines[-1] == "  ... 15 more rows"
+
+
+def test_blocks_and_sparse_views_change_nothing(data, monkeypatch):
+    model, views = data
+    whole = markers(model, views)
+    monkeypatch.setattr(_markers, "ENTRIES", 120)
+    named = {"counts": scipy.sparse.csr_array(views["counts"].to_numpy()), "reals": views["reals"]}
+    parts = markers(model, named)
+    for name in ("effect", "auc", "p", "q"):
+        np.testing.assert_allclose(parts[name], whole[name])
+
+
+def test_a_cluster_without_a_view_is_unknown_there(data):
+    model, views = data
+    X = views["reals"].copy()
+    X[model.labels_ == 30] = np.nan
+    table = markers(model, {"counts": views["counts"], "reals": X}).to_frame()
+    unknown = table[(table["cluster"] == 30) & (table["view"] == "reals")]
+    assert unknown[["effect", "auc", "p", "q"]].isna().all(axis=None)
+    assert table["p"].notna().sum() == 24 - 3
+    plot_markers(markers(model, {"counts": views["counts"], "reals": X}))
+
+
+def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
+    table = markers(*data)
+    ax = plot_markers(table, n_top=1, title="a title")
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert names[:2] == ["1 (counts)", "x (reals)"] and ax.get_title() == "a title"
+    image = ax.images[0].get_array()
+    assert image.shape == (len(names), 3) and image[0].argmax() == 0 and image[1].argmin() == 1
+    assert any(r"y\$ (reals)" == text.get_text() for text in plot_markers(table).get_yticklabels())
+
+
+def test_what_has_no_markers_is_refused(data):
+    model, views = data
+    W = similarity.nearest_neighbors([views["counts"]], n_neighbors=10)
+    fitted = TLRR(2, affinity="precomputed", random_state=0).fit(W)
+    with pytest.raises(ValueError, match="markers are features: pass views in memory"):
+        markers(fitted, W)
+    with pytest.raises(ValueError, match="there is only one cluster"):
+        markers(KMeans(1).fit(views["counts"]), [views["counts"]])
