@@ -31,6 +31,7 @@ PUBLIC = {
     "mvsc_fast.datasets": ["load_handwritten", "make_multiview_subspaces"],
     "mvsc_fast.explanation": [
         "Explanation",
+        "Stability",
         "Table",
         "explain",
         "markers",
@@ -42,6 +43,8 @@ PUBLIC = {
         "plot_n_clusters",
         "plot_sensitivity",
         "plot_similarity",
+        "plot_stability",
+        "stability",
         "write_report",
     ],
     "mvsc_fast.judge": ["ClusterCounts", "label_predictability", "suggest_n_clusters"],

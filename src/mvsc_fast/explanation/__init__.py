@@ -1,4 +1,4 @@
-"""Explanation of a fitted model: statistics and markers of its clusters, plots and a report."""
+"""Explanation of a fitted model: statistics, markers and stability of its clusters, a report."""
 
 from ._explain import Explanation, explain
 from ._markers import markers, plot_markers
@@ -12,10 +12,12 @@ from ._plots import (
     plot_similarity,
 )
 from ._report import write_report
+from ._stability import Stability, plot_stability, stability
 from ._table import Table
 
 __all__ = [
     "Explanation",
+    "Stability",
     "Table",
     "explain",
     "markers",
@@ -27,5 +29,7 @@ __all__ = [
     "plot_n_clusters",
     "plot_sensitivity",
     "plot_similarity",
+    "plot_stability",
+    "stability",
     "write_report",
 ]

@@ -1,0 +1,227 @@
+"""Stability of clusters: what remains of them in subsamples."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._utils.validation import check_integer
+from ._fitted import ids_of
+from ._panels import name_clusters
+from ._plots import COLORS, new_figure
+from ._table import Table, text_table
+
+
+@dataclass(repr=False)
+class Stability:
+    """Result of `stability`; printing it shows the text.
+
+    Attributes
+    ----------
+    agreement : ndarray of shape (n_resamples,)
+        Adjusted Rand index of the labels of each subsample with those of all samples.
+    clusters : ndarray of shape (c,)
+        The labels of all samples that occur.
+    cluster_stability : ndarray of shape (c,)
+        For each cluster, the Jaccard index with the most similar cluster of a subsample, averaged
+        over the subsamples. Clusters above .85 are very stable, those below .6 are not (Hennig
+        2007).
+    sample_stability : ndarray of shape (n_samples,)
+        Share of the subsamples with the sample in which it is in its cluster, after clusters have
+        been matched one to one. NaN for a sample that no subsample contains.
+    labels : ndarray of shape (n_samples,)
+        The labels of all samples.
+    ids : ndarray of shape (n_samples,)
+        Index of the views that are data frames, or the indices of the samples.
+    fraction : float
+        Share of the samples in each subsample.
+    """
+
+    agreement: np.ndarray
+    clusters: np.ndarray
+    cluster_stability: np.ndarray
+    sample_stability: np.ndarray
+    labels: np.ndarray
+    ids: np.ndarray
+    fraction: float
+
+    def __str__(self):
+        sizes = [(self.labels == name).sum() for name in self.clusters]
+        text = (
+            f"Stability under {len(self.agreement)} subsamples of {100 * self.fraction:.0f} %\n"
+            f"  adjusted Rand index: {self.agreement.mean():.2f} on average, "
+            f"{self.agreement.min():.2f} at least\n"
+        )
+        columns = {
+            "cluster": [str(name) for name in self.clusters],
+            "samples": [str(size) for size in sizes],
+            "Jaccard": [f"{value:.2f}" for value in self.cluster_stability],
+        }
+        end = "  Jaccard: above .85 very stable, below .6 not stable."
+        return f"{text}{text_table(columns)}\n{end}"
+
+    __repr__ = __str__
+
+    def table(self):
+        """Cluster and stability of each sample, with its id.
+
+        Returns
+        -------
+        Table
+        """
+        return Table(
+            {"sample": self.ids, "cluster": self.labels, "stability": self.sample_stability}
+        )
+
+
+def stability(estimator, views, *, n_resamples=20, fraction=0.8, random_state=None, n_jobs=None):
+    """Cluster random subsamples, and compare their labels with those of all samples.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer with ``labels_``, or a pipeline that ends in one. If it is fitted, its labels
+        are those that subsamples are compared with; otherwise a clone is fitted on all samples. A
+        ``random_state`` of None is replaced by seeds.
+    views : list or dict of array-like of shape (n_samples, n_features_i), or table
+        What the estimator is fitted on; samples may lack views.
+    n_resamples : int, default=20
+        Number of subsamples.
+    fraction : float, default=0.8
+        Share of the samples in each subsample, which are drawn without replacement.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible results.
+    n_jobs : int, optional
+        Number of fits at a time, see `joblib.Parallel`. Results do not depend on it.
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid, or the estimator takes similarities.
+
+    References
+    ----------
+    Hennig: Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis
+    52(1), 2007.
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, datasets
+    >>> from mvsc_fast.explanation import stability
+    >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    >>> found = stability(ConsensusTLRR(3), views, n_resamples=2, random_state=0)
+    >>> found.sample_stability.shape
+    (90,)
+    """
+    n_resamples = check_integer(n_resamples, "n_resamples", 1)
+    if not isinstance(fraction, Real) or not 0 < fraction < 1:
+        raise ValueError(f"fraction must be between 0 and 1, got {fraction!r}")
+    last = _last(estimator)
+    if isinstance(getattr(last, "affinity", None), str) and last.affinity == "precomputed":
+        raise ValueError("subsamples are rows of views: the estimator takes similarities")
+    views = list(views) if isinstance(views, Iterator) else views
+    rng = check_random_state(random_state)
+    if not hasattr(last, "labels_"):
+        estimator = _seeded(estimator, rng).fit(views)
+        last = _last(estimator)
+    clusters, labels = np.unique(last.labels_, return_inverse=True)
+    n, c = len(labels), len(clusters)
+    m = round(fraction * n)
+    draws = [np.sort(rng.choice(n, m, replace=False)) for _ in range(n_resamples)]
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_labels_of)(_seeded(estimator, rng), _rows_of(views, rows)) for rows in draws
+    )
+    agreement, jaccard = np.empty(n_resamples), np.empty((n_resamples, c))
+    kept, drawn = np.zeros(n), np.zeros(n)
+    for r, (rows, own) in enumerate(zip(draws, found, strict=True)):
+        names, own = np.unique(own, return_inverse=True)
+        agreement[r] = adjusted_rand_score(labels[rows], own)
+        both = np.bincount(labels[rows] * len(names) + own, minlength=c * len(names))
+        both = both.reshape(c, -1)
+        sizes = both.sum(axis=1)
+        jaccard[r] = (both / (sizes[:, None] + both.sum(axis=0) - both)).max(axis=1)
+        jaccard[r, sizes == 0] = np.nan
+        partner = np.full(c, -1)
+        ours, theirs = linear_sum_assignment(both, maximize=True)
+        partner[ours] = theirs
+        kept[rows] += partner[labels[rows]] == own
+        drawn[rows] += 1
+    with np.errstate(invalid="ignore"):
+        kept = kept / drawn
+    ids = ids_of(views)
+    return Stability(
+        agreement=agreement,
+        clusters=clusters,
+        cluster_stability=np.nanmean(jaccard, axis=0),
+        sample_stability=kept,
+        labels=clusters[labels],
+        ids=np.arange(n) if ids is None else ids,
+        fraction=float(fraction),
+    )
+
+
+def _seeded(estimator, rng):
+    """A clone in which every ``random_state`` of None is an integer."""
+    estimator = clone(estimator)
+    unset = [name for name, value in estimator.get_params().items()
+             if value is None and name.split("__")[-1] == "random_state"]  # fmt: skip
+    return estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in sorted(unset)})
+
+
+def _labels_of(estimator, views):
+    """Labels of a subsample; the fit on all samples has given the warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(_last(estimator.fit(views)).labels_)
+
+
+def _last(estimator):
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _rows_of(views, rows):
+    """Some rows of views, or of a table, in the container they are in."""
+    if isinstance(views, Mapping):
+        return {name: _rows_of(X, rows) for name, X in views.items()}
+    if isinstance(views, (list, tuple)):
+        return [_rows_of(X, rows) for X in views]
+    return views.iloc[rows] if hasattr(views, "iloc") else views[rows]
+
+
+def plot_stability(found, *, ax=None, title=None):
+    """Plot the stability of each cluster as a bar, and of each sample as a point.
+
+    Parameters
+    ----------
+    found : Stability
+        Result of `stability`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    place = np.searchsorted(found.clusters, found.labels)
+    spread = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(place))) * [[1], [0.05]]
+    ax.bar(np.arange(len(found.clusters)), found.cluster_stability, color=COLORS[0],
+           label="clusters (mean best Jaccard)")  # fmt: skip
+    ax.plot(place + spread[0], found.sample_stability + spread[1], ".", ms=3, color=COLORS[3],
+            label="samples (share that stay)")  # fmt: skip
+    ax.set(title=title, ylabel=f"stability, {len(found.agreement)} subsamples", ylim=(0, 1.05))
+    ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
+    name_clusters(ax, found.clusters)
+    return ax
