@@ -100,3 +100,9 @@ def test_what_has_no_markers_is_refused(data):
         markers(fitted, W)
     with pytest.raises(ValueError, match="there is only one cluster"):
         markers(KMeans(1).fit(views["counts"]), [views["counts"]])
+
+
+def test_missing_cells_are_filled(data):
+    model, views = data
+    views = {**views, "counts": views["counts"].mask(np.eye(60, 5, dtype=bool))}
+    assert not np.isnan(markers(model, views)["effect"]).any()

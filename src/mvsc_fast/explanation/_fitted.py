@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..views import named_views
 from ..views._columns import in_order
+from ..views._missing import filled, mean_row
 from ..views._row_source import stored_rows
 
 
@@ -17,7 +18,9 @@ class Fitted(NamedTuple):
 
     model: object  # without the earlier steps of a pipeline
     steps: list  # those steps
-    views: list | None  # None if they were not given, are not features, or are not in memory
+    views: (
+        list | None
+    )  # missing cells filled; None if they were not given, are not features, or are not in memory
     names: list
     columns: list  # names of the features of each view, or their indices
     ids: np.ndarray  # names of the samples, or their indices
@@ -66,6 +69,7 @@ def fitted_with(model, views):
         )
     columns = [list(range(d)) if own is None else own
                for own, d in zip(columns, n_features, strict=True)]  # fmt: skip
+    views = [filled(X, mean_row(X)) for X in views]
     return Fitted(model, steps, views, list(names), columns, ids)
 
 
