@@ -38,7 +38,7 @@ def write_blas_int():
 class BuildExt(build_ext):
     def build_extensions(self):
         if self.compiler.compiler_type == "msvc":
-            optimise, openmp_flags = ["/O2"], (["/openmp"], [])
+            optimise, openmp_flags = ["/O2", "/std:c11"], (["/openmp"], [])
         else:
             optimise = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
             openmp_flags = (["-fopenmp"], ["-fopenmp"])

@@ -43,6 +43,23 @@ typedef struct {
 #undef REAL
 #undef NAME
 
+/* One name for both versions of a loop, by the type that a pointer has. */
+#define MVSC_OF(x, loop) _Generic((x), float *: loop##_f, const float *: loop##_f, default: loop##_d)
+#define mvsc_argument(w, ...) MVSC_OF(w, mvsc_argument)(w, __VA_ARGS__)
+#define mvsc_tube_argument(w, ...) MVSC_OF(w, mvsc_tube_argument)(w, __VA_ARGS__)
+#define mvsc_finite_maximum(x, ...) MVSC_OF(x, mvsc_finite_maximum)(x, __VA_ARGS__)
+#define mvsc_add_squares(x, ...) MVSC_OF(x, mvsc_add_squares)(x, __VA_ARGS__)
+#define mvsc_shrink_factors(x, ...) MVSC_OF(x, mvsc_shrink_factors)(x, __VA_ARGS__)
+#define mvsc_scale(x, ...) MVSC_OF(x, mvsc_scale)(x, __VA_ARGS__)
+#define mvsc_combine(weights, rows, v, stride, n, out) \
+    MVSC_OF(out, mvsc_combine)(weights, rows, v, stride, n, out)
+#define mvsc_ialm_update(w, ...) MVSC_OF(w, mvsc_ialm_update)(w, __VA_ARGS__)
+#define mvsc_progress(m, ...) MVSC_OF(m, mvsc_progress)(m, __VA_ARGS__)
+#define mvsc_extrapolate(p, ...) MVSC_OF(p, mvsc_extrapolate)(p, __VA_ARGS__)
+#define mvsc_trpca_update(w, ...) MVSC_OF(w, mvsc_trpca_update)(w, __VA_ARGS__)
+#define mvsc_misfit(w, ...) MVSC_OF(w, mvsc_misfit)(w, __VA_ARGS__)
+#define mvsc_snn_update(w, ...) MVSC_OF(w, mvsc_snn_update)(w, __VA_ARGS__)
+
 /* Upper triangle of gram += weight * rows rows^T for v rows of n entries, `stride` apart. */
 MVSC_CLONES static void mvsc_add_gram(
     const double *MVSC_RESTRICT rows, ptrdiff_t v, ptrdiff_t stride, ptrdiff_t n, double weight,

@@ -213,7 +213,7 @@ cdef void snn_tile(
         for i in range(v):
             at = i * square + tile + j * n
             loops.misfit(w + at, e + at, y3 + at, 1.0 / snn.mu_next, columns, argument + i * TILE)
-        loops.mvsc_add_gram(argument, v, TILE, columns, 1.0 if j_first == k_first else 2.0, gram)
+        loops.add_gram(argument, v, TILE, columns, 1.0 if j_first == k_first else 2.0, gram)
 
 
 cdef double snn_sweep(
