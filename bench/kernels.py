@@ -6,7 +6,7 @@ Usage: python bench/kernels.py
 import argparse
 
 import numpy as np
-from timing import ROOT, limit_threads, median_seconds, print_table
+from timing import limit_threads, median_seconds, print_table
 
 from mvsc_fast import _kernels
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
@@ -33,17 +33,10 @@ def copy_rate(nbytes, n_threads):
     return n_threads * 2 * source.nbytes / seconds / 1e9
 
 
-def passes(core_parts, v, n, dtype):
+def passes(v, n, dtype):
     """(name, function, bytes moved) of every sweep over whole tensors."""
     W = random_symmetric(v, n).astype(dtype)
-    L, E, Y1, Y2, X = (np.zeros_like(W) + dtype(0.1 * k) for k in range(5))
     size = W.nbytes
-    arguments = {"omega2": 0.5, "alpha": 9.0, "lam": 15.0, "mu": 1.0, "mu_next": 1.1}
-    yield (
-        "ialm_pass",
-        lambda k: core_parts.ialm_pass(W, L, E, Y1, Y2, X, **arguments, n_threads=k),
-        10 * size,
-    )
     yield "tube_shrink", lambda k: _kernels.tube_shrink(W, 1e-9, k), 2 * size
     yield "slice_shrink", lambda k: _kernels.slice_shrink(W, 1e-3, k), 2 * size
 
@@ -76,15 +69,12 @@ def print_prediction():
 
 
 def main():
-    import extensions  # of the tests, which timing has put on the path
-
-    core_parts = extensions.build(ROOT / "tests" / "core_parts", ROOT / "build")
     rows = []
     for v, n in ((3, 640), (3, 2000), (6, 2000)):
         for n_threads in (1, 2):
             with limit_threads(n_threads):
                 for dtype in (np.float64, np.float32):
-                    for name, function, nbytes in passes(core_parts, v, n, dtype):
+                    for name, function, nbytes in passes(v, n, dtype):
                         seconds, _ = median_seconds(lambda: function(n_threads), 7)  # noqa: B023
                         rate, copy = nbytes / seconds / 1e9, copy_rate(nbytes, n_threads)
                         rows.append([name, v, n, np.dtype(dtype).name, n_threads, f"{rate:.1f}",

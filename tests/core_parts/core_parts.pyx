@@ -3,9 +3,6 @@
 from cython cimport floating
 
 from mvsc_fast.core.api cimport mvsc_tlrr_blocks
-from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
-from mvsc_fast.core.ialm cimport Rows, lay_out_rows, make_step, sweep
-from mvsc_fast.core.loops cimport IalmStep
 from mvsc_fast.core.partial cimport (
     SMALLEST,
     Subspace,
@@ -24,8 +21,6 @@ from mvsc_fast.core.screening cimport (
 )
 
 import numpy as np
-
-from mvsc_fast._kernels import check_status
 
 PARTIAL_MINIMUM = SMALLEST
 
@@ -115,50 +110,3 @@ def _shrink_one(state, floating[:, ::1] A, Py_ssize_t i, double t):
     rank = partial_shrink(&A[0, 0], n, t, &subspace, &work[0])
     state.sizes[i], state.ranks[i] = subspace.size, subspace.rank
     return rank
-
-
-def ialm_pass(
-    const floating[:, :, ::1] W,
-    floating[:, :, ::1] L,
-    floating[:, :, ::1] E,
-    floating[:, :, ::1] Y1,
-    floating[:, :, ::1] Y2,
-    floating[:, :, ::1] X,
-    *,
-    double omega2,
-    double alpha,
-    double lam,
-    double mu,
-    double mu_next,
-    int n_threads=1,
-):
-    """Everything of one published TLRR iteration but the frontal step, in one sweep over memory.
-
-    On entry X holds the frontal block L1; the pass computes the slice block L2 and the tube block
-    L3, then L, E, the residual, the multipliers Y1 and Y2, and leaves in X the argument
-    ``(W + L - E + Y1 / mu_next) / 2`` of the next frontal step. All arrays have shape (v, m, n);
-    all but W change in place.
-
-    Returns
-    -------
-    residual : float
-        Largest entry of ``|W - L_k - E|`` and ``|L - L_k|`` over the three blocks.
-    rank : int
-        Sum over the rows of the ranks of their L2 slices.
-    kept : int
-        Number of non-zero tubes of L3.
-    """
-    cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2]
-    cdef IalmStep step = make_step(omega2, alpha, lam, mu, mu_next)
-    cdef Arena arena = counting_arena()
-    cdef Rows rows
-    cdef double residual
-    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
-    cdef char[::1] memory = np.empty(workspace_bytes(&arena), dtype=np.int8)
-    arena = arena_at(&memory[0])
-    lay_out_rows(&arena, v, m, n, sizeof(floating), n_threads, &rows)
-    with nogil:
-        residual = sweep(&W[0, 0, 0], &L[0, 0, 0], &E[0, 0, 0], &Y1[0, 0, 0], &Y2[0, 0, 0],
-                         &X[0, 0, 0], v, m, n, &step, n_threads, &rows)
-    check_status([rows.info[j] for j in range(m)], "row slice")
-    return (residual, sum(rows.rank[j] for j in range(m)), sum(rows.kept[j] for j in range(m)))

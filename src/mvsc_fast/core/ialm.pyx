@@ -45,10 +45,8 @@ cdef int ialm_row(
     Py_ssize_t v,
     Py_ssize_t n,
     const loops.IalmStep *step,
-    double *work,
+    double *work,           # row_size(v, n)
     floating *residual,     # INOUT CHUNK running maxima
-    Py_ssize_t *rank,       # OUT   of L2
-    Py_ssize_t *kept,       # OUT   tubes of L3 that are not zero
 ) noexcept nogil:
     """One iteration on row j but for its frontal step; LAPACK's info.
 
@@ -64,16 +62,15 @@ cdef int ialm_row(
     cdef floating *factor = <floating *> (scratch + row_lwork(v, n))    # of tube k
     cdef floating *l2 = factor + CHUNK
     cdef floating *a3 = l2 + CHUNK                  # v x CHUNK
-    cdef Py_ssize_t i, at, width
+    cdef Py_ssize_t i, at, width, rank
     cdef int info
 
     for i in range(v):
         loops.argument(w[i], l[i], e[i], y2[i], 1.0 / step.mu, n, rows + i * n)
-    info = row_operator(rows, v, n, step.slice_threshold, SHRINK, mapper, scratch, rank)
+    info = row_operator(rows, v, n, step.slice_threshold, SHRINK, mapper, scratch, &rank)
     if info != 0:
         return info
 
-    kept[0] = 0
     at = 0
     while at < n:
         width = min(<Py_ssize_t> CHUNK, n - at)
@@ -81,7 +78,7 @@ cdef int ialm_row(
         for i in range(v):
             loops.tube_argument(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, step,
                                 width, a3 + i * CHUNK, factor)
-        kept[0] += loops.shrink_factors(factor, width, step.tube_threshold)
+        loops.shrink_factors(factor, width, step.tube_threshold)
         for i in range(v):
             loops.combine(mapper + i * v, rows + at, v, n, width, l2)
             loops.ialm_update(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, x[i] + at,
@@ -95,67 +92,42 @@ cdef Py_ssize_t row_size(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     return v * n + v * v + (v + 2) * CHUNK + row_lwork(v, n)
 
 
-cdef void lay_out_rows(Arena *arena, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, size_t itemsize,
-                       int n_threads, Rows *rows) noexcept nogil:
-    """Scratch memory of a sweep over m rows of v views with n entries."""
-    rows.work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
-    rows.residual = take(arena, <double> n_threads * CHUNK, itemsize)
-    rows.pointers = <void **> take(arena, <double> n_threads * 6 * v, sizeof(void *))
-    rows.rank = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
-    rows.kept = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
-    rows.info = <int *> take(arena, m, sizeof(int))
-    rows.sums = <double *> take(arena, 2.0 * m, sizeof(double))
-
-
 cdef double sweep(
     const floating *W,
     floating *L,
-    floating *E,
-    floating *Y1,
-    floating *Y2,
-    floating *X,
     Py_ssize_t v,
-    Py_ssize_t m,
     Py_ssize_t n,
     const loops.IalmStep *step,
     int n_threads,
-    Rows *memory,
+    IalmMemory *memory,
 ) noexcept nogil:
-    """One iteration but its frontal step (see ialm_pass); returns the residual."""
+    """One iteration but its frontal step, whose result is in X; returns the residual.
+
+    Writes L, E, Y_1 and Y_2, and the next argument of the frontal step to X.
+    """
     cdef Py_ssize_t j, i, at, size = row_size(v, n)
     cdef floating *residual = <floating *> memory.residual
     cdef floating **rows
     cdef double largest = 0.0
     cdef int thread
     memset(residual, 0, n_threads * CHUNK * sizeof(floating))
-    for j in prange(m, num_threads=n_threads, schedule="static"):
+    for j in prange(n, num_threads=n_threads, schedule="static"):
         thread = omp_get_thread_num()
         rows = <floating **> (memory.pointers + thread * 6 * v)
         for i in range(v):
-            at = (i * m + j) * n
+            at = (i * n + j) * n
             rows[i] = <floating *> (W + at)
             rows[v + i] = L + at
-            rows[2 * v + i] = E + at
-            rows[3 * v + i] = Y1 + at
-            rows[4 * v + i] = Y2 + at
-            rows[5 * v + i] = X + at
-        memory.info[j] = ialm_row(
+            rows[2 * v + i] = <floating *> memory.E + at
+            rows[3 * v + i] = <floating *> memory.Y1 + at
+            rows[4 * v + i] = <floating *> memory.Y2 + at
+            rows[5 * v + i] = <floating *> memory.X + at
+        memory.row_info[j] = ialm_row(
             <const floating **> rows, rows + v, rows + 2 * v, rows + 3 * v, rows + 4 * v,
-            rows + 5 * v, v, n, step, memory.work + thread * size, residual + thread * CHUNK,
-            &memory.rank[j], &memory.kept[j])
+            rows + 5 * v, v, n, step, memory.work + thread * size, residual + thread * CHUNK)
     for at in range(n_threads * CHUNK):
         largest = fmax(largest, residual[at])
     return largest
-
-
-cdef loops.IalmStep make_step(double omega2, double alpha, double lam, double mu,
-                              double mu_next) noexcept nogil:
-    """Thresholds and penalties of one iteration."""
-    cdef loops.IalmStep step
-    step.mu, step.mu_next, step.lam = mu, mu_next, lam
-    step.slice_threshold = omega2 / (2.0 * mu)
-    step.tube_threshold = omega2 * alpha / (2.0 * mu)
-    return step
 
 
 # ------------------------------------------------------------------ solver
@@ -187,7 +159,11 @@ cdef void lay_out_ialm(
     memory.subspaces = <Subspace *> take(arena, v, sizeof(Subspace))
     memory.rank = <Py_ssize_t *> take(arena, v, sizeof(Py_ssize_t))
     memory.info = <int *> take(arena, v, sizeof(int))
-    lay_out_rows(arena, v, n, n, itemsize, n_threads, &memory.rows)
+    memory.work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
+    memory.residual = take(arena, <double> n_threads * CHUNK, itemsize)
+    memory.pointers = <void **> take(arena, <double> n_threads * 6 * v, sizeof(void *))
+    memory.row_info = <int *> take(arena, n, sizeof(int))
+    memory.sums = <double *> take(arena, 2.0 * n, sizeof(double))
 
 
 cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int slices,
@@ -219,9 +195,9 @@ cdef struct Norms:
     double entry                # largest entry
 
 
-cdef void measure_rows(const floating *W, Py_ssize_t v, Py_ssize_t n, int n_threads, Rows *memory,
-                       Norms *norms) noexcept nogil:
-    """The norms of the row slices and tubes of W; ``memory.info`` has LAPACK's of every row."""
+cdef void measure_rows(const floating *W, Py_ssize_t v, Py_ssize_t n, int n_threads,
+                       IalmMemory *memory, Norms *norms) noexcept nogil:
+    """The norms of the row slices and tubes of W; ``memory.row_info`` has LAPACK's of every row."""
     cdef Py_ssize_t j, i, k, size = row_size(v, n)
     cdef double *rows
     cdef double *basis
@@ -239,7 +215,7 @@ cdef void measure_rows(const floating *W, Py_ssize_t v, Py_ssize_t n, int n_thre
                 squared = squared + rows[i * n + k] * rows[i * n + k]
             largest = fmax(largest, squared)
         memory.sums[n + j] = largest
-        memory.info[j] = row_basis(rows, v, n, basis, basis + v * v)
+        memory.row_info[j] = row_basis(rows, v, n, basis, basis + v * v)
         memory.sums[j] = basis[v * v + v - 1]       # the largest eigenvalue of the Gram matrix
     norms.row = norms.tube = 0.0
     for j in range(n):
@@ -266,8 +242,8 @@ cdef int measure(const floating *W, Py_ssize_t v, Py_ssize_t n, double lam, int 
     norms.spectral = 0.0
     for k in range(v * n):
         norms.spectral = fmax(norms.spectral, fabs(<double> spectrum[k]))
-    measure_rows(W, v, n, n_threads, &memory.rows, norms)
-    if failed(memory.rows.info, n, &result.lapack_info, &result.failed_row):
+    measure_rows(W, v, n, n_threads, memory, norms)
+    if failed(memory.row_info, n, &result.lapack_info, &result.failed_row):
         return MVSC_NO_CONVERGENCE
     loops.finite_maximum(W, v * n * n, &norms.entry)
     if not 1e-300 < lam * fmax(norms.entry, 1.0) < 1e150:
@@ -366,10 +342,11 @@ cdef int ialm_solve(
         result.eigen_seconds += seconds() - before
         if failed(memory.info, v, &result.lapack_info, &result.failed_view):
             return MVSC_NO_CONVERGENCE
-        step = make_step(1.0 - options.omega1, options.alpha, lam, mu,
-                         min(options.rho * mu, options.mu_max))
-        state.residual = sweep(W, L, E, Y1, Y2, X, v, n, n, &step, n_threads, &memory.rows)
-        if failed(memory.rows.info, n, &result.lapack_info, &result.failed_row):
+        step.mu, step.mu_next, step.lam = mu, min(options.rho * mu, options.mu_max), lam
+        step.slice_threshold = (1.0 - options.omega1) / (2.0 * mu)
+        step.tube_threshold = (1.0 - options.omega1) * options.alpha / (2.0 * mu)
+        state.residual = sweep(W, L, v, n, &step, n_threads, &memory)
+        if failed(memory.row_info, n, &result.lapack_info, &result.failed_row):
             return MVSC_NO_CONVERGENCE
         state.mu = mu
         end_iteration(watch, options, &state, result)
