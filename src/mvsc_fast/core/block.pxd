@@ -64,14 +64,6 @@ cdef struct Block:
     bint certified              # the gap is that of the current L
 
 
-cdef void lay_out_sweeps(
-    Arena *arena,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    int n_threads,
-    Block *block,
-) noexcept nogil
-cdef double total(const double *sums, Py_ssize_t count) noexcept nogil
 cdef void lay_out_block(
     Arena *arena,
     Py_ssize_t v,

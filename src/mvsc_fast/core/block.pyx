@@ -27,24 +27,6 @@ cdef Py_ssize_t tube_size(Py_ssize_t v) noexcept nogil:
     return v + 8
 
 
-cdef void lay_out_sweeps(
-    Arena *arena,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    int n_threads,              # that work on it
-    Block *block,               # OUT  v, pattern.n, threads, root, and the pointers to scratch
-) noexcept nogil:
-    """What sweeps over the rows of a block of n samples need besides its tensors."""
-    block.v, block.n_threads = v, n_threads
-    block.pattern.n = n
-    block.root = <double *> take(arena, n, sizeof(double))
-    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
-    block.info = <int *> take(arena, max(v, n), sizeof(int))
-    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
-    block.tubes = <double *> take(arena, <double> n_threads * tube_size(v), sizeof(double))
-    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
-
-
 cdef void lay_out_block(
     Arena *arena,
     Py_ssize_t v,
@@ -57,6 +39,7 @@ cdef void lay_out_block(
     """Memory of a block of n samples: seven tensors on its pattern and three dense ones."""
     cdef double values = <double> v * n_tubes, size = <double> v * n * n
     cdef int k
+    block.v, block.n_threads, block.pattern.n = v, n_threads, n
     block.slices = frontal_threads(v, n_threads)
     block.pattern.indptr = <Py_ssize_t *> take(arena, n + 1, sizeof(Py_ssize_t))
     block.pattern.cursor = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
@@ -75,7 +58,12 @@ cdef void lay_out_block(
     block.numbers = take(arena, <double> block.slices * symmetric_lwork(n), itemsize)
     block.integers = <long long *> take(arena, <double> block.slices * symmetric_liwork(n), 8)
     block.spectrum = take(arena, <double> v * n, itemsize)
-    lay_out_sweeps(arena, v, n, n_threads, block)
+    block.root = <double *> take(arena, n, sizeof(double))
+    block.rank = <Py_ssize_t *> take(arena, max(v, n), sizeof(Py_ssize_t))
+    block.info = <int *> take(arena, max(v, n), sizeof(int))
+    block.row_work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
+    block.tubes = <double *> take(arena, <double> n_threads * tube_size(v), sizeof(double))
+    block.sums = <double *> take(arena, 2.0 * v * n, sizeof(double))
 
 
 cdef double primal(
@@ -87,7 +75,7 @@ cdef double primal(
 ) noexcept nogil:
     """``L <- T_tau(W - (P + sym(Q)) / (2 lam))``; returns the dual value.
 
-    W, Q and L are given on the pattern, v x nnz, and P as v x n x n, or NULL: 0. The thresholds of
+    W, Q and L are given on the pattern, v x nnz, and P as v x n x n. The thresholds of
     the tubes are ``tau sqrt(m_j m_k)``. ``block.norm_squared`` becomes ``||L||_F^2``, and
     ``block.inner`` <P, L>.
     """
@@ -110,7 +98,7 @@ cdef double primal(
             tau = block.tau * (root[j] * root[indices[e]])
             length = 0.0
             for i in range(v):
-                p = 0.0 if P == NULL else P[i * square + at]
+                p = P[i * square + at]
                 t[i] = W[i * nnz + e] - scale * (
                     p + 0.5 * (Q[i * nnz + e] + Q[i * nnz + mirror[e]]))
                 length = length + t[i] * t[i]
@@ -123,8 +111,7 @@ cdef double primal(
                 entry = factor * t[i]
                 L[i * nnz + e] = <floating> entry
                 squared = squared + entry * entry
-                if P != NULL:
-                    inner = inner + entry * P[i * square + at]
+                inner = inner + entry * P[i * square + at]
         block.sums[j] = squared
         block.sums[n + j] = inner
     block.norm_squared = total(block.sums, n)

@@ -21,8 +21,6 @@ cdef struct DualMemory:
     size_t slot_bytes           # of it for every thread that solves small ones
 
 
-cdef double eigen_rounding(Py_ssize_t n, bint single) noexcept nogil
-
 cdef void lay_out_dual(
     Arena *arena,
     Py_ssize_t v,
