@@ -34,16 +34,11 @@ from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_byt
 from mvsc_fast.core.predict cimport predict
 
 # Proximal maps of whole tensors, C-contiguous of shape (v, m, n)
-from mvsc_fast._kernels cimport (
-    CHUNK,
-    CLIP,
+from mvsc_fast.core.loops cimport CHUNK
+from mvsc_fast.core.rows cimport CLIP, SHRINK, Spectral, slice_lwork, slice_map, tube_map
+from mvsc_fast.core.symmetric cimport (
     MAX_SLICE,
-    SHRINK,
-    Spectral,
-    slice_lwork,
-    slice_map,
     symmetric_liwork,
     symmetric_lwork,
     symmetric_maps,
-    tube_map,
 )

@@ -9,25 +9,15 @@ from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy, memset
 
 cimport mvsc_fast.core.loops as loops
-from mvsc_fast._kernels cimport (
-    CHUNK,
-    CLIP,
-    MAX_SLICE,
-    SHRINK,
-    Spectral,
-    slice_lwork,
-    slice_map,
-    symmetric_liwork,
-    symmetric_lwork,
-    symmetric_maps,
-    tube_map,
-)
 from mvsc_fast.core.api cimport *
-from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
+from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 from mvsc_fast.core.lapack cimport gesvd_lwork
 from mvsc_fast.core.loops cimport TILE
 from mvsc_fast.core.predict cimport predict as core_predict
+from mvsc_fast.core.prox cimport is_symmetric, prox_counts
+from mvsc_fast.core.prox cimport prox as core_prox
 from mvsc_fast.core.screening cimport Source
+from mvsc_fast.core.symmetric cimport MAX_SLICE
 from mvsc_fast.core.tlrr cimport dense_source
 from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
 from mvsc_fast.core.tlrr cimport tlrr_solve as core_solve
@@ -42,27 +32,28 @@ cdef enum:
     MAX_ROW = 2147483647
 
 
+cdef extern from *:
+    """
+    static const char *const mvsc_messages[] = {
+        "success",
+        "a null pointer, wrong size field, negative or non-finite number, unknown code, or memory "
+        "that overlaps",
+        "slices must be square, m == n, and L of the shape and type of W; n_features and d of a "
+        "predictor are equal without a factor",
+        "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1",
+        "there are NaN or infinite entries, or rows that lack all views",
+        "the workspace has fewer bytes than the size query asks for",
+        "LAPACK did not converge on a slice; the tensor is unusable",
+        "the slices of W are not exactly symmetric: average them with their transposes",
+        "W, its squares, lam times W or the weights leave the range of numbers: rescale them",
+    };
+    """
+    const char *const *mvsc_messages
+
+
 cdef const char *strerror(int status) noexcept nogil:
-    if status == MVSC_OK:
-        return "success"
-    if status == MVSC_BAD_ARGUMENT:
-        return ("a null pointer, wrong size field, negative or non-finite number, unknown code, or "
-                "memory that overlaps")
-    if status == MVSC_BAD_SHAPE:
-        return ("slices must be square, m == n, and L of the shape and type of W; n_features and d "
-                "of a predictor are equal without a factor")
-    if status == MVSC_TOO_LARGE:
-        return "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1"
-    if status == MVSC_NOT_FINITE:
-        return "there are NaN or infinite entries, or rows that lack all views"
-    if status == MVSC_SMALL_WORKSPACE:
-        return "the workspace has fewer bytes than the size query asks for"
-    if status == MVSC_NO_CONVERGENCE:
-        return "LAPACK did not converge on a slice; the tensor is unusable"
-    if status == MVSC_NOT_SYMMETRIC:
-        return "the slices of W are not exactly symmetric: average them with their transposes"
-    if status == MVSC_OUT_OF_RANGE:
-        return "W, its squares, lam times W or the weights leave the range of numbers: rescale them"
+    if 0 <= status <= MVSC_OUT_OF_RANGE:
+        return mvsc_messages[status]
     return "unknown status"
 
 
@@ -143,23 +134,6 @@ cdef double bytes_of(const mvsc_tensor *tensor) noexcept nogil:
 
 # ------------------------------------------------------------------ proximal maps
 
-cdef struct Parts:
-    # Of the workspace of a proximal map.
-    void *numbers               # LAPACK's and copies
-    long long *integers
-    void *spectrum              # eigenvalues
-    Py_ssize_t *ranks
-    int *codes
-
-
-cdef bint is_symmetric(int kind) noexcept nogil:
-    return kind == MVSC_SYMMETRIC_SHRINK or kind == MVSC_SYMMETRIC_CLIP
-
-
-cdef bint is_slice(int kind) noexcept nogil:
-    return kind == MVSC_SLICE_SHRINK or kind == MVSC_SLICE_CLIP
-
-
 cdef int read_tensor(const mvsc_tensor *given, mvsc_tensor *tensor) noexcept nogil:
     """Read a caller's struct, and check everything but the data."""
     if not read_struct(given, LEAST_TENSOR, sizeof(mvsc_tensor), tensor):
@@ -178,13 +152,21 @@ cdef size_t itemsize_of(const mvsc_tensor *tensor) noexcept nogil:
     return sizeof(float) if tensor.dtype == MVSC_FLOAT32 else sizeof(double)
 
 
+cdef bint is_finite(const mvsc_tensor *tensor) noexcept nogil:
+    cdef Py_ssize_t count = tensor.v * tensor.m * tensor.n
+    cdef double largest
+    if tensor.dtype == MVSC_FLOAT32:
+        return loops.finite_maximum(<const float *> tensor.data, count, &largest)
+    return loops.finite_maximum(<const double *> tensor.data, count, &largest)
+
+
 cdef int read_prox(int kind, const mvsc_tensor *given, int n_threads,
                    mvsc_tensor *tensor) noexcept nogil:
     """Read the tensor, and check everything but its data."""
     cdef int status = read_tensor(given, tensor)
     if not 1 <= n_threads <= MAX_THREADS:
         return MVSC_BAD_ARGUMENT
-    if kind != MVSC_TUBE_SHRINK and not is_slice(kind) and not is_symmetric(kind):
+    if not MVSC_TUBE_SHRINK <= kind <= MVSC_SYMMETRIC_CLIP:
         return MVSC_BAD_ARGUMENT
     if status != MVSC_OK:
         return status
@@ -195,88 +177,37 @@ cdef int read_prox(int kind, const mvsc_tensor *given, int n_threads,
     return MVSC_OK
 
 
-cdef int lay_out(int kind, const mvsc_tensor *tensor, int n_threads, Arena *arena,
-                 Parts *parts) noexcept nogil:
-    """Lay out the workspace of a map."""
-    cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n
-    cdef size_t itemsize = itemsize_of(tensor)
-    if kind == MVSC_TUBE_SHRINK:
-        parts.numbers = take(arena, <double> n_threads * CHUNK, itemsize)
-    elif is_slice(kind):
-        parts.numbers = take(arena, <double> n_threads * slice_lwork(v, n), sizeof(double))
-        parts.ranks = <Py_ssize_t *> take(arena, m, sizeof(Py_ssize_t))
-        parts.codes = <int *> take(arena, m, sizeof(int))
-    else:
-        n_threads = <int> max(1, min(<Py_ssize_t> n_threads, v))
-        parts.numbers = take(arena, <double> n_threads * symmetric_lwork(n), itemsize)
-        parts.integers = <long long *> take(arena, <double> n_threads * symmetric_liwork(n), 8)
-        parts.spectrum = take(arena, <double> v * n, itemsize)
-        parts.ranks = <Py_ssize_t *> take(arena, v, sizeof(Py_ssize_t))
-        parts.codes = <int *> take(arena, v, sizeof(int))
-    return MVSC_TOO_LARGE if arena.overflow else MVSC_OK
+cdef int apply(int kind, const mvsc_tensor *tensor, double t, int n_threads, Arena *arena,
+               Py_ssize_t *counts) noexcept nogil:
+    """As core_prox."""
+    cdef int info
+    cdef Py_ssize_t index
+    return core_prox(kind, tensor.dtype == MVSC_FLOAT32, tensor.data, tensor.v, tensor.m, tensor.n,
+                     t, n_threads, arena, counts, &info, &index)
 
 
 cdef int prox_workspace_size(int kind, const mvsc_tensor *given, int n_threads,
                              size_t *bytes) noexcept nogil:
     cdef Arena arena = counting_arena()
-    cdef Parts parts
     cdef mvsc_tensor tensor
     cdef int status = read_prox(kind, given, n_threads, &tensor)
     if bytes == NULL:
         return MVSC_BAD_ARGUMENT
     if status == MVSC_OK:
-        status = lay_out(kind, &tensor, n_threads, &arena, &parts)
+        status = apply(kind, &tensor, 0.0, n_threads, &arena, NULL)
     bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
     return status
 
 
-cdef int apply(int kind, floating *data, const mvsc_tensor *tensor, double t, int n_threads,
-               Parts *parts, Py_ssize_t *counts) noexcept nogil:
-    cdef Py_ssize_t v = tensor.v, m = tensor.m, n = tensor.n, j, kept, length
-    cdef Spectral spectral = SHRINK
-    cdef double largest
-    if not loops.finite_maximum(data, v * m * n, &largest):
-        return MVSC_NOT_FINITE
-    if kind == MVSC_TUBE_SHRINK:
-        kept = tube_map(data, v, m, n, t, n_threads, <floating *> parts.numbers)
-        if counts != NULL:
-            counts[0] = kept
-        return MVSC_OK
-    if kind == MVSC_SLICE_CLIP or kind == MVSC_SYMMETRIC_CLIP:
-        spectral = CLIP
-    if is_slice(kind):
-        length = m
-        slice_map(data, v, m, n, t, spectral, n_threads, <double *> parts.numbers, parts.ranks,
-                  parts.codes)
-    else:
-        length = v
-        symmetric_maps(data, v, n, t, spectral, <int> max(1, min(<Py_ssize_t> n_threads, v)),
-                       <floating *> parts.numbers, parts.integers, <floating *> parts.spectrum,
-                       parts.ranks, parts.codes)
-    for j in range(length):
-        if parts.codes[j] != 0:
-            return MVSC_NO_CONVERGENCE
-    if counts != NULL:
-        for j in range(length):
-            counts[j] = parts.ranks[j]
-    return MVSC_OK
-
-
-cdef Py_ssize_t n_counts(int kind, const mvsc_tensor *tensor) noexcept nogil:
-    if is_slice(kind):
-        return tensor.m
-    return tensor.v if is_symmetric(kind) else 1
-
-
 cdef int prox(int kind, mvsc_tensor *given, double t, int n_threads, void *workspace,
               size_t bytes, Py_ssize_t *counts) noexcept nogil:
-    cdef Arena arena = counting_arena()
-    cdef Parts parts
+    cdef Arena arena
     cdef mvsc_tensor tensor
     cdef Region[3] regions
-    cdef int status = read_prox(kind, given, n_threads, &tensor)
+    cdef size_t needed
+    cdef int status = prox_workspace_size(kind, given, n_threads, &needed)
     if status == MVSC_OK:
-        status = lay_out(kind, &tensor, n_threads, &arena, &parts)
+        status = read_prox(kind, given, n_threads, &tensor)
     if status != MVSC_OK:
         return status
     if not isfinite(t) or t < 0:
@@ -285,18 +216,17 @@ cdef int prox(int kind, mvsc_tensor *given, double t, int n_threads, void *works
         return MVSC_OK
     if tensor.data == NULL or workspace == NULL:
         return MVSC_BAD_ARGUMENT
-    if bytes < workspace_bytes(&arena):
+    if bytes < needed:
         return MVSC_SMALL_WORKSPACE
     regions[0] = region(tensor.data, bytes_of(&tensor))
-    regions[1] = region(workspace, workspace_bytes(&arena))
-    regions[2] = region(counts, <double> n_counts(kind, &tensor) * sizeof(Py_ssize_t))
+    regions[1] = region(workspace, needed)
+    regions[2] = region(counts, <double> prox_counts(kind, tensor.v, tensor.m) * sizeof(Py_ssize_t))
     if not are_apart(regions, 3, 3):
         return MVSC_BAD_ARGUMENT
+    if not is_finite(&tensor):
+        return MVSC_NOT_FINITE
     arena = arena_at(workspace)
-    lay_out(kind, &tensor, n_threads, &arena, &parts)
-    if tensor.dtype == MVSC_FLOAT32:
-        return apply(kind, <float *> tensor.data, &tensor, t, n_threads, &parts, counts)
-    return apply(kind, <double *> tensor.data, &tensor, t, n_threads, &parts, counts)
+    return apply(kind, &tensor, t, n_threads, &arena, counts)
 
 
 # ------------------------------------------------------------------ TLRR
@@ -340,19 +270,18 @@ cdef bint are_positive(const double *weights, Py_ssize_t n) noexcept nogil:
     return True
 
 
-cdef int check_values(const floating *W, Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+cdef int check_slices(const floating *W, Py_ssize_t v, Py_ssize_t n) noexcept nogil:
+    """Whether the entries are finite and can be squared, and the slices are symmetric."""
     cdef Py_ssize_t i, j, k
-    cdef const floating *A
     cdef double largest, limit = 1.8446743e19 if floating is float else 1.3407807929942596e154
     if not loops.finite_maximum(W, v * n * n, &largest):
         return MVSC_NOT_FINITE
     if largest > limit / (4.0 * n):             # as validation.check_squarable
         return MVSC_OUT_OF_RANGE
     for i in range(v):
-        A = W + i * n * n
         for j in range((n + TILE - 1) // TILE):
             for k in range(j, (n + TILE - 1) // TILE):
-                if not tile_is_symmetric(A, n, j * TILE, k * TILE):
+                if not tile_is_symmetric(W + i * n * n, n, j * TILE, k * TILE):
                     return MVSC_NOT_SYMMETRIC
     return MVSC_OK
 
@@ -367,14 +296,13 @@ cdef bint tile_is_symmetric(const floating *A, Py_ssize_t n, Py_ssize_t first_ro
     return True
 
 
-cdef int typed_screen(const floating *W, const mvsc_tensor *tensor,
-                      const mvsc_tlrr_options *options, Py_ssize_t *labels,
-                      mvsc_tlrr_blocks *blocks) noexcept nogil:
-    cdef Source source = dense_source(tensor.v, tensor.n)
-    cdef int status = check_values(W, tensor.v, tensor.n)
-    if status == MVSC_OK:
-        status = core_screen(W, &source, options, labels, blocks)
-    return status
+cdef int check_values(const mvsc_tensor *W, const mvsc_tlrr_options *options) noexcept nogil:
+    """Check the weights and the entries of W."""
+    if options.sample_weight != NULL and not are_positive(options.sample_weight, W.n):
+        return MVSC_BAD_ARGUMENT
+    if W.dtype == MVSC_FLOAT32:
+        return check_slices(<const float *> W.data, W.v, W.n)
+    return check_slices(<const double *> W.data, W.v, W.n)
 
 
 cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_options,
@@ -383,6 +311,7 @@ cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_
     cdef mvsc_tlrr_options options
     cdef mvsc_tlrr_blocks blocks
     cdef Region[4] regions
+    cdef Source source
     cdef int status = read_problem(given_W, given_options, &W, &options)
     if status != MVSC_OK:
         return status
@@ -396,12 +325,14 @@ cdef int tlrr_screen(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_
     regions[3] = region(options.sample_weight, <double> W.n * sizeof(double))
     if not are_apart(regions, 2, 4):
         return MVSC_BAD_ARGUMENT
-    if options.sample_weight != NULL and not are_positive(options.sample_weight, W.n):
-        return MVSC_BAD_ARGUMENT
+    status = check_values(&W, &options)
+    if status != MVSC_OK:
+        return status
+    source = dense_source(W.v, W.n)
     if W.dtype == MVSC_FLOAT32:
-        status = typed_screen(<const float *> W.data, &W, &options, labels, &blocks)
+        status = core_screen(<const float *> W.data, &source, &options, labels, &blocks)
     else:
-        status = typed_screen(<const double *> W.data, &W, &options, labels, &blocks)
+        status = core_screen(<const double *> W.data, &source, &options, labels, &blocks)
     write_struct(&blocks, given_blocks)
     return status
 
@@ -432,17 +363,6 @@ cdef int tlrr_workspace_size(const mvsc_tensor *given_W, const mvsc_tlrr_options
     return core_workspace(W.v, W.n, itemsize_of(&W), &options, &blocks, bytes)
 
 
-cdef int typed_solve(const floating *W, const mvsc_tensor *tensor,
-                     const mvsc_tlrr_options *options, const Py_ssize_t *labels,
-                     const mvsc_tlrr_blocks *blocks, floating *L, void *workspace, size_t bytes,
-                     mvsc_tlrr_result *result) noexcept nogil:
-    cdef Source source = dense_source(tensor.v, tensor.n)
-    cdef int status = check_values(W, tensor.v, tensor.n)
-    if status == MVSC_OK:
-        status = core_solve(W, &source, L, options, labels, blocks, workspace, bytes, result)
-    return status
-
-
 cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_options,
                     const Py_ssize_t *labels, const mvsc_tlrr_blocks *given_blocks,
                     mvsc_tensor *given_L, void *workspace, size_t bytes,
@@ -452,6 +372,7 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
     cdef mvsc_tlrr_blocks blocks_of_labels
     cdef mvsc_tlrr_blocks *blocks = NULL
     cdef mvsc_tlrr_result result
+    cdef Source source
     cdef Region[6] regions
     cdef int status = read_problem(given_W, given_options, &W, &options)
     if status == MVSC_BAD_ARGUMENT:
@@ -482,14 +403,16 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
     regions[5] = region(labels, <double> W.n * sizeof(Py_ssize_t))
     if not are_apart(regions, 3, 6):
         return MVSC_BAD_ARGUMENT
-    if options.sample_weight != NULL and not are_positive(options.sample_weight, W.n):
-        return MVSC_BAD_ARGUMENT
+    status = check_values(&W, &options)
+    if status != MVSC_OK:
+        return status
+    source = dense_source(W.v, W.n)
     if W.dtype == MVSC_FLOAT32:
-        status = typed_solve(<const float *> W.data, &W, &options, labels, blocks,
-                             <float *> L.data, workspace, bytes, &result)
+        status = core_solve(<const float *> W.data, &source, <float *> L.data, &options, labels,
+                            blocks, workspace, bytes, &result)
     else:
-        status = typed_solve(<const double *> W.data, &W, &options, labels, blocks,
-                             <double *> L.data, workspace, bytes, &result)
+        status = core_solve(<const double *> W.data, &source, <double *> L.data, &options, labels,
+                            blocks, workspace, bytes, &result)
     if given_result != NULL:
         write_struct(&result, given_result)
     return status

@@ -67,11 +67,10 @@ def test_symmetric_maps_on_every_side_of_the_spectrum(kernel, shift, t):
     np.testing.assert_allclose(apply(kernel, T, t), MAPS[kernel](T, t), atol=1e-12)
 
 
-def test_symmetric_maps_report_the_spectrum_of_the_mean_with_the_transpose():
+def test_symmetric_maps_count_the_eigenvalues_of_the_mean_with_the_transpose():
     T = random_tensor(2, 30, 30)
     expected = np.linalg.eigvalsh((T + T.transpose(0, 2, 1)) / 2)
-    outside, spectrum = kernels.symmetric_shrink(T, 2.0)
-    np.testing.assert_allclose(spectrum, expected, atol=1e-12)
+    outside = kernels.symmetric_shrink(T, 2.0)
     np.testing.assert_array_equal(outside, (np.abs(expected) > 2.0).sum(axis=1))
 
 
@@ -185,12 +184,9 @@ def test_not_converged_is_an_error_that_names_the_slice():
         kernels.symmetric_shrink(T, 1.0)
 
 
-def test_square_slices_and_large_enough_workspaces_are_demanded():
+def test_square_slices_are_demanded():
     with pytest.raises(ValueError, match="must be square, got 4 x 5"):
         kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
-    workspace = kernels.SymmetricWorkspace(3, 1, np.float64)
-    with pytest.raises(ValueError, match="too small"):
-        kernels.symmetric_shrink(np.zeros((1, 4, 4)), 1.0, workspace)
 
 
 CHUNK, TILE = 256, 32  # tubes, and entries of a tile's edge, that are handled together
@@ -219,17 +215,11 @@ def test_slices_at_the_edges_of_a_tile(kernel, dtype, n):
 
 
 def test_kernels_refuse_arrays_they_cannot_work_on():
-    with pytest.raises(ValueError, match="float32 or float64 with two or three axes, got 3 axes"):
+    with pytest.raises(ValueError, match="float64.*, got .*int64"):
         kernels.tube_shrink(np.zeros((2, 3, 3), dtype=int), 1.0)
     with pytest.raises(ValueError, match="contiguous"):
         kernels.slice_shrink(np.zeros((2, 3, 4)).transpose(0, 2, 1), 1.0)
-    read_only = np.zeros((2, 3, 3))
-    read_only.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        kernels.tube_shrink(read_only, 1.0)
     W = np.zeros((2, 3, 3))
     others = [np.zeros((2, 3, 3), dtype=np.float32)] * 4
     with pytest.raises(ValueError, match="one shape and one type"):
         kernels.trpca_pass(W, *others, np.eye(2), lam=1.0, mu=1.0, mu_next=1.0)
-    with pytest.raises(ValueError, match="basis must be 2 x 2"):
-        kernels.trpca_pass(W, *[W.copy()] * 4, np.eye(3), lam=1.0, mu=1.0, mu_next=1.0)

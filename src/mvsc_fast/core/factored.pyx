@@ -133,8 +133,9 @@ cdef void offer_tile(
     cdef Py_ssize_t width = min(<Py_ssize_t> TILE, n - left)
     cdef float *least = tile + TILE * TILE
     cdef float *row
-    la.inner_products(<blas_int> width, <blas_int> height, <blas_int> d, rows + left * d,
-                      rows + top * d, tile)
+    la.gemm(True, False, <blas_int> width, <blas_int> height, <blas_int> d,
+            <float *> rows + left * d, <blas_int> d, <float *> rows + top * d, <blas_int> d, tile,
+            <blas_int> width)
     omp_set_lock(&locks[p])
     for j in range(height):
         row = tile + j * width

@@ -1,6 +1,6 @@
 # LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major; every function that
 # can fail returns LAPACK's info. Beside it stands what it needs as workspace: `_lwork` numbers of
-# its type, `_lrwork` doubles, `_liwork` integers.
+# its type, `_liwork` integers.
 from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack
@@ -14,10 +14,6 @@ ctypedef fused number:
     float
     double
     floatcomplex
-    doublecomplex
-
-ctypedef fused double_number:
-    double
     doublecomplex
 
 cdef enum:
@@ -67,17 +63,6 @@ cdef inline blas_int steqr(blas_int n, floating *d, floating *e, floating *z,
         lapack.dsteqr(&compz, &n, d, e, z, &n, work, &info)
     else:
         lapack.ssteqr(&compz, &n, d, e, z, &n, work, &info)
-    return info
-
-
-cdef inline blas_int steqr_values(blas_int n, floating *d, floating *e) noexcept nogil:
-    """As sterf by the iteration that steqr has: slower, and independent of it."""
-    cdef blas_int info = 0, one = 1
-    cdef char compz = b'N'
-    if floating is double:
-        lapack.dsteqr(&compz, &n, d, e, NULL, &one, NULL, &info)
-    else:
-        lapack.ssteqr(&compz, &n, d, e, NULL, &one, NULL, &info)
     return info
 
 
@@ -161,14 +146,6 @@ cdef inline void subtract_product(blas_int n, blas_int k, floating *a, floating 
         blas.sgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
 
 
-cdef inline void inner_products(blas_int m, blas_int n, blas_int k, const float *a, const float *b,
-                                float *c) noexcept nogil:
-    """c <- a^T b, of shape m x n, for a and b of k rows."""
-    cdef char trans = b'T', no = b'N'
-    cdef float one = 1, zero = 0
-    blas.sgemm(&trans, &no, &m, &n, &k, &one, <float *> a, &k, <float *> b, &k, &zero, c, &m)
-
-
 cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
                              double *b) noexcept nogil:
     """b <- b L^-T, of shape m x n, for a lower triangle L that is row-major."""
@@ -177,41 +154,20 @@ cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
     blas.dtrsm(&side, &uplo, &no, &no, &m, &n, &one, <double *> lower, &n, b, &m)
 
 
-cdef inline void syrk_upper(blas_int n, blas_int k, floating alpha, floating *a, floating beta,
-                            floating *c) noexcept nogil:
-    """Upper triangle of c <- alpha a a^T + beta c for a of k columns."""
-    cdef char uplo = b'U', trans = b'N'
-    if floating is double:
-        blas.dsyrk(&uplo, &trans, &n, &k, &alpha, a, &n, &beta, c, &n)
-    else:
-        blas.ssyrk(&uplo, &trans, &n, &k, &alpha, a, &n, &beta, c, &n)
-
-
 cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
     cdef blas_int one = 1
     return blas.ddot(&n, <double *> x, &one, <double *> y, &one)
 
 
-# ------------------------------------------------------------------ real and complex
-
-cdef inline Py_ssize_t heev_lwork(Py_ssize_t n) noexcept nogil:
+cdef inline Py_ssize_t syev_lwork(Py_ssize_t n) noexcept nogil:
     return (BLOCK + 2) * n
 
 
-cdef inline Py_ssize_t heev_lrwork(Py_ssize_t n) noexcept nogil:
-    """Of complex matrices alone, as all lrwork."""
-    return max(3 * n - 2, 1)
-
-
-cdef inline blas_int heev(blas_int n, double_number *a, double *w, double_number *work,
-                          double *rwork) noexcept nogil:
-    """Eigenvalues, ascending, and eigenvectors (columns, into a) of a small Hermitian matrix."""
-    cdef blas_int info = 0, lwork = <blas_int> heev_lwork(n)
+cdef inline blas_int syev(blas_int n, double *a, double *w, double *work) noexcept nogil:
+    """Eigenvalues, ascending, and eigenvectors (columns, into a) of a small symmetric matrix."""
+    cdef blas_int info = 0, lwork = <blas_int> syev_lwork(n)
     cdef char jobz = b'V', uplo = b'L'
-    if double_number is double:
-        lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
-    else:
-        lapack.zheev(&jobz, &uplo, &n, a, &n, w, work, &lwork, rwork, &info)
+    lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
     return info
 
 
@@ -219,67 +175,33 @@ cdef inline Py_ssize_t gesvd_lwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
     return max(m, n) + BLOCK * min(m, n) + 256
 
 
-cdef inline Py_ssize_t gesvd_lrwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    return 5 * min(m, n)
-
-
-cdef inline blas_int gesvd(blas_int m, blas_int n, double_number *a, double *s, double_number *vt,
-                           double_number *work, double *rwork) noexcept nogil:
+cdef inline blas_int gesvd(blas_int m, blas_int n, double *a, double *s, double *vt,
+                           double *work) noexcept nogil:
     """Singular values and all right singular vectors (rows of vt); a is destroyed."""
     cdef blas_int info = 0, one = 1, lwork = <blas_int> gesvd_lwork(m, n)
     cdef char none = b'N', everything = b'A'
-    if double_number is double:
-        lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
-    else:
-        lapack.zgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork,
-                      rwork, &info)
+    lapack.dgesvd(&none, &everything, &m, &n, a, &m, s, work, &one, vt, &n, work, &lwork, &info)
     return info
 
 
-cdef inline Py_ssize_t gesdd_lwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    return max(m, n) + min(m, n) * (5 * min(m, n) + 7)
+# ------------------------------------------------------------------ real and complex
 
-
-cdef inline Py_ssize_t gesdd_lrwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    return min(m, n) * (2 * max(m, n) + 5 * min(m, n) + 5)
-
-
-cdef inline Py_ssize_t gesdd_liwork(Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    return 8 * min(m, n)
-
-
-cdef inline blas_int gesdd(blas_int m, blas_int n, double_number *a, double *s, double_number *u,
-                           double_number *vt, double_number *work, double *rwork,
-                           blas_int *iwork) noexcept nogil:
-    """As gesvd by divide and conquer; u has room for m x m where m < n."""
-    cdef blas_int info = 0, lwork = <blas_int> gesdd_lwork(m, n)
-    cdef char job = b'O' if m >= n else b'A'
-    if double_number is double:
-        lapack.dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, &info)
-    else:
-        lapack.zgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, rwork, iwork, &info)
-    return info
-
-
-cdef inline void herk_lower(blas_int n, blas_int k, number *a, bint transposed, double beta,
-                            number *c) noexcept nogil:
-    """Lower triangle of c <- a a^H + beta c for a of shape n x k, or a^H a for a of k x n."""
-    cdef char uplo = b'L', trans = b'N'
-    cdef blas_int lda = k if transposed else n
-    cdef double one = 1.0
-    cdef float one_f = 1.0, beta_f = <float> beta
+cdef inline void herk(bint upper, bint adjoint, blas_int n, blas_int k, double alpha, number *a,
+                      double beta, number *c) noexcept nogil:
+    """A triangle of c <- alpha a a^H + beta c for a of n x k, or with a^H a for a of k x n."""
+    cdef char uplo = b'U' if upper else b'L', trans = b'N'
+    cdef blas_int lda = k if adjoint else n
+    cdef float alpha_f = <float> alpha, beta_f = <float> beta
+    if adjoint:
+        trans = b'T' if number is double or number is float else b'C'
     if number is double:
-        trans = b'T' if transposed else b'N'
-        blas.dsyrk(&uplo, &trans, &n, &k, &one, a, &lda, &beta, c, &n)
+        blas.dsyrk(&uplo, &trans, &n, &k, &alpha, a, &lda, &beta, c, &n)
     elif number is float:
-        trans = b'T' if transposed else b'N'
-        blas.ssyrk(&uplo, &trans, &n, &k, &one_f, a, &lda, &beta_f, c, &n)
+        blas.ssyrk(&uplo, &trans, &n, &k, &alpha_f, a, &lda, &beta_f, c, &n)
     elif number is doublecomplex:
-        trans = b'C' if transposed else b'N'
-        blas.zherk(&uplo, &trans, &n, &k, &one, a, &lda, &beta, c, &n)
+        blas.zherk(&uplo, &trans, &n, &k, &alpha, a, &lda, &beta, c, &n)
     else:
-        trans = b'C' if transposed else b'N'
-        blas.cherk(&uplo, &trans, &n, &k, &one_f, a, &lda, &beta_f, c, &n)
+        blas.cherk(&uplo, &trans, &n, &k, &alpha_f, a, &lda, &beta_f, c, &n)
 
 
 cdef inline void gemm(bint adjoint_a, bint adjoint_b, blas_int m, blas_int n, blas_int k,

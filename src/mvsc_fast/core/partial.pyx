@@ -72,7 +72,7 @@ cdef void lay_out_partial(Arena *arena, Py_ssize_t n, size_t itemsize,
     memory.gram = <double *> take(arena, <double> c * c, sizeof(double))
     memory.theta = <double *> take(arena, c, sizeof(double))
     memory.order = <double *> take(arena, c, sizeof(double))
-    memory.eigen_scratch = <double *> take(arena, la.heev_lwork(c), sizeof(double))
+    memory.eigen_scratch = <double *> take(arena, la.syev_lwork(c), sizeof(double))
 
 
 cdef Py_ssize_t partial_lwork(Py_ssize_t n) noexcept nogil:
@@ -178,7 +178,7 @@ cdef bint ritz_values(
     la.gemm(True, False, width, width, size, q, size, image, size, small, width)
     for k in range(b * b):
         memory.gram[k] = small[k]
-    return la.heev(width, memory.gram, memory.theta, memory.eigen_scratch, NULL) == 0
+    return la.syev(width, memory.gram, memory.theta, memory.eigen_scratch) == 0
 
 
 cdef void largest_pairs(

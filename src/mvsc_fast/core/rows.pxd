@@ -1,8 +1,6 @@
 # Proximal maps of tubes and of the v x n slices of a row.
 from cython cimport floating
 
-from .lapack cimport double_number
-
 
 cdef enum Spectral:
     SHRINK      # soft threshold: the proximal map of t * nuclear norm
@@ -18,7 +16,6 @@ cdef inline double gram_limit(Spectral kind) noexcept nogil:
     return 100 * 1.5e-8 if kind == SHRINK else 1e-3
 
 
-cdef double spectral_factor(double s, double t, Spectral kind) noexcept nogil
 cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
 cdef int row_operator(
     const double *rows,
@@ -26,7 +23,7 @@ cdef int row_operator(
     Py_ssize_t n,
     double t,
     Spectral kind,
-    double_number *mapper,
+    double *mapper,
     double *work,
     Py_ssize_t *rank,
 ) noexcept nogil
@@ -63,8 +60,6 @@ cdef void slice_map(
     Py_ssize_t *rank,
     int *info,
 ) noexcept nogil
-
-cdef Py_ssize_t halfcomplex_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
 cdef void halfcomplex_map(
     floating *T,
     Py_ssize_t v,

@@ -43,17 +43,11 @@ cdef int tridiagonal_values(
     floating *values,       # OUT  n, ascending
     Tridiagonal *memory,    # d and e are kept
 ) noexcept nogil:
-    """Eigenvalues of a tridiagonal matrix, by a second iteration where the first fails."""
+    """Eigenvalues of a tridiagonal matrix."""
     cdef floating *e = <floating *> memory.e_copy
-    cdef blas_int info
     memcpy(values, memory.d, n * sizeof(floating))
     memcpy(e, memory.e, (n - 1) * sizeof(floating))
-    info = la.sterf(<blas_int> n, values, e)
-    if info > 0:
-        memcpy(values, memory.d, n * sizeof(floating))
-        memcpy(e, memory.e, (n - 1) * sizeof(floating))
-        info = la.steqr_values(<blas_int> n, values, e)
-    return <int> info
+    return <int> la.sterf(<blas_int> n, values, e)
 
 
 cdef void restore(Py_ssize_t n, size_t itemsize, Tridiagonal *memory) noexcept nogil:
@@ -245,8 +239,7 @@ cdef void rebuild(
                 scale_column(scaled + k * n, z + j * n, sqrt(fabs(c)), n)
                 k += 1
         if k > 0:
-            la.syrk_upper(<blas_int> n, <blas_int> k, <floating> (1 - 2 * sign), scaled,
-                          <floating> 1, a)
+            la.herk(True, False, <blas_int> n, <blas_int> k, 1.0 - 2.0 * sign, scaled, 1.0, a)
     mirror_upper(a, n)
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from .._kernels import UnfoldingWorkspace, mode_shrink, slice_shrink
+from .._kernels import mode_shrink, slice_shrink
 from .._utils.validation import check_numbers
 from ..views import check_views
 from ._method import method, positive
@@ -66,7 +66,6 @@ def lt_msc(
     thin = [ThinView(X) for X in views]
     span = common_coordinates(thin)
     rows = len(thin[0].basis)
-    work = UnfoldingWorkspace(n, dtype, rows=min(v * rows, n))
 
     Z, total = (np.zeros((v, rows, n), dtype=dtype) for _ in range(2))  # total: sum of G_m - w_m
     G = np.empty_like(Z)
@@ -83,7 +82,7 @@ def lt_msc(
         for mode in range(3):
             w[mode] += Z
             G[...] = w[mode]
-            _unfolding_shrink(G, gamma[mode] / mu, mode, work)
+            _unfolding_shrink(G, gamma[mode] / mu, mode)
             w[mode] -= G
             total += G
             G -= Z
@@ -100,9 +99,9 @@ def lt_msc(
     return RepresentationResult(span.inverse(Z, axis=1), **run.outcome)
 
 
-def _unfolding_shrink(G, t, mode, work):
+def _unfolding_shrink(G, t, mode):
     """Shrink, in place, the singular values of the unfolding of G along rows, columns or views."""
     if mode < 2:
-        mode_shrink(G, t, mode + 1, work)
+        mode_shrink(G, t, mode + 1)
     else:
         slice_shrink(G.reshape(len(G), 1, -1), t)

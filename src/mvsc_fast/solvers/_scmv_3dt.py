@@ -5,7 +5,6 @@ import scipy.fft
 import scipy.linalg
 import scipy.sparse
 
-from .._kernels import UnfoldingWorkspace
 from ..views import check_views
 from ..views._rows import unit_rows
 from ._method import method, nonnegative, option, positive
@@ -79,7 +78,6 @@ def scmv_3dt(
     fourier = Fourier()
     dft = fourier.forward(np.eye(v, dtype=dtype), axis=0)  # few views: faster than FFTs
     factors = _frequency_factors(_equal_features(views, features))
-    work = UnfoldingWorkspace(n, dtype, complex_slices=True)
 
     Z, J, C, U1, U2 = (np.zeros((v, n, n), dtype=dtype) for _ in range(5))
     run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
@@ -91,7 +89,7 @@ def scmv_3dt(
         B *= mu
         Z = _representation(B, factors, lam, beta, mu)
         J = np.tensordot(dft, np.add(Z, U1, out=B), 1)
-        fourier.shrink_frontal(J, 1.0 / mu, work)
+        fourier.shrink_frontal(J, 1.0 / mu)
         J = np.tensordot(dft.T, J, 1)
         C = Z + U2
         np.clip(C, -alpha / mu, alpha / mu, out=U2)  # what shrinking takes away is U2 + Z - C

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from .._kernels import UnfoldingWorkspace, mode_shrink, snn_pass
+from .._kernels import frontal_shrink, snn_pass
 from .._utils.validation import check_memory, check_numbers, check_similarities
 from ._method import either, method
 from ._results import RecoveryResult
@@ -63,7 +63,6 @@ def snn(
     v, n = W.shape[:2]
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     rows, views = [np.sqrt(n) / 3.0] * 2 if weights is None else weights
-    work = UnfoldingWorkspace(n, W.dtype)
 
     E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
     X = W.copy()
@@ -71,7 +70,7 @@ def snn(
     gram = flat @ flat.T
     run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
     for mu in run:
-        mode_shrink(X, rows / mu, 1, work)
+        frontal_shrink(X, rows / mu, group=v)
         change, gram = snn_pass(
             W, E, L1, Y1, X, L3, Y3, _view_mapper(gram, views / mu),
             mu=mu, mu_next=run.next_mu, n_threads=n_threads,

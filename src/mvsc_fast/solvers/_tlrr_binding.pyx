@@ -23,7 +23,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from mvsc_fast._kernels import check_status
+from mvsc_fast._kernels import check_lapack
 from mvsc_fast._utils.validation import check_memory, check_slice_size
 
 SOLVERS = {"dual": MVSC_TLRR_DUAL, "ialm": MVSC_TLRR_IALM}
@@ -183,9 +183,9 @@ def solve(
     if caller.error is not None:
         raise caller.error
     if status == MVSC_NO_CONVERGENCE and result.failed_view >= 0:
-        check_status(_one(result.failed_view, result.lapack_info), "frontal slice of view")
+        check_lapack(result.lapack_info, "frontal slice of view", result.failed_view)
     if status == MVSC_NO_CONVERGENCE:
-        check_status(_one(result.failed_row, result.lapack_info), "row slice")
+        check_lapack(result.lapack_info, "row slice", result.failed_row)
     _check(status, data, problem.options.lam)
     return {**result, "converged": bool(result.converged), "values": L}
 
@@ -200,8 +200,3 @@ def _check(status, data, lam):
     if status != MVSC_OK:
         raise RuntimeError(f"the compiled core returned status {status}; please report this as a "
                            "defect of mvsc_fast")
-
-
-def _one(index, info):
-    """LAPACK's status of all slices, up to the one that failed."""
-    return [0] * index + [info]

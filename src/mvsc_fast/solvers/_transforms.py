@@ -11,14 +11,7 @@ import numpy as np
 import scipy.fft
 import scipy.linalg
 
-from .._kernels import (
-    UnfoldingWorkspace,
-    complex_shrink,
-    frontal_shrink,
-    halfcomplex_shrink,
-    slice_shrink,
-    symmetric_shrink,
-)
+from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetric_shrink
 from .._utils.threads import blas_threads
 from .._utils.validation import check_option
 from ..similarity._dense import ridge_similarities
@@ -63,20 +56,20 @@ class Fourier:
         with blas_threads(1):
             halfcomplex_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
-    def shrink_frontal(self, T, t, work=None, symmetric=None):
+    def shrink_frontal(self, T, t, symmetric=False):
         """As `shrink`, for frontal slices and a DFT along the views, with the threads of BLAS.
 
-        If a ``symmetric`` workspace is given, all slices must be symmetric; real ones cost less.
+        If all slices are ``symmetric``, real ones cost less.
         """
         v = len(T)
         t = t / np.sqrt(v)
-        if work is None:
-            work = UnfoldingWorkspace(T.shape[1], T.dtype, complex_slices=True)
-        _real_shrink(T[:1], t, work, symmetric)
+        _real_shrink(T[:1], t, symmetric)
         for k in range(1, v - 1, 2):
-            complex_shrink(T[k], T[k + 1], np.sqrt(2) * t, work)
+            pair = T[k : k + 1] + 1j * T[k + 1]
+            frontal_shrink(pair, np.sqrt(2) * t)
+            T[k], T[k + 1] = pair[0].real, pair[0].imag
         if v % 2 == 0:
-            _real_shrink(T[v - 1 :], t, work, symmetric)
+            _real_shrink(T[v - 1 :], t, symmetric)
 
 
 class Basis:
@@ -102,25 +95,22 @@ class Basis:
         with blas_threads(1):
             slice_shrink(T, t / np.sqrt(T.shape[1]), n_threads)
 
-    def shrink_frontal(self, T, t, work=None, symmetric=None):
-        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS.
-
-        If a ``symmetric`` workspace is given, all slices must be symmetric.
-        """
-        _real_shrink(T, t / np.sqrt(len(T)), work, symmetric)
+    def shrink_frontal(self, T, t, symmetric=False):
+        """Shrink, in place, the frontal slices of sqrt(v) T by t, with the threads of BLAS."""
+        _real_shrink(T, t / np.sqrt(len(T)), symmetric)
 
 
-def _real_shrink(T, t, work, symmetric):
+def _real_shrink(T, t, symmetric):
     """Shrink the singular values of real slices, by eigenvalues if the slices are symmetric."""
-    if symmetric is None:
-        frontal_shrink(T, t, work)
+    if not symmetric:
+        frontal_shrink(T, t)
         return
     for A in T:
         # Bounds of the spectral norm: most early iterations need no eigenvalues.
         if min(np.linalg.norm(A), np.abs(A).sum(axis=1).max()) <= t:
             A[...] = 0
         else:
-            symmetric_shrink(A[None], t, symmetric)
+            symmetric_shrink(A[None], t)
 
 
 SAMPLE_TRANSFORMS = ("dft", "graph", "identity")

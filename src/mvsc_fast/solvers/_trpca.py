@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._kernels import SymmetricWorkspace, UnfoldingWorkspace, trpca_pass
+from .._kernels import trpca_pass
 from .._utils.validation import check_memory, check_similarities
 from ._method import either, method, positive
 from ._results import RecoveryResult
@@ -67,14 +67,12 @@ def trpca(
     lam = 1.0 / np.sqrt(n * v) if lam is None else lam
     transform = resolve_view_transform(view_transform, v, W.dtype)
     basis = transform.inverse(np.eye(v), axis=0).astype(np.float64)
-    work = UnfoldingWorkspace(n, W.dtype, complex_slices=True)
-    symmetric = SymmetricWorkspace(n, 1, W.dtype)  # all iterates are symmetric, as W is
 
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     X = transform.forward(W, axis=0)
     run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
     for mu in run:
-        transform.shrink_frontal(X, 1.0 / mu, work, symmetric)
+        transform.shrink_frontal(X, 1.0 / mu, symmetric=True)  # as W and all iterates are
         change = trpca_pass(
             W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
         )

@@ -1,6 +1,5 @@
 """Ut-SVD-MSC: t-SVD-MSC without the rotation of the tensor (Xie et al. 2018)."""
 
-from .._kernels import UnfoldingWorkspace
 from ..views import check_views
 from ._method import method, option, positive
 from ._representation import MU_MAX, ThinView, common_coordinates, solve_tsvd
@@ -60,15 +59,13 @@ def ut_svd_msc(
     Xie, Tao, Zhang, Liu, Zhang, Qu: On unifying multi-view self-representations for clustering
     by tensor multi-rank minimization. IJCV 126, 2018.
     """
-    n, dtype = views[0].shape[0], views[0].dtype
-    transform = resolve_view_transform(view_transform, len(views), dtype)
+    transform = resolve_view_transform(view_transform, len(views), views[0].dtype)
     thin = [ThinView(X) for X in views]
     span = common_coordinates(thin)
-    work = UnfoldingWorkspace(n, dtype, complex_slices=True, rows=len(thin[0].basis))
 
     def shrink(T, t):
         hat = transform.forward(T, axis=0)
-        transform.shrink_frontal(hat, t, work)
+        transform.shrink_frontal(hat, t)
         T[...] = transform.inverse(hat, axis=0)
 
     return solve_tsvd(
