@@ -84,7 +84,6 @@ headers = [
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
     "src/mvsc_fast/core/predict_loops.h",
-    "src/mvsc_fast/core/predict_loops_template.h",
     "src/mvsc_fast/include/mvsc_fast.h",
 ]
 extensions = [

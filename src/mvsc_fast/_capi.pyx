@@ -13,6 +13,7 @@ from mvsc_fast.core.api cimport *
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 from mvsc_fast.core.lapack cimport gesvd_lwork
 from mvsc_fast.core.loops cimport TILE
+from mvsc_fast.core.predict cimport has_factor
 from mvsc_fast.core.predict cimport predict as core_predict
 from mvsc_fast.core.prox cimport is_symmetric, prox_counts
 from mvsc_fast.core.prox cimport prox as core_prox
@@ -455,10 +456,6 @@ cdef int read_predictor(const mvsc_predictor *given, int n_threads,
         if not has_factor(p, i) and p.n_features[i] != p.d[i]:
             return MVSC_BAD_SHAPE
     return MVSC_OK
-
-
-cdef inline bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
-    return p.factors != NULL and p.factors[i] != NULL
 
 
 cdef int predict_workspace_size(const mvsc_predictor *given, int n_threads,

@@ -134,8 +134,8 @@ cdef void offer_tile(
     cdef float *least = tile + TILE * TILE
     cdef float *row
     la.gemm(True, False, <blas_int> width, <blas_int> height, <blas_int> d,
-            <float *> rows + left * d, <blas_int> d, <float *> rows + top * d, <blas_int> d, tile,
-            <blas_int> width)
+            1.0, <float *> rows + left * d, <blas_int> d, <float *> rows + top * d, <blas_int> d,
+            0.0, tile, <blas_int> width)
     omp_set_lock(&locks[p])
     for j in range(height):
         row = tile + j * width

@@ -177,7 +177,8 @@ cdef Py_ssize_t shrink_images(
     memset(lengths, 0, r * sizeof(double))
     for i in range(v):
         slice = x + i * m * n
-        la.gemm(False, False, depth, columns, size, slice, depth, vectors, size, image, depth)
+        la.gemm(False, False, depth, columns, size, 1.0, slice, depth, vectors, size, 0.0, image,
+                depth)
         for j in range(r):
             for k in range(n):
                 lengths[j] += square(image[j * n + k])
@@ -191,7 +192,8 @@ cdef Py_ssize_t shrink_images(
         for j in range(r):
             for k in range(n):
                 image[j * n + k] = <number> (lengths[j] * slice[j * n + k])
-        la.gemm(False, True, depth, size, columns, image, depth, vectors, size, slice, depth)
+        la.gemm(False, True, depth, size, columns, 1.0, image, depth, vectors, size, 0.0, slice,
+                depth)
     return rank
 
 

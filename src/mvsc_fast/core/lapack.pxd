@@ -135,17 +135,6 @@ cdef inline blas_int potrf(blas_int n, floating *a) noexcept nogil:
     return info
 
 
-cdef inline void subtract_product(blas_int n, blas_int k, floating *a, floating *b,
-                                  floating *c) noexcept nogil:
-    """c <- c - a b^T, of shape n x n, for a and b of k columns."""
-    cdef char no = b'N', trans = b'T'
-    cdef floating one = 1, minus = -1
-    if floating is double:
-        blas.dgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
-    else:
-        blas.sgemm(&no, &trans, &n, &n, &k, &minus, a, &n, b, &n, &one, c, &n)
-
-
 cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
                              double *b) noexcept nogil:
     """b <- b L^-T, of shape m x n, for a lower triangle L that is row-major."""
@@ -168,6 +157,15 @@ cdef inline blas_int syev(blas_int n, double *a, double *w, double *work) noexce
     cdef blas_int info = 0, lwork = <blas_int> syev_lwork(n)
     cdef char jobz = b'V', uplo = b'L'
     lapack.dsyev(&jobz, &uplo, &n, a, &n, w, work, &lwork, &info)
+    return info
+
+
+cdef inline blas_int zheev(blas_int n, doublecomplex *a, double *w, double *work) noexcept nogil:
+    """As syev of a Hermitian matrix; work has 2 syev_lwork(n) + 3 n numbers."""
+    cdef blas_int info = 0, lwork = <blas_int> syev_lwork(n)
+    cdef char jobz = b'V', uplo = b'L'
+    lapack.zheev(&jobz, &uplo, &n, a, &n, w, <doublecomplex *> work, &lwork, work + 2 * lwork,
+                 &info)
     return info
 
 
@@ -205,19 +203,19 @@ cdef inline void herk(bint upper, bint adjoint, blas_int n, blas_int k, double a
 
 
 cdef inline void gemm(bint adjoint_a, bint adjoint_b, blas_int m, blas_int n, blas_int k,
-                      number *a, blas_int lda, number *b, blas_int ldb, number *c,
-                      blas_int ldc) noexcept nogil:
-    """c <- a b, of shape m x n, or with the conjugate transposes of a and b."""
+                      double factor, number *a, blas_int lda, number *b, blas_int ldb, double keep,
+                      number *c, blas_int ldc) noexcept nogil:
+    """c <- factor a b + keep c, of m x n, or with the conjugate transposes of a and b."""
     cdef char trans_a = b'C' if adjoint_a else b'N', trans_b = b'C' if adjoint_b else b'N'
-    cdef number one = 1, zero = 0
+    cdef number alpha = <number> factor, beta = <number> keep
     if number is double:
-        blas.dgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+        blas.dgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc)
     elif number is float:
-        blas.sgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+        blas.sgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc)
     elif number is doublecomplex:
-        blas.zgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+        blas.zgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc)
     else:
-        blas.cgemm(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc)
+        blas.cgemm(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc)
 
 
 cdef inline Py_ssize_t hetrd_lwork(Py_ssize_t n) noexcept nogil:

@@ -171,11 +171,11 @@ cdef bint ritz_values(
     cdef floating *small = <floating *> memory.small
     cdef blas_int size = <blas_int> n, half = <blas_int> (b // 2), width = <blas_int> b
     cdef Py_ssize_t k
-    la.gemm(False, False, size, half, size, rest, size, q, size, q + n * (b // 2), size)
+    la.gemm(False, False, size, half, size, 1.0, rest, size, q, size, 0.0, q + n * (b // 2), size)
     if not orthonormalise(q, n, b, memory):
         return False
-    la.gemm(False, False, size, width, size, rest, size, q, size, image, size)
-    la.gemm(True, False, width, width, size, q, size, image, size, small, width)
+    la.gemm(False, False, size, width, size, 1.0, rest, size, q, size, 0.0, image, size)
+    la.gemm(True, False, width, width, size, 1.0, q, size, image, size, 0.0, small, width)
     for k in range(b * b):
         memory.gram[k] = small[k]
     return la.syev(width, memory.gram, memory.theta, memory.eigen_scratch) == 0
@@ -202,8 +202,8 @@ cdef void largest_pairs(
             small[j * b + k] = <floating> memory.gram[p * b + k]
         memory.order[j] = memory.theta[p]
     memcpy(memory.theta, memory.order, kept * sizeof(double))
-    la.gemm(False, False, <blas_int> n, <blas_int> kept, <blas_int> b, <floating *> memory.q,
-            <blas_int> n, small, <blas_int> b, <floating *> memory.ritz, <blas_int> n)
+    la.gemm(False, False, <blas_int> n, <blas_int> kept, <blas_int> b, 1.0, <floating *> memory.q,
+            <blas_int> n, small, <blas_int> b, 0.0, <floating *> memory.ritz, <blas_int> n)
 
 
 cdef double residual_norm(
@@ -219,9 +219,9 @@ cdef double residual_norm(
     cdef Py_ssize_t j, k
     cdef double total = 0.0, difference
     if above > 0:
-        la.gemm(False, False, <blas_int> n, <blas_int> above, <blas_int> b,
+        la.gemm(False, False, <blas_int> n, <blas_int> above, <blas_int> b, 1.0,
                 <floating *> memory.image, <blas_int> n, <floating *> memory.small, <blas_int> b,
-                scaled, <blas_int> n)
+                0.0, scaled, <blas_int> n)
     for j in range(above):
         for k in range(n):
             difference = scaled[j * n + k] - memory.theta[j] * ritz[j * n + k]
@@ -294,7 +294,7 @@ cdef int partial_shrink(
     columns = <blas_int> above
     if above > 0:
         scale_columns(scaled, ritz, memory.theta, n, above, 0.0)
-        la.subtract_product(size, columns, scaled, ritz, rest)
+        la.gemm(False, True, size, size, columns, -1.0, scaled, size, ritz, size, 1.0, rest, size)
     if not norm_below(rest, n, t, <floating *> memory.shifted):
         return -1
     subspace.rank = above
@@ -302,5 +302,5 @@ cdef int partial_shrink(
         memset(a, 0, n * n * sizeof(floating))
         return 0
     scale_columns(scaled, ritz, memory.theta, n, above, t)
-    la.gemm(False, True, size, size, columns, scaled, size, ritz, size, a, size)
+    la.gemm(False, True, size, size, columns, 1.0, scaled, size, ritz, size, 0.0, a, size)
     return <int> above

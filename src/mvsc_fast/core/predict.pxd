@@ -4,6 +4,12 @@ from cython cimport floating
 from .api cimport mvsc_predictor
 from .arena cimport Arena
 
+
+cdef inline bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
+    """Whether the rows of view i are mapped by a Cholesky factor."""
+    return p.factors != NULL and p.factors[i] != NULL
+
+
 cdef int predict(
     const mvsc_predictor *predictor,
     Py_ssize_t m,

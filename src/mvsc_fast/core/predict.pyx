@@ -12,6 +12,7 @@ from libc.math cimport INFINITY, frexp, isfinite, isnan, ldexp, sqrt, sqrtf
 from libc.string cimport memset
 
 from . cimport lapack as la
+from . cimport loops
 from .api cimport (
     MVSC_NOT_FINITE,
     MVSC_OK,
@@ -25,8 +26,6 @@ from .lapack cimport blas_int
 from .platform cimport omp_get_thread_num
 
 cdef extern from "predict_loops.h" nogil:
-    bint mvsc_read_row_d(const double *x, Py_ssize_t n, bint roots, double *out, double *largest)
-    bint mvsc_read_row_f(const float *x, Py_ssize_t n, bint roots, double *out, double *largest)
     double mvsc_scale_row(double *x, double scale, Py_ssize_t n)
     float mvsc_centre_row(float *x, const float *mean, Py_ssize_t n)
     float mvsc_squared_length(const float *x, Py_ssize_t n)
@@ -36,8 +35,6 @@ cdef extern from "predict_loops.h" nogil:
     void mvsc_keep_smallest(const float *x, Py_ssize_t count, Py_ssize_t n, float *smallest)
     void mvsc_add_kernel(const float *squares, float scale, const float *scales, Py_ssize_t n,
                          float *kernel)
-    void mvsc_add_scaled(const float *x, const float *scale, Py_ssize_t n, float *out)
-    void mvsc_add(const float *x, Py_ssize_t n, float *out)
 
 cdef enum:
     ROWS = 128              # new rows that are worked on together, always
@@ -71,11 +68,6 @@ cdef Py_ssize_t widest(const Py_ssize_t *counts, Py_ssize_t v) noexcept nogil:
     return largest
 
 
-cdef bint has_factor(const mvsc_predictor *p, Py_ssize_t i) noexcept nogil:
-    """Whether the rows of view i are mapped by a Cholesky factor."""
-    return p.factors != NULL and p.factors[i] != NULL
-
-
 cdef void lay_out(const mvsc_predictor *p, Arena *arena, Memory *memory) noexcept nogil:
     """Lay out what one thread needs."""
     cdef double columns = 0, most = widest(p.d, p.v), mapped = 0
@@ -106,23 +98,25 @@ cdef Py_ssize_t ranked(const mvsc_predictor *p) noexcept nogil:
 
 # ------------------------------------------------------------------ rows
 
-cdef bint unit_row(const floating *x, Py_ssize_t n, bint roots, double *out) noexcept nogil:
-    """A row, or its roots, divided by its length, whatever its scale; false if it is not finite.
+cdef bint unit_row(double *x, Py_ssize_t n, bint roots) noexcept nogil:
+    """Divide a row, or its roots, by its length, whatever its scale; false if it is not finite.
 
     Powers of 2 round nothing, and keep squares from vanishing.
     """
     cdef double largest, length
     cdef int exponent
-    cdef bint finite
-    if floating is double:
-        finite = mvsc_read_row_d(x, n, roots, out, &largest)
-    else:
-        finite = mvsc_read_row_f(x, n, roots, out, &largest)
-    if finite and largest > 0:
+    cdef Py_ssize_t k
+    if not loops.finite_maximum(x, n, &largest):
+        return False
+    if roots:
+        for k in range(n):
+            x[k] = sqrt(x[k] if x[k] > 0 else 0.0)
+        loops.finite_maximum(x, n, &largest)
+    if largest > 0:
         frexp(largest, &exponent)
-        length = sqrt(mvsc_scale_row(out, ldexp(1.0, min(-exponent, 1022)), n))
-        mvsc_scale_row(out, 1.0 / length, n)
-    return finite
+        length = sqrt(mvsc_scale_row(x, ldexp(1.0, min(-exponent, 1022)), n))
+        mvsc_scale_row(x, 1.0 / length, n)
+    return True
 
 
 cdef bint is_missing(const floating *x, Py_ssize_t n) noexcept nogil:
@@ -145,6 +139,7 @@ cdef bint read_rows(
     """Centred rows of view i, 0 for missing ones; false if some are neither finite nor missing."""
     cdef Py_ssize_t width = p.n_features[i], d = p.d[i], r, k
     cdef char *missing = memory.missing + i * ROWS
+    cdef double largest
     cdef double *own
     memset(memory.given, 0, ROWS * width * sizeof(double))
     for r in range(height):
@@ -152,16 +147,17 @@ cdef bint read_rows(
         missing[r] = isnan(x[r * width]) and is_missing(x + r * width, width)
         if missing[r]:
             continue
+        for k in range(width):
+            own[k] = x[r * width + k]
         if p.form[i] == MVSC_ROWS_MAPPED:
-            for k in range(width):
-                own[k] = x[r * width + k]
-                if not isfinite(own[k]):
-                    return False
-        elif not unit_row(x + r * width, width, p.form[i] == MVSC_ROOTS_TO_UNIT, own):
+            if not loops.finite_maximum(own, width, &largest):
+                return False
+        elif not unit_row(own, width, p.form[i] == MVSC_ROOTS_TO_UNIT):
             return False
     if has_factor(p, i):
-        la.gemm(True, False, ROWS, <blas_int> d, <blas_int> width, memory.given,
-                <blas_int> width, <double *> p.samples[i], <blas_int> width, memory.mapped, ROWS)
+        la.gemm(True, False, ROWS, <blas_int> d, <blas_int> width, 1.0, memory.given,
+                <blas_int> width, <double *> p.samples[i], <blas_int> width, 0.0, memory.mapped,
+                ROWS)
         la.solve_lower(ROWS, <blas_int> d, p.factors[i], memory.mapped)
     for r in range(ROWS):
         own = memory.given + r * width
@@ -177,10 +173,10 @@ cdef bint read_rows(
 
 
 cdef void multiply_landmarks(const mvsc_predictor *p, Py_ssize_t i, const float *centred,
-                             float *out) noexcept nogil:
-    """Inner products of centred rows and landmarks of view i, n_landmarks x ROWS."""
-    la.gemm(True, False, ROWS, <blas_int> p.n_landmarks, <blas_int> p.d[i], <float *> centred,
-            <blas_int> p.d[i], <float *> p.landmarks[i], <blas_int> p.d[i], out, ROWS)
+                             double keep, float *out) noexcept nogil:
+    """keep out + inner products of centred rows and landmarks of view i, n_landmarks x ROWS."""
+    la.gemm(True, False, ROWS, <blas_int> p.n_landmarks, <blas_int> p.d[i], 1.0, <float *> centred,
+            <blas_int> p.d[i], <float *> p.landmarks[i], <blas_int> p.d[i], keep, out, ROWS)
 
 
 # ------------------------------------------------------------------ missing rows
@@ -204,17 +200,15 @@ cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) 
         if there == 0:
             return False
         memory.factor[r] = 1 / sqrtf(square) if sqrtf(square) > SHORT else 1
-    memset(memory.kernel, 0, ROWS * p.n_landmarks * sizeof(float))
     for i in range(p.v):
-        multiply_landmarks(p, i, centred, memory.squares)
-        mvsc_add(memory.squares, ROWS * p.n_landmarks, memory.kernel)
+        multiply_landmarks(p, i, centred, i > 0, memory.kernel)
         centred += ROWS * p.d[i]
     centred = memory.centred
     for i in range(p.v):
         d = p.d[i]
         if any_missing(memory.missing + i * ROWS, height):
-            la.gemm(False, True, ROWS, <blas_int> d, <blas_int> p.n_landmarks, memory.kernel, ROWS,
-                    <float *> p.fill[i], <blas_int> d, memory.part, ROWS)
+            la.gemm(False, True, ROWS, <blas_int> d, <blas_int> p.n_landmarks, 1.0, memory.kernel,
+                    ROWS, <float *> p.fill[i], <blas_int> d, 0.0, memory.part, ROWS)
             for r in range(height):
                 if memory.missing[i * ROWS + r]:
                     row = centred + r * d
@@ -251,7 +245,7 @@ cdef void add_kernel(
     cdef const float *lengths = memory.lengths + i * ROWS
     cdef float *distances
     cdef float length
-    multiply_landmarks(p, i, centred, memory.squares)
+    multiply_landmarks(p, i, centred, 0.0, memory.squares)
     for k in range(ROWS * rank):
         memory.smallest[k] = INFINITY
     for k in range(p.n_landmarks):
@@ -283,10 +277,11 @@ cdef void add_directions(
     for r in range(ROWS):
         length = sqrtf(memory.lengths[i * ROWS + r])
         memory.factor[r] = 1 / length if length > SHORT else 1
-    la.gemm(True, True, ROWS, c, d, <float *> centred, d, <float *> p.coefficients[i], c,
+    la.gemm(True, True, ROWS, c, d, 1.0, <float *> centred, d, <float *> p.coefficients[i], c, 0.0,
             memory.part, ROWS)
     for k in range(c):
-        mvsc_add_scaled(memory.part + k * ROWS, memory.factor, ROWS, memory.scores + k * ROWS)
+        for r in range(ROWS):
+            memory.scores[k * ROWS + r] += memory.factor[r] * memory.part[k * ROWS + r]
 
 
 cdef bint predict_block(
@@ -318,9 +313,8 @@ cdef bint predict_block(
         add_kernel(p, i, centred, squares + i * p.n_landmarks, memory)
         add_directions(p, i, centred, memory)
         centred += ROWS * p.d[i]
-    la.gemm(False, True, ROWS, c, n_landmarks, memory.kernel, ROWS,
-            <float *> p.kernel_coefficients, c, memory.part, ROWS)
-    mvsc_add(memory.part, ROWS * p.n_clusters, memory.scores)
+    la.gemm(False, True, ROWS, c, n_landmarks, 1.0, memory.kernel, ROWS,
+            <float *> p.kernel_coefficients, c, 1.0, memory.scores, ROWS)
     for r in range(height):
         best = 0
         for k in range(c):

@@ -7,17 +7,6 @@
 
 #include "loops.h"
 
-#define REAL double
-#define NAME(x) x##_d
-#include "predict_loops_template.h"
-#undef REAL
-#undef NAME
-#define REAL float
-#define NAME(x) x##_f
-#include "predict_loops_template.h"
-#undef REAL
-#undef NAME
-
 /* x <- scale * x; returns the sum of its squares. */
 MVSC_CLONES static double mvsc_scale_row(double *x, double scale, ptrdiff_t n)
 {
@@ -149,23 +138,6 @@ MVSC_CLONES static void mvsc_add_kernel(
         float x = -squares[r] * (scale * scales[r]);
         kernel[r] += mvsc_exp(x > -87.0f ? x : -87.0f);
     }
-}
-
-/* out += scale x */
-MVSC_CLONES static void mvsc_add_scaled(
-    const float *MVSC_RESTRICT x, const float *MVSC_RESTRICT scale, ptrdiff_t n,
-    float *MVSC_RESTRICT out)
-{
-    for (ptrdiff_t r = 0; r < n; r++)
-        out[r] += scale[r] * x[r];
-}
-
-/* out += x */
-MVSC_CLONES static void mvsc_add(
-    const float *MVSC_RESTRICT x, ptrdiff_t n, float *MVSC_RESTRICT out)
-{
-    for (ptrdiff_t r = 0; r < n; r++)
-        out[r] += x[r];
 }
 
 #endif

@@ -5,9 +5,10 @@ slice of row j, and ``T[:, j, k]`` a tube. Each output is written from one threa
 thread count never changes a result.
 
 A slice is mapped through its v x v Gram matrix ``G = rows rows^T = U diag(s^2) U^T``: the result is
-``U diag(f(s)) U^T rows``, where f(s) is the ratio of the mapped singular value to s. A complex slice
-``A + i B``, as the two rows of a Fourier coefficient are, is mapped as ``[[A, -B], [B, A]]``, which
-has each of its singular values twice.
+``U diag(f(s)) U^T rows``, where f(s) is the ratio of the mapped singular value to s. The two rows
+of a Fourier coefficient are the parts of a complex slice ``A + i B``. It has a complex Gram matrix;
+if that does not resolve the singular values near the threshold, it is mapped as
+``[[A, -B], [B, A]]``, which has each of them twice.
 """
 
 from cython cimport floating
@@ -18,7 +19,7 @@ from libc.string cimport memcpy, memset
 from . cimport lapack as la
 from . cimport loops
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
-from .lapack cimport blas_int
+from .lapack cimport blas_int, doublecomplex
 from .loops cimport CHUNK
 from .platform cimport omp_get_thread_num
 
@@ -168,6 +169,49 @@ cdef int row_operator(
     return 0
 
 
+cdef int complex_operator(
+    const double *rows,         # IN   2 v x n: the real parts of a slice, then the imaginary ones
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    double *mapper,             # OUT  2 v x 2 v: the shrunken parts are mapper @ rows
+    double *work,               # row_lwork(2 v, 2 n) is enough
+    Py_ssize_t *rank,           # OUT  singular values above t, -1 if those near t are not resolved
+) noexcept nogil:
+    """As row_operator, to shrink a complex slice by its Gram matrix; returns LAPACK's info."""
+    cdef blas_int size = <blas_int> n
+    cdef Py_ssize_t p, q, r
+    cdef const double *imaginary = rows + v * n
+    cdef doublecomplex *basis = <doublecomplex *> work
+    cdef double *s = work + 2 * v * v
+    cdef doublecomplex total
+    cdef int info
+    for p in range(v):
+        for q in range(p, v):
+            basis[p * v + q].real = (la.dot(size, rows + p * n, rows + q * n)
+                                     + la.dot(size, imaginary + p * n, imaginary + q * n))
+            basis[p * v + q].imag = (la.dot(size, rows + p * n, imaginary + q * n)
+                                     - la.dot(size, imaginary + p * n, rows + q * n))
+    info = <int> la.zheev(<blas_int> v, basis, s, s + v)
+    rank[0] = -1
+    if info != 0 or t < gram_limit(SHRINK) * sqrt(fmax(s[v - 1], 0.0)):
+        return info
+    rank[0] = 0
+    for q in range(v):
+        s[q] = sqrt(fmax(s[q], 0.0))
+        rank[0] += s[q] > t
+        s[q] = spectral_factor(s[q], t, SHRINK)
+    for p in range(v):
+        for q in range(v):
+            total = 0.0
+            for r in range(v):
+                total = total + basis[r * v + p] * s[r] * basis[r * v + q].conjugate()
+            mapper[p * 2 * v + q] = mapper[(v + p) * 2 * v + v + q] = total.real
+            mapper[(v + p) * 2 * v + q] = total.imag
+            mapper[p * 2 * v + v + q] = -total.imag
+    return 0
+
+
 # ------------------------------------------------------------------ all slices of a tensor
 
 cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
@@ -175,37 +219,71 @@ cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil:
     return v * n + v * v + row_lwork(v, n)
 
 
+cdef void apply_operator(const double *mapper, const double *rows, Py_ssize_t height,
+                         Py_ssize_t width, floating *first, Py_ssize_t stride, Py_ssize_t v,
+                         Py_ssize_t n) noexcept nogil:
+    """Replace a slice, or the parts of a complex one, by mapper @ rows."""
+    cdef Py_ssize_t i
+    for i in range(height):
+        loops.combine(mapper + i * height, rows, height, width, n,
+                      first + (i % v) * stride + (i // v) * n)
+
+
 cdef int map_slice(
-    floating *first,            # INOUT the row in view 0; its imaginary part is the next row
+    floating *first,            # INOUT the row in view 0
     Py_ssize_t stride,          # from view to view
     Py_ssize_t v,
     Py_ssize_t n,
-    bint is_complex,
     double t,
     Spectral kind,
-    double *rows,               # slice_lwork(v, n), of a complex slice slice_lwork(2 v, 2 n)
+    double *rows,               # slice_lwork(v, n)
     Py_ssize_t *rank,           # OUT  singular values above t
 ) noexcept nogil:
     """Map the singular values of one slice, v x n; returns LAPACK's info."""
-    cdef Py_ssize_t parts = 2 if is_complex else 1, height = parts * v, width = parts * n, i, k
-    cdef double *lower = rows + v * width
-    cdef double *mapper = rows + height * width
+    cdef double *mapper = rows + v * n
+    cdef Py_ssize_t i, k
+    cdef int info
+    for i in range(v):
+        for k in range(n):
+            rows[i * n + k] = first[i * stride + k]
+    info = row_operator(rows, v, n, t, kind, mapper, mapper + v * v, rank)
+    if info == 0:
+        apply_operator(mapper, rows, v, n, first, stride, v, n)
+    return info
+
+
+cdef int shrink_pair(
+    floating *first,            # INOUT the real part in view 0; the imaginary part is the next row
+    Py_ssize_t stride,          # from view to view
+    Py_ssize_t v,
+    Py_ssize_t n,
+    double t,
+    double *rows,               # slice_lwork(2 v, 2 n)
+    Py_ssize_t *rank,           # OUT  singular values above t
+) noexcept nogil:
+    """Shrink the singular values of one complex slice, v x n; returns LAPACK's info."""
+    cdef Py_ssize_t i, k, half = 2 * v * n
+    cdef double *mapper = rows + 2 * half
     cdef floating *part
     cdef int info
+    for i in range(2 * v):
+        part = first + (i % v) * stride + (i // v) * n
+        for k in range(n):
+            rows[i * n + k] = part[k]
+    info = complex_operator(rows, v, n, t, mapper, mapper + 4 * v * v, rank)
+    if info == 0 and rank[0] >= 0:
+        apply_operator(mapper, rows, 2 * v, n, first, stride, v, n)
+        return 0
     for i in range(v):
         part = first + i * stride
         for k in range(n):
-            rows[i * width + k] = part[k]
-            if is_complex:
-                rows[i * width + n + k] = -part[n + k]
-                lower[i * width + k] = part[n + k]
-                lower[i * width + n + k] = part[k]
-    info = row_operator(rows, height, width, t, kind, mapper, mapper + height * height, rank)
+            rows[i * 2 * n + k] = rows[half + i * 2 * n + n + k] = part[k]
+            rows[half + i * 2 * n + k] = part[n + k]
+            rows[i * 2 * n + n + k] = -part[n + k]
+    info = row_operator(rows, 2 * v, 2 * n, t, SHRINK, mapper, mapper + 4 * v * v, rank)
     if info == 0:
-        rank[0] //= parts
-        for i in range(height):
-            loops.combine(mapper + i * height, rows, height, width, n,
-                          first + (i % v) * stride + (i // v) * n)
+        rank[0] //= 2
+        apply_operator(mapper, rows, 2 * v, 2 * n, first, stride, v, n)
     return info
 
 
@@ -224,7 +302,7 @@ cdef void slice_map(
     """Map the singular values of every row slice."""
     cdef Py_ssize_t j, size = slice_lwork(v, n)
     for j in prange(m, num_threads=n_threads, schedule="static"):
-        info[j] = map_slice(T + j * n, m * n, v, n, False, t, kind,
+        info[j] = map_slice(T + j * n, m * n, v, n, t, kind,
                             work + omp_get_thread_num() * size, &rank[j])
 
 
@@ -244,10 +322,11 @@ cdef void halfcomplex_map(
     Its rows are row 0, then the real and the imaginary part (times sqrt 2) of every frequency,
     then, for even m, the highest frequency. A pair of rows is shrunk by sqrt(2) t.
     """
-    cdef Py_ssize_t f, row, size = slice_lwork(2 * v, 2 * n)
-    cdef bint pair
+    cdef Py_ssize_t f, size = slice_lwork(2 * v, 2 * n)
+    cdef double *rows
     for f in prange(m // 2 + 1, num_threads=n_threads, schedule="static"):
-        row = 2 * f - (f > 0)
-        pair = 0 < f and 2 * f < m
-        info[f] = map_slice(T + row * n, m * n, v, n, pair, SQRT2 * t if pair else t, SHRINK,
-                            work + omp_get_thread_num() * size, &rank[f])
+        rows = work + omp_get_thread_num() * size
+        if 0 < f and 2 * f < m:
+            info[f] = shrink_pair(T + (2 * f - 1) * n, m * n, v, n, SQRT2 * t, rows, &rank[f])
+        else:
+            info[f] = map_slice(T + (2 * f - (f > 0)) * n, m * n, v, n, t, SHRINK, rows, &rank[f])

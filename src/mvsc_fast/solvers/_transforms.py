@@ -64,8 +64,9 @@ class Fourier:
         v = len(T)
         t = t / np.sqrt(v)
         _real_shrink(T[:1], t, symmetric)
+        pair = np.empty((1, *T.shape[1:]), dtype=np.result_type(T.dtype, np.complex64))
         for k in range(1, v - 1, 2):
-            pair = T[k : k + 1] + 1j * T[k + 1]
+            pair.real, pair.imag = T[k], T[k + 1]
             frontal_shrink(pair, np.sqrt(2) * t)
             T[k], T[k + 1] = pair[0].real, pair[0].imag
         if v % 2 == 0:
