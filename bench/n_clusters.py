@@ -1,11 +1,12 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
-Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0]
+Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
 of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
-whole set.
+whole set. --stability asks instead whether the most stable candidate is a better choice if
+confidence is low: four subsamples of 80 % of at most --max-samples samples for each candidate.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from sets import TEN, shuffled
 from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
+from mvsc_fast.explanation import stability
 
 SUBSETS = 4
 
@@ -86,12 +88,46 @@ def main(names, max_samples, draw):
     print_table(["confidence", "problems", "right", "near", "any"], levels)
 
 
+def most_stable(names, max_samples, draw):
+    """Print how often the most stable candidate is near the truth, beside the suggested one."""
+    details, marks = [], []
+    for number, name in enumerate(names):
+        views, y = shuffled(name)
+        for seed, (what, some, labels) in enumerate(problems(views, y, 100 * draw + number)):
+            some, truth = [X[:max_samples] for X in some], len(np.unique(labels[:max_samples]))
+            found = suggest_n_clusters(some, random_state=seed, n_threads=1)
+            if found.confidence == "high":
+                continue
+            agreement = [
+                stability(
+                    ConsensusTLRR(c, n_threads=1), some, n_resamples=4, random_state=0
+                ).agreement.mean()
+                for c in found.candidates
+            ]
+            chosen = found.candidates[int(np.argmax(agreement))]
+            marks.append((near(found.n_clusters, truth), near(chosen, truth)))
+            details.append([name, what, truth, " ".join(map(str, found.candidates)),
+                            " ".join(f"{one:.2f}" for one in agreement), chosen])  # fmt: skip
+            print(*details[-1], flush=True)
+    marks = np.array(marks, dtype=int)
+    gain = marks[:, 1] - marks[:, 0]
+    error = gain.std(ddof=1) * np.sqrt(len(gain))
+    print()
+    print_table(["set", "classes", "true", "candidates", "agreement", "most stable"], details)
+    print(
+        f"\nof {len(marks)} near: {marks[:, 0].sum()} as suggested, {marks[:, 1].sum()} by "
+        f"stability; difference {gain.sum():+d}, standard error {error:.1f}"
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=TEN, default=[*TEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1000)
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
+    parser.add_argument("--stability", action="store_true", help="choose by stability instead")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
+    run = most_stable if arguments.stability else main
     with limit_threads(1):
-        main(arguments.sets, arguments.max_samples, arguments.draw)
+        run(arguments.sets, arguments.max_samples, arguments.draw)

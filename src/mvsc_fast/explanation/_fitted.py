@@ -54,8 +54,8 @@ def fitted_with(model, views):
         return Fitted(model, steps, None, list(names), [], ids)
     if hasattr(model, "view_names_in_"):
         views = in_order(views, model.view_names_in_)
-    views, names, columns, _ = named_views(views, missing=True)
-    names = getattr(model, "view_names_in_", names)
+    given = named_views(views, missing=True)
+    views, names = given.arrays, getattr(model, "view_names_in_", given.names)
     if views[0].shape[0] != n:
         raise ValueError(
             f"the views have {views[0].shape[0]} samples, but the model was fitted on {n}: "
@@ -68,14 +68,15 @@ def fitted_with(model, views):
             f"the views have {n_features} features, expected {expected}: pass the views of fit"
         )
     columns = [list(range(d)) if own is None else own
-               for own, d in zip(columns, n_features, strict=True)]  # fmt: skip
+               for own, d in zip(given.columns, n_features, strict=True)]  # fmt: skip
     views = [filled(X, mean_row(X)) for X in views]
     return Fitted(model, steps, views, list(names), columns, ids)
 
 
 def ids_of(views):
-    """Index of the first pandas frame among views, or None."""
+    """Index of the first pandas frame, or names of the first AnnData, among views, or None."""
     if isinstance(views, Mapping):
         views = list(views.values())
     views = views if isinstance(views, (list, tuple)) else [views]
-    return next((np.asarray(X.index) for X in views if hasattr(X, "iloc")), None)
+    indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
+    return next((np.asarray(index) for index in indexes if index is not None), None)

@@ -7,10 +7,11 @@ import numpy as np
 
 from ._table import ROWS, shown_value, text_table
 
-WIDTH = 79
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
-LEFT = ("view", "graph", "sample", "")  # columns of text
+LEFT = ("view", "graph", "")  # columns of text
+WRAPPED = {"width": 79, "initial_indent": "  ", "subsequent_indent": "  ",
+           "break_on_hyphens": False}  # fmt: skip
 
 
 class Part(NamedTuple):
@@ -45,7 +46,7 @@ def explained_text(found):
     parts = [*parts_of(found).values(), Part("Methods paragraph", {}, [found.methods_paragraph])]
     for title, columns, sentences in parts:
         table = [text_table(columns, LEFT)] if columns else []
-        lines = (fill(one, WIDTH, initial_indent="  ", subsequent_indent="  ") for one in sentences)
+        lines = (fill(one, **WRAPPED) for one in sentences)
         texts.append("\n".join([title, *table, *lines]))
     return "\n\n".join(texts)
 
