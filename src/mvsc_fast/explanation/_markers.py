@@ -101,9 +101,9 @@ def markers(model, views):
 def _compared(X, labels, c):
     """Yield effect, AUC and z of blocks of columns, each of shape (c, d)."""
     n = len(labels)
-    member = (np.arange(c)[:, None] == labels).astype(float)
+    member = scipy.sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(c, n))
     X = X.tocsc() if scipy.sparse.issparse(X) else X
-    own = member.sum(axis=1)[:, None]
+    own = np.bincount(labels, minlength=c)[:, None]
     others = n - own
     for columns in gen_batches(X.shape[1], max(1, ENTRIES // n)):
         block = dense(X[:, columns])
