@@ -1,6 +1,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,3 +60,11 @@ def test_bad_labels():
         clustering_scores([], [])
     with pytest.raises(ValueError, match=r"y_pred has shape \(2, 1\)"):
         clustering_scores([0, 1], [[0], [1]])
+
+
+def test_series_are_compared_by_their_index():
+    y = pd.Series([0, 0, 1, 2], index=list("abcd"))
+    assert clustering_scores(y, y.rename("found"))["acc"] == 1
+    assert clustering_scores(y, y[::-1].to_numpy())["acc"] < 1
+    with pytest.raises(ValueError, match=r"different indexes: align them by y_pred.loc\[y_true"):
+        clustering_scores(y, y[::-1])

@@ -14,7 +14,7 @@ def clustering_scores(y_true, y_pred):
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Class and cluster of every sample; integers or strings.
+        Class and cluster of every sample; integers or strings. Indexes of pandas series must agree.
 
     Returns
     -------
@@ -28,8 +28,14 @@ def clustering_scores(y_true, y_pred):
     Raises
     ------
     ValueError
-        If the two differ in length or are empty.
+        If the two differ in length or are empty, or are pandas series with different indexes.
     """
+    named = hasattr(y_true, "iloc") and hasattr(y_pred, "iloc")
+    if named and not y_true.index.equals(y_pred.index):
+        raise ValueError(
+            "y_true and y_pred have different indexes: align them by y_pred.loc[y_true.index], or "
+            "pass arrays to compare by position"
+        )
     y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
         if y.ndim != 1 or y.size == 0:
