@@ -82,6 +82,14 @@ def test_a_cluster_without_a_view_is_unknown_there(data):
     plot_markers(markers(model, {"counts": views["counts"], "reals": X}))
 
 
+def test_values_that_overflow_are_ranked(data):
+    model, views = data
+    X = views["counts"].copy()
+    X[0] = 1e300 * (model.labels_ == 10)
+    table = markers(model, [X])
+    assert (table["feature"][0], table["auc"][0], np.isnan(table["effect"][0])) == (0, 1, True)
+
+
 def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
     table = markers(*data)
     ax = plot_markers(table, n_top=1, title="a title")

@@ -5,11 +5,14 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, suggest_n_clusters
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import write_report
 from mvsc_fast.methods import AWP
+from mvsc_fast.preprocessing import PerView
 
 VOID = {"meta", "br", "path", "use", "image", "rect"}
 
@@ -80,6 +83,12 @@ def test_a_report_of_what_has_no_affinity(views, tmp_path):
     model = AWP(3, random_state=0).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model))
     assert "AWP" in words and page.tags.count("figure") >= 2
+
+
+def test_a_report_of_a_pipeline(views, tmp_path):
+    model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0)).fit(views)
+    page, words = read(write_report(tmp_path / "r.html", model, views))
+    assert page.tags.count("figure") == 9 and "PerView(transformers=StandardScaler())" in words
 
 
 def test_a_report_from_the_command_line(views, tmp_path, capsys):

@@ -194,13 +194,16 @@ def explain(model, views=None, *, ids=None, counts=None):
     >>> found = explain(ConsensusTLRR(3, random_state=0).fit(views), views)
     >>> print(str(found).splitlines()[0])
     ConsensusTLRR: 90 samples in 3 clusters, 3 views
-    >>> found.predictability.shape
+    >>> found.predictable_share.shape
     (3,)
     """
     fit = fitted_with(model, views)
     model, views, names = fit.model, fit.views, fit.names
     clusters, labels = np.unique(model.labels_, return_inverse=True)
     samples = getattr(model, "samples_", np.arange(len(labels)))
+    ids = fit.ids if ids is None else np.asarray(ids)
+    if ids.shape != labels.shape:
+        raise ValueError(f"ids has shape {ids.shape}, expected {labels.shape}")
     found = Explanation(
         method=type(model).__name__,
         n_samples=len(labels),
@@ -208,7 +211,7 @@ def explain(model, views=None, *, ids=None, counts=None):
         samples=samples,
         clusters=clusters,
         sizes=np.bincount(labels),
-        ids=_checked_ids(fit.ids if ids is None else np.asarray(ids), len(labels)),
+        ids=ids,
         view_names=names,
         view_support=getattr(model, "view_support_", None),
         counts=counts,
@@ -220,12 +223,6 @@ def explain(model, views=None, *, ids=None, counts=None):
     _tell_choice(found, model)
     found.methods_paragraph = methods_paragraph(found, model, fit.steps)
     return found
-
-
-def _checked_ids(ids, n_samples):
-    if ids.shape != (n_samples,):
-        raise ValueError(f"ids has shape {ids.shape}, expected ({n_samples},)")
-    return ids
 
 
 def _tell_clusters(found, model, views):

@@ -85,8 +85,8 @@ def markers(model, views):
     of_view = np.repeat(np.arange(len(fit.views)), [len(columns) for columns in fit.columns])
     columns = {
         "cluster": np.repeat(clusters, len(features)),
-        "view": np.tile(_array(fit.names)[of_view], c),
-        "feature": np.tile(_array(features), c),
+        "view": np.tile(np.fromiter(fit.names, dtype=object)[of_view], c),
+        "feature": np.tile(np.fromiter(features, dtype=object), c),
         "effect": effect,
         "auc": auc,
         "p": p,
@@ -107,7 +107,7 @@ def _compared(X, labels, c):
     others = n - own
     for columns in gen_batches(X.shape[1], max(1, ENTRIES // n)):
         block = dense(X[:, columns])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):  # unknown values are NaN
             block = block - block.mean(axis=0)
             mean = member @ block / own  # that of the others is -mean * own / others
             within = (block**2).sum(axis=0) - mean**2 * own * n / others
@@ -123,15 +123,6 @@ def _compared(X, labels, c):
         for value in (effect, auc, z):
             value[(own == 0) | (others == 0) | np.isnan(value)] = np.nan
         yield effect, auc, z
-
-
-def _array(names):
-    """Names as an array, of objects if they are not of one type."""
-    if len({type(name) for name in names}) == 1 and isinstance(names[0], (str, int)):
-        return np.array(names)
-    out = np.empty(len(names), dtype=object)
-    out[:] = names
-    return out
 
 
 def plot_markers(table, *, n_top=5, ax=None, title=None):

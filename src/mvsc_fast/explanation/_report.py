@@ -67,29 +67,27 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
     """
     found = explain(model, views) if explanation is None else explanation
     fit = fitted_with(model, views)
-    model = fit.model
-    clusters = len(found.clusters)
+    title = f"{found.n_samples} samples in {len(found.clusters)} clusters"
     texts = parts_of(found, LISTED)
     done = [[escape(title), escape(text)] for title, text in found.run.items()]
     parts = [
-        f"<h1>{found.n_samples} samples in {clusters} clusters</h1>",
+        f"<h1>{title}</h1>",
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
         _told(texts, "clusters", gallery(_panels(found))),
         _told(texts, "uncertain"),
-        _markers(model, views) if fit.views is not None and clusters > 1 else "",
-        section("Similarities", _caption(found), gallery(_relations(model, found))),
+        _markers(model, views) if fit.views is not None and len(found.clusters) > 1 else "",
+        section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
         _told(texts, "views"),
-        _told(texts, "choices", gallery(_choices(model, found))),
+        _told(texts, "choices", gallery(_choices(fit.model, found))),
         _told(texts, "candidates"),
         _told(texts, "unknown"),
         section("How it was computed", "", html_table(done, [["before the fit", ""]], "wide")
-                + _parameters(model, found)
+                + _parameters(fit.model, found)
                 + details("Warnings and notes", list(dict.fromkeys(notes)))
                 + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>"),
         section("Methods paragraph", escape(found.methods_paragraph), ""),
     ]  # fmt: skip
     path = Path(path)
-    title = f"{found.n_samples} samples in {clusters} clusters"
     path.write_text(page(title, parts), encoding="utf-8")
     return path
 

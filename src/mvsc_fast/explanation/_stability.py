@@ -17,7 +17,7 @@ from .._utils.validation import check_integer
 from ._fitted import ids_of
 from ._panels import name_clusters
 from ._plots import COLORS, new_figure
-from ._table import Table, text_table
+from ._table import Table
 
 
 @dataclass(repr=False)
@@ -54,19 +54,14 @@ class Stability:
     fraction: float
 
     def __str__(self):
-        sizes = [(self.labels == name).sum() for name in self.clusters]
-        text = (
+        sizes = np.unique(self.labels, return_counts=True)[1]
+        columns = {"cluster": self.clusters, "samples": sizes, "Jaccard": self.cluster_stability}
+        return (
             f"Stability under {len(self.agreement)} subsamples of {100 * self.fraction:.0f} %\n"
             f"  adjusted Rand index: {self.agreement.mean():.2f} on average, "
-            f"{self.agreement.min():.2f} at least\n"
+            f"{self.agreement.min():.2f} at least\n{Table(columns, range(len(sizes)))}\n"
+            "  Jaccard: above .85 very stable, below .6 not stable."
         )
-        columns = {
-            "cluster": [str(name) for name in self.clusters],
-            "samples": [str(size) for size in sizes],
-            "Jaccard": [f"{value:.2f}" for value in self.cluster_stability],
-        }
-        end = "  Jaccard: above .85 very stable, below .6 not stable."
-        return f"{text}{text_table(columns)}\n{end}"
 
     __repr__ = __str__
 
