@@ -42,6 +42,42 @@ def test_generator_is_seeded_and_sorted_on_request():
     assert (np.diff(y) >= 0).all()
 
 
+def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
+    pd = pytest.importorskip("pandas")
+    cohort = datasets.make_cohort(200, 3, effect=3.0, missing=0.2, random_state=0)
+    patients = cohort.target.index
+    assert patients.is_unique and list(cohort.clinical.index) == list(patients)
+    assert cohort.target.value_counts(sort=False).sort_index().tolist() == [89, 67, 44]
+    frames = cohort.views.values()
+    assert [frame.shape[1] for frame in frames] == [300, 120, 500]
+    assert set().union(*(frame.index for frame in frames)) == set(patients)
+    for frame in frames:
+        assert 0.75 < len(frame) / 200 < 0.95 and frame.index.is_unique
+        assert list(frame.index) != sorted(frame.index)
+    methylation, mirna, rna = frames
+    assert methylation.min().min() >= 0 and methylation.max().max() <= 1
+    for counts in (mirna, rna):
+        assert counts.dtypes.eq(np.int64).all() and counts.min().min() >= 0
+        assert counts.mean().max() > 100 * counts.mean().min()
+    assert cohort.markers.groupby(["assay", "cluster"]).size().tolist() == [8] * 9
+    for assay, column, cluster in cohort.markers.itertuples(index=False):
+        values = cohort.views[assay][column].rank(pct=True)
+        inside = cohort.target[values.index] == cluster
+        assert abs(values[inside].mean() - values[~inside].mean()) > 0.2
+    assert cohort.clinical["time"].gt(0).all() and 0.2 < cohort.clinical["event"].mean() < 0.9
+    again = datasets.make_cohort(200, 3, effect=3.0, missing=0.2, random_state=0)
+    pd.testing.assert_frame_equal(again.views["rna"], rna)
+    complete = datasets.make_cohort(30, 2, missing=0.0, random_state=0)
+    assert {len(frame) for frame in complete.views.values()} == {30}
+
+
+def test_bad_parameters_of_cohorts():
+    with pytest.raises(ValueError, match=r"at least n_markers . n_clusters = 32, got .300, 9, 40."):
+        datasets.make_cohort(n_features=(300, 9, 40))
+    with pytest.raises(ValueError, match="missing"):
+        datasets.make_cohort(missing=2)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -1,13 +1,16 @@
-"""The embedded data set and a generator of synthetic views."""
+"""The embedded data set, and generators of synthetic views."""
 
 from importlib.resources import files
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import Bunch, check_random_state
 
 from .._utils.validation import check_integer, check_number
 
-__all__ = ["load_handwritten", "make_multiview_subspaces"]
+__all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
+
+# Assays of make_cohort: level of a column in the middle, and its range, in powers of two.
+ASSAYS = {"methylation": (-1.0, 2.0), "mirna": (5.0, 2.5), "rna": (7.0, 2.0)}
 
 
 def load_handwritten():
@@ -108,3 +111,102 @@ def make_multiview_subspaces(
         X += noise * X.std() * rng.standard_normal(X.shape)
         views.append(X)
     return views, y
+
+
+def make_cohort(
+    n_samples=240,
+    n_clusters=4,
+    *,
+    n_features=(300, 120, 500),
+    n_markers=8,
+    effect=2.0,
+    missing=0.1,
+    random_state=None,
+):
+    """Generate the tables of a simulated study: patients in three assays, with ids and gaps.
+
+    The subtypes differ in a few columns of each assay, their markers. All other columns differ by
+    noise, and by a factor that all patients share to a different extent, as age or the purity of a
+    tissue. Scales are those of real assays: methylation has beta values between 0 and 1; miRNA and
+    RNA have counts, whose columns differ by orders of magnitude and whose rows differ by depth.
+
+    Parameters
+    ----------
+    n_samples : int, default=240
+        Number of patients.
+    n_clusters : int, default=4
+        Number of subtypes. The largest has about twice as many patients as the smallest.
+    n_features : sequence of three int, default=(300, 120, 500)
+        Number of columns of methylation, miRNA and RNA.
+    n_markers : int, default=8
+        Number of markers of each subtype in each assay.
+    effect : float, default=2.0
+        Change of the markers, in powers of two; half of them rise, half of them fall.
+    missing : float in [0, 1], default=0.1
+        Probability that a patient lacks an assay; every patient has at least one.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    Bunch
+        With the attributes
+
+        * ``views``: dict of pandas.DataFrame, "methylation", "mirna" and "rna", each with the
+          patients that have this assay, in its own order. `views.align` joins them.
+        * ``target``: pandas.Series of int, the subtype of each patient.
+        * ``markers``: pandas.DataFrame with the columns "assay", "column" and "cluster".
+        * ``clinical``: pandas.DataFrame with "time" in months and "event" (whether the patient
+          died); subtypes with larger numbers live shorter.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or an assay has too few columns for the markers.
+
+    Examples
+    --------
+    >>> from mvsc_fast import datasets
+    >>> cohort = datasets.make_cohort(random_state=0)
+    >>> {name: frame.shape[1] for name, frame in cohort.views.items()}
+    {'methylation': 300, 'mirna': 120, 'rna': 500}
+    """
+    import pandas as pd
+
+    n, c = check_integer(n_samples, "n_samples", 1), check_integer(n_clusters, "n_clusters", 1)
+    n_markers = check_integer(n_markers, "n_markers", 0)
+    effect, missing = check_number(effect, "effect"), check_number(missing, "missing", 0.0, 1.0)
+    if len(n_features) != len(ASSAYS) or min(n_features) < n_markers * c:
+        raise ValueError(
+            f"n_features must have {len(ASSAYS)} numbers of at least n_markers * n_clusters = "
+            f"{n_markers * c}, got {n_features!r}"
+        )
+    rng = check_random_state(random_state)
+    ids = np.array([f"P{i + 1:0{len(str(n))}d}" for i in range(n)])
+    share = np.linspace(2, 1, c) / np.linspace(2, 1, c).sum()
+    y = rng.permutation(np.searchsorted(np.cumsum(share)[:-1], (np.arange(n) + 0.5) / n))
+    shared = rng.standard_normal((n, 1))
+    lacking = rng.uniform(size=(len(ASSAYS), n)) < missing
+    lacking[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
+    views, markers = {}, []
+    for (assay, (level, spread)), d, lost in zip(ASSAYS.items(), n_features, lacking, strict=True):
+        names = np.array([f"{assay}_{j}" for j in range(d)])
+        levels = level + spread * rng.standard_normal(d) + 0.3 * shared * rng.standard_normal(d)
+        levels = levels + rng.gamma(4, 0.15, d) * rng.standard_normal((n, d))
+        for k, columns in enumerate(rng.permutation(d)[: c * n_markers].reshape(c, n_markers)):
+            levels[np.ix_(y == k, columns)] += effect * np.where(np.arange(n_markers) % 2, 1, -1)
+            markers += [(assay, name, k) for name in names[columns]]
+        if assay == "methylation":
+            values = np.round(1 / (1 + 2.0**-levels), 4)
+        else:
+            depth = 2 ** (0.4 * rng.standard_normal((n, 1)))
+            values = rng.poisson(depth * 2.0 ** np.minimum(levels, 25))
+        kept = rng.permutation(np.flatnonzero(~lost))
+        views[assay] = pd.DataFrame(values[kept], index=ids[kept], columns=names)
+    time, end = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
+    clinical = {"time": np.minimum(time, end).round(1), "event": time <= end}
+    return Bunch(
+        views=views,
+        target=pd.Series(y, index=ids, name="subtype"),
+        markers=pd.DataFrame(markers, columns=["assay", "column", "cluster"]),
+        clinical=pd.DataFrame(clinical, index=ids),
+    )
