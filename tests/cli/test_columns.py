@@ -41,7 +41,7 @@ def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
 
 @pytest.mark.parametrize(
     ("columns", "message"),
-    [("weight", "no column 'weight' .its columns are id, height"), ("7", "no columns 7, it has 4"),
+    [("weight", "no column 'weight'; the table has 'height'"), ("7", "no columns 7, it has 4"),
      ("!weight", "--columns !weight: there is no such column in .*a.csv"),
      ("4-2", "no columns 4-2"), ("id,height", "'id'. holds text"),
      ("!*", "no numbers found next to the ids")],

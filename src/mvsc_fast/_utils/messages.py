@@ -1,7 +1,8 @@
-"""Warnings that point to the user's line."""
+"""Warnings that point to the user's line, and advice on packages that are not installed."""
 
 import sys
 import warnings
+from importlib import import_module
 
 INNER = (__name__.partition(".")[0], "sklearn")  # whose lines no warning is about
 
@@ -16,3 +17,12 @@ def warn_user(message, category=UserWarning):
 
 def _package(frame):
     return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def import_extra(package, what, *others):
+    """A package that is not always installed; ImportError says what needs it and how to get it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        command = " ".join(("pip install", package, *others))
+        raise ImportError(f"{what} needs {package}: {command}") from error

@@ -1,54 +1,47 @@
 """Files that hold all views as arrays: .npz, .mat, HDF5 and zarr; pickles are never loaded."""
 
 import re
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 
 import numpy as np
+import scipy.io
 import scipy.sparse
 
 from .._utils.containers import checked_compressed
+from .._utils.messages import import_extra
 
 VIEW_NAMES = ("X", "data", "fea", "views", "features", "Xs", "x")
 LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "gtruth", "s")
 
 
-def _read_npz(path, lazy):
-    # numpy leaves a file open that it fails to read, unless the file is ours.
-    with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-        names = _numbered(path, file.files)
-        views = {name: file[name] for name in names}
-        y = file["y"] if "y" in file.files else None
-    for name, A in (*views.items(), ("y", y)):
-        if A is not None and not isinstance(A, np.ndarray):
-            raise ValueError(f"{path}: {name} is not an array")
-    return views, None if y is None else y.ravel()
-
-
-def _numbered(path, held):
-    """The names view_0, view_1, ... in their order."""
-    names = sorted(
-        (name for name in held if re.fullmatch(r"view_\d+", name)), key=lambda name: int(name[5:])
-    )
-    if not names:
-        raise ValueError(
-            f"{path}: no arrays view_0, view_1, ... (it holds {', '.join(held) or 'nothing'})"
-        )
-    return names
+def _numbered(held, pattern):
+    """The names that match a pattern such as ``view_\\d+``, in their order."""
+    names = [name for name in held if re.fullmatch(pattern, name)]
+    return sorted(names, key=lambda name: int(re.search(r"\d+", name).group()))
 
 
 def _read_store(path, lazy):
-    """Arrays of HDF5 or zarr."""
-    path.stat()
-    package = "zarr" if path.suffix.lower() == ".zarr" else "h5py"
-    try:
-        module = __import__(package)
-    except ImportError as error:
-        raise ImportError(f"{path} needs {package}: pip install {package}") from error
-    store = module.open(str(path), mode="r") if package == "zarr" else module.File(path, "r")
-    views = {name: store[name] for name in _numbered(path, list(store))}
+    """The arrays view_0, view_1, ... and y of a .npz, HDF5 or zarr file."""
+    path.stat()  # a missing file is not a damaged one
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        # numpy leaves a file open that it fails to read, unless the file is ours.
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as store:
+            return _from_store(path, store, False)
+    if suffix == ".zarr":
+        return _from_store(path, import_extra("zarr", path).open(str(path), mode="r"), lazy)
+    return _from_store(path, import_extra("h5py", path).File(path, "r"), lazy)
+
+
+def _from_store(path, store, lazy):
+    names = _numbered(store, r"view_\d+")
+    if not names:
+        raise ValueError(
+            f"{path}: no arrays view_0, view_1, ... (it holds {', '.join(store) or 'nothing'})"
+        )
+    views = {name: store[name] for name in names}
     for name, X in views.items():
         if len(getattr(X, "shape", ())) != 2 or X.dtype.kind not in "fiub":
             raise ValueError(f"{path}: {name} is not a matrix of numbers")
@@ -59,90 +52,60 @@ def _read_store(path, lazy):
 
 def _load_mat(path):
     """All variables of a MATLAB file: matrices, sparse matrices, or lists of them."""
-    path.stat()  # a missing file is not a damaged one
-    with tempfile.TemporaryDirectory() as folder:
-        converted = Path(folder) / "content.npz"
-        program = Path(__file__).with_name("_matlab.py")
-        command = [sys.executable, str(program), str(path), str(converted)]
-        run = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        if run.returncode == 2 and run.stderr:
-            raise ValueError(f"{path}: {run.stderr.splitlines()[-1]}")
-        if run.returncode != 0:
-            raise ValueError(f"{path}: the MATLAB file is damaged and crashes the reader")
-        with np.load(converted, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    tree = {}
-    for key, A in arrays.items():
-        *branch, leaf = key.split("/")
-        node = tree
-        for name in branch:
-            node = node.setdefault(name, {})
-        node[leaf] = A
-    return {name: _assemble(node) for name, node in tree.items()}
+    path.stat()
+    # In a process of its own, because a damaged file can bring the interpreter down.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            content = pool.submit(scipy.io.loadmat, path).result()
+        except NotImplementedError as error:
+            raise ValueError("MATLAB 7.3 file; save it with save(..., '-v7')") from error
+        except BrokenProcessPool as error:
+            raise ValueError("the MATLAB file is damaged and crashes the reader") from error
+    return {name: _value(A) for name, A in content.items() if not name.startswith("__")}
 
 
-def _assemble(node):
-    """Reassemble the value that `_matlab.parts` took apart."""
-    if "array" in node:
-        return node["array"]
-    if "indptr" in node:
-        parts = node["data"], node["indices"], node["indptr"]
-        A = scipy.sparse.csc_array(parts, shape=tuple(node["shape"].tolist()))
-        return checked_compressed(A, "a sparse matrix of the file")
-    return [_assemble(cell) for cell in node.values()]
+def _value(A):
+    if scipy.sparse.issparse(A):  # as it stands: other forms may be larger by orders
+        return checked_compressed(scipy.sparse.csc_array(A), "a sparse matrix of the file")
+    if isinstance(A, np.ndarray) and A.dtype.kind == "O":
+        return [_value(cell) for cell in A.ravel()]
+    return A
 
 
 def _read_mat(path, lazy):
     content = _load_mat(path)
     labels = next((content[name] for name in LABEL_NAMES if _is_labels(content.get(name))), None)
     y = None if labels is None else np.asarray(labels).ravel()
-    for name in VIEW_NAMES:
-        if name in content:
-            views = content[name] if isinstance(content[name], list) else [content[name]]
-            names = [f"{name}[{i}]" for i in range(len(views))]
-            break
+    name = next((name for name in VIEW_NAMES if name in content), None)
+    if name is not None:
+        cells = content[name] if isinstance(content[name], list) else [content[name]]
+        views = {f"{name}[{i}]": A for i, A in enumerate(cells)}
     else:
-        names = sorted(
-            (name for name in content if re.fullmatch(r"(?:X|x|view|fea|data)_?\d+", name)),
-            key=lambda name: int(re.search(r"\d+", name).group()),
-        )
+        names = _numbered(content, r"(?:X|x|view|fea|data)_?\d+")
         if not names:
-            held = ", ".join(content) or "nothing"
             raise ValueError(
-                f"{path}: no cell array {', '.join(VIEW_NAMES[:5])} and no X1, X2, ... "
-                f"(it holds {held})"
+                f"no cell array {', '.join(VIEW_NAMES[:5])} and no X1, X2, ... (it holds "
+                f"{', '.join(content) or 'nothing'})"
             )
-        views = [content[name] for name in names]
-    for i, A in enumerate(views):
-        if isinstance(A, list) or A.ndim != 2 or A.dtype.kind not in "fiub":
-            raise ValueError(f"{path}: view {i} is not a matrix of real numbers")
-    return dict(zip(names, _samples_as_rows(views, y), strict=True)), y
+        views = {name: content[name] for name in names}
+    for i, A in enumerate(views.values()):
+        if len(getattr(A, "shape", ())) != 2 or A.dtype.kind not in "fiub":
+            raise ValueError(f"view {i} is not a matrix of real numbers")
+    if _samples_are_columns(list(views.values()), y):
+        views = {name: A.T for name, A in views.items()}
+    return views, y
 
 
-def _is_labels(value):
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in "fiu"
-        and 1 < value.size == max(value.shape, default=0)
-    )
+def _is_labels(A):
+    return isinstance(A, np.ndarray) and A.dtype.kind in "fiu" and 1 < A.size == max(A.shape)
 
 
-def _samples_as_rows(views, y):
-    rows = {A.shape[0] for A in views}
-    columns = {A.shape[1] for A in views}
+def _samples_are_columns(views, y):
+    rows, columns = ({A.shape[axis] for A in views} for axis in (0, 1))
     if y is not None:
-        if rows != {len(y)} and columns == {len(y)}:
-            return [A.T for A in views]
-    elif len(rows) > 1 and len(columns) == 1:
-        return [A.T for A in views]
-    return views
+        return rows != {len(y)} and columns == {len(y)}
+    return len(rows) > 1 and len(columns) == 1
 
 
 # By suffix, functions of a path and of whether arrays stay on the disk: (views by name, y).
-WHOLE = {
-    ".npz": _read_npz,
-    ".mat": _read_mat,
-    ".h5": _read_store,
-    ".hdf5": _read_store,
-    ".zarr": _read_store,
-}
+WHOLE = {".mat": _read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5", ".zarr"), _read_store)}

@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from ..preprocessing._table_columns import positions_of
 from ._tables import ID_NAME
 
 LABEL = re.compile(
@@ -24,7 +25,7 @@ CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1
 REPEATED = 3  # times that a code occurs
 
 
-def columns_named(columns, names, n_columns, what):
+def columns_named(text, table):
     """Positions of the columns that a text such as "height,w*,4-9,!weight" names.
 
     Returns
@@ -34,31 +35,26 @@ def columns_named(columns, names, n_columns, what):
     explicit : set of int
         Those that it names, or has the number of; none where it only excludes.
     """
+    d, names = len(table.names), table.names
+    titles = [_named(table, k) for k in range(d)]
     found, explicit, excluded, only_excludes = [], set(), set(), True
-    for one in (part.strip() for part in columns.split(",")):
-        excludes = one.startswith("!")
-        one = one.removeprefix("!")
+    for part in text.split(","):
+        one = part.strip().removeprefix("!")
         numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", one)
-        if names is not None and one in names:
-            new = [k for k, name in enumerate(names) if name == one]
-        elif numbers:
+        new = [k for k, name in enumerate(names) if one and (name == one or fnmatchcase(name, one))]
+        if numbers and one not in names:
             low, high = int(numbers[1]), int(numbers[2] or numbers[1])
-            if not 1 <= low <= high <= n_columns:
-                raise ValueError(f"{what}: no columns {one}, it has {n_columns}")
-            new = list(range(low - 1, high))
-        else:
-            new = [k for k, name in enumerate(names or []) if one and fnmatchcase(name, one)]
-        if excludes:
+            if not 1 <= low <= high <= d:
+                raise ValueError(f"{table.name}: no columns {one}, it has {d}")
+            new = range(low - 1, high)
+        if part.strip().startswith("!"):
             excluded.update(new)
             continue
-        if not new:
-            held = f"its columns are {', '.join(names[:8])}" if names else "it has no header"
-            raise ValueError(f"{what}: no column {one!r} ({held})")
         only_excludes = False
-        if "*" not in one:
-            explicit.update(new)
+        new = new or positions_of([one], titles, d, table.name).tolist()
+        explicit.update(new if "*" not in one else ())
         found += [k for k in new if k not in found]
-    chosen = range(n_columns) if only_excludes else found
+    chosen = range(d) if only_excludes else found
     return [k for k in chosen if k not in excluded], explicit
 
 
@@ -66,7 +62,7 @@ def check_exclusions(columns, tables):
     """Raise ValueError if --columns excludes a column that no table has."""
     for one in (part.strip() for part in columns.split(",")):
         name = one.removeprefix("!")
-        known = any(fnmatchcase(own, name) for table in tables for own in table.names or [])
+        known = any(fnmatchcase(own, name) for table in tables for own in table.names)
         if one.startswith("!") and not known and not re.fullmatch(r"\d+(?:-\d+)?", name):
             files = " and ".join(table.name for table in tables)
             raise ValueError(f"--columns {one}: there is no such column in {files}")
@@ -84,16 +80,19 @@ def features(table, id_column, columns, twins=()):
     twins : iterable of int
         Columns with the same values as a column of another table.
     """
-    d = table.numbers.shape[1]
-    chosen, explicit, patterns = list(range(d)), set(), False
+    chosen, patterns = list(range(len(table.names))), False
     if columns is not None:
-        chosen, explicit = columns_named(columns, table.names, d, table.name)
+        chosen, explicit = columns_named(columns, table)
         patterns = any(not one.strip().startswith("!") for one in columns.split(","))
         if id_column in explicit:
             raise ValueError(f"{table.name}: {table.title(id_column)} has ids and is in --columns")
     chosen = [k for k in chosen if k != id_column]
     if not patterns:
-        chosen = _without_counts(table, id_column, chosen)
+        if id_column is not None and 0 in chosen and counts_rows(table):
+            chosen.remove(0)
+            table.notes.append(
+                f"{table.name}: column 1 has no name and numbers the rows: it is ignored"
+            )
         _check_no_ids(table, chosen, twins)
         _check_no_labels(table, chosen)
     if not chosen:
@@ -109,25 +108,20 @@ def exclusion(names):
 
 
 def _named(table, k):
-    return table.names[k] if table.names and table.names[k] else str(k + 1)
+    return table.names[k] or str(k + 1)
 
 
-def _without_counts(table, id_column, chosen):
-    """Columns without a nameless first one that numbers the rows, if another one has the ids."""
-    nameless = table.names is not None and table.names[0].lower() in ("", "unnamed: 0")
-    if id_column is None or 0 not in chosen or table.places is not None or not nameless:
-        return chosen
-    column = table.numbers[table.filled(), 0]
-    if not np.array_equal(np.sort(column), column.min() + np.arange(len(column))):
-        return chosen
-    table.notes.append(f"{table.name}: column 1 has no name and numbers the rows: it is ignored")
-    return [k for k in chosen if k != 0]
+def counts_rows(table):
+    """Whether the first column has no name and numbers the rows, as exported frames have it."""
+    column = np.sort(table.numbers[table.filled(), 0])
+    nameless = any(table.names) and table.names[0].lower() in ("", "unnamed: 0")
+    return nameless and np.array_equal(column, column[0] + np.arange(len(column)))
 
 
 def _check_no_ids(table, chosen, twins):
     for k in chosen:
-        named = table.names is not None and table.names[k] and ID_NAME.fullmatch(table.names[k])
-        if k in twins or named and k in table.cells and table.places is None and _whole(table, k):
+        named = table.names[k] and ID_NAME.fullmatch(table.names[k]) and not table.transposed
+        if k in twins or named and (k in table.text or _whole(table, k)):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
                 f"{_named(table, k)} uses it as ids, {exclusion([_named(table, k)])} excludes "
@@ -143,11 +137,11 @@ def _whole(table, k):
 
 def _check_no_labels(table, chosen):
     found = []
-    for k in chosen if table.names is not None and table.places is None else ():
+    for k in () if table.transposed else chosen:
         if SURVIVAL.fullmatch(table.names[k]):
             found.append(k)
         elif LABEL.fullmatch(table.names[k]):
-            cells = table.cells.get(k) or table.numbers[:, k].tolist()
+            cells = table.text.get(k) or table.numbers[:, k].tolist()
             if len(set(cells)) <= min(CLASSES, max(2, len(cells) // 2)):
                 found.append(k)
     if found:
@@ -164,13 +158,13 @@ def _check_no_labels(table, chosen):
 
 def _check_text(table, chosen):
     words = [k for k in chosen if k in table.text]
-    strays = [(table.strays[k], k) for k in chosen if k in table.strays and k not in words]
+    strays = [(table.strays[k], k) for k in chosen if k in table.strays]
     if strays:
         (row, cell), k = min(strays)
         raise ValueError(f"{table.name}: {table.where(row, k)} is {cell!r}, not a number")
     if words:
         k, others = words[0], f" (and {len(words) - 1} more)" if len(words) > 1 else ""
-        cells = table.cells[k]
+        cells = table.text[k]
         row = next(row for row, cell in enumerate(cells) if cell.strip())
         raise ValueError(
             f"{table.name}: {table.title(k)}{others} holds text ({table.where(row, k)} is "
@@ -217,11 +211,9 @@ def check_numbers(table, chosen, X, rows):
             f"{table.name}: {np.count_nonzero(whole)} samples lack this view, their rows are empty"
         )
     _check_codes(table, X, first)
-    if table.names is not None:
-        names = [table.names[k] for k in chosen]
-        twice = len(names) - len(set(names))
-        if twice:
-            table.notes.append(f"{table.name}: {twice} columns have the name of another column")
+    names = [table.names[k] for k in chosen if table.names[k]]
+    if twice := len(names) - len(set(names)):
+        table.notes.append(f"{table.name}: {twice} columns have the name of another column")
 
 
 def _cells(where):

@@ -27,38 +27,29 @@ def matched(views, join):
         raise ValueError(f"--join matches files by ids: {names} has none, or no other to match")
     if without:
         return _in_given_order(views, with_ids, without)
-    first, notes = with_ids[0], []
+    first, *others = with_ids
+    for view in others:
+        _check_same_ids(first, view, join)
+    known = list(dict.fromkeys(one for view in with_ids for one in view.ids))
     places = [{one: row for row, one in enumerate(view.ids)} for view in with_ids]
-    for view, place in zip(with_ids[1:], places[1:], strict=True):
-        _check_same_ids(first, view, places[0], place, join)
-    if join == "outer":
-        ids = list(dict.fromkeys(one for view in with_ids for one in view.ids))
-    else:
-        ids = [one for one in first.ids if all(one in place for place in places)]
+    common = {one for one in known if all(one in place for place in places)}
+    ids = known if join == "outer" else [one for one in known if one in common]
     if not ids:
         raise ValueError(f"no id is in all of {', '.join(view.name for view in with_ids)}")
     matrices = []
     for view, place in zip(with_ids, places, strict=True):
-        if view.ids == ids:
-            matrices.append(view.values)
-            continue
         rows = np.array([place.get(one, -1) for one in ids])
-        X = view.values[rows]
-        X[rows < 0] = np.nan
-        matrices.append(X)
-    if join is not None:
-        total = len(set().union(*places))
-        lacking = sum(any(one not in place for place in places) for one in ids)
-        notes.append(
-            f"--join {join}: {len(ids)} samples"
-            + (f", {total - len(ids)} excluded that are not in every file" if join == "inner" else
-               f", {lacking} of which lack a view")
-        )  # fmt: skip
+        matrices.append(view.values if view.ids == ids else view.values[rows])
+        matrices[-1][rows < 0] = np.nan
+    told = {"inner": f"{len(known) - len(ids)} excluded that are not in every file",
+            "outer": f"{len(known) - len(common)} of which lack a view"}  # fmt: skip
+    notes = [f"--join {join}: {len(ids)} samples, {told[join]}"] if join else []
     return matrices, np.array(ids, dtype=object), notes
 
 
-def _check_same_ids(first, view, ours, theirs, join):
+def _check_same_ids(first, view, join):
     """Raise ValueError if two views have different ids and --join is not given."""
+    ours, theirs = set(first.ids), set(view.ids)
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     if absent and extra:

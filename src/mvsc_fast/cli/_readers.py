@@ -11,13 +11,11 @@ import numpy as np
 from ..views._frames import shown
 from ._arrays import WHOLE
 from ._columns import LABEL, check_exclusions, check_numbers, features
-from ._ids import Column, check_distinct, find_ids, key_of
+from ._ids import Column, check_distinct, find_ids
 from ._matching import View, matched
-from ._sheets import read_excel, read_parquet
-from ._tables import Table
-from ._text import is_text_table, read_text
+from ._tables import Table, is_missing, table_of
+from ._text import EXCEL, PARQUET, TEXT, excel_rows, parquet_rows, text_rows
 
-SHEETS = {".parquet": read_parquet, ".pq": read_parquet, ".xlsx": read_excel, ".xlsm": read_excel}
 KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
 STDIN, STDIN_NAME = "-", "standard input"
 ALL = "*"  # all files, where some can be named
@@ -85,14 +83,9 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
             raise ValueError(f"{name} is for tables: {min(wrong)} has no named columns")
     if any(kind in WHOLE for kind in kinds.values()):
         return _whole(paths, kinds, join, lazy)
-    wanted = None if id_column in ("auto", "none") else id_column
-    read = {path: _named(lambda path, kind=kind: _read(path, kind, wanted, lazy), path)
-            for path, kind in kinds.items()}  # fmt: skip
-    tables = {
-        path: _named(lambda _, one=one: one.transposed(), path) if path in turned else one
-        for path, one in read.items()
-        if path not in arrays and isinstance(one, Table)
-    }
+    read = {path: _named(_read, path, kind, lazy) for path, kind in kinds.items()}
+    tables = {path: _named(Table.turned, path, one) if path in turned else one
+              for path, one in read.items() if isinstance(one, Table)}  # fmt: skip
     columns = _for_each(columns, paths)
     paths = paths * (len(columns) // len(paths))
     given = list(zip(paths, columns, strict=True))
@@ -129,37 +122,41 @@ def load_labels(path, ids, n_samples):
     rows : ndarray of shape (n,)
         Samples that have a label.
     """
-    table = _named(lambda path: _read(path, _kind(path), None, False), Path(path))
+    table = _named(_read, Path(path), _kind(Path(path)), False)
     if isinstance(table, View):
         raise ValueError(f"{table.name}: expected a table with ids and labels")
-    rows, k = np.flatnonzero(table.filled()), None
-    if ids is None and len(rows) != n_samples:
-        raise ValueError(f"{table.name} has {len(rows)} labels for {n_samples} samples")
-    if ids is not None:
-        columns = [Column(table, j, rows.tolist()) for j in table.cells]
-        common = [len(one.set & set(ids)) for one in columns]
-        if not any(common):
+    rows, others = table.filled(), list(range(len(table.names)))
+    if ids is None:
+        if len(rows) != n_samples:
+            raise ValueError(f"{table.name} has {len(rows)} labels for {n_samples} samples")
+        samples = np.arange(n_samples)
+    else:
+        place = {one: sample for sample, one in enumerate(ids)}
+        columns = [Column(table, k, rows) for k in others]
+        column = max(columns, key=lambda one: len(one.set & place.keys()))
+        if not column.set & place.keys():
             raise ValueError(f"{table.name} has no column with ids such as {shown(*ids[:2])}")
-        column = columns[int(np.argmax(common))]
         check_distinct(column)
-        k = column.k
-    others = [j for j in range(table.numbers.shape[1]) if j != k]
-    named = [j for j in others if table.names and LABEL.fullmatch(table.names[j])]
-    if len(others) != 1 and len(named) != 1:
-        titles = ", ".join(table.title(j) for j in (named or others)[:8])
-        raise ValueError(
-            f"{table.name} needs one column of labels next to the ids, it has {titles or 'none'}"
-        )
-    j = (named if len(others) > 1 else others)[0]
-    labels = np.array(table.cells.get(j) if j in table.text else table.numbers[:, j].tolist(),
-                      dtype=object)[rows]  # fmt: skip
-    there = np.array([one == one and str(one).strip() != "" for one in labels], dtype=bool)
-    if k is None:
-        return labels[there], np.flatnonzero(there)
-    place = {one: row for row, one in enumerate(ids)}
-    keys = [place.get(key_of(table.cells[k][row]), -1) for row in rows.tolist()]
-    there &= np.array(keys) >= 0
-    return labels[there], np.array(keys)[there]
+        others.remove(column.k)
+        samples = np.array([place.get(one, -1) for one in column.keys])
+    if len(others) != 1:
+        named = [k for k in others if LABEL.fullmatch(table.names[k])]
+        if len(named) != 1:
+            titles = ", ".join(table.title(k) for k in (named or others)[:8])
+            raise ValueError(
+                f"{table.name} needs one column of labels next to the ids, it has "
+                f"{titles or 'none'}"
+            )
+        others = named
+    k = others[0]
+    if k in table.text:
+        labels = np.array(table.text[k], dtype=object)[rows]
+        there = np.array([not is_missing(one) for one in labels.tolist()])
+    else:
+        labels = table.numbers[rows, k]
+        there = ~np.isnan(labels)
+    there &= samples >= 0
+    return labels[there], samples[there]
 
 
 # ------------------------------------------------------------------------------------------ files
@@ -171,13 +168,11 @@ def shown_name(path):
 
 
 def _kind(path):
-    """File type of a path: its suffix, or "text"."""
+    """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
-    suffix = path.suffix.lower()
-    if is_text_table(path):
-        return "text"
-    if suffix in (".npy", *WHOLE, *SHEETS):
+    suffix = Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
+    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *WHOLE, *EXCEL, *PARQUET):
         return suffix
     raise ValueError(f"{path}: unknown file type, expected {KNOWN}")
 
@@ -189,7 +184,7 @@ def _whole(paths, kinds, join, lazy):
         raise ValueError(f"{path} holds all views: pass only this file, or one file per view")
     if join is not None:
         raise ValueError(f"--join matches files by ids: {path} has none")
-    return Data(*_named(lambda path: WHOLE[kinds[path]](path, lazy), path))
+    return Data(*_named(WHOLE[kinds[path]], path, lazy))
 
 
 def _for_each(columns, paths):
@@ -215,26 +210,21 @@ def _transposed(paths, transpose):
     return named
 
 
-def _read(path, kind, wanted, lazy):
-    """The `Table` of a file, or the `View` of an array."""
+def _read(path, kind, lazy):
+    """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
-    if kind == STDIN:
-        return _from_stdin(wanted)
     if kind == ".npy":
         return _array(name, np.load(path, allow_pickle=False, mmap_mode="r" if lazy else None))
-    if kind == "text":
-        return read_text(path, name, wanted=wanted)
-    return SHEETS[kind](path, name, wanted)
-
-
-def _from_stdin(wanted):
-    """The table, or the matrix, that the standard input holds."""
-    if sys.stdin is None:
+    if kind in PARQUET:
+        return table_of(name, *parquet_rows(path, name), has_names=True)
+    if kind in EXCEL:
+        return table_of(name, *excel_rows(path, name))
+    if kind == STDIN and sys.stdin is None:
         raise ValueError("it is closed")
-    content = sys.stdin.buffer.read()
+    content = sys.stdin.buffer.read() if kind == STDIN else path.read_bytes()
     if content.startswith(b"\x93NUMPY"):
-        return _array(STDIN_NAME, np.load(io.BytesIO(content), allow_pickle=False))
-    return read_text(None, STDIN_NAME, content, wanted)
+        return _array(name, np.load(io.BytesIO(content), allow_pickle=False))
+    return table_of(name, *text_rows(content, name))
 
 
 def _array(name, X):
@@ -243,10 +233,10 @@ def _array(name, X):
     return View(name, X)
 
 
-def _named(read, path):
-    """Call ``read`` on a file and add its name to all errors."""
+def _named(read, path, *args):
+    """Call ``read`` on a file, or what was read of it, and add its name to all errors."""
     try:
-        return read(path)
+        return read(*args) if read is Table.turned else read(path, *args)
     except ImportError:
         raise
     except Exception as error:  # parsers of damaged files raise whatever they like
@@ -280,11 +270,10 @@ def _view(table, column, twins, columns):
     if len(rows) < len(X):
         X = X[rows]
     check_numbers(table, chosen, X, rows)
-    names = [table.names and table.names[j] or str(j + 1) for j in chosen]
+    names = [table.names[j] or str(j + 1) for j in chosen]
     if column is None:
         return View(table.name, X, None, "", names)
-    id_name = "" if table.names is None or k < 0 else table.names[k]
-    return View(table.name, X, column.keys, id_name or "id", names)
+    return View(table.name, X, column.keys, table.names[k] or "id", names)
 
 
 def _framed(X, columns, ids, id_name):

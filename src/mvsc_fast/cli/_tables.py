@@ -1,12 +1,20 @@
-"""A table as it is stored in a file."""
+"""Tables: which cells are names, numbers or text, and where they are in the file."""
 
 import re
+from array import array
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import numpy as np
 
+from ._text import HEAD
+
 MISSING = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"))
 LOGICAL = {"true": 1.0, "false": 0.0}
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:e[+-]?\d+)?", re.IGNORECASE)
+DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", re.IGNORECASE)
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
+CODE = re.compile(r"0\d+|\d{16,}")  # an id rather than a number
 ID_NAME = re.compile(
     r"|unnamed: 0|index|idx|row_?names?|u?id|ids|mrn|patient|sample(?:[ _.-]?(?:id|name))?"
     r"|.+[ _.-]id|id[ _.-].+",
@@ -16,7 +24,6 @@ ID_NAME = re.compile(
 ANNOTATION = re.compile(
     r"|(?:.*[ _.-])?id|entrez.*|start|end|strand|length|position", re.IGNORECASE
 )
-SAMPLES = -1  # the place of ids that are the names of columns, in a table that was transposed
 
 
 @dataclass
@@ -27,82 +34,71 @@ class Table:
     ----------
     name : str
         Name of the file.
-    names : list of str or None
-        Names of the columns.
+    names : list of str
+        Names of the columns; empty without a header.
     numbers : ndarray of shape (n, d)
         NaN where a cell is empty or text.
-    cells : dict of int to list of str
-        Original strings of columns of text, and of integers that may be ids.
-    text : set of int
-        Columns of text.
+    text : dict of int to list of str
+        Cells of the columns of text.
     strays : dict of int to (int, str)
         The first cell that is not a number, and its row, of columns of numbers.
-    lines : sequence of int
-        Line number of each row in the file.
-    unit : str
-        Name of such a line in messages, such as "line" or "row".
+    rows, columns : list of str
+        Their places in the file, such as "line 3" and "column 1".
     notes : list of str
+    transposed : bool
     """
 
     name: str
-    names: list | None
+    names: list
     numbers: np.ndarray
-    cells: dict
-    text: set
+    text: dict
     strays: dict
-    lines: list
-    unit: str = "line"
+    rows: list
+    columns: list
     notes: list = field(default_factory=list)
-    places: list | None = None  # columns of the samples in the file, if the table was transposed
+    transposed: bool = False
 
     def title(self, k):
         """Name of a column in messages: column 3 ('height')."""
-        if k == SAMPLES:
-            return f"the names of columns {self.places[0] + 1} to {self.places[-1] + 1}"
-        what = "column" if self.places is None else f"feature of {self.unit}"
-        number = k + 1 if self.places is None else self.lines[k]
-        named = self.names is not None and self.names[k] != ""
-        return f"{what} {number}" + (f" ({self.names[k]!r})" if named else "")
+        return self.columns[k] + (f" ({self.names[k]!r})" if self.names[k] else "")
 
     def where(self, row, k):
         """Position of a cell in the file, for messages."""
-        if self.places is None:
-            return f"{self.unit} {self.lines[row]}, {self.title(k)}"
-        return f"{self.unit} {self.lines[k]}, column {self.places[row] + 1}"
+        return f"{self.rows[row]}, {self.title(k)}"
 
     def filled(self):
         """Rows that are not empty as a whole."""
         rows = ~np.isnan(self.numbers).all(axis=1)
-        for cells in self.cells.values():
+        for cells in self.text.values():
             for row in np.flatnonzero(~rows).tolist():
                 rows[row] = not is_missing(cells[row])
-        return rows
+        return np.flatnonzero(rows)
 
-    def transposed(self):
-        """The same table with its columns as samples."""
-        width, front = self.numbers.shape[1], []
-        for k in range(width - 1):
-            named = self.names is not None and ANNOTATION.fullmatch(self.names[k])
-            if k not in self.text and not named:
-                break
-            front.append(k)
-        places = list(range(len(front), width))
-        for k in places:
+    def turned(self):
+        """The table with its columns as samples; their names are the first column."""
+        front = 0
+        while front < len(self.names) - 1 and (
+            front in self.text or any(self.names) and ANNOTATION.fullmatch(self.names[front])
+        ):
+            front += 1
+        for k in range(front, len(self.names)):
             if k in self.text or k in self.strays:
-                row, cell = self.strays.get(k) or (0, self.cells[k][0])
+                row, cell = self.strays.get(k) or (0, self.text[k][0])
                 raise ValueError(
                     f"{self.where(row, k)} is {cell!r}, not a number; --transpose takes all "
-                    f"columns from {self.title(places[0])} on as samples"
+                    f"columns from {self.title(front)} on as samples"
                 )
-        names = None
-        if front:
-            told = [self.cells.get(k) or [f"{value:.15g}" for value in self.numbers[:, k].tolist()]
-                    for k in front]  # fmt: skip
-            names = [next((cell for cell in row if not is_missing(cell)), "")
-                     for row in zip(*told, strict=True)]  # fmt: skip
-        ids = {} if self.names is None else {SAMPLES: [self.names[k] for k in places]}
-        return Table(self.name, names, self.numbers[:, places].T, ids, set(), {}, self.lines,
-                     self.unit, self.notes, places)  # fmt: skip
+        names = [""] * len(self.rows)
+        for k in reversed(range(front)):
+            cells = self.text.get(k) or [f"{one:.15g}" for one in self.numbers[:, k].tolist()]
+            names = [name if is_missing(cell) else cell
+                     for cell, name in zip(cells, names, strict=True)]  # fmt: skip
+        numbers, text, columns = self.numbers[:, front:].T, {}, self.rows
+        if any(self.names):
+            numbers = np.hstack([np.full((len(numbers), 1), np.nan), numbers])
+            names, columns, text = ["", *names], ["the header", *columns], {0: self.names[front:]}
+        return Table(self.name, names, numbers, text, {}, self.columns[front:], columns,
+                     self.notes, True)  # fmt: skip
 
 
 def is_missing(cell):
@@ -110,10 +106,150 @@ def is_missing(cell):
     return cell.strip().lower() in MISSING
 
 
-def value_of(cell, number=float):
+def _value(cell, number=float):
     """The number in a cell, also of true and false, or None."""
     try:
         value = number(cell)
     except ValueError:
         return LOGICAL.get(cell.strip().lower())
     return None if "_" in cell else value  # which Python takes
+
+
+def table_of(name, rows, notes, *, has_names=None):
+    """The `Table` of an iterator of (place, cells); ``has_names`` is found if it is not known."""
+    head = list(islice(rows, HEAD + 1))
+    sample = [cells for _, cells in head if any(cell.strip() for cell in cells)]
+    if not sample:
+        raise ValueError(f"{name}: no numbers found")
+    comma = _has_decimal_comma([cell for cells in sample for cell in cells])
+    number = _decimal_comma if comma else float
+    place, widths = head[0][0], [len(cells) for cells in sample]
+    if len(widths) > 1 and widths[1] - widths[0] not in (0, 1):
+        below = next(one for one, cells in head if cells is sample[1])
+        raise ValueError(
+            f"{name}: {place} has {widths[0]} cells, {below} has {widths[1]}: the first row must "
+            "have the names of the columns, without a title above"
+        )
+    names = []
+    if has_names or has_names is None and _is_header(sample, number, place):
+        names, head, sample = [cell.strip() for cell in sample[0]], head[1:], sample[1:]
+    width = len(sample[0]) if sample else len(names)
+    ends = (
+        width > 1
+        and not (names[width - 1 :] or [""])[0]
+        and not any(cells[-1].strip() for cells in sample)
+    )  # every row with a separator
+    width -= ends
+    if len(names) < width:  # names of rows as R writes them
+        names = ["", *names] if names else [""] * width
+    names = names[:width]
+    known = _text_columns([cells[:width] for cells in sample if len(cells) >= width], number)
+    text, strays, places, numbers = {k: [] for k in {0, *known}}, {}, [], array("d")
+    for place, cells in chain(head, rows):
+        if ends and not cells[-1].strip():
+            cells = cells[:-1]
+        if len(cells) != width:
+            if not any(cell.strip() for cell in cells):
+                continue  # as spreadsheets write below a table
+            raise ValueError(
+                f"{name}: {place} has {len(cells)} cells, the first sample has {width}"
+            )
+        for k, column in text.items():
+            column.append(cells[k])
+        for k in known:
+            cells[k] = "nan"
+        try:
+            values = np.fromiter(map(number, cells), float, width)
+        except ValueError:
+            values = np.full(width, np.nan)
+            for k, cell in enumerate(cells):
+                if (value := _value(cell, number)) is not None:
+                    values[k] = value
+                elif not is_missing(cell):
+                    strays.setdefault(k, (len(places), cell))
+        numbers.frombytes(values.tobytes())
+        places.append(place)
+    if not places:
+        raise ValueError(f"{name}: no numbers found")
+    X = np.frombuffer(numbers).reshape(len(places), width)
+    integers = (X[:, 0] == np.floor(X[:, 0])) | np.isnan(X[:, 0])
+    if 0 in strays and integers.all() and len(set(text[0])) == len(places):
+        del strays[0]  # integers and text that all differ are ids
+    elif 0 not in known:
+        del text[0]
+    notes = notes + [f"{name}: commas are decimal points"] * comma
+    columns = [f"column {k + 1}" for k in range(width)]
+    return Table(name, names, X, text, strays, places, columns, notes)
+
+
+def _has_decimal_comma(cells):
+    commas = [cell for cell in cells if "," in cell and DECIMAL_COMMA.fullmatch(cell.strip())]
+    if not commas:
+        return False
+    point = next((cell for cell in cells if DECIMAL_POINT.fullmatch(cell.strip())), None)
+    if point is not None:
+        raise ValueError(
+            f"{commas[0]!r} has a comma and {point!r} a decimal point: write all numbers alike, "
+            "without marks of thousands"
+        )
+    if all(THOUSANDS.fullmatch(cell.strip()) for cell in commas):
+        raise ValueError(
+            f"{commas[0]!r} may have a decimal comma or a mark of thousands: write numbers without "
+            "marks of thousands"
+        )
+    return True
+
+
+def _decimal_comma(cell):
+    if "." in cell:
+        raise ValueError(cell)
+    return float(cell.replace(",", "."))
+
+
+def _is_header(rows, number, place):
+    """Whether the first row holds the names of the columns."""
+    first, rest = rows[0], rows[1:]
+    numeric = [_value(cell, number) is not None for cell in first]
+    text = [k for k, cell in enumerate(first) if not numeric[k] and not is_missing(cell)]
+    if not any(numeric):
+        return bool(text)
+    names = _are_names(first[1:])
+    if not text:
+        counted = len(first) > 2 and first == [str(k) for k in range(len(first))]
+        return names and (counted or not first[0].strip())
+    if text == [0] and len(first) > 2 and names and rest:
+        if ID_NAME.fullmatch(first[0]) or all(_value(row[0], number) is not None for row in rest):
+            return True
+        if len(first) > HEAD and not any(_are_names(row[1:]) for row in rest):
+            return True
+        raise ValueError(
+            f"{place} may have names or a sample: its numbers all differ. Rename the first column "
+            "to id if these are names, or add a header line if they are a sample"
+        )
+    for k in text:
+        if all(len(row) <= k or _value(row[k], number) is not None for row in rest):
+            raise ValueError(
+                f"{place} has both numbers and text (field {k + 1} is {first[k]!r}): a header is "
+                "all names, samples are all numbers"
+            )
+    return False
+
+
+def _are_names(cells):
+    """Whether numbers may be names: integers that all differ, or many that ascend."""
+    if not cells or None in map(_value, cells) or len(set(cells)) < len(cells):
+        return False
+    ascend = len(cells) > 5 and bool((np.diff([float(cell) for cell in cells]) > 0).all())
+    return ascend or all(cell.strip().isdecimal() for cell in cells)
+
+
+def _text_columns(rows, number):
+    """Columns of text, by the first rows."""
+    found = set()
+    for k, column in enumerate(zip(*rows, strict=False)):
+        column = [cell for cell in column if not is_missing(cell)]
+        count = sum(_value(cell, number) is not None and not CODE.fullmatch(cell.strip())
+                    for cell in column)  # fmt: skip
+        if 2 * count < len(column) or k == 0 and count < len(column) == len(set(column)):
+            found.add(k)
+    return found

@@ -13,6 +13,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from .._utils.containers import checked_csr
+from .._utils.messages import import_extra
 
 MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
 NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
@@ -41,10 +42,9 @@ def new_figure(width=4.4, height=3.4, *, columns=1):
     ImportError
         If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install mvsc_fast[plot]") from error
+    import_extra("matplotlib", "a picture")
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
 
 

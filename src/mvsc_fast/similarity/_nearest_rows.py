@@ -87,7 +87,7 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
         warn_user(
             f"the exact search for neighbors among {n} samples takes {products:.1g} "
             "multiplications, a number that grows with the square of the samples. Install "
-            "pynndescent (pip install mvsc_fast[large]) for a faster approximate search, or lower "
+            "pynndescent (pip install pynndescent) for a faster approximate search, or lower "
             "max_samples"
         )
     return [nearest_rows(u, n_candidates, n_threads) for u, _ in listed]
