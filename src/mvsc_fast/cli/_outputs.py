@@ -1,7 +1,8 @@
-"""Output files, which are written when all of their content is there."""
+"""Output files, which replace existing ones only after they have been written completely."""
 
 import os
-import shutil
+import stat
+import sys
 import tempfile
 from contextlib import contextmanager
 from itertools import combinations
@@ -42,10 +43,47 @@ def _are_same(name, other):
 
 @contextmanager
 def replaced(name, mode="w"):
-    """Open a stream whose content goes to a file after it has been written completely."""
+    """Open a stream for a file that is moved to its path after it has been written.
+
+    The standard output, and paths that are not regular files, are written directly.
+    """
     options = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with tempfile.SpooledTemporaryFile(2**24, f"{mode}+", **options) as stream:
-        yield stream
-        stream.seek(0)
-        with open(name, mode, **options) as file:
-            shutil.copyfileobj(stream, file)
+    if not _is_replaceable(name):
+        with open(name, mode, **options) as stream:
+            yield stream
+        return
+    path = Path(os.path.realpath(name))  # a link stays a link
+    number, beside = tempfile.mkstemp(prefix=".mvsc-fast-", dir=path.parent)
+    os.close(number)
+    try:
+        with open(beside, mode, **options) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(beside, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _is_replaceable(name):
+    """Whether another file can take the place of a file."""
+    if not os.path.exists(name):
+        return True
+    there = os.stat(name)
+    if not stat.S_ISREG(there.st_mode) or not os.access(Path(name).resolve().parent, os.W_OK):
+        return False
+    for stream in (sys.__stdout__, sys.__stderr__):
+        try:
+            if os.path.samestat(there, os.fstat(stream.fileno())):
+                return False
+        except (AttributeError, OSError, ValueError):  # closed
+            continue
+    return True
+
+
+def _umask():
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
