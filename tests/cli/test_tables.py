@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mvsc_fast.cli import main
 from mvsc_fast.cli._readers import load_data
 
 RNG = np.random.default_rng(0)
@@ -299,14 +300,28 @@ def test_a_series_matrix_of_geo(tmp_path):
 
 def test_errors_of_transposed_tables_have_the_places_of_the_file(tmp_path):
     path = tmp_path / "a.txt"
-    for cell, message in (("", "1 cell is empty, the first in column 6, line 3 .'EGFR'.: fill"),
-                          ("inf", "1 cell is infinite, the first in column 6, line 3 .*: replace"),
+    for cell, message in (("inf", "1 cell is infinite, the first in column 6, line 3 .*: replace"),
                           ("low", "line 3, column 6 .'s04'. is 'low', not a number")):  # fmt: skip
         table = LAYOUTS["xena"].astype(object)
         table.iloc[1, 4] = cell
         table.to_csv(path, sep="\t")
         with pytest.raises(ValueError, match=message):
             load_data([path], transpose=["*"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_few_empty_cells_are_noted_and_filled_by_the_fit(tmp_path, capsys):
+    table = LAYOUTS["xena"].astype(object)
+    table.iloc[1, 4] = ""
+    path = tmp_path / "a.txt"
+    table.to_csv(path, sep="\t")
+    found, data = read(path, transpose=[str(path)])
+    assert np.isnan(found).sum() == 1
+    (note,) = [note for note in data.notes if "cell is empty" in note]
+    assert "1 cell is empty (" in note and "%), the first in line 3, column 6" in note
+    assert main(["cluster", str(path), "--transpose", "--clusters", "2"]) == 0
+    told = capsys.readouterr().err
+    assert "1 cell is empty (" in told and "warning: view 'a.txt' lacks 1 cell (" in told
 
 
 def test_what_cannot_be_transposed(tmp_path):

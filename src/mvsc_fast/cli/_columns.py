@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ..preprocessing._table_columns import positions_of
+from ..views._missing import MOST
 from ._tables import ID_NAME
 
 LABEL = re.compile(
@@ -174,7 +175,7 @@ def _check_text(table, chosen):
 
 
 def check_numbers(table, chosen, X, rows):
-    """Raise ValueError if a matrix has infinite, empty or coded cells; note empty rows.
+    """Raise ValueError if a matrix has infinite or coded cells, or many empty ones; note others.
 
     Parameters
     ----------
@@ -195,16 +196,23 @@ def check_numbers(table, chosen, X, rows):
         )
     empty = np.isnan(X)
     whole = empty.all(axis=1)
-    if (empty.any(axis=1) & ~whole).any():
-        partly = empty & ~whole[:, None]
-        columns = np.flatnonzero(empty.all(axis=0))
+    partly = empty & ~whole[:, None]
+    columns = np.flatnonzero(empty.all(axis=0))
+    share = np.count_nonzero(partly) / max(np.count_nonzero(~whole) * X.shape[1], 1)
+    if partly.any() and (share > MOST or len(columns)):
         told = ""
         if len(columns):
             names = [_named(table, chosen[k]) for k in columns[:5]]
             told = f"; {len(columns)} columns are empty as a whole: {exclusion(names)}"
         raise ValueError(
             f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
-            f"exclude such columns or samples{told}"
+            f"exclude such columns or samples (up to {100 * MOST:g} % of the cells may be empty)"
+            f"{told}"
+        )
+    if partly.any():
+        table.notes.append(
+            f"{table.name}: {_cells(partly)} empty ({100 * share:.2g} %), the first in "
+            f"{first(partly)}"
         )
     if whole.any():
         table.notes.append(
