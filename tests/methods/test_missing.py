@@ -143,7 +143,9 @@ def test_a_row_that_lacks_most_cells_lacks_the_view(data):
     complete, _, _ = data
     most, all_of_it = spoiled(complete, 1, 9, slice(31)), spoiled(complete, 1, 9)
     expected = ConsensusTLRR(4, random_state=0).fit(all_of_it)
-    model = ConsensusTLRR(4, random_state=0).fit(most)
+    told = "view 1 lacks 1 of 200 samples: .* that lack more than half of them lack the view"
+    with pytest.warns(UserWarning, match=told):
+        model = ConsensusTLRR(4, random_state=0).fit(most)
     np.testing.assert_array_equal(model.affinity_matrix_.toarray(),
                                   expected.affinity_matrix_.toarray())  # fmt: skip
     half = spoiled(complete, 1, 9, slice(30))

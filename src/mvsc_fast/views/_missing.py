@@ -47,7 +47,7 @@ def completed(views, names, columns, log=None):
         If too large a share of a view is missing, or all of a column.
     """
     for X, name, columns_of in zip(views, names, columns, strict=True):
-        _, cells, share = gaps(X)
+        _, cells, share, _ = gaps(X)
         if share > MOST:
             raise ValueError(
                 f"{view_title(name)} lacks {100 * share:.3g} % of its cells, and at most "
@@ -63,26 +63,33 @@ def completed(views, names, columns, log=None):
 
 
 def gaps(X):
-    """Rows that a view in memory lacks, cells that its other rows lack, and their share."""
+    """Gaps of a view in memory.
+
+    Rows that it lacks, cells that its other rows lack, their share, and whether any value will be
+    filled or ignored.
+    """
     if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
-        return 0, 0, 0.0
+        return 0, 0, 0.0, False
     n, X = len(X), X[incomplete_rows(X)]
-    lost = missing_rows(X)
-    cells = int(np.isnan(X[~lost]).sum())
-    return int(lost.sum()), cells, cells / max((n - lost.sum()) * X.shape[1], 1)
+    lost, gone = missing_rows(X), np.isnan(X)
+    cells = int(gone[~lost].sum())
+    return int(lost.sum()), cells, cells / max((n - lost.sum()) * X.shape[1], 1), not gone.all()
 
 
 def warn_of_gaps(views, names, log=None):
-    """Warn of cells that are filled, with counts; if only rows are missing, call ``log``."""
-    told, n_cells = [], 0
+    """Warn of cells that are filled, with counts; if they are all of some rows, call ``log``."""
+    told, changed = [], False
     for X, name in zip(views, names, strict=True):
-        rows, cells, share = gaps(X)
+        rows, cells, share, partial = gaps(X)
         parts = [f"{cells} cell{'s' * (cells > 1)} ({100 * share:.2g} %)"] * (cells > 0)
         parts += [f"{rows} of {X.shape[0]} samples"] * (rows > 0)
         told += [f"{view_title(name)} lacks {' and '.join(parts)}"] * bool(parts)
-        n_cells += cells
-    if n_cells:
-        warn_user(f"{', '.join(told)}: cells are filled from the other values of their sample")
+        changed |= partial
+    if changed:
+        warn_user(
+            f"{', '.join(told)}: cells are filled from the other values of their sample, samples "
+            "that lack more than half of them lack the view"
+        )
     elif told and log is not None:
         log(", ".join(told))
 
