@@ -318,7 +318,7 @@ def test_a_few_empty_cells_are_noted_and_filled_by_the_fit(tmp_path, capsys):
     found, data = read(path, transpose=[str(path)])
     assert np.isnan(found).sum() == 1
     (note,) = [note for note in data.notes if "cell is empty" in note]
-    assert "1 cell is empty (" in note and "%), the first in line 3, column 6" in note
+    assert "1 cell is empty (" in note and "%), the first in column 6, line 3" in note
     assert main(["cluster", str(path), "--transpose", "--clusters", "2"]) == 0
     told = capsys.readouterr().err
     assert "1 cell is empty (" in told and "warning: view 'a.txt' lacks 1 cell (" in told
