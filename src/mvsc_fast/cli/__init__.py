@@ -1,4 +1,4 @@
-"""Command line: ``mvsc-fast cluster``, ``mvsc-fast demo`` and ``mvsc-fast config``."""
+"""Command line: ``mvsc-fast cluster``, ``predict``, ``demo`` and ``config``."""
 
 import argparse
 import os
@@ -11,6 +11,7 @@ from ..methods import ESTIMATORS
 from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
 from ._demo_command import run as _demo
+from ._predict_command import run as _predict
 from ._readers import ALL
 
 __all__ = ["main"]
@@ -28,6 +29,8 @@ examples:
       tables with genes as rows and samples as columns; compare with known labels by id
   mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB --labels labels.csv
       files larger than memory
+  mvsc-fast cluster rna.csv mirna.csv --clusters 4 --save model.pkl --labels labels.csv
+      save the model, which labels new samples: mvsc-fast predict model.pkl rna=new.csv
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
 
@@ -93,6 +96,7 @@ def _parser():
     parser.add_argument("--version", action="version", version=f"mvsc-fast {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_cluster(commands)
+    _add_predict(commands)
 
     demo = commands.add_parser("demo", help="cluster handwritten digits in six views")
     demo.add_argument("--per-class", type=int, default=30, help="samples of each digit, up to 200")
@@ -181,12 +185,46 @@ def _add_cluster(commands):
     out.add_argument("--labels", metavar="CSV", help="file for labels; default: standard output")
     out.add_argument("--plot", metavar="PNG", help="plot of the affinity matrix, sorted by cluster")
     out.add_argument("--report", metavar="HTML", help="report that shows and explains the result")
-    out.add_argument("--explain", action="store_true", help="print an explanation of the labels")
+    out.add_argument(
+        "--explain", action="store_true",
+        help="print an explanation of the labels; with it, or --report, labels have margins",
+    )  # fmt: skip
+    out.add_argument(
+        "--save", metavar="MODEL",
+        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops",
+    )  # fmt: skip
+    out.add_argument(
+        "--compare", metavar="CSV",
+        help="compare with other labels of the same samples: adjusted Rand index and cross table",
+    )  # fmt: skip
     out.add_argument(
         "--scores", nargs="?", const=True, default=False, metavar="CSV",
         help="compare with known labels, from a table with ids and labels or, without CSV, from "
         "the input file",
     )  # fmt: skip
+
+
+def _add_predict(commands):
+    predict = commands.add_parser(
+        "predict", help="label new samples by a saved model",
+        description="Label new samples by a model of mvsc-fast cluster --save. Columns are matched "
+        "by name, rows by id;\na sample may lack views.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    predict.set_defaults(run=_predict)
+    predict.add_argument("model", metavar="MODEL", help="file that --save wrote; a pickle can run "
+                         "any code, so load only files that you trust")  # fmt: skip
+    predict.add_argument(
+        "files", nargs="+", metavar="FILE",
+        help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views, "
+        "named as their files were, with or without suffix",
+    )  # fmt: skip
+    predict.add_argument("--id-column", metavar="NAME", help="as for cluster")
+    predict.add_argument("--transpose", action="append", nargs="?", const=ALL, default=[],
+                         metavar="FILE", help="as for cluster")  # fmt: skip
+    predict.add_argument(
+        "--labels", metavar="CSV", help="file for labels; default: standard output"
+    )
 
 
 def _clusters(text):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
@@ -17,10 +19,12 @@ from ..explanation import explain, write_report
 from ..explanation._panels import similarities
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
-from ..metrics import clustering_scores
+from ..metrics import adjusted_rand_score, clustering_scores
+from ..preprocessing import PerView
 from ..views._row_source import stored_rows
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
+from ._saved import save_model, values_of
 from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # labels written at once
@@ -50,12 +54,14 @@ def run(args):
         data = load_data(args.files, id_column=args.id_column or "auto", columns=args.columns,
                          join=args.join, transpose=args.transpose, lazy=_lazy(args))  # fmt: skip
         for note in data.notes:
-            _tell(note)
+            tell(note)
         views = data.views
         n_samples = next(iter(views.values())).shape[0]
         truth = _truth(args.scores, data, n_samples)
+        old = load_labels(args.compare, data.ids, n_samples) if args.compare else None
+        scale = None
         if args.scale == "standard":
-            views = {name: _scaled(name, X) for name, X in views.items()}
+            scale, views = _scaled(views)
         if precomputed:
             views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
         counts = _suggested(views, args) if args.clusters == "auto" else None
@@ -63,15 +69,15 @@ def run(args):
         model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data)
-    if args.labels:
-        with replaced(args.labels) as stream:
-            write_labels(stream, labels, data.ids, data.id_name)
-    else:
-        write_labels(sys.stdout, labels, data.ids, data.id_name)
-    # Labels on the standard output must stay machine-readable.
-    out = sys.stdout if args.labels else sys.stderr
+    explained = None
     if args.explain or args.report:
         explained = explain(model, views, ids=data.ids, counts=counts)
+    with replaced(args.labels) as stream:
+        write_labels(stream, labels, data.ids, data.id_name, explained)
+    if args.save:
+        _save(args.save, data, model, scale)
+    # Labels on the standard output must stay machine-readable.
+    out = sys.stdout if args.labels else sys.stderr
     if args.explain:
         print(explained, file=out)
     if args.plot:
@@ -85,7 +91,9 @@ def run(args):
     if truth is not None:
         y, rows = truth
         print(score_table({args.method: clustering_scores(y, labels[rows])}), file=out)
-    _tell(summary(data.views, labels))
+    if old is not None:
+        print(comparison(*old, labels, args.compare), file=out)
+    tell(summary(data.views, labels))
 
 
 # ------------------------------------------------------------------------------- before the work
@@ -110,6 +118,8 @@ def _method_parameters(args):
 
 def _check_combinations(args, precomputed):
     """Raise ValueError if an option would be ignored, or two are incompatible."""
+    if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
+        raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if args.plot and args.method == NO_AFFINITY:
         raise ValueError(f"--plot: {NO_AFFINITY} learns no affinity matrix to plot")
     if precomputed:
@@ -126,20 +136,13 @@ def _check_combinations(args, precomputed):
 
 def _check_outputs(args):
     """Create the folders of the output; raises an error before any work if it is not writable."""
-    names = [name for name in (args.labels, args.plot, args.report) if name is not None]
-    inputs = [name for name in args.files if name != STDIN]
-    check_outputs(names, [*inputs, args.scores] if _is_file(args.scores) else inputs)
-    if args.labels is None and sys.stdout is None:
-        raise ValueError("the standard output is closed: name a file by --labels")
+    outputs = [args.labels, *filter(None, (args.plot, args.report, args.save))]
+    inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
+    check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.plot is not None:
         check_picture(args.plot)
     if args.report is not None:
         check_picture("report.svg")
-
-
-def _is_file(scores):
-    """Whether --scores names a file."""
-    return isinstance(scores, str)
 
 
 # -------------------------------------------------------------------------------------- the work
@@ -161,7 +164,7 @@ def _collected():
         yield said
 
 
-def _tell(note):
+def tell(note):
     print(f"mvsc-fast: {note}", file=sys.stderr)
 
 
@@ -169,10 +172,10 @@ def _truth(scores, data, n_samples):
     """Known labels, and the samples that have one; None without --scores."""
     if not scores:
         return None
-    if _is_file(scores):
+    if isinstance(scores, str):
         y, rows = load_labels(scores, data.ids, n_samples)
         if len(rows) < n_samples:
-            _tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
+            tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         if len(set(rows.tolist())) < len(rows) or len(rows) == 0:
             raise ValueError(f"--scores: {scores} does not have one label for each id")
         return y, rows
@@ -193,14 +196,34 @@ def _lazy(args):
     return 2 * sum(sizes) > available_memory()
 
 
-def _scaled(name, X):
-    """Scale the columns of a view to mean 0 and standard deviation 1."""
-    if scipy.sparse.issparse(X):
-        raise ValueError(f"--scale standard: {name} is sparse, and would become dense")
-    if stored_rows(X) is not None:
-        return ScaledRows(X)
-    scaled = StandardScaler().fit_transform(np.asarray(X))
-    return X.__class__(scaled, index=X.index, columns=X.columns) if hasattr(X, "iloc") else scaled
+def _scaled(views):
+    """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
+    scale = PerView(StandardScaler())
+    scale.transformers_, scaled = {}, {}
+    for name, X in views.items():
+        if scipy.sparse.issparse(X):
+            raise ValueError(f"--scale standard: {name} is sparse, and would become dense")
+        if stored_rows(X) is not None:
+            scaled[name] = ScaledRows(X)
+            scale.transformers_[name] = scaled[name].scaler
+        else:
+            scaler = StandardScaler().set_output(transform="pandas" if hasattr(X, "iloc") else None)
+            scaled[name] = scaler.fit_transform(X)
+            scale.transformers_[name] = scaler
+    return scale, scaled
+
+
+def _save(path, data, model, scale):
+    """Save the model, with what `mvsc-fast predict` needs to read new samples like these."""
+    save_model(path, {
+        "model": model if scale is None else make_pipeline(scale, model),
+        "views": list(data.views),
+        "columns": data.columns,
+        "n_features": [X.shape[1] for X in data.views.values()],
+        "id_name": data.id_name,
+        "one_table": data.one_table,
+        "values": values_of(data.views),
+    })  # fmt: skip
 
 
 def _suggested(views, args):
@@ -214,7 +237,7 @@ def _suggested(views, args):
         views = dict(zip(views, source.take(rows), strict=True))
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
     others = ", ".join(map(str, counts.candidates[1:])) or "none"
-    _tell(
+    tell(
         f"--clusters auto: {counts.n_clusters} clusters are suggested with {counts.confidence} "
         f"confidence; others that stand out: {others}"
     )
@@ -234,13 +257,37 @@ def _record(args, data):
 # ------------------------------------------------------------------------------------- the results
 
 
-def write_labels(stream, labels, ids=None, id_name="sample"):
-    """Write a header and a line for each sample: its id, or its number from 0, and its cluster."""
+def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
+    """Write a header and a line for each sample: its id, or its number from 0, and its cluster.
+
+    With an `Explanation`, margins and second clusters follow, empty if they are unknown.
+    """
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([id_name, "cluster"])
+    known = explained is not None and explained.margin is not None
+    writer.writerow([id_name, "cluster", *(("margin", "second") if known else ())])
+    margins = {}
+    if known:
+        second = explained.clusters[explained.other].tolist()
+        told = [f"{margin:.3f}" for margin in explained.margin.tolist()]
+        margins = dict(zip(explained.samples.tolist(), zip(told, second, strict=True), strict=True))
     for rows in gen_batches(len(labels), BLOCK):
-        names = range(rows.start, rows.stop) if ids is None else ids[rows].tolist()
-        writer.writerows(zip(names, labels[rows].tolist(), strict=True))
+        numbers = range(rows.start, rows.stop)
+        names = numbers if ids is None else ids[rows].tolist()
+        more = [margins.get(i, ("", "") if known else ()) for i in numbers]
+        given = zip(names, labels[rows].tolist(), more, strict=True)
+        writer.writerows((name, label, *extra) for name, label, extra in given)
+
+
+def comparison(old, rows, labels, name):
+    """Agreement with other labels of the same samples, and how many samples have each pair."""
+    names, old = np.unique(old, return_inverse=True)
+    names = [f"{one:g}" if isinstance(one, float) else str(one) for one in names.tolist()]
+    table = zip(np.unique(labels[rows]), *contingency_matrix(labels[rows], old).T, strict=True)
+    width = max(8, *map(len, names))
+    lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
+    score = adjusted_rand_score(old, labels[rows])
+    what = f"({len(rows)} samples); clusters, and those of {name}:"
+    return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
 
 
 def summary(views, labels):

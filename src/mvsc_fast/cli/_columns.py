@@ -2,10 +2,12 @@
 
 import re
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
 from ..preprocessing._table_columns import positions_of
+from ..views._frames import shown
 from ..views._missing import MOST
 from ._tables import ID_NAME
 
@@ -26,37 +28,55 @@ CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1
 REPEATED = 3  # times that a code occurs
 
 
-def columns_named(text, table):
-    """Positions of the columns that a text such as "height,w*,4-9,!weight" names.
+class Selection(NamedTuple):
+    """Columns of a table that may be features.
 
-    Returns
-    -------
-    chosen : list of int
-        In the order of the text; all others where it only excludes some.
-    explicit : set of int
-        Those that it names, or has the number of; none where it only excludes.
+    Attributes
+    ----------
+    columns : list of int
+    named : set of int
+        Those given by name or number, which are no ids.
+    only_excludes : bool
+        Whether the others are all columns: then ids and labels among them are refused.
     """
-    d, names = len(table.names), table.names
-    titles = [_named(table, k) for k in range(d)]
-    found, explicit, excluded, only_excludes = [], set(), set(), True
-    for part in text.split(","):
+
+    columns: list
+    named: set
+    only_excludes: bool
+
+
+def selected(table, wanted):
+    """The `Selection` of a text such as "height,w*,4-9,!weight", or of a list of names, or None."""
+    titles = [_named(table, k) for k in range(len(table.names))]
+    if isinstance(wanted, list):
+        places = {}
+        for k in reversed(range(len(titles))):
+            places.setdefault(titles[k], []).append(k)
+        absent = [name for name in wanted if name not in places]
+        if absent:
+            raise ValueError(f"{table.name} lacks columns of the model: {shown(*absent)}")
+        found = [places[name].pop() for name in wanted]  # a name may occur more than once
+        return Selection(found, set(found), False)
+    found, named, excluded, only_excludes = [], set(), set(), True
+    for part in wanted.split(",") if wanted else ():
         one = part.strip().removeprefix("!")
         numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", one)
-        new = [k for k, name in enumerate(names) if one and (name == one or fnmatchcase(name, one))]
-        if numbers and one not in names:
+        new = [k for k, name in enumerate(table.names)
+               if one and (name == one or fnmatchcase(name, one))]  # fmt: skip
+        if numbers and one not in table.names:
             low, high = int(numbers[1]), int(numbers[2] or numbers[1])
-            if not 1 <= low <= high <= d:
-                raise ValueError(f"{table.name}: no columns {one}, it has {d}")
+            if not 1 <= low <= high <= len(titles):
+                raise ValueError(f"{table.name}: no columns {one}, it has {len(titles)}")
             new = range(low - 1, high)
         if part.strip().startswith("!"):
             excluded.update(new)
             continue
         only_excludes = False
-        new = new or positions_of([one], titles, d, table.name).tolist()
-        explicit.update(new if "*" not in one else ())
+        new = new or positions_of([one], titles, len(titles), table.name).tolist()
+        named.update(new if "*" not in one else ())
         found += [k for k in new if k not in found]
-    chosen = range(d) if only_excludes else found
-    return [k for k in chosen if k not in excluded], explicit
+    found = range(len(titles)) if only_excludes else found
+    return Selection([k for k in found if k not in excluded], named, only_excludes)
 
 
 def check_exclusions(columns, tables):
@@ -69,26 +89,21 @@ def check_exclusions(columns, tables):
             raise ValueError(f"--columns {one}: there is no such column in {files}")
 
 
-def features(table, id_column, columns, twins=()):
+def features(table, id_column, selection, twins=()):
     """The positions of the features of a table, checked, and their matrix.
 
     Parameters
     ----------
     table : Table
     id_column : int or None
-    columns : str or None
-        As in `columns_named`.
+    selection : Selection
     twins : iterable of int
         Columns with the same values as a column of another table.
     """
-    chosen, patterns = list(range(len(table.names))), False
-    if columns is not None:
-        chosen, explicit = columns_named(columns, table)
-        patterns = any(not one.strip().startswith("!") for one in columns.split(","))
-        if id_column in explicit:
-            raise ValueError(f"{table.name}: {table.title(id_column)} has ids and is in --columns")
-    chosen = [k for k in chosen if k != id_column]
-    if not patterns:
+    if id_column in selection.named:
+        raise ValueError(f"{table.name}: {table.title(id_column)} has ids and is in --columns")
+    chosen = [k for k in selection.columns if k != id_column]
+    if selection.only_excludes:
         if id_column is not None and 0 in chosen and counts_rows(table):
             chosen.remove(0)
             table.notes.append(

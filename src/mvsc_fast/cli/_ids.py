@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ..views._frames import shown
-from ._columns import columns_named, counts_rows
+from ._columns import counts_rows, selected
 from ._tables import ID_NAME, is_missing
 
 LEAST = 10  # rows from which integers in front that all differ look like ids
@@ -71,16 +71,16 @@ class Column:
         return score / 16 if counts else score
 
 
-def find_ids(tables, wanted="auto", columns=None):
+def find_ids(tables, wanted, features):
     """The column with the ids of each table.
 
     Parameters
     ----------
     tables : list of Table
-    wanted : str, default="auto"
+    wanted : str
         A name, a number from 1, "none" or "auto".
-    columns : list of (str or None), optional
-        --columns of each table: what it names is not an id.
+    features : list of set of int
+        Columns of each table that are not ids.
 
     Returns
     -------
@@ -91,8 +91,7 @@ def find_ids(tables, wanted="auto", columns=None):
     """
     if wanted not in ("auto", "none"):
         return [_named(table, wanted) for table in tables], [set() for _ in tables], []
-    columns = columns or [None] * len(tables)
-    known = [_candidates(table, own) for table, own in zip(tables, columns, strict=True)]
+    known = [_candidates(table, own) for table, own in zip(tables, features, strict=True)]
     candidates = [[one for one in own if one.differ] for own in known]
     evident = [[one for one in own if one.evident()] for own in candidates]
     if wanted == "none":
@@ -130,14 +129,13 @@ def find_ids(tables, wanted="auto", columns=None):
     return found, twins, _said(found, tables)
 
 
-def _candidates(table, columns):
-    """Columns of text or integers most of which differ, but for those that --columns names."""
+def _candidates(table, features):
+    """Columns of text or integers most of which differ, but for features."""
     rows, d = table.filled(), len(table.names)
-    out = set() if columns is None else columns_named(columns, table)[1]
     found = []
     for k in range(d):
         ends = k < ENDS or k >= d - ENDS or ID_NAME.fullmatch(table.names[k]) and table.names[k]
-        if k in out or not (k in table.text or ends):
+        if k in features or not (k in table.text or ends):
             continue
         column = Column(table, k, rows)
         if 2 * len(column.set - {None}) > len(rows):
@@ -147,7 +145,7 @@ def _candidates(table, columns):
 
 def _named(table, wanted):
     """The column that --id-column names."""
-    k = 0 if table.transposed else columns_named(wanted, table)[0][0]
+    k = 0 if table.transposed else selected(table, wanted).columns[0]
     column = Column(table, k, table.filled())
     check_distinct(column)
     return column

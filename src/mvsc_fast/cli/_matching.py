@@ -7,6 +7,8 @@ import numpy as np
 from ..views._frames import shown
 from ._ids import check_alike
 
+ANY = "any"  # samples of any file if all files have ids, as new samples are joined
+
 
 class View(NamedTuple):
     """The features of one view before matching: a matrix and the ids of its rows."""
@@ -22,6 +24,9 @@ def matched(views, join):
     """Match the rows of views; returns the matrices, the ids and notes."""
     with_ids = [view for view in views if view.ids is not None]
     without = [view for view in views if view.ids is None]
+    if join == ANY:
+        differ = not without and len({frozenset(view.ids) for view in views}) > 1
+        join = "outer" if differ else None
     if join is not None and (without or len(views) < 2):
         names = ", ".join(view.name for view in without) or views[0].name
         raise ValueError(f"--join matches files by ids: {names} has none, or no other to match")

@@ -20,7 +20,13 @@ def check_output(name):
 
 
 def check_outputs(names, inputs=()):
-    """`check_output` of several files, which must differ from each other and from the input."""
+    """`check_output` of several files, which must differ from each other and from the input.
+
+    None is the standard output.
+    """
+    if None in names and sys.stdout is None:
+        raise ValueError("the standard output is closed: name a file by --labels")
+    names = [name for name in names if name is not None]
     for name in names:
         check_output(name)
         for other in inputs:
@@ -45,8 +51,11 @@ def _are_same(name, other):
 def replaced(name, mode="w"):
     """Open a stream for a file that is moved to its path after it has been written.
 
-    The standard output, and paths that are not regular files, are written directly.
+    None is the standard output. It, and paths that are not regular files, are written directly.
     """
+    if name is None:
+        yield sys.stdout
+        return
     options = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     if not _is_replaceable(name):
         with open(name, mode, **options) as stream:

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..views._frames import shown
 from ._arrays import WHOLE
-from ._columns import LABEL, check_exclusions, check_numbers, features
+from ._columns import LABEL, check_exclusions, check_numbers, features, selected
 from ._ids import Column, check_distinct, find_ids
-from ._matching import View, matched
+from ._matching import ANY, View, matched
 from ._tables import Table, is_missing, table_of
 from ._text import EXCEL, PARQUET, TEXT, excel_rows, parquet_rows, text_rows
 
@@ -35,6 +35,10 @@ class Data(NamedTuple):
         The name of the column with the ids.
     notes : list of str
         Decisions that were made, such as the columns of ids and how rows were matched.
+    columns : list of (list of str or None)
+        Names of the columns of each view, if it is a table.
+    one_table : bool
+        Whether all views are columns of one table.
     """
 
     views: dict
@@ -42,9 +46,12 @@ class Data(NamedTuple):
     ids: np.ndarray | None = None
     id_name: str = "sample"
     notes: list = []
+    columns: list = []
+    one_table: bool = False
 
 
-def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(), lazy=False):
+def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None, transpose=(),
+              lazy=False):  # fmt: skip
     """Read the views of one data set, with the ids of its samples.
 
     Parameters
@@ -54,12 +61,14 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
     id_column : str, default="auto"
         Name or number (from 1) of the column with the ids of the samples, or "none"; see
         `find_ids`.
-    columns : list of str, optional
-        Features, see `columns_named`: one for all files, one for each file, or several views of a
+    id_name : str, optional
+        Name of the column of ids if all files have it, unless ``id_column`` names one.
+    columns : list of (str or list of str or None), optional
+        Features, see `selected`: one for all files, one for each file, or several views of a
         single table.
-    join : {"inner", "outer"}, optional
-        If tables do not have the same ids: "inner" keeps the samples of all tables, "outer" those
-        of any table, with rows of NaN.
+    join : {"inner", "outer", "any"}, optional
+        If tables do not have the same ids: "inner" keeps the samples of all tables, "outer" and
+        "any" those of any table, with rows of NaN.
     transpose : sequence of str, default=()
         Files whose columns are the samples, or "*" for all.
     lazy : bool, default=False
@@ -77,7 +86,7 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
     arrays = [path for path, kind in kinds.items() if kind in (".npy", *WHOLE)]
     turned = _transposed(paths, transpose)
     for name, wrong in (("--id-column", id_column != "auto" and arrays),
-                        ("--columns", columns is not None and arrays),
+                        ("--columns", str in map(type, columns or ()) and arrays),
                         ("--transpose", turned & set(arrays))):  # fmt: skip
         if wrong:
             raise ValueError(f"{name} is for tables: {min(wrong)} has no named columns")
@@ -89,21 +98,28 @@ def load_data(paths, *, id_column="auto", columns=None, join=None, transpose=(),
     columns = _for_each(columns, paths)
     paths = paths * (len(columns) // len(paths))
     given = list(zip(paths, columns, strict=True))
-    for one in filter(None, set(columns)):
+    for one in {own for own in columns if isinstance(own, str)}:
         check_exclusions(one, [tables[path] for path, own in given if own == one])
-    chosen = [",".join(filter(None, (own for other, own in given if other == path))) or None
-              for path in tables]  # fmt: skip
-    found, twins, notes = find_ids(list(tables.values()), id_column, chosen)
+    chosen = [selected(tables[path], own) if path in tables else None for path, own in given]
+    named = {path: set() for path in tables}
+    for path, own in zip(paths, chosen, strict=True):
+        if own is not None:
+            named[path] |= own.named
+    if id_column == "auto" and id_name and all(id_name in one.names for one in tables.values()):
+        id_column = id_name
+    found, twins, notes = find_ids(list(tables.values()), id_column, list(named.values()))
     ids = dict(zip(tables, zip(found, twins, strict=True), strict=True))
-    views = [_view(tables[path], *ids[path], own) if path in tables else read[path]
-             for path, own in given]  # fmt: skip
+    views = [read[path] if own is None else _view(tables[path], *ids[path], own)
+             for path, own in zip(paths, chosen, strict=True)]  # fmt: skip
     matrices, index, said = matched(views, join)
     notes = [note for table in tables.values() for note in table.notes] + notes + said
     id_name = next((view.id_name for view in views if view.id_name), "sample")
-    framed = [_framed(X, view.columns, index, id_name)
+    framed = [as_frame(X, view.columns, index, id_name)
               for X, view in zip(matrices, views, strict=True)]  # fmt: skip
     named = dict(zip(_distinct_names(paths, columns), framed, strict=True))
-    return Data(named, None, index, id_name, list(dict.fromkeys(notes)))
+    names = [view.columns for view in views]
+    return Data(named, None, index, id_name, list(dict.fromkeys(notes)), names,
+                len(set(paths)) < len(paths))  # fmt: skip
 
 
 def load_labels(path, ids, n_samples):
@@ -182,9 +198,10 @@ def _whole(paths, kinds, join, lazy):
     path = next(path for path in paths if kinds[path] in WHOLE)
     if len(paths) > 1:
         raise ValueError(f"{path} holds all views: pass only this file, or one file per view")
-    if join is not None:
+    if join not in (None, ANY):
         raise ValueError(f"--join matches files by ids: {path} has none")
-    return Data(*_named(WHOLE[kinds[path]], path, lazy))
+    views, y = _named(WHOLE[kinds[path]], path, lazy)
+    return Data(views, y, columns=[None] * len(views))
 
 
 def _for_each(columns, paths):
@@ -254,18 +271,19 @@ def _distinct_names(paths, columns):
         names = [path if path == STDIN else shown_name(path) for path in names]
         if len(set(names)) == len(names):
             return names
+    columns = [str(one) for one in columns]
     if len(set(paths)) == 1 and len(set(columns)) == len(columns):
-        return list(columns)
+        return columns
     raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
 
 
 # ------------------------------------------------------------------------------------------- rows
 
 
-def _view(table, column, twins, columns):
+def _view(table, column, twins, selection):
     """The `View` of a table."""
     k = None if column is None else column.k
-    chosen, X = features(table, k, columns, twins)
+    chosen, X = features(table, k, selection, twins)
     rows = np.arange(len(X)) if column is None else np.asarray(column.rows)
     if len(rows) < len(X):
         X = X[rows]
@@ -276,7 +294,7 @@ def _view(table, column, twins, columns):
     return View(table.name, X, column.keys, table.names[k] or "id", names)
 
 
-def _framed(X, columns, ids, id_name):
+def as_frame(X, columns, ids, id_name):
     """A data frame of a table's columns if pandas is there, else the matrix."""
     if columns is None:
         return X

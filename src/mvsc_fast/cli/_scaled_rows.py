@@ -25,11 +25,11 @@ class ScaledRows:
     def __init__(self, X):
         self._source = RowSource([X])
         self.shape, self.dtype = X.shape, self._source.dtype
-        self._scaler = StandardScaler()
-        for _ in self._source.map(lambda first, blocks: self._scaler.partial_fit(blocks[0])):
+        self.scaler = StandardScaler()
+        for _ in self._source.map(lambda first, blocks: self.scaler.partial_fit(blocks[0])):
             pass
 
     def __getitem__(self, rows):
-        scaled = self._scaler.transform(np.asarray(self._source[0][rows], dtype=self.dtype))
+        scaled = self.scaler.transform(np.asarray(self._source[0][rows], dtype=self.dtype))
         self._source.release()
         return scaled

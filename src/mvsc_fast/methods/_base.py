@@ -139,8 +139,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         X : list, tuple, dict or generator of array-like, sparse matrix, data frame or AnnData
             Views of shape (n_samples, n_features_i); a 2-D array is a single view. The keys of a
             dict, or the modalities of MuData, are the names of the views. pandas frames must have
-            equal indexes, see `views.align`. Rows are scaled to unit length, so that the units of a view do not
-            matter. Columns are not scaled: standardise views in which a few columns dominate.
+            equal indexes, see `views.align`. Rows are scaled to unit length, so that the units of a
+            view do not matter. Columns are not scaled: standardise views in which a few columns
+            dominate.
         y : Ignored
             Not used, present for API consistency.
 

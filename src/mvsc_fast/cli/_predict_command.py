@@ -1,0 +1,68 @@
+"""``mvsc-fast predict``: clusters of new samples by a saved model."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ._arrays import WHOLE
+from ._cluster_command import tell, write_labels
+from ._matching import ANY
+from ._outputs import check_outputs, replaced
+from ._readers import as_frame, load_data
+from ._saved import load_model, warn_of_units
+
+
+def run(args):
+    """Label the samples of the files of ``args`` and write the labels."""
+    saved = load_model(args.model)
+    names, columns = saved["views"], saved["columns"]
+    paths = _file_of_each(args.files, names, saved["one_table"])
+    check_outputs([args.labels], [args.model, *filter(None, paths)])
+    given = [i for i, path in enumerate(paths) if path is not None]
+    shared = len(set(paths)) == 1 < len(names)
+    whole = shared and not saved["one_table"]  # a file that holds all views
+    data = load_data(
+        paths[:1] if shared else [paths[i] for i in given],
+        columns=None if whole else [columns[i] for i in given],
+        id_column=args.id_column or "auto", id_name=saved["id_name"], join=ANY,
+        transpose=args.transpose,
+    )  # fmt: skip
+    for note in data.notes:
+        tell(note)
+    if len(data.views) != len(given):
+        raise ValueError(f"{paths[0]} has {len(data.views)} views, the model has {len(names)}")
+    found, views = iter(data.views.values()), {}
+    n_samples = next(iter(data.views.values())).shape[0]
+    for name, path, own, d in zip(names, paths, columns, saved["n_features"], strict=True):
+        if path is None:
+            nothing = np.full((n_samples, d), np.nan)
+            views[name] = as_frame(nothing, own, data.ids, data.id_name)
+            tell(f"no file for {name}: its features are predicted from the other views")
+        else:
+            views[name] = next(found)
+    warn_of_units(views, saved["values"])
+    labels = saved["model"].predict(views)
+    with replaced(args.labels) as stream:
+        write_labels(stream, labels, data.ids, data.id_name)
+    sizes = zip(*np.unique(labels, return_counts=True), strict=True)
+    told = ", ".join(f"{size} in {label}" for label, size in sizes)
+    tell(f"{n_samples} samples by cluster: {told}")
+
+
+def _file_of_each(files, names, one_table):
+    """The file of each view, None if there is none: by ``view=file``, or in the order of fit."""
+    known = {Path(name).stem: name for name in names} | {name: name for name in names}
+    pairs = [file.partition("=") for file in files]
+    if all(equals and view in known for view, equals, _ in pairs):
+        given = {known[view]: file for view, _, file in pairs}
+        if len(given) < len(pairs):
+            raise ValueError(f"{' '.join(files)}: a view is given more than once")
+        return [given.get(name) for name in names]
+    if len(files) == 1 and (one_table or len(names) > 1 and Path(files[0]).suffix.lower() in WHOLE):
+        return files * len(names)
+    if len(files) != len(names):
+        raise ValueError(
+            f"the model has the views {', '.join(names)}: give a file for each in this order, or "
+            f"some of them as {names[0]}=FILE"
+        )
+    return files

@@ -1,0 +1,184 @@
+"""Models that are saved and label new samples, and labels that are compared."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mvsc_fast import datasets, metrics
+from mvsc_fast.cli import _saved, main
+
+IDS = np.array([f"s{i:03d}" for i in range(150)])
+
+
+@pytest.fixture(scope="module")
+def cohort(tmp_path_factory):
+    """Two tables of 100 samples, whose columns have different units, and their saved model."""
+    folder = tmp_path_factory.mktemp("cohort")
+    views, y = datasets.make_multiview_subspaces(150, 3, random_state=0)
+    tables = {}
+    for name, X in zip(("rna", "mirna"), views[:2], strict=True):
+        units = 10.0 ** np.random.RandomState(0).randint(0, 3, X.shape[1])
+        columns = [f"{name}_{j}" for j in range(X.shape[1])]
+        tables[name] = pd.DataFrame(X * units + 5 * units, pd.Index(IDS, name="who"), columns)
+        tables[name].iloc[:100].to_csv(folder / f"{name}.csv")
+    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard")
+    return folder, tables, y
+
+
+def fit(folder, *arguments, model="model.pkl"):
+    files = [folder / one if str(one).endswith((".csv", ".npy")) else one for one in arguments]
+    assert main(["cluster", *map(str, files), "--clusters", "3", "--save", str(folder / model),
+                 "--labels", str(folder / "fitted.csv")]) == 0  # fmt: skip
+
+
+def labelled(folder, *files, model="model.pkl"):
+    """Labels that the command writes, by id."""
+    out = folder / "labels.csv"
+    arguments = [str(folder / model), *map(str, files), "--labels", str(out)]
+    assert main(["predict", *arguments]) == 0
+    return pd.read_csv(out, index_col=0).cluster
+
+
+def score(y, labels):
+    places = [IDS.tolist().index(one) for one in labels.index]
+    return metrics.clustering_scores(y[places], labels.to_numpy())["acc"]
+
+
+def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
+    folder, tables, y = cohort
+    fitted = pd.read_csv(folder / "fitted.csv", index_col=0).cluster
+    again = labelled(folder, folder / "rna.csv", folder / "mirna.csv")
+    assert (again == fitted.loc[again.index]).mean() > 0.97
+    for name, table in tables.items():
+        new = table.iloc[100:].sample(frac=1, random_state=len(name)).iloc[:, ::-1]
+        new.assign(sex="f", target=1).to_csv(tmp_path / f"{name}.csv")
+    labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv")
+    assert set(labels.index) == set(IDS[100:]) and labels.index.name == "who"
+    assert score(y, pd.concat([fitted, labels])) > 0.9
+    err = capsys.readouterr().err
+    assert "50 samples by cluster: " in err and "warning" not in err
+
+
+def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
+    folder, tables, y = cohort
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    tables["rna"].iloc[100:140].to_csv(paths[0])
+    tables["mirna"].iloc[120:].to_csv(paths[1])
+    both = labelled(folder, *paths)
+    assert len(both) == 50 and score(y, both) > 0.9
+    assert "--join outer: 50 samples, 30 of which lack a view" in capsys.readouterr().err
+    for name in ("rna", "rna.csv"):
+        alone = labelled(folder, f"{name}={paths[0]}")
+        assert len(alone) == 40 and score(y, alone) > 0.9
+        assert "no file for mirna.csv" in capsys.readouterr().err
+    swapped = labelled(folder, f"mirna={paths[1]}", f"rna={paths[0]}")
+    assert (swapped == both.loc[swapped.index]).all()
+
+
+def test_a_single_new_sample_with_a_number_as_id(cohort, tmp_path):
+    folder, tables, _ = cohort
+    one = tables["rna"].iloc[100:101].set_axis(pd.Index([4711], name="who"))
+    one.to_csv(tmp_path / "one.csv")
+    assert labelled(folder, f"rna={tmp_path / 'one.csv'}").index.tolist() == [4711]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("change", [lambda X: (X - X.mean()) / X.std(), lambda X: 50 * X])
+def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
+    folder, tables, _ = cohort
+    change(tables["rna"].iloc[100:]).to_csv(tmp_path / "new.csv")
+    labelled(folder, f"rna={tmp_path / 'new.csv'}")
+    err = capsys.readouterr().err
+    assert "values of view 'rna.csv' are typically" in err and "same units" in err
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["{lacks}", "{mirna}"], "lacks columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4)"),
+        (["{mirna}", "{rna}"], "mirna.csv lacks columns of the model: 'rna_0'"),
+        (["{rna}"], "the model has the views rna.csv, mirna.csv: give a file for each"),
+        (["dna={rna}"], "or some of them as rna.csv=FILE"),
+        (["rna={rna}", "rna.csv={rna}"], "a view is given more than once"),
+        (["{upper}", "{mirna}"], "differ only in upper and lower case"),
+    ],
+)
+def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):
+    folder, tables, _ = cohort
+    tables["rna"].iloc[:, 4:].to_csv(tmp_path / "lacks.csv")
+    tables["rna"].rename(index=str.upper).to_csv(tmp_path / "upper.csv")
+    known = {name: tmp_path / f"{name}.csv" for name in ("lacks", "upper")}
+    known |= {name: folder / f"{name}.csv" for name in tables}
+    given = [file.format(**known) for file in files]
+    assert main(["predict", str(folder / "model.pkl"), *given]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_views_from_one_table_and_arrays(cohort, tmp_path):
+    folder, tables, y = cohort
+    table = tables["rna"].join(tables["mirna"])
+    table.iloc[:100].to_csv(tmp_path / "all.csv")
+    fit(tmp_path, "all.csv", "--columns", "rna_*", "--columns", "mirna_*", "--scale", "standard")
+    table.iloc[100:, ::-1].to_csv(tmp_path / "new.csv")
+    labels = labelled(tmp_path, tmp_path / "new.csv")
+    assert len(labels) == 50 and score(y, labels) > 0.9
+    for part, rows in (("", slice(100)), ("new_", slice(100, None))):
+        for name in tables:
+            np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])
+    fit(tmp_path, "rna.npy", "mirna.npy", "--scale", "standard", "--memory-limit", "600MiB")
+    found = labelled(tmp_path, tmp_path / "new_rna.npy", tmp_path / "new_mirna.npy")
+    assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
+
+
+def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path):
+    folder, tables, y = cohort
+    np.savez(tmp_path / "a.npz", view_0=tables["rna"][:100], view_1=tables["mirna"][:100])
+    np.savez(tmp_path / "b.npz", view_0=tables["rna"][100:], view_1=tables["mirna"][100:])
+    fit(tmp_path, str(tmp_path / "a.npz"))
+    assert len(labelled(tmp_path, tmp_path / "b.npz")) == 50
+    pytest.importorskip("skops")
+    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.skops")
+    files = folder / "rna.csv", folder / "mirna.csv"
+    same = labelled(folder, *files, model="model.skops") == labelled(folder, *files)
+    assert same.all()
+
+
+def test_other_versions_and_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
+    folder, _, _ = cohort
+    (tmp_path / "text.pkl").write_text("no model")
+    (tmp_path / "list.pkl").write_bytes(pickle.dumps([1, 2]))
+    for name in ("text", "list"):
+        assert main(["predict", str(tmp_path / f"{name}.pkl"), "a.csv"]) == 2
+        assert f"{name}.pkl is not a model that mvsc-fast cluster" in capsys.readouterr().err
+    monkeypatch.setattr(_saved, "__version__", "9.9")
+    assert main(["predict", str(folder / "model.pkl"), "a.csv"]) == 2
+    assert "this is 9.9: install that version, or fit the model again" in capsys.readouterr().err
+    monkeypatch.setitem(__import__("sys").modules, "skops", None)
+    (tmp_path / "a.skops").write_text("")
+    assert main(["predict", str(tmp_path / "a.skops"), "a.csv"]) == 2
+    assert "needs skops: pip install skops" in capsys.readouterr().err
+    files = ["cluster", str(folder / "rna.csv"), "--clusters", "3", "--method", "snn"]
+    assert main([*files, "--save", str(tmp_path / "m.pkl")]) == 2
+    assert "--save: snn cannot predict" in capsys.readouterr().err
+
+
+def test_margins_and_comparison_with_other_labels(cohort, tmp_path, capsys):
+    folder, _, _ = cohort
+    files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3",
+             "--scale", "standard"]  # fmt: skip
+    first = tmp_path / "first.csv"
+    assert main([*files, "--explain", "--labels", str(first)]) == 0
+    table = pd.read_csv(first, index_col=0)
+    assert list(table.columns) == ["cluster", "margin", "second"]
+    assert (table.second != table.cluster).all() and table.margin.between(-1, 1).all()
+    shuffled = table.sample(frac=1, random_state=0).iloc[:80]
+    shuffled.assign(cluster=shuffled.cluster.map({0: 7, 1: 8, 2: 9})).to_csv(tmp_path / "old.csv")
+    capsys.readouterr()
+    arguments = ["--compare", str(tmp_path / "old.csv"), "--labels", str(tmp_path / "again.csv")]
+    assert main([*files, *arguments]) == 0
+    head, names, *rows = capsys.readouterr().out.splitlines()
+    assert "1.000 (80 samples)" in head and names.split() == ["7", "8", "9"]
+    counts = np.array([line.split()[1:] for line in rows], dtype=int)
+    np.testing.assert_array_equal(counts, np.diag(np.bincount(shuffled.cluster)))
