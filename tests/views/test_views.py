@@ -138,6 +138,9 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
     with pytest.raises(ValueError, match="of the same ids: some are there more than once"):
         check_views([a, b.iloc[[*range(40), 3]]])
     assert len(check_views([a, b.loc[a.index].to_numpy(), b])) == 3
+    twice = a.rename(index={"id0": "id1"})
+    with pytest.warns(UserWarning, match="more than once in the index of view 0, .*: 'id1'"):
+        check_views([twice, b.to_numpy()])
 
 
 def test_columns_that_are_no_numbers_are_named(frames):
@@ -191,7 +194,7 @@ def test_align(frames):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
         align([a, b.reset_index(drop=True)])
-    with pytest.raises(ValueError, match="view 1 is no pandas DataFrame"):
+    with pytest.raises(ValueError, match="view 1 is not a pandas DataFrame"):
         align([a, X])
     with pytest.raises(ValueError, match="join must be one of"):
         align([a, b], join="left")

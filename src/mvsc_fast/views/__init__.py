@@ -9,6 +9,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from .._utils.containers import check_container, checked_csr
+from .._utils.messages import warn_user
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
 from ._anndata import from_anndata, is_anndata, read_anndata, unpacked
 from ._frames import (
@@ -92,6 +93,12 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
                if frame.index is not None]  # fmt: skip
     for index, title in indexed[1:]:
         check_same_index(indexed[0][0], index, title, indexed[0][1])
+    if indexed and indexed[0][0].has_duplicates:
+        twice = indexed[0][0][indexed[0][0].duplicated()].unique()
+        warn_user(
+            f"ids occur more than once in the index of {indexed[0][1]}, and their rows are taken "
+            f"for different samples: {shown(*twice)}"
+        )
     arrays = []
     for frame, title in zip(read, titles, strict=True):
         X = _numeric(frame, title, ensure_min_samples)
@@ -307,8 +314,8 @@ def align(frames, join="outer"):
         title = view_title(name)
         if not hasattr(frame, "reindex"):
             raise ValueError(
-                f"{title} is no pandas DataFrame, and has no ids to align by: "
-                'frame.to_pandas().set_index("id") where it is another data frame'
+                f"{title} is not a pandas DataFrame, and has no ids to align by: "
+                'frame.to_pandas().set_index("id") if it is another data frame'
             )
         if not frame.index.is_unique:
             twice = frame.index[frame.index.duplicated()].unique()
