@@ -22,11 +22,18 @@ ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values
 FUNCTIONS = [one._function for one in methods.ESTIMATORS.values() if one._function is not None]
 
 
+def expected_failures(estimator):
+    """Checks that a clusterer of views cannot pass."""
+    if not isinstance(estimator, mvsc_fast.ConsensusTLRR):
+        return {}
+    return {"check_estimators_pickle": "a sixth of the cells are NaN, both of one sample"}
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:fewer than 4 features")
 @pytest.mark.filterwarnings("ignore:view 0. all samples are equal")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -253,6 +253,11 @@ class ConsensusTLRR(MultiViewClusterer):
             )
         return self._predictor
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def __sklearn_is_fitted__(self):
         return hasattr(self, "labels_")
 
