@@ -1,6 +1,9 @@
 """Shared data sets and helpers of the tests."""
 
 import os
+import subprocess
+import sys
+import textwrap
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +38,25 @@ def examples(count):
     )
 
 
+def run_python(code, *arguments, **options):
+    """Output of a fresh interpreter, which must end well."""
+    environment = {name: os.environ[name] for name in os.environ if name != "OMP_NUM_THREADS"}
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        **{"capture_output": True, "text": True, "timeout": 600, "env": environment, **options},
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stdout
+
+
+def program(arguments, change="", **options):
+    """The command, started by a shell that may close or fill its streams."""
+    command = f"{sys.executable} -m mvsc_fast cluster {arguments} --method awp --clusters 3"
+    return subprocess.run(
+        ["sh", "-c", f"{command} {change}"], **{"capture_output": True, "text": True, **options}
+    )
+
+
 def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
@@ -47,7 +69,7 @@ def one_blas_thread(request):
 
     The tests of threads see the settings of the process.
     """
-    if request.module.__name__.endswith("test_threads"):
+    if request.module.__name__.endswith(("test_threads", "test_concurrency", "test_signals")):
         yield
         return
     with threadpoolctl.threadpool_limits(1, user_api="blas"):

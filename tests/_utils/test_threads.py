@@ -1,22 +1,18 @@
 import ast
 import contextlib
 import itertools
-import multiprocessing
 import os
-import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 import threadpoolctl
-from conftest import FULL, published_tlrr, random_similarities
+from conftest import published_tlrr, random_similarities, run_python
 from sklearn.base import clone
 
 import mvsc_fast
@@ -46,17 +42,6 @@ def blas_settings():
         for library in threadpoolctl.threadpool_info()
         if library["user_api"] == "blas"
     ]
-
-
-def run_python(code, timeout=600):
-    """Output of a fresh interpreter, which must end well."""
-    environment = {name: os.environ[name] for name in os.environ if name != "OMP_NUM_THREADS"}
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=timeout, env=environment,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    return run.stdout
 
 
 def test_omp_num_threads_is_followed(monkeypatch):
@@ -93,11 +78,17 @@ def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
     np.testing.assert_array_equal(one.tensor, two.tensor)
 
 
+ZERO_AT_FIRST = "etlmsc", "scmv-3dt", "trpca", "snn"  # whose first iterations shrink all to zero
+
+
+@pytest.mark.filterwarnings("ignore:.* did not converge")
 @pytest.mark.parametrize("method", ESTIMATORS)
 def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size):
     views, _ = datasets.make_multiview_subspaces(130, 3, random_state=0)
     model = ESTIMATORS[method](3, random_state=0)
     few = {"max_iter": 4, "tol": 1e3, "n_init": 2}
+    if method in ZERO_AT_FIRST:
+        few = {"max_iter": 120, "n_init": 2}
     model.set_params(**{name: few[name] for name in few if name in model.get_params()})
     one, three = (clone(model).set_params(n_threads=k).fit(views) for k in (1, 3))
     arrays = {name: as_array(value) for name, value in vars(one).items() if name != "candidates_"}
@@ -110,22 +101,6 @@ def test_no_bit_of_a_fit_depends_on_the_thread_count(method, threads_at_any_size
 def fit(n_threads=2):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
-
-
-def test_concurrent_fits_equal_serial_ones(threads_at_any_size):
-    before = blas_settings()
-    methods = [*ESTIMATORS.values()]
-    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
-
-    def labels(estimator):
-        return estimator(3, random_state=0, n_threads=2).fit(views).labels_
-
-    expected = [labels(estimator) for estimator in methods]
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(labels, methods))
-    for ours, serial in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours, serial)
-    assert blas_settings() == before
 
 
 def test_the_last_of_overlapping_limits_restores_the_setting():
@@ -336,60 +311,11 @@ def test_busy_neighbours_are_counted():
         assert threads._busy_neighbours() >= 3
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-def test_worker_processes_do_not_hang_after_openmp_was_used(method):
-    expected = fit()
-    with multiprocessing.get_context(method).Pool(2) as pool:
-        for labels in pool.map_async(fit, [2, 2, 1]).get(timeout=120):
-            np.testing.assert_array_equal(labels, expected)
-
-
-def test_joblib_workers():
-    expected = fit()
-    for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(k) for k in (1, 2)):
-        np.testing.assert_array_equal(labels, expected)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_keeps_to_one_thread(monkeypatch):
     monkeypatch.setattr(threads, "_in_forked_child", True)
     with threadpoolctl.threadpool_limits(2, user_api="openmp"):
         assert resolve_threads(4) == resolve_threads() == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_child_is_not_bound_by_the_limits_of_its_parents_other_threads():
-    out = run_python("""
-        import os, threading, warnings
-        import threadpoolctl
-        from mvsc_fast._utils import threads
-
-        def settings():
-            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
-
-        def hold():
-            with threads.use_threads(2, 1000):
-                entered.set()
-                done.wait()
-
-        warnings.simplefilter("ignore")  # of fork
-        before = settings()
-        entered, done = threading.Event(), threading.Event()
-        thread = threading.Thread(target=hold)
-        thread.start()
-        entered.wait()
-        with threads.limit_threads():
-            child = os.fork()
-            assert set(settings()) == {1}
-        if child:
-            assert os.waitpid(child, 0)[1] == 0
-            done.set()
-            thread.join()
-        assert settings() == before, (bool(child), before, settings())
-        print("restored", flush=True)
-    """)
-    assert out.split() == ["restored"] * 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="loads a copy of a library")
@@ -415,80 +341,6 @@ def test_libraries_that_are_loaded_later_are_limited(tmp_path):
     """)
     if out.split() == ["False"]:
         pytest.skip("no OpenBLAS here")
-
-
-AIMED = """
-import random, signal, sys, threading, time
-import threadpoolctl
-from mvsc_fast._utils import threads
-from mvsc_fast._utils._threads import Limit, fits_elsewhere
-
-def interrupt(number, frame):
-    raise KeyboardInterrupt
-
-signal.signal(signal.SIGALRM, interrupt)
-libraries = threadpoolctl.ThreadpoolController().lib_controllers
-
-def settings():
-    return [library.get_num_threads() for library in libraries]
-
-def bare():
-    with Limit(1, openmp=1, n_threads=1):
-        pass
-
-def fit():
-    with threads.use_threads(1, 500):
-        pass
-
-def nested():
-    with threads.use_threads(1, 500), threads.blas_threads(1):
-        with threads.limit_threads():
-            pass
-        with threads.blas_threads(1):
-            pass
-
-def in_background():
-    while not done.is_set():
-        nested()
-
-def fits_seen_by_another_thread():
-    found = []
-    thread = threading.Thread(target=lambda: found.append(fits_elsewhere()))
-    thread.start()
-    thread.join()
-    return found
-
-random.seed(0)
-before, wrong, interrupts = settings(), 0, 0
-assert max(before) > 1
-for k in range(TIMES):
-    body = (bare, fit, nested)[k % 3]
-    done = threading.Event()
-    others = [threading.Thread(target=in_background) for _ in range(2 if k % 4 == 3 else 0)]
-    for other in others:
-        other.start()
-    try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4))
-        while True:
-            body()
-    except KeyboardInterrupt:
-        interrupts += 1
-    done.set()
-    for other in others:
-        other.join()
-    wrong += settings() != before or fits_seen_by_another_thread() != [0]
-print(interrupts, wrong)
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
-@pytest.mark.skipif(threads._allowed_cpus() == 1, reason="all settings are 1 anyway")
-def test_an_interrupt_never_leaves_a_limit_in_place():
-    """Random microseconds while limits begin and end: alone, nested and next to other threads'."""
-    times = 20000 if FULL else 400
-    interrupts, wrong = run_python(AIMED.replace("TIMES", str(times)), timeout=3600).split()
-    assert int(interrupts) == times
-    assert int(wrong) == 0
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])

@@ -1,15 +1,12 @@
 """Input that is not what it seems: damaged sparse matrices, odd containers, extreme numbers."""
 
-import subprocess
-import sys
-import textwrap
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import FULL
+from conftest import FULL, run_python
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
@@ -19,20 +16,13 @@ from mvsc_fast.views._rows import unit_rows
 CASES, BATCH = (10_000, 1000) if FULL else (400, 400)
 
 
-def run_apart(*args):
-    """Output of a fresh interpreter, which malformed input would bring down."""
-    run = subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=600)
-    assert run.returncode == 0, run.stderr[-2000:]
-    return run.stdout
-
-
 # ------------------------------------------------------------------ sparse matrices
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
 def test_damaged_sparse_matrices_are_refused(first):
     script = Path(__file__).with_name("malformed_sparse.py")
-    refused = int(run_apart(str(script), str(first), str(first + BATCH)).split()[0])
+    refused = int(run_python(script.read_text(), first, first + BATCH).split()[0])
     assert refused > 2 * BATCH  # of five readers
 
 
@@ -49,9 +39,7 @@ S.data = S.data[:-4]
 
 
 def test_estimators_name_the_damaged_view():
-    told = run_apart(
-        "-c",
-        textwrap.dedent(f"""
+    told = run_python(f"""
         import numpy as np, scipy.sparse as sp
         from mvsc_fast import ConsensusTLRR, TLRR, methods
         rng = np.random.RandomState(0)
@@ -72,8 +60,7 @@ def test_estimators_name_the_damaged_view():
                     call(S)
                 except ValueError as error:
                     print(error)
-        """),
-    ).splitlines()
+        """).splitlines()
     views = ["view 1", "view 1", "view 1", "X: slice 1", "X: slice 1"] * len(KINDS)
     assert len(told) == len(views)
     for line, view in zip(told, views, strict=True):
@@ -82,9 +69,7 @@ def test_estimators_name_the_damaged_view():
 
 def test_damaged_blocks_of_dask_are_refused():
     pytest.importorskip("dask", reason="dask is not installed")
-    told = run_apart(
-        "-c",
-        textwrap.dedent("""
+    told = run_python("""
         import dask, dask.array as da, numpy as np, scipy.sparse as sp
         from mvsc_fast import ConsensusTLRR
         S = sp.csr_matrix(np.random.RandomState(0).poisson(1.0, (60, 30)) * 1.0)
@@ -94,8 +79,7 @@ def test_damaged_blocks_of_dask_are_refused():
             ConsensusTLRR(3).fit([block])
         except ValueError as error:
             print(error)
-        """),
-    )
+        """)
     assert "is not a valid sparse csr matrix: indices must lie between 0 and 29" in told
 
 

@@ -2,7 +2,6 @@
 
 import io
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -353,23 +352,6 @@ def test_a_fit_whose_end_was_interrupted_refuses_nothing(subspaces):
     model = ConsensusTLRR(4, random_state=0)
     _Fitting(model).__enter__()
     model.fit([X[:60] for X in subspaces[0]])
-
-
-def test_fits_in_threads_do_not_mix(subspaces):
-    views = [X[:80] for X in subspaces[0]]
-    parts = [[X[i::2] for X in views] for i in range(2)]
-    expected = [ConsensusTLRR(4, random_state=0).fit_predict(part) for part in parts]
-    model = ConsensusTLRR(4, random_state=0)
-
-    def labels_or_refusal(i):
-        try:
-            return model.fit(parts[i % 2]).labels_.tobytes()
-        except RuntimeError:
-            return b"refused"
-
-    with ThreadPoolExecutor(3) as pool:
-        found = set(pool.map(labels_or_refusal, range(12)))
-    assert found <= {b"refused", *(one.tobytes() for one in expected)} and len(found) > 1
 
 
 def test_a_callback_ends_the_search_for_labellings(subspaces):

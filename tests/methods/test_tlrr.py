@@ -237,37 +237,6 @@ def test_accuracy_on_a_part_of_the_embedded_digits():
     assert clustering_scores(y[chosen], labels)["acc"] >= 0.9
 
 
-@pytest.mark.parametrize("solver", ["ialm", "dual"])
-def test_interrupt_ends_within_an_iteration_and_restores_threads(solver):
-    """SIGINT from the callback's thread while the solver runs on."""
-    code = f"""
-        import signal
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
-        import numpy as np, threadpoolctl
-        from mvsc_fast.solvers import tlrr
-        W = np.abs(np.random.default_rng(0).standard_normal((3, 300, 300)))
-        W += W.transpose(0, 2, 1)
-        settings = lambda: [x["num_threads"] for x in threadpoolctl.threadpool_info()
-                            if x["user_api"] == "blas"]
-        before, times = settings(), []
-        def watch(state):
-            times.append(state.iteration)
-            if len(times) == 5:
-                signal.raise_signal(signal.SIGINT)
-        try:
-            tlrr(W, solver={solver!r}, alpha=0.1, lam=0.3, tol=0, max_iter=500, callback=watch)
-        except KeyboardInterrupt:
-            assert len(times) == 5, times
-            assert settings() == before
-            tlrr(W[:, :50, :50], solver={solver!r})
-            print("interrupted")
-    """
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120
-    )
-    assert run.stdout.strip() == "interrupted", run.stderr
-
-
 @pytest.mark.parametrize(("solver", "limit"), [("ialm", 8), ("dual", 8)])
 def test_peak_memory_in_tensors(solver, limit):
     """Peak of the process over that before W is made, at n = 1000, v = 3 and one thread."""

@@ -1,0 +1,215 @@
+"""One process, many fits: in threads, in callbacks, in children and while a model is read."""
+
+import multiprocessing
+import os
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+import threadpoolctl
+from conftest import run_python
+from sklearn.base import clone
+
+from mvsc_fast import TLRR, ConsensusTLRR, datasets
+from mvsc_fast.methods import ESTIMATORS
+
+fork_only = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+
+@pytest.fixture(scope="module")
+def views():
+    return datasets.make_multiview_subspaces(60, 3, random_state=0)[0]
+
+
+def settings():
+    return [library["num_threads"] for library in threadpoolctl.threadpool_info()]
+
+
+def fit(n_threads=2):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
+
+
+# ------------------------------------------------------------------ threads
+
+
+@pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
+def test_fits_of_all_methods_in_threads_beside_callbacks_that_raise(views, threads_at_any_size):
+    before = settings()
+
+    def fail(state):
+        if state.iteration == 1:
+            raise RuntimeError("enough")
+
+    def labels(method, callback=None):
+        model = ESTIMATORS[method](3, random_state=0, n_threads=2, callback=callback)
+        few = {"max_iter": 30, "n_init": 3}
+        model.set_params(**{key: few[key] for key in few if key in model.get_params()})
+        try:
+            return model.fit_predict(views)
+        except RuntimeError as error:
+            assert str(error) == "enough" and not hasattr(model, "labels_")
+
+    expected = {method: labels(method) for method in ESTIMATORS}
+    calls = [(method, callback) for method in ESTIMATORS for callback in (None, fail, None)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda call: labels(*call), calls))
+    for (method, callback), ours in zip(calls, found, strict=True):
+        if callback is None:
+            np.testing.assert_array_equal(ours, expected[method], err_msg=method)
+    assert sum(ours is None for ours in found) > len(ESTIMATORS) / 2
+    assert settings() == before
+
+
+def test_fits_of_one_model_in_threads_do_not_mix(views):
+    parts = [[X[i::2] for X in views] for i in range(2)]
+    expected = [ConsensusTLRR(3, random_state=0).fit_predict(part) for part in parts]
+    model = ConsensusTLRR(3, random_state=0)
+
+    def labels_or_refusal(i):
+        try:
+            return model.fit(parts[i % 2]).labels_.tobytes()
+        except RuntimeError:
+            return b"refused"
+
+    with ThreadPoolExecutor(3) as pool:
+        found = set(pool.map(labels_or_refusal, range(12)))
+    assert found <= {b"refused", *(one.tobytes() for one in expected)} and len(found) > 1
+
+
+@pytest.mark.parametrize("method", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore:.* did not converge", "ignore:.* have no neighbour")
+def test_a_fit_in_its_own_callback_is_refused_and_others_are_not(views, method):
+    def again(state):
+        if not seen:
+            with pytest.raises(RuntimeError, match="is already being fitted.*fit a clone"):
+                model.fit(views)
+            seen.append(clone(model).set_params(callback=None).fit_predict(views))
+
+    seen, before = [], settings()
+    model = ESTIMATORS[method](3, random_state=0, callback=again)
+    if "max_iter" in model.get_params():
+        model.set_params(max_iter=5)
+    np.testing.assert_array_equal(model.fit_predict(views), seen[0])
+    assert settings() == before
+
+
+def test_one_model_predicts_in_eight_threads(views):
+    model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in views])
+    expected = model.predict(views)
+    with ThreadPoolExecutor(8) as pool:
+        for labels in pool.map(lambda _: model.predict(views), range(24)):
+            np.testing.assert_array_equal(labels, expected)
+        rows = pool.map(lambda i: model.predict([X[i : i + 1] for X in views])[0], range(60))
+        assert list(rows) == expected.tolist()
+
+
+def test_a_model_is_copied_and_read_during_a_fit(views):
+    """What is copied is one of the two states, never something between them."""
+    parts = [X[:40] for X in views], views
+    model = ConsensusTLRR(3, random_state=0).fit(parts[0])
+    sizes, done = set(), threading.Event()
+
+    def copies():
+        while not done.is_set():
+            copied = pickle.loads(pickle.dumps(model))
+            sizes.add((len(copied.labels_), len(copied.samples_)))
+            assert len(copied.predict(views)) == 60 and "n_clusters" in repr(model)
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(copies) for _ in range(2)]
+        for k in range(6):
+            model.fit(parts[(k + 1) % 2])
+        done.set()
+        for reader in readers:
+            reader.result()
+    assert sizes and sizes <= {(40, 40), (60, 60)}
+
+
+# ------------------------------------------------------------------ processes
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_worker_processes_do_not_hang_after_openmp_was_used(method):
+    expected = fit()
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        for labels in pool.map_async(fit, [2, 2, 1]).get(timeout=120):
+            np.testing.assert_array_equal(labels, expected)
+
+
+def test_joblib_workers():
+    expected = fit()
+    for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(k) for k in (1, 2)):
+        np.testing.assert_array_equal(labels, expected)
+
+
+@fork_only
+def test_a_child_is_not_bound_by_the_limits_of_its_parents_other_threads():
+    out = run_python("""
+        import os, threading, warnings
+        import threadpoolctl
+        from mvsc_fast._utils import threads
+
+        def settings():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
+
+        def hold():
+            with threads.use_threads(2, 1000):
+                entered.set()
+                done.wait()
+
+        warnings.simplefilter("ignore")  # of fork
+        before = settings()
+        entered, done = threading.Event(), threading.Event()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        entered.wait()
+        with threads.limit_threads():
+            child = os.fork()
+            assert set(settings()) == {1}
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+            done.set()
+            thread.join()
+        assert settings() == before, (bool(child), before, settings())
+        print("restored", flush=True)
+    """)
+    assert out.split() == ["restored"] * 2
+
+
+@fork_only
+def test_children_of_a_process_that_fits_fit_too():
+    """Forked after a fit on several threads, and while another thread is in one."""
+    out = run_python("""
+        import os, threading, warnings
+        import numpy as np
+        from mvsc_fast import ConsensusTLRR, datasets
+        warnings.simplefilter("ignore")  # of fork
+        views, _ = datasets.make_multiview_subspaces(230, 3, random_state=0)
+
+        def labels():
+            return ConsensusTLRR(3, random_state=0, n_threads=2).fit_predict(views)
+
+        def fit_on():
+            while not done.is_set():
+                labels()
+
+        expected, done = labels(), threading.Event()
+        thread = threading.Thread(target=fit_on)
+        for beside in range(2):
+            if beside:
+                thread.start()
+            for _ in range(3):
+                child = os.fork()
+                if child == 0:
+                    os._exit(0 if np.array_equal(labels(), expected) else 1)
+                assert os.waitpid(child, 0)[1] == 0
+        done.set()
+        thread.join()
+        print("right")
+    """)
+    assert out.split() == ["right"]

@@ -1,0 +1,115 @@
+"""LAPACK routines that fail: every failure ends in a clear error, and the next call works."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import run_python
+
+from mvsc_fast import _kernels
+from mvsc_fast._kernels import KernelError
+
+MAPS = {
+    "symmetric_shrink": lambda T: _kernels.symmetric_shrink(T, 0.5),
+    "symmetric_clip": lambda T: _kernels.symmetric_clip(T, 0.5),
+    "slice_shrink": lambda T: _kernels.slice_shrink(T, 0.5),
+    "slice_clip": lambda T: _kernels.slice_clip(T, 1e-9),
+    "halfcomplex_shrink": lambda T: _kernels.halfcomplex_shrink(T, 0.5),
+    "frontal_shrink": lambda T: _kernels.frontal_shrink(T, 0.5),
+    "mode_shrink": lambda T: _kernels.mode_shrink(T, 0.5, 2),
+    "frontal_shrink, complex": lambda T: _kernels.frontal_shrink(T.astype(complex), 0.5),
+}
+
+
+@pytest.mark.parametrize("kernel", MAPS.values(), ids=MAPS)
+@pytest.mark.parametrize("poison", [np.nan, np.inf, 1e200])
+def test_kernels_survive_entries_they_were_promised_not_to_get(kernel, poison):
+    """Python checks before; a kernel called directly may fail, but neither crash nor hang."""
+    for n in (1, 5, 40):
+        T = np.random.default_rng(0).standard_normal((3, n, n))
+        T[1, n // 2, n // 3] = poison
+        try:
+            kernel(T)
+        except KernelError as error:
+            assert "LAPACK" in str(error)
+    good = np.eye(5)[None].repeat(3, axis=0)
+    kernel(good)
+    assert np.isfinite(good).all()
+
+
+@pytest.mark.parametrize(
+    ("info", "message"),
+    [(-4, "slice 2: LAPACK refused argument 4"), (7, r"slice 2: the eigensolver did not converge")],
+)
+def test_lapack_status_becomes_an_error(info, message):
+    with pytest.raises(np.linalg.LinAlgError, match=message):
+        _kernels.check_lapack(info, "slice", 2)
+    _kernels.check_lapack(0, "slice", 1)
+
+
+LAPACK_FAULTS = """
+import sys
+sys.path.insert(0, {tests!r})
+import numpy as np
+import lapack_faults
+names = [prefix + name for prefix in "ds" for name in
+         ("sterf", "stedc", "steqr", "stemr", "sytrd", "ormtr", "potrf", "geqrf", "orgqr")]
+names += ["dsyev", "dgesvd", "zheev", "zhetrd", "zunmtr"]
+routines = {{name: lapack_faults.Routine(name) for name in names}}
+from conftest import random_similarities
+from mvsc_fast import datasets
+from mvsc_fast.solvers import etlmsc, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+views = datasets.make_multiview_subspaces(18, 3, random_state=0)[0]
+W = random_similarities(3, 18)
+U = np.linalg.qr(np.random.default_rng(0).standard_normal((202, 3)))[0]
+large = (U * [9, 7, -5]) @ U.T + 0.002 * random_similarities(2, 202)
+large += large.transpose(0, 2, 1).copy()
+calls = {{
+    "dual": lambda: tlrr(W, alpha=0.5, lam=1.0, tol=1e-9, max_iter=25).tensor,
+    "dual float32": lambda: tlrr(W.astype(np.float32), alpha=0.5, lam=1.0, max_iter=9).tensor,
+    "ialm": lambda: tlrr(W, lam=2.0, solver="ialm", max_iter=100).tensor,
+    "ialm, partial": lambda: tlrr(large, lam=1.0, solver="ialm", mu=0.05, max_iter=6).tensor,
+    "ialm, SVD": lambda: tlrr(W, omega1=1 - 1e-9, solver="ialm", max_iter=5).tensor,
+    "tsvd_msc": lambda: tsvd_msc(views, sample_transform="dft", max_iter=60).representation,
+    "etlmsc": lambda: etlmsc(views, sample_transform="dft", max_iter=20).representation,
+    "ut_svd_msc": lambda: ut_svd_msc(views, max_iter=30).representation,
+    "lt_msc": lambda: lt_msc(views, max_iter=30).representation,
+    "trpca": lambda: trpca(W, max_iter=40).tensor,
+    "snn": lambda: snn(W, max_iter=40).tensor,
+}}
+tried = fallbacks = 0
+for label, call in calls.items():
+    for routine in routines.values():
+        routine.disarm()
+    expected = call()
+    calls_of = {{name: routine.calls for name, routine in routines.items() if routine.calls}}
+    for name, used in calls_of.items():
+        always, middle = 10**9, used // 2 + 1
+        for info, first, count in [(2, 1, 1), (2, 1, always), (2, middle, 1), (2, middle, always),
+                                   (2, used, 1), (-3, middle, 1)]:
+            routines[name].arm(info, first, count)
+            tried += 1
+            try:
+                result = call()
+                assert np.isfinite(result).all()
+                np.testing.assert_allclose(result, expected, rtol=1e-3, atol=2e-4)
+                assert routines[name].failures > 0
+                fallbacks += 1
+            except np.linalg.LinAlgError as error:
+                assert "LAPACK" in str(error), (label, name, info, str(error))
+                assert str(error).split(":")[0][-1].isdigit(), str(error)
+            routines[name].disarm()
+        np.testing.assert_array_equal(call(), expected)
+        print(label, name, used)
+print("tried", tried, "of which a second driver solved", fallbacks)
+"""
+
+
+def test_every_lapack_routine_may_fail():
+    """At the first, a middle and the last call, once and for good, with either sign of info."""
+    out = run_python(LAPACK_FAULTS.format(tests=str(Path(__file__).parents[1])))
+    reached = {line.split()[-2] for line in out.splitlines()[:-1]}
+    assert {"dsterf", "dstedc", "dstemr", "dsytrd", "dormtr", "dsyev", "dgesvd"} <= reached, out
+    assert {"dpotrf", "dgeqrf", "dorgqr", "ssytrd", "zheev", "zhetrd"} <= reached, out
+    words = out.splitlines()[-1].split()
+    assert int(words[-1]) > 50, out

@@ -1,0 +1,158 @@
+"""Memory that cannot be had: every failure is a MemoryError, and the next call works."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import FULL, random_similarities, run_python
+
+from mvsc_fast import _kernels, datasets
+from mvsc_fast.solvers import _tlrr_binding as door
+from mvsc_fast.solvers import lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
+
+
+class FailingNumpy:
+    """numpy, but the k-th array that is asked for cannot be had."""
+
+    def __init__(self, k):
+        self.left = k
+
+    def __getattr__(self, name):
+        function = getattr(np, name)
+        if name not in ("empty", "empty_like", "zeros"):
+            return function
+
+        def allocate(*args, **kwargs):
+            self.left -= 1
+            if self.left == 0:
+                raise MemoryError(f"injected into {name}")
+            return function(*args, **kwargs)
+
+        return allocate
+
+
+VIEWS = datasets.make_multiview_subspaces(30, 3, random_state=0)[0]
+W = random_similarities(2, 30)
+CALLS = {
+    "tlrr dual": lambda: tlrr(W, lam=2.0, max_iter=3).tensor,
+    "tlrr ialm": lambda: tlrr(W, lam=2.0, solver="ialm", mu=1.0, max_iter=3).tensor,
+    "tsvd_msc": lambda: tsvd_msc(VIEWS, max_iter=3).representation,
+    "ut_svd_msc": lambda: ut_svd_msc(VIEWS, max_iter=3).representation,
+    "lt_msc": lambda: lt_msc(VIEWS, max_iter=3).representation,
+    "trpca": lambda: trpca(W, max_iter=3).tensor,
+    "snn": lambda: snn(W, max_iter=3).tensor,
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
+    expected = call()
+    failures, k = 0, 0
+    while failures == k and k < 400:
+        k += 1
+        with monkeypatch.context() as patch:
+            failing = FailingNumpy(k)
+            for module in (_kernels, door):
+                patch.setattr(module, "np", failing)
+            try:
+                call()
+            except MemoryError as error:
+                assert "injected" in str(error)
+                failures += 1
+        np.testing.assert_array_equal(call(), expected)
+    assert failures >= 2  # the workspace and the result at least
+
+
+@linux_only
+@pytest.mark.parametrize("extra_mib", [1, 8, 30])
+def test_address_space_limit_is_a_memory_error(extra_mib):
+    out = run_python(f"""
+        import resource
+        import numpy as np
+        from mvsc_fast.solvers import snn, tlrr, trpca
+        rng = np.random.default_rng(0)
+        W = np.abs(rng.standard_normal((3, 900, 900)))
+        W += W.transpose(0, 2, 1)
+        small = W[:, :40, :40].copy()
+        for method in (tlrr, trpca, snn):
+            method(W[:, :300, :300].copy(), max_iter=2, n_threads=1)
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        for method in (tlrr, trpca, snn):
+            resource.setrlimit(resource.RLIMIT_AS, (used + {extra_mib} * 2**20, -1))
+            try:
+                method(W, max_iter=2, n_threads=1)
+            except MemoryError:
+                print("MemoryError")
+            resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+            assert np.isfinite(method(small, max_iter=2, n_threads=1).tensor).all()
+    """)
+    assert out.split() == ["MemoryError"] * 3
+
+
+@linux_only
+def test_many_fits_leave_memory_flat():
+    fits = 1000 if FULL else 150
+    out = run_python(f"""
+        import resource
+        from mvsc_fast import datasets
+        from mvsc_fast.methods import ESTIMATORS
+        views, _ = datasets.make_multiview_subspaces(24, 2, random_state=0)
+        models = [E(2, random_state=0, n_threads=1) for E in ESTIMATORS.values()]
+        for model in models:
+            few = {{"n_init": 1, "max_iter": 5, "tol": 1e3, "n_neighbors": 6}}.items()
+            model.set_params(**{{k: v for k, v in few if k in model.get_params()}})
+        def rounds(count):
+            for k in range(count):
+                models[k % len(models)].fit(views)
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * resource.getpagesize()
+        first = rounds({fits} // 3)
+        last = rounds({fits} - {fits} // 3)
+        print(last - first)
+    """)
+    assert int(out) < 3 * 2**20
+
+
+LEVELS = range(0, 68, 4) if FULL else (0, 12)  # MiB beyond what is in use
+
+
+@linux_only
+def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were():
+    out = run_python(f"""
+        import resource, warnings
+        import numpy as np
+        import threadpoolctl
+        from mvsc_fast import datasets
+        from mvsc_fast.methods import ESTIMATORS
+        warnings.simplefilter("ignore")
+        def settings():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
+        small, large = (
+            datasets.make_multiview_subspaces(n, 3, random_state=0)[0] for n in (60, 800)
+        )
+        few = {{"n_init": 2, "max_iter": 3, "tol": 1e3, "n_threads": 1, "random_state": 0}}
+        before = settings()
+        for name in ("consensus-tlrr", "tlrr", "tsvd-msc", "snn", "awp"):
+            model = ESTIMATORS[name](3)
+            model.set_params(**{{k: v for k, v in few.items() if k in model.get_params()}})
+            labels = model.fit_predict(small)
+            for level in {list(LEVELS)}:
+                with open("/proc/self/statm") as file:
+                    used = int(file.read().split()[0]) * resource.getpagesize()
+                resource.setrlimit(resource.RLIMIT_AS, (used + level * 2**20, -1))
+                try:
+                    model.fit(large)
+                except MemoryError:
+                    print("refused", name)
+                    learned = model.labels_
+                else:
+                    learned = labels
+                resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+                assert settings() == before, (name, level, settings())
+                np.testing.assert_array_equal(learned, labels)
+                np.testing.assert_array_equal(model.fit_predict(small), labels)
+    """)
+    assert len({line.split()[1] for line in out.splitlines()}) >= 4

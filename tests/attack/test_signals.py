@@ -1,0 +1,212 @@
+"""Signals at random and at aimed moments: threads are restored, and the next fit is right."""
+
+import sys
+
+import pytest
+from conftest import FULL, run_python
+
+from mvsc_fast._utils import threads
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+
+
+AIMED = """
+import random, signal, sys, threading, time
+import threadpoolctl
+from mvsc_fast._utils import threads
+from mvsc_fast import TLRR
+from mvsc_fast._utils._threads import Limit, fits_elsewhere
+from mvsc_fast.methods._base import _Fitting
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+libraries = threadpoolctl.ThreadpoolController().lib_controllers
+
+def settings():
+    return [library.get_num_threads() for library in libraries]
+
+def bare():
+    with Limit(1, openmp=1, n_threads=1):
+        pass
+
+def fit():
+    with threads.use_threads(1, 500):
+        pass
+
+def nested():
+    with threads.use_threads(1, 500), threads.blas_threads(1):
+        with threads.limit_threads():
+            pass
+        with threads.blas_threads(1):
+            pass
+
+def exclusive():
+    with _Fitting(model):
+        pass
+
+def still_fits():
+    try:
+        exclusive()
+    except RuntimeError:
+        return False
+    return True
+
+def in_background():
+    while not done.is_set():
+        nested()
+
+def fits_seen_by_another_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(fits_elsewhere()))
+    thread.start()
+    thread.join()
+    return found
+
+random.seed(0)
+before, wrong, interrupts, model = settings(), 0, 0, TLRR()
+assert max(before) > 1
+for k in range(TIMES):
+    body = (bare, fit, nested, exclusive)[k % 4]
+    done = threading.Event()
+    others = [threading.Thread(target=in_background) for _ in range(2 if k % 5 == 4 else 0)]
+    for other in others:
+        other.start()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4))
+        while True:
+            body()
+    except KeyboardInterrupt:
+        interrupts += 1
+    done.set()
+    for other in others:
+        other.join()
+    wrong += settings() != before or fits_seen_by_another_thread() != [0] or not still_fits()
+print(interrupts, wrong)
+"""
+
+
+@pytest.mark.skipif(threads._allowed_cpus() == 1, reason="all settings are 1 anyway")
+def test_an_interrupt_never_leaves_a_limit_in_place():
+    """Random microseconds while limits begin and end: alone, nested and next to other threads'."""
+    times = 20000 if FULL else 400
+    interrupts, wrong = run_python(AIMED.replace("TIMES", str(times)), timeout=3600).split()
+    assert int(interrupts) == times
+    assert int(wrong) == 0
+
+
+def test_interrupts_at_random_moments_leave_a_usable_interpreter():
+    times = 50 if FULL else 8
+    out = run_python(f"""
+        import os, random, signal, threading
+        import numpy as np
+        from mvsc_fast import TLRR, datasets
+        from mvsc_fast._utils import threads
+        from mvsc_fast.methods import ESTIMATORS
+        import threadpoolctl
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
+        def blas():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()
+                    if x["user_api"] == "blas"]
+        views, _ = datasets.make_multiview_subspaces(120, 3, random_state=0)
+        expected = TLRR(3, n_neighbors=6, random_state=0).fit(views).labels_
+        before = blas()
+        random.seed(0)
+        interrupted = 0
+        for k in range({times}):
+            model = list(ESTIMATORS.values())[k % len(ESTIMATORS)](3, random_state=0)
+            timer = threading.Timer(random.uniform(0.001, 0.25), os.kill,
+                                    (os.getpid(), signal.SIGINT))
+            try:
+                timer.start()
+                while True:
+                    model.fit(views)
+            except KeyboardInterrupt:
+                interrupted += 1
+            timer.join()
+            assert blas() == before, (blas(), before)
+            labels = TLRR(3, n_neighbors=6, random_state=0).fit(views).labels_
+            assert (labels == expected).all()
+        print(interrupted)
+    """)
+    assert int(out) == times
+
+
+@pytest.mark.parametrize("solver", ["ialm", "dual"])
+def test_interrupt_ends_within_an_iteration_and_restores_threads(solver):
+    """SIGINT from the callback's thread while the solver runs on."""
+    out = run_python(f"""
+        import signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
+        import numpy as np, threadpoolctl
+        from mvsc_fast.solvers import tlrr
+        W = np.abs(np.random.default_rng(0).standard_normal((3, 300, 300)))
+        W += W.transpose(0, 2, 1)
+        settings = lambda: [x["num_threads"] for x in threadpoolctl.threadpool_info()
+                            if x["user_api"] == "blas"]
+        before, times = settings(), []
+        def watch(state):
+            times.append(state.iteration)
+            if len(times) == 5:
+                signal.raise_signal(signal.SIGINT)
+        try:
+            tlrr(W, solver={solver!r}, alpha=0.1, lam=0.3, tol=0, max_iter=500, callback=watch)
+        except KeyboardInterrupt:
+            assert len(times) == 5, times
+            assert settings() == before
+            tlrr(W[:, :50, :50], solver={solver!r})
+            print("interrupted")
+    """)
+    assert out.strip() == "interrupted"
+
+
+def test_a_handler_that_raises_ends_a_fit_and_nothing_else():
+    """As services do at SIGTERM: the exception comes out of fit, and the model is as it was."""
+    times = 26 if FULL else 13
+    out = run_python(f"""
+        import os, random, signal, threading, warnings
+        import numpy as np
+        import threadpoolctl
+        from mvsc_fast import datasets
+        from mvsc_fast.methods import ESTIMATORS
+
+        class Terminated(Exception):
+            pass
+
+        def handler(number, frame):
+            raise Terminated
+
+        def settings():
+            return [x["num_threads"] for x in threadpoolctl.threadpool_info()]
+
+        signal.signal(signal.SIGTERM, handler)
+        warnings.simplefilter("ignore")
+        first, second = (
+            datasets.make_multiview_subspaces(n, 3, random_state=0)[0] for n in (40, 200)
+        )
+        random.seed(0)
+        before = settings()
+        for k in range({times}):
+            model = list(ESTIMATORS.values())[k % len(ESTIMATORS)](3, random_state=0)
+            few = {{"n_init": 1, "max_iter": 5}}
+            model.set_params(**{{k: v for k, v in few.items() if k in model.get_params()}})
+            learned = vars(model.fit(first)).copy()
+            timer = threading.Timer(
+                random.uniform(0.001, 0.1), os.kill, (os.getpid(), signal.SIGTERM)
+            )
+            done = 0
+            try:
+                timer.start()
+                while True:
+                    done += model.fit(second) is model
+            except Terminated:
+                print("ended")
+            timer.join()
+            assert settings() == before
+            assert len(model.labels_) == (200 if done else 40)
+            if not done:
+                assert all(vars(model)[name] is learned[name] for name in learned)
+            np.testing.assert_array_equal(model.fit(first).labels_, learned["labels_"])
+    """)
+    assert out.split() == ["ended"] * times
