@@ -9,10 +9,9 @@ BIN := $(VENV)/bin
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# The random tests as often as a release demands: faults, leaks, interrupts, hostile input
+# The random tests as often as a release demands: hostile input, failures, leaks, interrupts
 stress: $(VENV)/test
-	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack \
-		tests/_utils/test_threads.py tests/native
+	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack tests/native
 
 # Ends in half a minute once mvsc-fast is compiled
 demo: $(VENV)/installed
@@ -75,19 +74,10 @@ wheel:
 release-check: docs wheel
 	$(BIN)/python tools/release_check.py
 
-# The compiled core with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer
-SANITIZED := build/sanitized
+# All compiled code with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer, and
+# under ThreadSanitizer
 sanitize: $(VENV)/test
-	rm -rf $(SANITIZED)
-	$(BIN)/python -m pip install --quiet "setuptools>=77" "cython>=3.1"
-	MVSC_DEBUG=1 $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation \
-		--target $(SANITIZED) .
-	PYTHONPATH=$(SANITIZED) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
-		UBSAN_OPTIONS=print_stacktrace=1 \
-		LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		$(BIN)/python -m pytest -p no:cacheprovider tests/core tests/attack/test_fuzz.py \
-		tests/similarity/test_sparse.py tests/native tests/solvers tests/methods/test_recovery.py \
-		-k "not yaleb and not any_tensor and not memory and not allocated"
+	$(BIN)/python tools/sanitize.py $(SANITIZE_OPTIONS)
 
 clean:
 	rm -rf $(VENV) $(LINT) .venv-peers build dist demo docs/_build docs/gallery docs/api/generated \

@@ -12,8 +12,8 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-# Sanitizers and bounds checks, for `make sanitize`.
-DEBUG = bool(os.environ.get("MVSC_DEBUG"))
+# Sanitizers, with bounds checks: "address,undefined" or "thread", set by tools/sanitize.py.
+SANITIZERS = os.environ.get("MVSC_SANITIZERS")
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
 OPENMP_PROBE = """
 #include <omp.h>
@@ -50,10 +50,10 @@ class BuildExt(build_ext):
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
         # Debug symbols of the C compiler flags that Python was built with are most of a wheel.
         link = ["-Wl,-s"] if sys.platform == "linux" else []
-        if DEBUG:
-            optimise = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer",
+        if SANITIZERS:
+            link = [f"-fsanitize={SANITIZERS}"]
+            optimise = ["-O1", "-g", *link, "-fno-omit-frame-pointer",
                         "-fno-sanitize-recover=undefined", "-DMVSC_NO_CLONES"]  # fmt: skip
-            link = ["-fsanitize=address,undefined"]
         for extension in self.extensions:
             extension.extra_compile_args += optimise
             extension.extra_link_args += link
@@ -101,11 +101,11 @@ setup(
         extensions,
         include_path=["src", "src/mvsc_fast/core"],
         nthreads=os.cpu_count() or 1,
-        build_dir="build/debug" if DEBUG else None,
-        force=DEBUG,
+        build_dir="build/debug" if SANITIZERS else None,
+        force=bool(SANITIZERS),
         compiler_directives={
             "language_level": 3,
-            "boundscheck": DEBUG,
+            "boundscheck": bool(SANITIZERS),
             "wraparound": False,
             "initializedcheck": False,
             "cdivision": True,

@@ -3,6 +3,7 @@
 Usage: python build.py
 """
 
+import os
 import shlex
 import subprocess
 import sysconfig
@@ -24,7 +25,7 @@ def python_library(config=sysconfig.get_config_var):
 def main():
     folder = Path(__file__).resolve().parent
     compiler = shlex.split(sysconfig.get_config_var("CC"))
-    flags = ["-std=c99", "-Wall", "-Wextra"]
+    flags = ["-std=c99", "-Wall", "-Wextra", *shlex.split(os.environ.get("CFLAGS", ""))]
     flags += [f"-I{mvsc_fast.get_include()}", f"-I{sysconfig.get_path('include')}"]
     program = ["-o", str(folder / "label_rows"), str(folder / "label_rows.c")]
     subprocess.run([*compiler, *flags, *program, *python_library(), "-lm"], check=True)
