@@ -29,7 +29,7 @@ from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
 
-FLAT = 1.1  # memory of the last quarter, as a multiple of that of the second
+FLAT = 1.05  # memory of the last quarter, as a multiple of that of the third
 SIZES = 60, 130, 230  # below and above the size from which fits have threads
 FEW = {"max_iter": 12, "tol": 1e3, "n_init": 3}
 
@@ -219,7 +219,7 @@ def main():
         calls, wrong = soak.counts.total() - interrupts, soak.wrong.total()
         print(f"{number:6} {calls:6} {interrupts:11} {wrong:6} {memory[-1]:4.0f}", flush=True)
     quarter = len(memory) // 4
-    if quarter and np.mean(memory[-quarter:]) > FLAT * np.mean(memory[quarter : 2 * quarter]):
+    if quarter and np.mean(memory[-quarter:]) > FLAT * np.mean(memory[-2 * quarter : -quarter]):
         soak.wrong["memory grows"] += 1
     print(", ".join(f"{count} {name}" for name, count in sorted(soak.counts.items())))
     print("; ".join(soak.wrong) or "nothing was wrong")

@@ -42,7 +42,9 @@ KINDS = {
         # Not those of processes: the sanitizer does not follow the threads of forked children.
         "tests": "(thread or thousand_rows or plain_program)"
         " and not (yaleb or address_space or busy or child or joblib or loaded_later)",
-        "environment": {"TSAN_OPTIONS": "halt_on_error=1"},
+        "environment": {
+            "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT / 'tools' / 'threads.supp'}"
+        },
     },
 }
 
@@ -77,7 +79,8 @@ def run(kind):
         ).stdout.strip()
         for name in kind["libraries"]
     ]
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *COMPILED]
+    # Reports go to the descriptor of the standard error, which pytest would keep.
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--capture=sys", *COMPILED]
     command += ["-k", kind["tests"]]
     if kind["sanitizers"] == "thread":
         preload.append(openmp_on_pthreads())
