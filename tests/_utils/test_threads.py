@@ -18,6 +18,7 @@ from sklearn.base import clone
 import mvsc_fast
 from mvsc_fast import TLRR, datasets, spectral
 from mvsc_fast._utils import threads
+from mvsc_fast._utils._threads import Limit
 from mvsc_fast._utils.threads import resolve_threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
@@ -103,17 +104,29 @@ def fit(n_threads=2):
     return TLRR(3, n_neighbors=6, random_state=0, n_threads=n_threads).fit(views).labels_
 
 
-def test_the_last_of_overlapping_limits_restores_the_setting():
-    before = blas_settings()
-    first, second = threads.blas_threads(2), threads.blas_threads(1)
-    first.__enter__()
-    assert set(blas_settings()) == {2}
-    second.__enter__()
-    assert set(blas_settings()) == {1}
-    first.__exit__(None, None, None)
-    assert set(blas_settings()) == {1}
-    second.__exit__(None, None, None)
-    assert blas_settings() == before
+@pytest.mark.parametrize("limit", ["blas", "openmp"])
+def test_the_last_of_overlapping_limits_restores_the_setting(limit):
+    def settings():
+        found = threadpoolctl.threadpool_info()
+        return {library["num_threads"] for library in found if library["user_api"] == limit}
+
+    def at_most(n_threads):
+        return Limit(n_threads if limit == "blas" else 1, openmp=n_threads)
+
+    with threads.blas_threads(1):
+        pass  # all libraries are known
+    before = all_settings()
+    with threadpoolctl.threadpool_limits(4, user_api=limit):
+        first, second, third = at_most(3), at_most(2), at_most(1)
+        for one in (first, second, third):
+            one.__enter__()
+        assert settings() == {1}
+        second.__exit__(None, None, None)
+        first.__exit__(None, None, None)
+        assert settings() == {1}
+        third.__exit__(None, None, None)
+        assert settings() == {4}
+    assert all_settings() == before
 
 
 def all_settings():

@@ -83,7 +83,7 @@ cdef void leave(Request *request) noexcept:
 
 cdef void restore(Request *request) noexcept:
     """Take a request out of the stack, and with it what it changed."""
-    cdef Request *above = request.above
+    cdef Request *above
     cdef Library *library
     cdef Change *change
     cdef Py_ssize_t i
@@ -91,13 +91,18 @@ cdef void restore(Request *request) noexcept:
         change, library = &request.changes[i], &libraries[i]
         if change.former == 0:
             continue
-        if library.per_thread or above == NULL:
-            if library.per_thread and request.thread != PyThread_get_thread_ident():
-                continue  # out of reach
-            if library.get() == change.now:
-                library.set(change.former)
-        elif above.changes[i].former == 0:
-            above.changes[i] = change[0]
+        above = request.above
+        while above != NULL and library.per_thread and above.thread != request.thread:
+            above = above.above
+        if above != NULL:
+            if above.changes[i].former == 0:
+                above.changes[i] = change[0]
+            elif above.changes[i].former == change.now:
+                above.changes[i].former = change.former
+        elif library.per_thread and request.thread != PyThread_get_thread_ident():
+            continue  # out of reach
+        elif library.get() == change.now:
+            library.set(change.former)
     remove(request)
 
 
