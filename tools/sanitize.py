@@ -42,9 +42,7 @@ KINDS = {
         # Not those of processes: the sanitizer does not follow the threads of forked children.
         "tests": "(thread or thousand_rows or plain_program)"
         " and not (yaleb or address_space or busy or child or joblib or loaded_later)",
-        "environment": {
-            "TSAN_OPTIONS": f"halt_on_error=1:suppressions={ROOT / 'tools' / 'threads.supp'}"
-        },
+        "environment": {"TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'threads.supp'}"},
     },
 }
 
