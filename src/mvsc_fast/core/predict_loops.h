@@ -121,7 +121,7 @@ static inline float mvsc_exp(float x)
     int32_t bits, zero;
     memcpy(&bits, &k, sizeof bits);
     memcpy(&zero, &shift, sizeof zero);
-    k -= shift;
+    k = (float) (bits - zero);   /* k - shift is not rounded where registers are wider than float */
     r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
     bits = (bits - zero + 127) * (1 << 23);
     memcpy(&power, &bits, sizeof power);
