@@ -98,7 +98,7 @@ def normalized(A):
         return N, degree
     data = root[A.indices]
     data *= A.data
-    data *= np.repeat(root, np.diff(A.indptr))
+    data *= np.repeat(root, np.diff(A.indptr).astype(np.intp, copy=False))
     return scipy.sparse.csr_array((data, A.indices, A.indptr), shape=A.shape), degree
 
 

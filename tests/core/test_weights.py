@@ -46,7 +46,7 @@ def test_equals_the_expanded_problem(m, v, seed, omega1, alpha, lam, sparse):
 @pytest.mark.parametrize("alpha", [0.3, 3.0])
 def test_agrees_to_1e_6_at_a_gap_of_1e_9(alpha):
     rng = np.random.default_rng(0)
-    m = rng.integers(1, 12, 20)
+    m = rng.integers(1, 12, 20, dtype=np.intp)
     W = random_similarities(3, 20)
     parameters = {"alpha": alpha, "lam": 2.0, "tol": 1e-9, "max_iter": 3000}
     weighted = published_tlrr(W, sample_weight=m, **parameters)
