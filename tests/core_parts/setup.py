@@ -19,6 +19,11 @@ setup(
                 ],
             )
         ],
-        compiler_directives={"language_level": 3, "wraparound": False, "initializedcheck": False},
+        compiler_directives={
+            "language_level": 3,
+            "wraparound": False,
+            "initializedcheck": False,
+            "freethreading_compatible": True,
+        },
     ),
 )

@@ -316,5 +316,10 @@ PyMODINIT_FUNC PyInit_native_probe(void)
     if (mvsc_fast_import() < 0)
         return NULL;
     check_signatures();
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+#ifdef Py_GIL_DISABLED
+    if (made != NULL)
+        PyUnstable_Module_SetGIL(made, Py_MOD_GIL_NOT_USED);
+#endif
+    return made;
 }
