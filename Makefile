@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: test stress demo bench tables paper paper-test docs lint wheel \
-	release-check sanitize clean
+	release-check sanitize platforms versions clean
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -51,10 +51,12 @@ lint: $(LINT)/installed
 	$(LINT)/bin/ruff check .
 	$(LINT)/bin/ruff format --check .
 	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint src tests examples
+	$(LINT)/bin/zizmor --quiet --offline .github/workflows
 
 $(LINT)/installed: Makefile
 	$(PYTHON) -m venv $(LINT)
-	$(LINT)/bin/python -m pip install --quiet "ruff>=0.17,<0.18" "cython-lint>=0.22,<0.23"
+	$(LINT)/bin/python -m pip install --quiet "ruff>=0.17,<0.18" "cython-lint>=0.22,<0.23" \
+		"zizmor>=1.32,<2"
 	touch $@
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
@@ -78,6 +80,15 @@ release-check: docs wheel
 # under ThreadSanitizer
 sanitize: $(VENV)/test
 	$(BIN)/python tools/sanitize.py $(SANITIZE_OPTIONS)
+
+# Other processors; other Pythons and releases of dependencies. Both need root and the packages of
+# Debian that tools/platforms.py names. What is unpacked and built is kept.
+PLATFORMS ?= build/platforms
+platforms: ENVIRONMENTS ?= i386 aarch64 s390x
+versions: ENVIRONMENTS ?= oldest 3.10 3.11 3.12 3.13 3.13t 3.14 prerelease
+platforms versions: $(VENV)/test
+	$(BIN)/python tools/platforms.py --cache $(PLATFORMS) $(ENVIRONMENTS)
+	$(BIN)/python bench/tables.py platforms
 
 clean:
 	rm -rf $(VENV) $(LINT) .venv-peers build dist demo docs/_build docs/gallery docs/api/generated \

@@ -1,16 +1,14 @@
 """Build the sdist and a portable wheel, and test the wheel where nothing else is.
 
-Usage: python tools/build_wheel.py [--oldest] [--tests PATH ...]
+Usage: python tools/build_wheel.py [--tests PATH ...]
 
 The sdist is made first and the wheel from it. auditwheel gives the wheel its manylinux tag and puts
 the OpenMP runtime inside. The wheel is installed into an empty environment in which there is no
-compiler, beside the newest or (--oldest) the oldest supported NumPy, SciPy and scikit-learn, and
-the test suite runs from a copy outside the source tree.
+compiler, and the test suite runs from a copy outside the source tree.
 """
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -47,13 +45,6 @@ def run(*command, **kwargs):
     subprocess.run(list(map(str, command)), check=True, **kwargs)
 
 
-def oldest_requirements():
-    """The lower ends of the dependencies in pyproject.toml, at their last bug fixes."""
-    text = (ROOT / "pyproject.toml").read_text()
-    block = re.search(r"^dependencies = \[(.*?)^\]", text, re.S | re.M).group(1)
-    return [f"{name}=={version}.*" for name, version in re.findall(r'"([\w-]+)>=([\d.]+)"', block)]
-
-
 def build(scratch):
     """The repaired wheel, and the size of the wheel before repair."""
     shutil.rmtree(DIST, ignore_errors=True)
@@ -71,7 +62,7 @@ def build(scratch):
     return wheel, size
 
 
-def main(oldest, tests):
+def main(tests):
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
         wheel, size = build(scratch)
@@ -80,8 +71,7 @@ def main(oldest, tests):
         print(f"wheel          {size / 2**20:6.2f} MiB  without the OpenMP runtime")
         print(f"portable wheel {wheel.stat().st_size / 2**20:6.2f} MiB  {wheel.name}")
         no_compiler = {"CC": "/nonexistent/cc", "CXX": "/nonexistent/cc"}
-        pins = oldest_requirements() if oldest else []
-        python = environment(scratch / "test", f"{wheel}[test]", *pins, **no_compiler)
+        python = environment(scratch / "test", f"{wheel}[test]", **no_compiler)
         run(python, "-m", "mvsc_fast", "config", cwd=scratch)
         run(python, "-c", IMPORT_TIME, cwd=scratch)
         for folder in ("tests", "examples"):
@@ -92,9 +82,7 @@ def main(oldest, tests):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--oldest", action="store_true", help="with the oldest dependencies")
     parser.add_argument("--tests", nargs="+", default=["tests"], help="what to run")
     if sys.platform != "linux":
         raise SystemExit("auditwheel needs Linux; other systems are built by cibuildwheel")
-    arguments = parser.parse_args()
-    main(arguments.oldest, arguments.tests)
+    main(parser.parse_args().tests)

@@ -153,6 +153,7 @@ def test_too_few_samples_are_refused():
 
 
 def test_the_candidates_are_marked_in_the_picture(tmp_path):
+    pytest.importorskip("matplotlib")
     counts = np.array([2, 3, 4, 5, 6, 8])
     criterion = np.array([0.5, 0.9, 0.6, 0.8, 0.4, 0.3])
     found = ClusterCounts(3, (3, 5, 8), "low", counts, criterion, criterion, 0 * criterion, 50)

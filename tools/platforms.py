@@ -1,0 +1,232 @@
+"""Build the package and run its tests on other processors and with other versions.
+
+Usage: python tools/platforms.py [--cache FOLDER] [NAME ...]
+
+Every name has a folder in the cache, which the next run uses again, and a line in
+bench/results/platforms.csv; without a name, that file is printed as a table. All but the versions
+that are installed here need root and a Debian machine with mmdebstrap, qemu-user-static,
+binfmt-support and dpkg-dev.
+
+Roots of other processors are Debian's packages, unpacked without their scripts. Python runs in
+them under QEMU; C is generated here, and the compiler is this machine's for the other processor,
+because both take ten times as long under an emulator. No package has a free-threaded Python: it is
+built from Debian's sources.
+"""
+
+import argparse
+import contextlib
+import csv
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "platforms.csv"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+PACKAGES = "usr/lib/python3/dist-packages"
+CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
+COLUMNS = "environment python numpy scipy scikit-learn tests passed skipped failed".split()
+VERSIONS = """
+import platform, numpy, scipy, sklearn
+print(platform.python_version(), numpy.__version__, scipy.__version__, sklearn.__version__)
+"""
+REQUIREMENTS = [
+    *("numpy", "scipy", "scikit-learn", "threadpoolctl", "setuptools", "cython"),
+    *("pytest", "pytest-xdist", "hypothesis", "joblib"),
+]
+ALL = ["tests"]  # with the extra mvsc-fast[test]
+CORE = ["tests/core", "tests/solvers"]
+WITHOUT_EXTRAS = [
+    *(f"tests/{part}" for part in "_utils attack core judge native similarity solvers".split()),
+    "tests/test_spectral.py",
+]
+
+
+def run(*command, check=True, **kwargs):
+    subprocess.run(list(map(str, command)), check=check, **kwargs)
+
+
+def debian(folder, architecture, triplet, emulated=False):
+    """The Python of Debian testing for an architecture, in a root of its own."""
+    root = folder / "root"
+    packages = "base-files bash coreutils dash grep libc-bin libc6-dev sed util-linux".split()
+    packages += [f"python3-{name}" for name in "dev numpy scipy sklearn threadpoolctl".split()]
+    packages += [f"python3-{name}" for name in "hypothesis joblib pip pytest pytest-xdist".split()]
+    if emulated:  # the compiler's own package: others bring that of the other processor
+        packages += ["libc6:amd64", f"binutils-{triplet}:amd64", f"gcc-16-{triplet}:amd64"]
+    else:
+        packages += ["gcc"]
+    if not (root / "etc" / "passwd").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        run("mmdebstrap", "--variant=extract", "--mode=root", f"--keyring={KEYRING}",
+            '--aptopt=Acquire::Check-Valid-Until "false"', f"--architectures={architecture},amd64",
+            "--include=" + ",".join(packages), "forky", root)  # fmt: skip
+        # Cython writes C again that another version wrote.
+        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--platform=any",
+            "--only-binary=:all:", "--python-version=3.14", "--target", root / PACKAGES,
+            f"cython=={importlib.metadata.version('cython')}", "setuptools")  # fmt: skip
+        for library in ("blas", "lapack"):  # this and the rest is what scripts of packages do
+            name = f"lib{library}.so.3"
+            (root / "usr/lib" / triplet / name).symlink_to(f"{library}/{name}")
+        if emulated:
+            (root / "usr/bin/ld").symlink_to(f"{triplet}-ld.bfd")
+        if (root / "usr/lib64").exists() and not (root / "lib64").exists():
+            (root / "lib64").symlink_to("usr/lib64")
+        (root / CERTIFICATES[1:]).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CERTIFICATES, root / CERTIFICATES[1:])
+        (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n")
+    enter = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
+    python = ["unshare", "--mount", "sh", "-c", enter, root, "env", "-i", "--chdir=/root",
+              "HOME=/root", "PATH=/usr/bin", "PIP_BREAK_SYSTEM_PACKAGES=1",
+              "PIP_ROOT_USER_ACTION=ignore", "python3"]  # fmt: skip
+    return python, root / "root"
+
+
+def interpreter(version):
+    """A Python of this machine, also one that pyenv keeps out of the path."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    for python in (f"python{version}", *pyenv.glob(f"versions/{version}.*/bin/python")):
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            run(python, "-c", "", stderr=subprocess.DEVNULL)
+            return python
+    raise FileNotFoundError(f"this machine has no Python {version}")
+
+
+def environment(folder, python, *options):
+    """A virtual environment with all requirements but the package itself."""
+    home = folder / "environment"
+    run(python, "-m", "venv", "--without-pip", home)  # which Debian's sources do not have
+    python = home / "bin" / "python"
+    free_threads = home / "lib" / "python3.13t"
+    if free_threads.exists() and not (home / "lib" / "python3.13").exists():
+        (home / "lib" / "python3.13").symlink_to(
+            free_threads
+        )  # the name that Debian's sources know
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--prefer-binary",
+        *options, "pip", *REQUIREMENTS)  # fmt: skip
+    return [python], home
+
+
+def released(folder, version, *options):
+    """The newest of everything that this Python version has."""
+    return environment(folder, interpreter(version), *options)
+
+
+def oldest(folder, version):
+    """The lower ends of pyproject.toml, at their last bug fixes."""
+    text = (ROOT / "pyproject.toml").read_text()
+    least = re.findall(r'"([\w-]+)(?:\[.*?\])?>=([\d.]+)"', text)
+    pins = folder / "constraints.txt"
+    pins.write_text("".join(f"{name}=={version}.*\n" for name, version in least))
+    python, home = environment(folder, interpreter(version), "--constraint", pins)
+    return ["env", f"PIP_CONSTRAINT={pins}", *python], home
+
+
+def free_threaded(folder):
+    """CPython without the GIL, from the sources of Debian stable."""
+    prefix, build = folder / "python", folder / "build"
+    python = prefix / "bin" / "python3.13t"
+    if not python.exists():
+        mirrors = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        (build / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+        (build / "sources.list").write_text(
+            f"deb-src [signed-by={KEYRING}] {mirrors.stdout.split()[0]} trixie main\n"
+        )
+        options = ("Dir::Etc::sourcelist={}/sources.list", "Dir::Etc::sourceparts=/dev/null",
+                   "Dir::State::lists={}/lists", "APT::Sandbox::User=root")  # fmt: skip
+        apt = ["apt-get", "-q", *("-o" + option.format(build) for option in options)]
+        run(*apt, "update")
+        run(*apt, "source", "python3.13", cwd=build)
+        (configure,) = build.glob("*/configure")
+        for command in (
+            ["./configure", f"--prefix={prefix}", "--disable-gil", "--without-ensurepip"],
+            ["make", "-j2"],
+            ["make", "install"],
+        ):
+            run(*command, cwd=configure.parent)
+        shutil.rmtree(build)
+    return environment(folder, python)
+
+
+ENVIRONMENTS = {
+    "aarch64": (partial(debian, architecture="arm64", triplet="aarch64-linux-gnu", emulated=True),
+                CORE),
+    "s390x": (partial(debian, architecture="s390x", triplet="s390x-linux-gnu", emulated=True),
+              CORE),
+    "i386": (partial(debian, architecture="i386", triplet="i386-linux-gnu"), WITHOUT_EXTRAS),
+    "oldest": (partial(oldest, version="3.10"), ALL),
+    **{f"3.{minor}": (partial(released, version=f"3.{minor}"), ALL) for minor in range(10, 14)},
+    "3.13t": (free_threaded, WITHOUT_EXTRAS),
+    "3.14": (partial(debian, architecture="amd64", triplet="x86_64-linux-gnu"), WITHOUT_EXTRAS),
+    "prerelease": (lambda folder: released(folder, "3.13", "--pre"), ALL),
+}  # fmt: skip
+
+
+def sources(folder):
+    """A copy of what git knows, and of C that was generated from it."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    files = [ROOT / name for name in listed.stdout.decode().split("\0")[:-1]]
+    generated = [file for kind in ("*.pxi", "*.c") for file in (ROOT / "src").rglob(kind)]
+    for file in [*files, *generated]:  # in this order, so that C is newer
+        target = folder / file.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+
+
+def check(name, cache, tests):
+    """Install the package in an environment, run tests, and return the line of the table."""
+    prepare, usual = ENVIRONMENTS[name]
+    folder = cache / name
+    folder.mkdir(parents=True, exist_ok=True)
+    python, work = prepare(folder)
+    sources(work / "source")
+    package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
+    run(*python, "-m", "pip", "install", "--no-build-isolation", "--force-reinstall", *package,
+        cwd=work)  # fmt: skip
+    for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source
+        run("cp", "-r", work / "source" / part, work)
+    tests = tests or usual
+    run(*python, "-m", "pytest", "-n2", "--dist=loadfile", "--junitxml=results.xml", *tests,
+        cwd=work, check=False)  # fmt: skip
+    counts = ElementTree.parse(work / "results.xml").find("testsuite").attrib
+    skipped, failed = int(counts["skipped"]), int(counts["failures"]) + int(counts["errors"])
+    versions = subprocess.run(
+        [*python, "-c", VERSIONS], cwd=work, capture_output=True, text=True, check=True
+    )
+    parts = " ".join(test.removeprefix("tests/").removesuffix(".py") for test in tests)
+    return [name, *versions.stdout.split(), parts, int(counts["tests"]) - skipped - failed,
+            skipped, failed]  # fmt: skip
+
+
+def main(names, cache, tests):
+    lines = {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            lines = {line[0]: line for line in list(csv.reader(file))[1:]}
+    for name in names:
+        lines[name] = check(name, cache, tests)
+        with RESULTS.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([COLUMNS, *(lines[n] for n in ENVIRONMENTS if n in lines)])
+    if not names:
+        for line in (COLUMNS, ["---"] * len(COLUMNS), *lines.values()):
+            print("|", " | ".join(line), "|")
+    return any(int(lines[name][-1]) for name in names)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ENVIRONMENTS))
+    parser.add_argument("--cache", type=Path, default=ROOT / "build" / "platforms")
+    parser.add_argument("--tests", nargs="+", help="other tests than usual")
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.names, arguments.cache.resolve(), arguments.tests))
