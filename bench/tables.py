@@ -150,7 +150,7 @@ def main(names, everything, check):
         for name, why in stale.items():
             print(f"{name:14s} {why or 'current'}")
         return any(stale.values())
-    if git("diff", "--quiet", "HEAD", "--", *SOURCES, "bench")[0]:
+    if git("diff", "--quiet", "HEAD", "--", *SOURCES, "bench", ":!bench/results")[0]:
         raise SystemExit("commit your changes first: each table names the commit that made it")
     chosen = names or [name for name in TABLES if everything or stale[name]]
     took = [FOOTER.search(block(name)) for name in chosen]
