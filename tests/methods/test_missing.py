@@ -104,7 +104,7 @@ def test_a_view_that_all_new_samples_lack_may_be_left_out(data):
     for nothing in ({"b": None}, [None, None, None]):
         with pytest.raises(ValueError, match="every view is None or absent: pass at least one"):
             model.predict(nothing)
-    with pytest.raises(ValueError, match="view 1 is None: leave it out"):
+    with pytest.raises(ValueError, match="view 1 is None: remove it"):
         model.fit([a, None, c])
 
 
@@ -143,7 +143,7 @@ def test_a_row_that_lacks_most_cells_lacks_the_view(data):
     complete, _, _ = data
     most, all_of_it = spoiled(complete, 1, 9, slice(31)), spoiled(complete, 1, 9)
     expected = ConsensusTLRR(4, random_state=0).fit(all_of_it)
-    told = "view 1 lacks 1 of 200 samples: .* that lack more than half of them lack the view"
+    told = "view 1 lacks 1 of 200 samples: .* more than half of their cells count as missing"
     with pytest.warns(UserWarning, match=told):
         model = ConsensusTLRR(4, random_state=0).fit(most)
     np.testing.assert_array_equal(model.affinity_matrix_.toarray(),
@@ -216,11 +216,11 @@ def spoiled(views, i, rows, columns=slice(None)):
         ),
         (
             lambda views: spoiled(views, 1, slice(0, 120), slice(0, 12)),
-            "view 1 lacks 12 % of its cells, and at most 10 % are filled",
+            "view 1 lacks 12 % of its cells, but at most 10 % can be filled",
         ),
         (
             lambda views: {"a": pd.DataFrame(spoiled(views, 1, slice(None), 7)[1]).add_prefix("x")},
-            "view 'a' has no values in column 'x7': leave it out",
+            "view 'a' has no values in column 'x7': remove it",
         ),
         (
             lambda views: spoiled(spoiled(spoiled(views, 0, 5), 1, 5), 2, 5),

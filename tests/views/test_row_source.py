@@ -146,7 +146,7 @@ def test_dask_arrays_must_be_chunked_by_rows_alike(views):
         stored_rows([X, Y.rechunk({0: 250})])
     with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
         stored_rows([X, Y[Y[:, 0] > 0]])
-    with pytest.raises(ValueError, match=r"view 1 is a numpy ndarray: where one view is a Dask"):
+    with pytest.raises(ValueError, match=r"view 1 is a numpy ndarray: if one view is a Dask"):
         stored_rows([X, views[1]])
 
 

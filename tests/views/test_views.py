@@ -48,16 +48,16 @@ def test_types_are_kept_native():
         ([np.ones((4, 2)), np.ones(4)], "view 1 is a 1D array of 4 entries"),
         ({"a": np.ones((4, 2)), "b": np.ones(4)}, "view 'b' is a 1D array"),
         ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
-        ([np.ones((4, 2)), None], "view 1 is None: leave it out"),
+        ([np.ones((4, 2)), None], "view 1 is None: remove it"),
         ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),
         ((A for A in (np.ones((4, 2)), None)), "view 1 is None"),
         ([np.ones((4, 2)), "b.csv"], "view 1 is the string 'b.csv'"),
         ("b.csv", "got the string 'b.csv'"),
-        ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 holds text"),
-        ({"a": ["some text", "more"], "b": X[:2]}, "view 'a' holds text: make numbers of it"),
-        (["some text", "more"], "X holds text.*TfidfVectorizer"),
-        ([X, np.array([[1, "a"]] * 6, dtype=object)], "view 1 holds text in column 1"),
-        ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 holds dates"),
+        ([np.ones((4, 2)), np.array([["a", "b"]] * 4)], "view 1 contains text"),
+        ({"a": ["some text", "more"], "b": X[:2]}, "view 'a' contains text: convert it to numbers"),
+        (["some text", "more"], "X contains text.*TfidfVectorizer"),
+        ([X, np.array([[1, "a"]] * 6, dtype=object)], "view 1 contains text in column 1"),
+        ([X, np.ones((6, 2), dtype="M8[D]")], "view 1 contains dates"),
         ([np.ones((4, 2)), np.ones((4, 2), dtype=complex)], "Complex data not supported"),
         ([np.ones((4, 2)), np.ones((4, 0))], r"0 feature\(s\)"),
         ([np.ones((1, 2))], "minimum of 2"),
@@ -115,7 +115,7 @@ def test_names_of_frames_are_learned_and_compared(frames):
     assert [list(names) for names in model.feature_names_in_] == [list(frames[k]) for k in "ab"]
     turned = {"b": frames["b"], "a": frames["a"]}
     np.testing.assert_array_equal(model.predict(turned), model.predict(frames))
-    with pytest.raises(ValueError, match="dict has the views 'a', 'c', and fit had 'a', 'b'"):
+    with pytest.raises(ValueError, match="dict has the views 'a', 'c', but fit had 'a', 'b'"):
         model.predict({"a": frames["a"], "c": frames["b"]})
     with pytest.raises(ValueError, match="columns of view 'a' are not .* in another order"):
         model.predict({**frames, "a": frames["a"].iloc[:, ::-1]})
@@ -135,7 +135,7 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
         check_views([a, b.rename(index={"id0": "new"})])
     with pytest.raises(ValueError, match=r"36 only in view 0: 'id4', 'id5', 'id6', \.\.\. \(36\)"):
         check_views([a, b[:4]])
-    with pytest.raises(ValueError, match="of the same ids: some are there more than once"):
+    with pytest.raises(ValueError, match="with the same ids: some ids occur more than once"):
         check_views([a, b.iloc[[*range(40), 3]]])
     assert len(check_views([a, b.loc[a.index].to_numpy(), b])) == 3
     twice = a.rename(index={"id0": "id1"})
@@ -151,7 +151,7 @@ def test_columns_that_are_no_numbers_are_named(frames):
         (["x"] * 40, "text in column 'new'"),
         (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),
     ):
-        with pytest.raises(ValueError, match=f"view 'a' holds {told}"):
+        with pytest.raises(ValueError, match=f"view 'a' contains {told}"):
             check_views({**frames, "a": frames["a"].assign(new=values)})
     with pytest.raises(ValueError, match="view 1 is a 1D array"):
         check_views([frames["a"], frames["b"]["b0"]])
@@ -176,7 +176,7 @@ def test_frames_of_the_interchange_protocol():
     given = named_views([table])
     assert given.columns == [["x", "y"]]
     np.testing.assert_array_equal(given.arrays[0], [[1, 1], [2, 0], [3, 2]])
-    with pytest.raises(ValueError, match="view 0 holds text in column 'z'"):
+    with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
 
 
@@ -190,7 +190,7 @@ def test_align(frames):
     assert outer[0].isna().all(axis=1).sum() == 10 and outer[1].isna().all(axis=1).sum() == 20
     arrays = check_views(outer, missing=True)
     np.testing.assert_array_equal(arrays[1][20:30], frames["b"][20:30])
-    with pytest.raises(ValueError, match="view 1 has ids more than once: 'id39'"):
+    with pytest.raises(ValueError, match="ids occur more than once in view 1: 'id39'"):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
         align([a, b.reset_index(drop=True)])
@@ -224,7 +224,7 @@ def test_columns_that_outweigh_all_others_are_named(name, columns, number):
     views, names = halves(getattr(known, name))
     middle = views["first"].shape[1]
     names = [np.array(names[:middle]), np.array(names[middle:])]
-    with pytest.warns(UserWarning, match=f"few columns carry nearly all.*{columns}.*StandardScal"):
+    with pytest.warns(UserWarning, match=f"few columns make up .*{columns}.*StandardScal"):
         warn_of_columns(list(views.values()), list(views), names)
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
         warn_of_columns(list(views.values()), list(views), [None] * 2)

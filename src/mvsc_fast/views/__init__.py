@@ -1,4 +1,4 @@
-"""Views in any common form in, one validated form out."""
+"""Validation of views, which may be given in any common form."""
 
 from collections.abc import Iterator, Mapping, ValuesView
 from numbers import Number
@@ -28,7 +28,7 @@ __all__ = ["align", "check_views", "from_anndata"]
 
 
 class NamedViews(NamedTuple):
-    """Validated views and what they are called.
+    """Validated views and their names.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class NamedViews(NamedTuple):
     names : list
         Keys of a mapping, else 0, 1, ...
     columns : list of (list of str or None)
-        Names of the columns of views that were data frames, where all of them are strings.
+        Names of the columns of each data frame, if all of them are strings; None for other views.
     listed : bool
-        False where a single matrix was given.
+        False if a single matrix was given.
     """
 
     arrays: list
@@ -65,21 +65,21 @@ def check_views(views, *, ensure_min_samples=2, missing=False):
     Returns
     -------
     list of ndarray or csr_matrix
-        float32 where every view is float32, else float64. C-contiguous; not copied if they
-        already were of this form.
+        Views as float32 if all of them are float32, else as float64, and C-contiguous. Views that
+        are given in this form are not copied.
 
     Raises
     ------
     ValueError
-        On an empty list, views with different samples, infinite entries, or NaN that may not be
-        (with their number and the first place), entries that are no real numbers (with their
-        column), samples that are missing in all views, or fewer samples than needed.
+        If the list is empty, views have different numbers of samples or different ids, entries
+        are infinite, NaN without ``missing``, or not real numbers, a sample is missing in all
+        views, or there are fewer samples than ``ensure_min_samples``.
     """
     return named_views(views, ensure_min_samples=ensure_min_samples, missing=missing).arrays
 
 
 def named_views(views, *, ensure_min_samples=2, missing=False):
-    """As `check_views`, with the names of views and columns.
+    """Validate views as `check_views` does, and return the names of views and columns too.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
     if indexed and indexed[0][0].has_duplicates:
         twice = indexed[0][0][indexed[0][0].duplicated()].unique()
         warn_user(
-            f"ids occur more than once in the index of {indexed[0][1]}, and their rows are taken "
-            f"for different samples: {shown(*twice)}"
+            f"ids occur more than once in the index of {indexed[0][1]}, and their rows are "
+            f"treated as different samples: {shown(*twice)}"
         )
     arrays = []
     for frame, title in zip(read, titles, strict=True):
@@ -116,7 +116,7 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
 
 
 class _Matrix(NamedTuple):
-    """What has no ids and no names of columns."""
+    """A view without ids and names of columns."""
 
     values: object
     columns: None = None
@@ -124,11 +124,11 @@ class _Matrix(NamedTuple):
 
 
 def _listed(views):
-    """[(name, matrix)] of every view, and whether several could have been given."""
+    """The pairs (name, matrix) of all views, and False if a single matrix was given."""
     if isinstance(views, (str, bytes)):
         raise ValueError(
-            f"got the string {views[:40]!r} instead of views: read the file first, as by "
-            "numpy.load or pandas.read_csv"
+            f"got the string {views[:40]!r} instead of views: read the file first, for example "
+            "with numpy.load or pandas.read_csv"
         )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False
@@ -168,15 +168,15 @@ def _is_matrix(X):
 
 
 def _is_array(X):
-    """Whether NumPy converts X at once; it takes other objects for sequences of sequences."""
+    """Whether X supports conversion by NumPy, which treats other objects as nested sequences."""
     return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__buffer__"))
 
 
 def _read(X, title):
-    """A view as a `Frame` or alike, refused where it is no table."""
+    """A view as a `Frame` or `_Matrix`; raise ValueError if it is not a table."""
     if X is None:
         raise ValueError(
-            f"{title} is None: leave it out; samples that lack a view have a row of NaN in it"
+            f"{title} is None: remove it, or pass rows of NaN for the samples that lack this view"
         )
     if isinstance(X, (str, bytes)):
         raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
@@ -207,7 +207,7 @@ def _numeric(frame, title, ensure_min_samples):
         X = np.asarray(X)
     if X.ndim == 1:
         raise ValueError(
-            f"{title} is a 1D array of {X.shape[0]} entries, and every view must be 2D. Reshape "
+            f"{title} is a 1D array of {X.shape[0]} entries, but every view must be 2D. Reshape "
             "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
         )
     if X.dtype == object or X.dtype.kind in "US":
@@ -224,14 +224,14 @@ def _numeric(frame, title, ensure_min_samples):
 
 
 def _from_objects(X, title):
-    """An array of float64 from objects or text, ValueError naming a column of anything else."""
+    """Convert objects or text to float64; raise ValueError with the column if this fails."""
     for j, column in enumerate(X.T if X.ndim == 2 else [X.ravel()]):
         check_objects(column, title, j)
     return X.astype(np.float64)
 
 
 def _finite(X, title, columns, missing):
-    """X, with no entries that are not finite but NaN where they may be."""
+    """X, with finite entries only, or also NaN if views may have ``missing`` entries."""
     sparse = scipy.sparse.issparse(X)
     if are_finite(X.data if sparse else X):
         return X
@@ -246,7 +246,7 @@ def _finite(X, title, columns, missing):
         which = np.flatnonzero(rows)
         raise ValueError(
             f"{title} is NaN in most of {len(which)} rows (the first is row {which[0]}): "
-            "ConsensusTLRR takes samples that lack a view; here impute or remove them"
+            "ConsensusTLRR supports samples that lack a view; otherwise impute or remove these rows"
         )
     check_finite(X, title, columns)
     return X
@@ -265,35 +265,38 @@ def _check_presence(arrays, titles, ensure_min_samples):
     left = (~rows).sum(axis=1)
     if left.min() < ensure_min_samples > 1:
         i = int(left.argmin())
-        raise ValueError(f"{titles[i]} has only {left[i]} rows that are not NaN: leave it out")
+        raise ValueError(f"{titles[i]} has only {left[i]} rows that are not NaN: remove it")
 
 
 def _names_of(columns):
-    """Names of the columns where all of them are strings, as in scikit-learn."""
+    """Names of the columns if all of them are strings, as in scikit-learn, else None."""
     named = columns is not None and all(isinstance(name, str) for name in columns)
     return list(columns) if named else None
 
 
 def align(frames, join="outer"):
-    """Data frames with the same rows in the same order, by their ids.
+    """Align data frames by their ids, so that they have the same rows in the same order.
 
     Parameters
     ----------
     frames : list or dict of pandas.DataFrame
-        The views; their index holds the ids of the samples, each once (``frame.set_index("id")``).
+        The views. Their index contains the ids of the samples, each once
+        (``frame.set_index("id")``).
     join : {"outer", "inner"}, default="outer"
-        "outer" keeps every sample of any frame, with a row of NaN in the frames that lack it, as
-        `ConsensusTLRR` takes; "inner" keeps the samples that all frames have.
+        "outer" keeps the samples of all frames, with a row of NaN in the frames that lack a
+        sample, as `ConsensusTLRR` accepts them; "inner" keeps the samples that every frame has.
 
     Returns
     -------
     list or dict of pandas.DataFrame
-        In the order of the first frame, then of the others.
+        Frames whose rows are in the order of the first frame, followed by the samples that it
+        lacks.
 
     Raises
     ------
     ValueError
-        If a view has no index, an id occurs twice in one, or frames share no id.
+        If a frame has no index, an id occurs more than once in it, or a frame shares no id with
+        the others.
 
     Examples
     --------
@@ -314,19 +317,19 @@ def align(frames, join="outer"):
         title = view_title(name)
         if not hasattr(frame, "reindex"):
             raise ValueError(
-                f"{title} is not a pandas DataFrame, and has no ids to align by: "
-                'frame.to_pandas().set_index("id") if it is another data frame'
+                f"{title} is not a pandas DataFrame and has no ids to align by: "
+                'convert other data frames with frame.to_pandas().set_index("id")'
             )
         if not frame.index.is_unique:
             twice = frame.index[frame.index.duplicated()].unique()
-            raise ValueError(f"{title} has ids more than once: {shown(*twice)}")
+            raise ValueError(f"ids occur more than once in {title}: {shown(*twice)}")
     index = given[0][1].index
     for name, frame in given[1:]:
         common = index[index.isin(frame.index)]
         if len(common) == 0:
             raise ValueError(
                 f"{view_title(name)} (ids {shown(*frame.index)}) shares no id with the views "
-                f"before it ({shown(*index)}): are they of the same kind?"
+                f"before it ({shown(*index)}): check that the ids have the same form"
             )
         new = frame.index[~frame.index.isin(index)]
         index = common if join == "inner" else index.append(new)

@@ -1,4 +1,4 @@
-"""AnnData and MuData objects as views, known by their attributes."""
+"""AnnData and MuData objects as views. They are recognised by their attributes."""
 
 from collections.abc import Mapping
 
@@ -9,13 +9,13 @@ from ._frames import Frame, shown, view_title
 
 
 def is_anndata(X):
-    """Whether X is an AnnData object, or alike."""
+    """Whether X has the attributes of an AnnData object."""
     named = all(hasattr(X, name) for name in ("X", "obs_names", "var_names"))
     return named and not hasattr(X, "mod")
 
 
 def unpacked(views):
-    """Modalities of a MuData object, with rows of NaN for samples that they lack; others stay."""
+    """Modalities of a MuData object, with rows of NaN for missing samples; other views as given."""
     if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
         return views
     same = all(views.obs_names.equals(one.obs_names) for one in views.mod.values())
@@ -23,7 +23,7 @@ def unpacked(views):
 
 
 def read_anndata(X, title, use="X"):
-    """The `Frame` of the main matrix of an AnnData object, of a layer, or of an entry of obsm."""
+    """The `Frame` of ``X``, of a layer, or of an entry of ``obsm`` of an AnnData object."""
     if use == "X" and X.X is not None:
         values, columns = X.X, list(X.var_names)
     elif use in X.layers:
@@ -35,32 +35,33 @@ def read_anndata(X, title, use="X"):
     else:
         raise ValueError(
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
-            f"obsm ({shown(*X.obsm)}) by views.from_anndata(data, use=...)"
+            f"obsm ({shown(*X.obsm)}) with views.from_anndata(data, use=...)"
         )
-    values = values.to_memory() if hasattr(values, "to_memory") else values  # sparse, in a file
+    values = values.to_memory() if hasattr(values, "to_memory") else values  # backed by a file
     return Frame(values, columns, X.obs_names)
 
 
 def from_anndata(data, use="X"):
-    """Views with ids and names of columns from AnnData or MuData objects.
+    """Convert AnnData or MuData objects to data frames, with ids and names of columns.
 
-    `fit` and `predict` take such objects as they are, and read ``X``. This function selects
-    something else.
+    `fit` and `predict` accept such objects directly and use their ``X``. Use this function to
+    select a layer or an entry of ``obsm`` instead.
 
     Parameters
     ----------
     data : AnnData, MuData, or list or dict of AnnData
         Modalities may have different samples.
     use : str, list of str, or dict, default="X"
-        What to read: "X", the name of a layer, or a key of ``obsm``. A dict has one for each
-        modality, by default "X". A list reads several views from a single AnnData.
+        "X", the name of a layer, or a key of ``obsm``. In a dict, one for each modality; "X" is
+        used for modalities that are not in it. A list selects several views of a single AnnData.
 
     Returns
     -------
     dict of pandas.DataFrame
-        One for each modality, or for each entry of ``use`` of a single AnnData. Sparse matrices
-        become frames of sparse columns. If modalities have different samples, the frames are dense
-        and have the samples of all of them, with rows of NaN (`align`), of MuData in its order.
+        One for each modality, or for each entry of ``use`` if data is a single AnnData. Sparse
+        matrices become frames with sparse columns. If modalities have different samples, the frames
+        are dense and aligned by `align`, with rows of NaN for missing samples; the samples of
+        MuData keep their order.
 
     Raises
     ------
@@ -88,7 +89,9 @@ def from_anndata(data, use="X"):
         given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
     unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
     if unknown:
-        raise ValueError(f"use names {shown(*unknown)}, data has the modalities {shown(*given)}")
+        raise ValueError(
+            f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*given)}"
+        )
     read = {name: read_anndata(one, view_title(name), key) for name, (one, key) in given.items()}
     ids = [frame.index for frame in read.values()]
     same = all(map(ids[0].equals, ids[1:]))

@@ -1,4 +1,4 @@
-"""Names of views and of their columns between fit and predict, and views that need scaling."""
+"""Comparison of the names of views and columns with those in fit, and warnings of columns."""
 
 from collections.abc import Mapping
 
@@ -11,29 +11,29 @@ from ._frames import check_same_columns, shown, view_title
 from ._rows import is_constant, observed, spread, unit_rows
 
 FEW_COLUMNS = 4
-# Share of the squared length of rows that the two largest columns carry. Of 40 views of the ten
-# real sets: at most .71, but for the morphological features of the digits (1.0), which help beside
-# other views. Unscaled tables of measurements: .98 and more, in all views.
+# Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
+# it is at most .71, except for the morphological features of the digits (1.0), which are useful
+# together with other views. In unscaled tables of measurements it is .98 and more in all views.
 LARGEST_SHARE = 0.9
-MAX_SAMPLES = 300  # samples that shares are estimated on
+MAX_SAMPLES = 300  # number of samples on which shares are estimated
 
 
 def in_order(X, names):
-    """Views of a dict in the order of those of fit, others as they are."""
+    """Views of a dict in the order of fit; other views as given."""
     X = unpacked(X)
-    if not isinstance(X, Mapping) or scipy.sparse.issparse(X):  # some of which are mappings
+    if not isinstance(X, Mapping) or scipy.sparse.issparse(X):  # some sparse matrices are mappings
         return X
     absent = [name for name in names if name not in X]
     extra = [name for name in X if name not in names]
     if absent or extra:
         raise ValueError(
-            f"the dict has the views {shown(*X)}, and fit had {shown(*names)}: pass the same keys"
+            f"the dict has the views {shown(*X)}, but fit had {shown(*names)}: pass the same keys"
         )
     return {name: X[name] for name in names}
 
 
 def with_absent(X, names, n_features):
-    """Views of new samples as those of fit; one that is None, or no key of a dict, is all NaN."""
+    """Views of new samples, with NaN for a view that is None or absent from a dict."""
     X = unpacked(X)
     if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | dict(X), names)
@@ -51,7 +51,7 @@ def with_absent(X, names, n_features):
 
 
 def _nothing(like, n_features):
-    """A view of NaN for the samples of another, of no size in memory."""
+    """A view of NaN, without memory of its size, for the samples of another view."""
     shape = like.shape[0] if hasattr(like, "shape") else len(like), n_features
     nothing = np.broadcast_to(np.float32(np.nan), shape)
     if not hasattr(like, "__dask_graph__"):
@@ -62,19 +62,19 @@ def _nothing(like, n_features):
 
 
 def column_attributes(columns):
-    """``feature_names_in_`` of a model fitted on several views, if any has names."""
+    """``feature_names_in_`` of a model fitted on several views, if any view has column names."""
     named = [None if names is None else np.array(names, dtype=object) for names in columns]
     return {} if all(names is None for names in named) else {"feature_names_in_": named}
 
 
 def check_columns(model, columns):
-    """Compare the names of columns with those of fit, where both are known.
+    """Raise ValueError if the names of columns, if known, differ from those in fit.
 
     Parameters
     ----------
     model : fitted estimator
     columns : list of (list of str or None)
-        One for each view, as of `NamedViews`.
+        Names of the columns of each view, see `NamedViews`.
     """
     fitted = getattr(model, "feature_names_in_", None)
     if fitted is None:
@@ -86,10 +86,11 @@ def check_columns(model, columns):
 
 
 def warn_of_columns(views, names, columns):
-    """Warn of views with fewer than four columns, and of few columns that outweigh all others.
+    """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
-    The latter where so it is in at least half of the views: elsewhere the others make up for it.
-    Constant views, of which there are other warnings, are passed over.
+    The second warning is given only if at least half of the views have such columns, because
+    otherwise the other views compensate. Constant views, for which there is another warning, are
+    ignored.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def warn_of_columns(views, names, columns):
         Rows may be NaN.
     names : list
     columns : list of (list of str or None)
-        Names of the columns of each view, as of `NamedViews`.
+        Names of the columns of each view, see `NamedViews`.
     """
     views = observed(views)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
@@ -105,7 +106,7 @@ def warn_of_columns(views, names, columns):
         told = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
         warn_user(
             f"fewer than {FEW_COLUMNS} features: {told}. Rows are scaled to unit length, which "
-            "leaves little of so few: join such views to others, or add features",
+            "loses much of so few features: concatenate such views with others, or add features",
         )
     largest = {i: found for i, X in enumerate(views) if (found := _largest_columns(X)) is not None}
     if 2 * len(largest) >= len(views) and largest:
@@ -114,14 +115,14 @@ def warn_of_columns(views, names, columns):
             which = which if columns[i] is None else [columns[i][j] for j in which]
             told.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
-            f"few columns carry nearly all of the squared length of rows: {', '.join(told)}. "
-            "Similarities hardly see the others: scale columns first, as by "
+            f"a few columns make up nearly all of the squared length of rows: {', '.join(told)}. "
+            "Similarities hardly depend on the others: scale columns first, for example with "
             "sklearn.preprocessing.StandardScaler for each view",
         )
 
 
 def _largest_columns(X):
-    """The one or two columns that carry nearly all of the length of rows, and their share."""
+    """The one or two columns with nearly all of the squared length of rows, and their share."""
     if X.shape[1] < FEW_COLUMNS:
         return None
     X = X[spread(X.shape[0], MAX_SAMPLES)]

@@ -1,4 +1,4 @@
-"""Row sources whose views are Dask arrays: a partition of rows is read where it is computed."""
+"""Row sources for Dask arrays: every partition of rows is read by the worker that computes it."""
 
 import operator
 import warnings
@@ -11,22 +11,22 @@ from .._utils.messages import warn_user
 from .._utils.threads import limit_threads
 from ._row_source import RowSource
 
-PATIENCE = 60  # seconds of waiting after which a cluster is asked for its workers
+PATIENCE = 60  # seconds after which a waiting fit checks whether the cluster has workers
 
 
 class DaskSource(RowSource):
-    """As `RowSource`, of Dask arrays with the same row chunks and one chunk of columns.
+    """`RowSource` for Dask arrays with the same row chunks and one chunk of columns.
 
-    Every partition of rows is a task, and reads its rows in blocks of a bounded size. What tasks
-    share is sent once. Tasks run where Dask computes: on the workers of the active client, or in
-    the default scheduler. A warning says so where there have been no workers for a minute. `map`
-    is for a partition alone.
+    Every partition of rows is a task, which reads its rows in blocks of a bounded size. Arguments
+    that tasks share are sent once. Tasks run on the workers of the active client, or in the default
+    scheduler. A warning is given if there have been no workers for a minute. `map` can be used
+    within a partition only.
 
     Raises
     ------
     ValueError
-        If a view is no Dask array, or chunks are of unknown size, split columns, or differ among
-        views; the message says how to change that.
+        If a view is not a Dask array, or if chunks have unknown sizes, split columns, or differ
+        among views; the message suggests a remedy.
     """
 
     def __init__(self, views, titles, rows=None):
@@ -36,15 +36,15 @@ class DaskSource(RowSource):
             if X.chunks[0] != chunks:
                 raise ValueError(
                     f"{title} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, "
-                    f"{titles[0]} has {len(chunks)}, first {chunks[0]}: they must be the same, as "
-                    "by view.rechunk({0: first.chunks[0]})"
+                    f"{titles[0]} has {len(chunks)}, first {chunks[0]}: they must be equal: use "
+                    "view.rechunk({0: first.chunks[0]})"
                 )
 
     def _checked(self, X, name):
         if not isinstance(X, da.Array):
             raise ValueError(
-                f"{name} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}: where one "
-                "view is a Dask array all must be, as by dask.array.from_array(view, "
+                f"{name} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}: if one "
+                "view is a Dask array, all must be: use dask.array.from_array(view, "
                 "chunks=(other.chunks[0], -1)) or frame.to_dask_array(lengths=True)"
             )
         if np.isnan(X.shape).any():
@@ -53,13 +53,13 @@ class DaskSource(RowSource):
             )
         if X.ndim == 2 and len(X.chunks[1]) > 1:
             raise ValueError(
-                f"{name} has {len(X.chunks[1])} chunks of columns, a row must be in one: "
-                "view.rechunk({1: -1})"
+                f"{name} has {len(X.chunks[1])} chunks of columns, but every row must be in "
+                "one: use view.rechunk({1: -1})"
             )
         return super()._checked(X, name)
 
     def sum(self, function, *args):
-        """Sum of what all blocks give, added in pairs of neighbours."""
+        """Sum of the results of all blocks, by pairwise summation of neighbouring blocks."""
         call = _Call(function, args)
         counts = self.views[0].chunks[0]
         parts = [
@@ -89,14 +89,14 @@ class DaskSource(RowSource):
         )
 
     def take(self, indices):
-        """Some rows of every view, in the order of their numbers given."""
+        """The rows of every view with the given indices, in this order."""
         order = np.argsort(indices)
         found = _computed([X[np.asarray(indices)[order]] for X in self.views])
         back = np.argsort(order)
         return [X.astype(self.dtype, copy=False)[back] for X in found]
 
     def threads(self, n_threads):
-        """One: tasks run side by side."""
+        """One, because tasks run in parallel."""
         return 1
 
     def labels_like(self, labels):
@@ -104,14 +104,14 @@ class DaskSource(RowSource):
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))
 
     def _partitions(self):
-        """(number of the first row, the delayed blocks of all views) of every partition."""
+        """The pairs (index of the first row, delayed blocks of all views) of all partitions."""
         starts = np.cumsum([0, *self.views[0].chunks[0][:-1]]).tolist()
         blocks = [X.to_delayed().ravel().tolist() for X in self.views]
         return list(zip(starts, map(list, zip(*blocks, strict=True)), strict=True))
 
 
 class _Call:
-    """A function of a block with its other arguments, which Dask does not look into."""
+    """A function of a block with its other arguments, which Dask does not traverse."""
 
     def __init__(self, function, args):
         self.function, self.args = function, args
@@ -127,10 +127,10 @@ def _client():
 
 
 def _computed(collections):
-    """What Dask computes, in a list; a warning where no worker is left to do it.
+    """Compute Dask collections; warn if no worker is left.
 
-    A cluster that has lost its workers waits for others, unless it is told otherwise
-    (``distributed.scheduler.no-workers-timeout``): they may come, and the fit goes on.
+    A cluster without workers waits for new ones by default
+    (``distributed.scheduler.no-workers-timeout``), and then the fit continues.
     """
     client = _client()
     if client is None:
@@ -153,10 +153,10 @@ def _computed(collections):
 
 
 def _sent(call):
-    """What tasks share, sent once and not with each of them.
+    """The arguments that tasks share, sent once and not with each task.
 
-    As the result of a task, not scattered: workers keep one copy of what is scattered, and if the
-    one that has it dies nothing brings it back.
+    They are sent as the result of a task and are not scattered: if the only worker with scattered
+    data dies, the data are lost, but a task is computed again.
     """
     client = _client()
     if client is not None:

@@ -1,17 +1,17 @@
-"""Data frames as matrices: what their columns hold, and whether their rows are the same samples."""
+"""Conversion of data frames to matrices, and comparison of their columns and ids."""
 
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
 
-SHOWN = 3  # names or ids in a message
+SHOWN = 3  # number of names or ids in a message
 # Kinds of columns in the data frame interchange protocol.
 KINDS = {21: "text", 22: "dates", 23: "categories"}
 ENCODE = {
-    "text": "make numbers of it (TfidfVectorizer or OneHotEncoder of scikit-learn)",
-    "dates": "make numbers of them (days since a date, or the hour of the day)",
-    "categories": "make numbers of them (OneHotEncoder of scikit-learn)",
+    "text": "convert it to numbers (TfidfVectorizer or OneHotEncoder of scikit-learn)",
+    "dates": "convert them to numbers (days since a date, or the hour of the day)",
+    "categories": "convert them to numbers (OneHotEncoder of scikit-learn)",
 }
 
 
@@ -22,9 +22,9 @@ class Frame(NamedTuple):
     ----------
     values : ndarray or sparse matrix of shape (n, d)
     columns : list
-        As named in the frame.
+        Names in the frame.
     index : pandas index or None
-        Ids of the rows, where the frame has them.
+        Ids of the rows, if the frame has them.
     """
 
     values: np.ndarray
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 
 
 def is_frame(X):
-    """Whether X is a data frame: of pandas, or of the interchange protocol."""
+    """Whether X is a data frame of pandas, or supports the interchange protocol."""
     named = hasattr(X, "columns") and hasattr(X, "dtypes")
     return named and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
 
@@ -44,7 +44,7 @@ def is_series(X):
 
 
 def read_frame(X, title):
-    """The `Frame` of a data frame whose columns are all numbers, nulls as NaN."""
+    """The `Frame` of a data frame whose columns are all numeric, with nulls as NaN."""
     if hasattr(X, "iloc"):
         return _read_pandas(X, title)
     if hasattr(X, "dtypes"):  # polars
@@ -74,7 +74,7 @@ def _read_pandas(X, title):
         if str(dtype) == "object":
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     if any(str(dtype) == "object" for dtype in X.dtypes):
-        X = X.where(X.notna(), np.nan)  # na_value is not for nulls among objects
+        X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
     if len(columns) and all(hasattr(dtype, "fill_value") for dtype in X.dtypes):  # sparse columns
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
@@ -82,7 +82,7 @@ def _read_pandas(X, title):
 
 
 def _kind_of(dtype):
-    """What a column of pandas or polars holds that is not numbers, by its dtype."""
+    """The kind of a column of pandas or polars that is not numeric, by its dtype, else None."""
     name = str(dtype).lower()
     if name.startswith(("categor", "enum")):
         return "categories"
@@ -92,10 +92,9 @@ def _kind_of(dtype):
 
 
 def check_objects(column, title, name):
-    """Raise ValueError if a column of objects has one that is not a real number.
+    """Raise ValueError if an entry of a column of objects is not a real number.
 
-    None, and text that is a number, are read as such. A container is a TypeError, as scikit-learn
-    expects.
+    None and text that is a number are accepted. A container raises TypeError, as in scikit-learn.
     """
     for value in column:
         try:
@@ -119,18 +118,18 @@ def check_objects(column, title, name):
 
 
 def _float_type(dtype):
-    """The floating type that a column of some dtype is read as."""
+    """The floating type to which a column of this dtype is converted."""
     return np.float32 if str(dtype).lower() in ("float32", "float16") else np.float64
 
 
 def refusal(title, kind, column=None):
-    """The message for a view that holds something else than numbers."""
+    """The message for a view with entries that are not numbers."""
     where = "" if column is None else f" in column {column}"
-    return f"{title} holds {kind}{where}: {ENCODE[kind]}, or leave it out"
+    return f"{title} contains {kind}{where}: {ENCODE[kind]}, or remove it"
 
 
 def shown(*names):
-    """Some names as a message shows them, cut after the third; NumPy's scalars as Python's."""
+    """Names for a message, truncated after the third; NumPy's scalars as Python's."""
     text = ", ".join(
         repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]
     )
@@ -138,19 +137,19 @@ def shown(*names):
 
 
 def view_title(name):
-    """What messages call a view: view 0, view 'text'."""
+    """Name of a view in messages: view 0, view 'text'."""
     return f"view {shown(name)}"
 
 
 def check_same_index(first, index, title, other_title):
-    """Raise ValueError, with the first differences, if two frames have other rows.
+    """Raise ValueError, with the first differences, if two frames have different rows.
 
     Parameters
     ----------
     first, index : pandas index
-        Of the first frame and of the one to compare.
+        Indexes of the first frame and of the one to compare.
     title, other_title : str
-        What messages call the one to compare, and the first.
+        Names in messages of the frame to compare and of the first.
     """
     if len(first) == len(index) and first.equals(index):
         return
@@ -163,26 +162,27 @@ def check_same_index(first, index, title, other_title):
             if len(ids)
         ]
         raise ValueError(
-            f"the rows of {title} and {other_title} have other ids ({'; '.join(told)}). "
+            f"the rows of {title} and {other_title} have different ids ({'; '.join(told)}). "
             'mvsc_fast.views.align(frames, join="inner") keeps the samples that all views have, '
-            'join="outer" all, with rows of NaN; if the rows do match, drop the ids with '
+            'join="outer" all samples, with rows of NaN; if the rows do match, drop the ids with '
             "frame.reset_index(drop=True)"
         )
     if len(first) != len(index):
         raise ValueError(
-            f"{title} has {len(index)} rows and {other_title} {len(first)}, of the same ids: "
-            "some are there more than once. Keep one row for each, frame[~frame.index.duplicated()]"
+            f"{title} has {len(index)} rows and {other_title} has {len(first)} with the same ids: "
+            "some ids occur more than once. Keep one row for each, as in "
+            "frame[~frame.index.duplicated()]"
         )
     row = int(np.flatnonzero(first != index)[0])
     raise ValueError(
         f"the rows of {title} have the ids of {other_title} in another order (row {row} is "
-        f"{shown(index[row])} there and {shown(first[row])} here): align them by "
-        "frame.loc[other.index]"
+        f"{shown(first[row])} in {other_title} and {shown(index[row])} in {title}): align them "
+        "with frame.loc[other.index]"
     )
 
 
 def check_same_columns(title, columns, fitted):
-    """Raise ValueError if a view has other columns than in fit, or in another order."""
+    """Raise ValueError if a view does not have the columns of fit in the same order."""
     columns, fitted = list(columns), list(fitted)
     if columns == fitted:
         return

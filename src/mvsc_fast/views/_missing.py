@@ -1,4 +1,4 @@
-"""Missing values: cells are filled from the sample's own view, rows from its other views."""
+"""Missing values: cells are filled from the same row, missing rows from the other views."""
 
 import numpy as np
 import scipy.linalg
@@ -19,54 +19,55 @@ from ._rows import (
     unit_rows,
 )
 
-MOST = 0.1  # of a view's cells may be missing in a fit: the largest share of bench/missing.py
-RIDGE = 0.5  # of the regression of a view on the others, whose rows have unit length
-MAX_REGRESSORS = 4096  # samples that it learns from
+MOST = 0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
+RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
+MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
 
 def completed(views, names, columns, log=None):
-    """Views whose rows are NaN as a whole or not at all, and the mean rows that filled cells.
+    """Fill missing cells, and set rows that lack more than half of their cells to NaN.
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
-        Arrays may have NaN.
+        Arrays may contain NaN.
     names : list
     columns : list of (list of str or None)
-        Names of the columns of each view, as of `NamedViews`.
+        Names of the columns of each view, see `NamedViews`.
     log : callable, optional
         See `warn_of_gaps`.
 
     Returns
     -------
     views, mean_rows : lists
+        The views, and their mean rows, see `filled`.
 
     Raises
     ------
     ValueError
-        If too large a share of a view is missing, or all of a column.
+        If more than a tenth of the cells of a view are missing, or all cells of a column.
     """
     for X, name, columns_of in zip(views, names, columns, strict=True):
         _, cells, share, _ = gaps(X)
         if share > MOST:
             raise ValueError(
-                f"{view_title(name)} lacks {100 * share:.3g} % of its cells, and at most "
-                f"{100 * MOST:g} % are filled: leave out columns or samples that lack many"
+                f"{view_title(name)} lacks {100 * share:.3g} % of its cells, but at most "
+                f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
             )
         if cells and (empty := np.isnan(X).all(axis=0)).any():
             j = int(empty.argmax())
             which = j if columns_of is None else columns_of[j]
-            raise ValueError(f"{view_title(name)} has no values in column {which!r}: leave it out")
+            raise ValueError(f"{view_title(name)} has no values in column {which!r}: remove it")
     warn_of_gaps(views, names, log)
     means = [mean_row(X) for X in views]
     return [filled(X, mean) for X, mean in zip(views, means, strict=True)], means
 
 
 def gaps(X):
-    """Gaps of a view in memory.
+    """Count the missing rows and cells of a view in memory.
 
-    Rows that it lacks, cells that its other rows lack, their share, and whether any value will be
-    filled or ignored.
+    Returns the number of missing rows, the number and the share of missing cells in all other
+    rows, and whether any cell will be filled or ignored.
     """
     if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
         return 0, 0, 0.0, False
@@ -77,7 +78,7 @@ def gaps(X):
 
 
 def warn_of_gaps(views, names, log=None):
-    """Warn of cells that are filled, with counts; if they are all of some rows, call ``log``."""
+    """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
     told, changed = [], False
     for X, name in zip(views, names, strict=True):
         rows, cells, share, partial = gaps(X)
@@ -87,15 +88,15 @@ def warn_of_gaps(views, names, log=None):
         changed |= partial
     if changed:
         warn_user(
-            f"{', '.join(told)}: cells are filled from the other values of their sample, samples "
-            "that lack more than half of them lack the view"
+            f"{', '.join(told)}: cells are filled from the other values of their row; rows that "
+            "lack more than half of their cells count as missing"
         )
     elif told and log is not None:
         log(", ".join(told))
 
 
 def mean_row(X):
-    """Means of the columns of a view, without NaN, times a number; of shape (d,), float32."""
+    """Column means without NaN, up to a common factor, of shape (d,), float32."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         if np.isnan(total).any():
@@ -106,10 +107,11 @@ def mean_row(X):
 
 
 def filled(X, mean):
-    """A view whose rows are NaN as a whole or not at all; X itself if that is so.
+    """Fill the missing cells of a view, so that no row is partially NaN.
 
-    Missing cells are those of the multiple of the mean row that is nearest to the cells that are
-    there. Rows that lack more than half of their cells become NaN.
+    Missing cells get their values from a multiple of the mean row, by a least-squares fit to the
+    other cells of the row. Rows that lack more than half of their cells become NaN. X itself is
+    returned if nothing has to be filled.
     """
     if scipy.sparse.issparse(X):
         return X
@@ -133,14 +135,16 @@ def filled(X, mean):
 
 
 def imputed(views):
-    """Views whose missing rows are predicted from the other views; their rows have unit length.
+    """Predict the missing rows of each view from the other views by ridge regression.
 
-    With Z the centred unit rows of the other views side by side, 0 where missing, scaled to unit
-    length, and o the samples that have the view, U its unit rows and m their mean, ::
+    The missing rows of a view are predicted by ::
 
-        row = m + Z Z_o^T (Z_o Z_o^T + I / 2)^-1 (U_o - m)
+        m + Z Z_o^T (Z_o Z_o^T + I / 2)^-1 (U_o - m),
 
-    and 0 for negative entries where the view has none.
+    where U are the unit rows of the view, m is their mean, and o are the samples that have the
+    view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
+    is scaled to unit length. If the view has no negative entries, negative predictions are set
+    to 0.
 
     Parameters
     ----------
@@ -150,7 +154,8 @@ def imputed(views):
     Returns
     -------
     list of ndarray or csr_matrix
-        Views without missing rows are those given.
+        Views with missing rows are replaced by their unit rows, known and predicted; the others
+        are returned unchanged.
     """
     present = presence(views)
     if present is None:
@@ -160,7 +165,7 @@ def imputed(views):
     rank = [np.cumsum(has) - 1 for has in present]
 
     def others(i, samples):
-        """Z of some samples without view i."""
+        """Rows of Z for some samples, computed without view i."""
         parts = []
         for j, (U, has) in enumerate(zip(units, present, strict=True)):
             if j != i:
@@ -190,7 +195,7 @@ def imputed(views):
 
 
 def ridge_coefficients(Z, targets):
-    """Coefficients (Z Z^T + I / 2)^-1 targets."""
+    """Ridge regression coefficients ``(Z Z^T + I / 2)^-1 targets``."""
     kernel = Z @ Z.T
     kernel[np.diag_indices(len(kernel))] += RIDGE
     return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)

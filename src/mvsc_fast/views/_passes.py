@@ -1,6 +1,6 @@
-"""What passes over a row source compute: once a summary of all samples, and once their labels.
+"""Passes over a row source: one computes a summary of all samples, one their labels.
 
-A pass over a block depends on its rows alone, so that no result depends on how samples are divided
+The result for a block depends on its rows alone, so no result depends on how samples are divided
 into blocks or among processes.
 """
 
@@ -14,7 +14,7 @@ from ._rows import missing_rows, row_keys
 
 @dataclass
 class Summary:
-    """Result of a pass over all samples; that of consecutive blocks is the sum of theirs.
+    """Summary of the samples of a block; summaries of consecutive blocks are added.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Summary:
 
 
 def summarised(source):
-    """The `Summary` of all samples, ``keys`` being one array for each view.
+    """The `Summary` of all samples; its ``keys`` are one array for each view.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def summarised(source):
     Raises
     ------
     ValueError
-        If an entry is infinite; the message says where the first is.
+        If an entry is infinite; the message contains the position of the first.
     """
     summary = source.sum(_summary)
     if summary.bad is not None:
@@ -70,19 +70,19 @@ def _summary(first, views):
 
 
 def labels_of(source, predict, samples, labels):
-    """Labels of all rows of a source; those of some samples are given.
+    """Labels of all rows of a source, given the labels of some samples.
 
     Parameters
     ----------
     source : RowSource
     predict : callable
-        Labels of some rows from their views, each from its row alone.
+        Function that computes the labels of rows from their views, each from its row alone.
     samples : ndarray of shape (m,), int, ascending
     labels : ndarray of shape (m,), int
 
     Returns
     -------
-    ndarray, or dask array where the views are such, of shape (n,)
+    ndarray, or dask array if the views are Dask arrays, of shape (n,)
     """
     given = (predict, samples, labels, source.titles)
     return source.per_row(_labelled, labels.dtype, *given)
@@ -107,9 +107,9 @@ def _labelled(first, views, predict, samples, labels, names):
 
 
 def _first_bad(first, views):
-    """(view, row, column, value) of the first entry that cannot be used.
+    """The tuple (view, row, column, value) of the first entry that cannot be used, or None.
 
-    NaN can, but for entries of sparse views; view -1 says that a row lacks all views.
+    NaN is allowed, except in sparse views. View -1 means that the row lacks all views.
     """
     lacking = np.ones(views[0].shape[0], dtype=bool)
     for i, X in enumerate(views):

@@ -14,16 +14,16 @@ from .._utils.containers import check_container, checked_csr
 from . import named_views
 from ._frames import view_title
 
-BLOCK = 8192  # rows of a block at most
-BLOCK_BYTES = 2**25  # of a block in float64 at most, where no limit is known
-COPIES = 8  # of a block in float64 that a pass holds at once
-LEAST_ROWS = 128  # of a block: fewer are not worth the reading
+BLOCK = 8192  # maximum number of rows of a block
+BLOCK_BYTES = 2**25  # maximum size of a block in float64 if no limit is known
+COPIES = 8  # number of copies of a block in float64 that a pass needs
+LEAST_ROWS = 128  # minimum number of rows of a block, because reading fewer is inefficient
 UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def check_bytes(value, name):
-    """A number of bytes from a number such as 2e9 or a string such as "600MiB"."""
+    """Convert a number such as 2e9 or a string such as "600MiB" to a number of bytes."""
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and value > 0 and float(value).is_integer():
         return int(value)
@@ -37,14 +37,14 @@ def check_bytes(value, name):
 
 
 def rows_of(X, *, min_samples=2):
-    """The rows of views, wherever these are kept.
+    """The row source of views in memory, in files or on other machines.
 
-    Views in memory are validated here, others as their rows are read.
+    Views in memory are validated here, others while their rows are read.
 
     Parameters
     ----------
     X : list, tuple, dict or generator of views, or one view
-        As `check_views` takes them, or memory maps, data sets of HDF5, zarr arrays, Dask arrays.
+        Views as in `check_views`, or memory maps, HDF5 data sets, zarr arrays, Dask arrays.
     min_samples : int, default=2
 
     Returns
@@ -65,7 +65,7 @@ def rows_of(X, *, min_samples=2):
 
 
 def stored_rows(X, rows=None):
-    """The source of the rows of X if any of its views is kept outside memory, else None.
+    """The row source of X if any of its views is stored outside memory, else None.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def stored_rows(X, rows=None):
 
 
 def _is_stored(view):
-    """Whether a view is a memory map, or something else that is read by slices."""
+    """Whether a view is a memory map or another stored array that is read by slices."""
     if isinstance(view, np.memmap):
         return view.ndim == 2
     return (
@@ -104,28 +104,28 @@ def _is_stored(view):
 
 
 class RowSource(Sequence):
-    """Views whose rows are read in blocks of a bounded size, and never all at once.
+    """Views whose rows are read in blocks of a bounded size, never all at once.
 
-    As a sequence it is that of the views, with a shape and a dtype each.
+    It is also a sequence of the views, each of which has a shape and a dtype.
 
     Parameters
     ----------
     views : list of array-like of shape (n, d_i)
-        Arrays, sparse matrices, memory maps, and whatever else has a shape, a dtype and slices:
-        data sets of HDF5, zarr arrays.
+        Arrays, sparse matrices, memory maps, and other objects with a shape, a dtype and slices,
+        such as HDF5 data sets and zarr arrays.
     titles : list of str, optional
-        What messages call the views.
+        Names of the views in messages.
     rows : int, optional
-        Rows of a block; None takes as many as `block_rows` says. No result depends on it.
+        Number of rows of a block. None is the result of `block_rows`. No result depends on it.
     first : int, default=0
-        Number of the first row in the source that this one is a part of.
+        Index of the first row, if this source is a part of another.
 
     Attributes
     ----------
     n_samples : int
     n_features : list of int
     dtype : dtype
-        Of all blocks: float32 where every view is, else float64.
+        Data type of all blocks: float32 if all views are float32, else float64.
 
     Raises
     ------
@@ -151,7 +151,7 @@ class RowSource(Sequence):
 
     @property
     def arrays(self):
-        """The views, as `NamedViews` has them."""
+        """The views, as in `NamedViews`."""
         return self.views
 
     def __len__(self):
@@ -171,9 +171,9 @@ class RowSource(Sequence):
         return X
 
     def map(self, function, *args):
-        """Iterator over ``function(first, blocks, *args)`` for every block of rows, in order.
+        """Yield ``function(first, blocks, *args)`` for every block of rows, in order.
 
-        ``first`` is the number of the block's first row, ``blocks`` its rows of every view,
+        ``first`` is the index of the block's first row, and ``blocks`` are its rows in every view,
         C-contiguous arrays or csr matrices of ``dtype``.
         """
         for rows in self._blocks():
@@ -182,18 +182,18 @@ class RowSource(Sequence):
             self.release()
 
     def sum(self, function, *args):
-        """Sum of what `map` gives, in order."""
+        """Sum of the results of `map`, added in order."""
         return functools.reduce(operator.add, self.map(function, *args))
 
     def per_row(self, function, dtype, *args):
-        """What `map` gives, an array of one value for each row."""
+        """The results of `map` as one array with a value for each row."""
         out = np.empty(self.n_samples, dtype=dtype)
         for rows, values in zip(self._blocks(), self.map(function, *args), strict=True):
             out[rows] = values
         return out
 
     def take(self, indices):
-        """Some rows of every view, in the order of their numbers given."""
+        """The rows of every view with the given indices, in this order."""
         if all(isinstance(X, np.ndarray) and not isinstance(X, np.memmap) or
                scipy.sparse.issparse(X) for X in self.views):  # fmt: skip
             return [X[indices].astype(self.dtype, copy=False) for X in self.views]
@@ -210,11 +210,11 @@ class RowSource(Sequence):
         return [_stacked(part)[back] for part in zip(*parts, strict=True)]
 
     def threads(self, n_threads):
-        """How many of them the work on one block may have."""
+        """Number of threads for one block, if a fit has ``n_threads``."""
         return n_threads
 
     def labels_like(self, labels):
-        """Labels of all rows in the form that `per_row` gives them."""
+        """Labels of all rows, in the container that `per_row` returns."""
         return labels
 
     def _blocks(self):
@@ -225,14 +225,14 @@ class RowSource(Sequence):
         if scipy.sparse.issparse(X):
             return X[rows][chosen].astype(self.dtype, copy=False)
         part = X[rows]
-        check_container(part, "a view")  # some files give masked arrays
+        check_container(part, "a view")  # some files contain masked arrays
         part = np.asarray(part)
         return np.ascontiguousarray(part[chosen], dtype=self.dtype)
 
     def release(self):
-        """Give the pages of memory maps back; else they count as this process's until the end."""
+        """Release the pages of memory maps, which otherwise count as memory of the process."""
         for X in self.views:
-            # Pages of a private map ("c") may hold what no file does.
+            # Changed pages of a private map ("c") are not in the file.
             if isinstance(X, np.memmap) and X.mode != "c":
                 pages = X
                 while isinstance(pages, np.ndarray):
@@ -242,7 +242,7 @@ class RowSource(Sequence):
 
 
 def block_rows(n_features, available=None):
-    """Rows of a block in a pass that may hold ``available`` bytes at once."""
+    """Number of rows of a block for a pass that may use ``available`` bytes."""
     size = BLOCK_BYTES if available is None else available // COPIES
     parts = size // (8 * sum(n_features) * LEAST_ROWS)
     return int(min(BLOCK, max(1, parts) * LEAST_ROWS))

@@ -1,4 +1,4 @@
-"""Views as rows of unit length: in canonical order, in few columns, centred, and new rows alike."""
+"""Rows of unit length: canonical order, centred rows, reduced columns, and rows of new samples."""
 
 import functools
 
@@ -12,12 +12,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.messages import warn_user
 
-BLOCK = 8192  # rows; bounds temporaries, and fixes what BLAS sees whatever else runs
-SMALL_BLOCK = 1024  # where many features are held besides
+BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
+SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
 
 
 def missing_rows(X):
-    """Which rows of a view are missing, of shape (n,): more than half of their cells are NaN."""
+    """Mask of the missing rows of a view, of shape (n,): more than half of their cells are NaN."""
     if scipy.sparse.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
@@ -27,7 +27,7 @@ def missing_rows(X):
 
 
 def incomplete_rows(X):
-    """Which rows of an array have NaN, of shape (n,)."""
+    """Mask of the rows of an array that contain NaN, of shape (n,)."""
     with np.errstate(over="ignore", invalid="ignore"):
         rows = np.isnan(X.sum(axis=1))  # also if infinite values cancel
     rows[rows] = np.isnan(X[rows]).any(axis=1)
@@ -35,12 +35,12 @@ def incomplete_rows(X):
 
 
 def presence(views):
-    """Which samples have each view, of shape (v, n); None where all have all.
+    """Mask of the samples that have each view, of shape (v, n); None if no row is missing.
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
-        As of `check_views` with ``missing=True``: rows are NaN as a whole or not at all.
+        Views in which no row is partially NaN.
     """
     present = np.array(
         [
@@ -60,8 +60,8 @@ def observed(views):
 def canonical_order(views):
     """An order of the samples that depends on their contents alone.
 
-    Every view gives each row a weighted sum; rows that tie in all of them are equal (up to
-    rounding). A weighted sum rather than a plain one, so that rows of the same counts differ.
+    Samples are sorted by a weighted sum of their row in each view; samples with equal sums in all
+    views are equal up to rounding. Without weights, rows of counts could have equal sums.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def canonical_order(views):
 
 
 def row_keys(X):
-    """A weighted sum of each row of a view, whose bits depend on that row alone."""
+    """A weighted sum of each row of a view, which depends on that row alone to the last bit."""
     weights = 1.0 + np.cos(np.arange(X.shape[1]))
     keys = np.empty(X.shape[0])
     for rows in gen_batches(len(keys), BLOCK):
@@ -91,7 +91,7 @@ def row_keys(X):
 
 
 def spread(n, count):
-    """``count`` ranks spread evenly over n, all of them where there are no more."""
+    """``count`` evenly spaced indices below n, or all n indices if there are fewer."""
     return np.linspace(0, n - 1, min(count, n)).astype(np.intp)
 
 
@@ -101,7 +101,7 @@ def dense(X):
 
 
 def equal_samples(views):
-    """Number of every sample's distinct value, from 0, of samples in canonical order."""
+    """Index of the distinct value of each sample, from 0, for samples in canonical order."""
     differs = np.zeros(views[0].shape[0], dtype=np.int64)
     for X in views:
         differs[1:] |= np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() > 0
@@ -109,19 +109,19 @@ def equal_samples(views):
 
 
 def warn_of_few(equal, n_clusters):
-    """Whether there are fewer distinct samples than clusters, which a ConvergenceWarning says."""
+    """Whether there are fewer distinct samples than clusters, with a ConvergenceWarning if so."""
     distinct = equal[-1] + 1
     if distinct < n_clusters:
         warn_user(
             f"the samples have {distinct} distinct values, fewer than n_clusters={n_clusters}: "
-            "clusters stay empty, or equal samples are told apart",
+            "some clusters are empty, or equal samples are in different clusters",
             ConvergenceWarning,
         )
     return distinct < n_clusters
 
 
 def constant_views(views, consequence, names=None):
-    """Numbers of the views in which all samples are equal, named in a UserWarning."""
+    """Indices of the views in which all samples are equal, with a UserWarning that names them."""
     constant = [i for i, X in enumerate(views) if is_constant(X)]
     if constant:
         names = range(len(views)) if names is None else names
@@ -138,8 +138,8 @@ def is_constant(X):
 
 
 def unit_rows(X):
-    """Rows of X divided by their lengths, each alone, at any scale; rows of zeros stay."""
-    # Lengths are squared sums, and scikit-learn takes those below 1e-15 for zero.
+    """Rows of X divided by their lengths, without overflow or underflow; zero rows stay zero."""
+    # scikit-learn treats lengths below 1e-15 as zero, and their squares may overflow.
     exponent = -np.frexp(_largest_entries(X))[1]
     first = np.minimum(exponent, np.finfo(X.dtype).maxexp - 2)
     U = _times_powers(X, first)
@@ -149,15 +149,15 @@ def unit_rows(X):
 
 
 def comparable(views):
-    """Views whose entries can be squared and differ as they are: each times one power of two.
+    """Scale each view by a power of two, so that its squared distances can be represented.
 
-    Views are those given where their largest entry is neither below 2^-10 nor so large that squares
-    overflow in a sum over the view.
+    A view is returned unchanged if its largest entry is at least 2^-10, and a sum of squares over
+    the view does not overflow.
 
     Raises
     ------
     ValueError
-        If squares of a row vanish next to the largest entry of its view.
+        If the squares of a row underflow when the largest entry of its view is scaled.
     """
     return [_comparable(X, i) for i, X in enumerate(views)]
 
@@ -171,8 +171,8 @@ def _comparable(X, i):
     if lost.any():
         row = int(lost.argmax())
         raise ValueError(
-            f"view {i} has entries up to {total:.3g}, and at most {largest[row]:.3g} in row {row}: "
-            f"distances of both cannot be represented in {X.dtype}. Remove or rescale such rows"
+            f"view {i} has entries up to {total:.3g}, but at most {largest[row]:.3g} in row {row}: "
+            f"{X.dtype} cannot represent the distances of both. Remove or rescale such rows"
         )
     if exponent == 0:
         return X
@@ -181,20 +181,20 @@ def _comparable(X, i):
 
 
 def _largest_entries(X):
-    """Largest modulus in each row of X, of shape (n,)."""
+    """Largest absolute value in each row of X, of shape (n,)."""
     ends = X.max(axis=1), -X.min(axis=1)
     sparse = scipy.sparse.issparse(X)
     return np.maximum(*(np.ravel(end.toarray() if sparse else end) for end in ends))
 
 
 def _times_powers(X, exponent):
-    """Rows of X times powers of two, which round nothing."""
+    """Rows of X times powers of two, without rounding."""
     scale = np.ldexp(X.dtype.type(1), exponent)[:, None]
     return X.multiply(scale).tocsr() if scipy.sparse.issparse(X) else X * scale
 
 
 def centred(X):
-    """Unit rows of X less its mean row."""
+    """Rows of X minus its mean row, scaled to unit length."""
     return normalize(X - _mean_row(X), copy=False)
 
 
@@ -212,18 +212,20 @@ class ViewRows:
     ----------
     X : ndarray or csr_matrix of shape (n, d)
     nonnegative : bool, optional
-        Whether X >= 0, also in samples that are not in X; None looks at X alone.
+        Whether all samples are non-negative in this view, including those that are not in X. None
+        checks X.
 
     Attributes
     ----------
     nonnegative : bool
     roots : ndarray of shape (n, r), r <= min(n, d), float32
-        Z, the unit rows of sqrt(X) where X >= 0, which makes counts alike, else U.
+        Z, the unit rows of sqrt(X) if X is non-negative, which stabilises the variance of counts,
+        else U.
     """
 
     def __init__(self, X, nonnegative=None):
         self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        # Gram matrices of repeated rows are definite in float64 alone.
+        # The Gram matrices of repeated rows are definite only in float64.
         self._dtype = np.float32 if X.shape[1] <= X.shape[0] else np.float64
         given = self._rows(X, self.nonnegative)
         self._factor = _gram_factor(given)
@@ -242,7 +244,7 @@ class ViewRows:
         return _single(given if factor is None else factor)
 
     def some_unit(self, rows):
-        """Some rows of U, and only these if U is not at hand."""
+        """Some rows of U; the others are not computed."""
         if "unit" in vars(self) or self._factor is not None:
             return self.unit[rows]
         return _single(self._rows(self._X[rows], False)) if self.nonnegative else self.roots[rows]
@@ -253,7 +255,7 @@ class ViewRows:
         return centred(self.roots)
 
     def _rows(self, X, rooted):
-        """Unit rows of X, or of its roots; of an array in few of its rows at a time."""
+        """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
         if scipy.sparse.issparse(X):
             return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
         out = np.empty(X.shape, dtype=self._dtype)
@@ -262,18 +264,18 @@ class ViewRows:
         return out
 
     def forget(self):
-        """Drop what only the fitted samples need."""
+        """Delete the arrays that new samples do not need."""
         for name in ("roots", "unit", "_X"):
             vars(self).pop(name, None)
 
     @property
     def is_sparse(self):
-        """Whether new rows are multiplied by sparse ones."""
+        """Whether new rows are multiplied by a sparse matrix."""
         return scipy.sparse.issparse(self._given)
 
     @property
     def dual_map(self):
-        """(S, C) of the map ``C^-1 S`` of unit rows, dense; (None, None) unless d > n."""
+        """S and C of the map ``C^-1 S`` of unit rows, dense; (None, None) unless d > n."""
         if self._factor is None:
             return None, None
         return dense(self._given), self._factor
@@ -293,7 +295,7 @@ def _single(X):
 
 
 def _gram_factor(U):
-    """Lower Cholesky factor of U U^T where U has more columns than rows, else None."""
+    """Lower Cholesky factor of U U^T if U has more columns than rows, else None."""
     n, d = U.shape
     if d <= n:
         return None
