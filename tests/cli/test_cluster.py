@@ -51,7 +51,7 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["nowhere.npz", "--clusters", "3"], "No such file"),
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "0"], "n_clusters == 0, must be >= 1"),
-        (["{plain}", "--clusters", "3", "--scores"], "holds no labels"),
+        (["{plain}", "--clusters", "3", "--scores"], "contains no labels"),
         (["{plain}", "--clusters", "3", "--neighbors", "8"], "not of consensus-tlrr"),
         (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
         (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
@@ -61,13 +61,16 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches files by ids"),
         (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
         (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
-        (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is read: name another file"),
-        (["-", "-", "--clusters", "3"], "can be read once"),
+        (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is an input file: choose another"),
+        (["-", "-", "--clusters", "3"], "can be read only once"),
         (["{plain}", "--clusters", "3", "--labels", "a.csv", "--plot", "a.csv"], "twice"),
         (["{plain}", "--clusters", "3", "--threads", "0"], "n_threads"),
-        (["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"], "no affinity"),
+        (
+            ["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"],
+            "not learn an",
+        ),
         (["{plain}", "--clusters", "3", "--labels", "."], "is a folder"),
-        (["{plain}", "--clusters", "3", "--plot", "p.xyz"], "pictures are saved as"),
+        (["{plain}", "--clusters", "3", "--plot", "p.xyz"], "plots can be saved as"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message):
@@ -168,7 +171,7 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
     _, labels = cluster(folder, *files, "--clusters", "auto", "--scale", "standard", "--explain")
     assert accuracy(y, labels) > 0.9
     out, err = capsys.readouterr()
-    assert "--clusters auto: 3 clusters are suggested" in err and "others that stand out" in err
+    assert "--clusters auto: 3 clusters are suggested" in err and "alternatives" in err
     assert "ConsensusTLRR: 60 samples in 3 clusters" in out
 
 
@@ -181,7 +184,7 @@ def test_precomputed_similarities(tables, capsys):
     assert accuracy(y, labels) == 1.0
     for option in (["--scale", "standard"], ["--clusters", "auto"]):
         assert main(["cluster", *map(str, arguments), *option]) == 2
-        assert "is for features, --affinity precomputed takes" in capsys.readouterr().err
+        assert "needs features, but --affinity precomputed expects" in capsys.readouterr().err
 
 
 def test_genes_as_rows(tables, capsys):

@@ -43,8 +43,8 @@ def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
     ("columns", "message"),
     [("weight", "no column 'weight'; the table has 'height'"), ("7", "no columns 7, it has 4"),
      ("!weight", "--columns !weight: there is no such column in .*a.csv"),
-     ("4-2", "no columns 4-2"), ("id,height", "'id'. holds text"),
-     ("!*", "no numbers found next to the ids")],
+     ("4-2", "no columns 4-2"), ("id,height", "'id'. contains text"),
+     ("!*", "no numeric columns except the ids")],
 )  # fmt: skip
 def test_columns_that_are_not_there(tmp_path, table, columns, message):
     with pytest.raises(ValueError, match=message):
@@ -81,7 +81,7 @@ def test_labels_are_not_features_unless_they_are_chosen(tmp_path, table, name, v
     assert columns_of(read(tmp_path, table, columns=[f"!{name}"])) == NAMES
     if table[name].dtype != object and not isinstance(values[0], str):
         assert columns_of(read(tmp_path, table, columns=["*"])) == [*NAMES, name]
-    with pytest.raises(ValueError, match="leave the file out, or compare by --scores .*a.csv"):
+    with pytest.raises(ValueError, match="remove the file, or use it with --scores .*a.csv"):
         read(tmp_path, table[[name]])
 
 
@@ -100,7 +100,7 @@ def test_a_second_column_of_ids(tmp_path, table):
 def test_text_is_named(tmp_path, table):
     table.insert(0, "sex", np.resize(["f", "m"], 12))
     table["seen"] = "2015-03-02"
-    message = r"column 2 \('sex'\) \(and 1 more\) holds text .line 2.* --columns '!sex,!seen'"
+    message = r"column 2 \('sex'\) \(and 1 more\) contains text .line 2.* --columns '!sex,!seen'"
     with pytest.raises(ValueError, match=message):
         read(tmp_path, table)
 
@@ -108,7 +108,7 @@ def test_text_is_named(tmp_path, table):
 @pytest.mark.parametrize("code", [-999, -99, 9999, 1e30])
 def test_codes_of_missing_values_are_named(tmp_path, table, code):
     table.iloc[[1, 3, 5], [0, 1, 1]] = code
-    with pytest.raises(ValueError, match=r"6 cells are .* far off all other numbers .*line 3"):
+    with pytest.raises(ValueError, match=r"6 cells are .* far from all other numbers .*line 3"):
         read(tmp_path, table.astype(float).mask(table == 0))
     ordinary = table.mask(table == code, 0.5)
     ordinary.iloc[0, 0] = code

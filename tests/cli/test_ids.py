@@ -36,7 +36,7 @@ def test_rows_are_matched_by_ids_of_any_name_and_kind(tmp_path, values, names):
     data = load_data(pair(tmp_path, *tables))
     np.testing.assert_allclose(data.views["b.csv"], X + 1)
     assert data.ids.tolist() == list(map(str, values))
-    assert "files have the ids in another order: rows are matched by id" in data.notes
+    assert "files have the ids in different orders: rows are matched by id" in data.notes
     assert sum("ids are" in note for note in data.notes) == 1
 
 
@@ -77,7 +77,7 @@ def test_numbers_of_rows_are_not_the_ids(tmp_path):
     data = load_data(paths)
     np.testing.assert_allclose(data.views["1.csv"], X)
     assert data.ids.tolist() == IDS
-    assert f"{paths[0]}: column 1 has no name and numbers the rows: it is ignored" in data.notes
+    assert f"{paths[0]}: column 1 has no name and contains row numbers: it is ignored" in data.notes
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_integer_features_are_not_ids(tmp_path):
 
 def test_files_without_ids_are_matched_by_position_which_is_said(tmp_path):
     paths = [write(tmp_path / f"{i}.csv", frame(), False) for i in "ab"]
-    assert load_data(paths).notes == ["no ids are found: rows are matched by position, 12 in each "
+    assert load_data(paths).notes == ["no ids were found: rows are matched by position, 12 in each "
                                       "file"]  # fmt: skip
     write(paths[0], frame(pd.Index(IDS, name="id")))
     data = load_data(paths)
     assert data.ids.tolist() == IDS
-    assert "b.csv has no ids: its 12 rows are taken in the order of" in data.notes[-1]
+    assert "b.csv has no ids: its 12 rows are read in the order of" in data.notes[-1]
 
 
 @pytest.mark.parametrize("other", [[f"t{i}" for i in range(12)], [one + 1 for one in NUMBERS]])
@@ -132,7 +132,7 @@ def test_files_with_ids_that_have_nothing_in_common_are_never_matched(tmp_path, 
 @pytest.mark.parametrize(
     ("change", "what"),
     [(str.upper, "upper and lower case"), (lambda one: one + " ", "blanks"),
-     (lambda one: one.replace("-", "."), "punctuation"), (lambda one: f"{one}-01A", "what follows"),
+     (lambda one: one.replace("-", "."), "punctuation"), (lambda one: f"{one}-01A", "endings"),
      (lambda one: one.replace("p-", "P.").replace(".0", "."), "case, blanks, punctuation and")],
 )  # fmt: skip
 def test_ids_that_are_written_in_two_ways(tmp_path, change, what):
@@ -172,7 +172,7 @@ def test_ids_that_occur_more_than_once_are_named(tmp_path, both):
 def test_samples_without_an_id(tmp_path):
     ids = [*IDS[:5], None, *IDS[6:]]
     path = write(tmp_path / "a.csv", frame(pd.Index(ids, name="id")))
-    with pytest.raises(ValueError, match=r"line 7, column 1 \('id'\) is not an id: it is ''"):
+    with pytest.raises(ValueError, match=r"line 7, column 1 \('id'\) is '', which is not an id"):
         load_data([path])
 
 
@@ -186,7 +186,7 @@ def test_the_column_of_ids_is_named(tmp_path):
         assert data.ids.tolist() == IDS and data.notes == []
     with pytest.raises(ValueError, match="no column 'who'; the table has 'id', 'height'"):
         load_data([path], id_column="who")
-    with pytest.raises(ValueError, match="is not an id: it is '0.1"):
+    with pytest.raises(ValueError, match="is '0.1.*which is not an id"):
         load_data([path], id_column="height")
 
 
@@ -204,14 +204,22 @@ def genes(letter, columns=tuple(SAMPLES), name="sample"):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (genes("A"), genes("B"), "have the same names .*their rows .* do not: --transpose"),
-        (genes("A", IDS), genes("B", IDS[::-1]), "their rows .* do not: --transpose"),
-        (genes("A", NUMBERS), genes("B", NUMBERS), "their rows .* do not: --transpose"),
-        (genes("A", IDS[:9]), genes("B", IDS[3:]), "their rows .* do not: --transpose"),
-        (genes("A"), genes("A"), "look like samples, its rows like features: --transpose"),
+        (genes("A"), genes("B"), "have the same names .*their rows .* do not: use --transpose"),
+        (genes("A", IDS), genes("B", IDS[::-1]), "their rows .* do not: use --transpose"),
+        (genes("A", NUMBERS), genes("B", NUMBERS), "their rows .* do not: use --transpose"),
+        (genes("A", IDS[:9]), genes("B", IDS[3:]), "their rows .* do not: use --transpose"),
+        (genes("A"), genes("A"), "look like samples and its rows like features: use --transpose"),
         (genes("A", IDS, "Hugo_Symbol"), genes("A", IDS, "Hugo_Symbol"), "rows like features"),
-        (frame(IDS), genes("B", IDS), "the rows of .*a.csv are the columns of .*b.csv: --transp"),
-        (genes("B", IDS), frame(IDS), "the rows of .*b.csv are the columns of .*a.csv: --transp"),
+        (
+            frame(IDS),
+            genes("B", IDS),
+            "the rows of .*a.csv are the columns of .*b.csv: use --",
+        ),
+        (
+            genes("B", IDS),
+            frame(IDS),
+            "the rows of .*b.csv are the columns of .*a.csv: use --",
+        ),
     ],
 )
 def test_genes_are_never_taken_as_samples(tmp_path, first, second, message):
@@ -223,11 +231,11 @@ def test_genes_are_never_taken_as_samples(tmp_path, first, second, message):
 def test_genes_that_occur_twice_do_not_hide_the_orientation(tmp_path):
     tables = [genes(letter).rename(index={f"{letter}1x": f"{letter}0x"}) for letter in "AB"]
     paths = [write(tmp_path / f"{i}.csv", table) for i, table in enumerate(tables)]
-    with pytest.raises(ValueError, match="--transpose reads tables whose samples are the columns"):
+    with pytest.raises(ValueError, match="use --transpose if the columns are the samples"):
         load_data(paths)
     data = load_data(paths, transpose=["*"])
     assert data.ids.tolist() == SAMPLES
-    assert f"{paths[0]}: 1 columns have the name of another column" in data.notes
+    assert f"{paths[0]}: 1 columns have the same name as another column" in data.notes
 
 
 def test_one_file_of_several_is_transposed(tmp_path):
@@ -237,10 +245,10 @@ def test_one_file_of_several_is_transposed(tmp_path):
     ]
     data = load_data(paths, transpose=[str(paths[1])])
     assert data.ids.tolist() == IDS and data.views["b.csv"].shape == (12, 8)
-    with pytest.raises(ValueError, match="--join inner keeps"):
+    with pytest.raises(ValueError, match="use --join inner to keep"):
         load_data([paths[0], write(tmp_path / "c.csv", genes("C", IDS[2:]))],
                   transpose=[str(tmp_path / "c.csv")])  # fmt: skip
-    with pytest.raises(ValueError, match="features would be 'TCGA.* read it without --transpose"):
+    with pytest.raises(ValueError, match="features are 'TCGA.* read it without --transpose"):
         load_data([write(tmp_path / "d.csv", genes("D").T)], transpose=["*"])
 
 

@@ -66,16 +66,16 @@ def test_outputs_are_compared_as_files(data, capsys):
     os.link(data, folder / "hard.csv")
     before = data.read_bytes()
     for outputs, message in (
-        (["--labels", folder / "hard.csv"], "hard.csv is read, as "),
+        (["--labels", folder / "hard.csv"], "hard.csv is an input file, as "),
         (["--labels", folder / "l.csv", "--report", folder / "soft.csv"], "written twice, as "),
         (["--labels", folder / "dangling.csv", "--report", folder / "new.csv"], "written twice"),
         (["--labels", folder / "x.csv", "--report", folder / "x.csv"], "would be written twice"),
-        (["--labels", folder], "is a folder: name a file"),
+        (["--labels", folder], "is a folder: choose a file"),
     ):
         assert run(data, *outputs) == 2
         assert message in capsys.readouterr().err
     assert data.read_bytes() == before
-    with pytest.raises(ValueError, match="truth.csv is read"):
+    with pytest.raises(ValueError, match="truth.csv is an input file"):
         check_outputs([folder / "truth.csv"], [folder / "l.csv", folder / "truth.csv"])
 
 

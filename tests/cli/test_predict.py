@@ -68,7 +68,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     tables["mirna"].iloc[120:].to_csv(paths[1])
     both = labelled(folder, *paths)
     assert len(both) == 50 and score(y, both) > 0.9
-    assert "--join outer: 50 samples, 30 of which lack a view" in capsys.readouterr().err
+    assert "--join outer: 50 samples, 30 of them lack a view" in capsys.readouterr().err
     for name in ("rna", "rna.csv"):
         alone = labelled(folder, f"{name}={paths[0]}")
         assert len(alone) == 40 and score(y, alone) > 0.9
@@ -91,7 +91,7 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
     change(tables["rna"].iloc[100:]).to_csv(tmp_path / "new.csv")
     labelled(folder, f"rna={tmp_path / 'new.csv'}")
     err = capsys.readouterr().err
-    assert "values of view 'rna.csv' are typically" in err and "same units" in err
+    assert "values of view 'rna.csv' are typically" in err and "check that units" in err
 
 
 @pytest.mark.parametrize(

@@ -96,12 +96,12 @@ def _bad_files(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("names.npz", "no arrays view_0, view_1, ... .it holds a."),
+        ("names.npz", "no arrays view_0, view_1, ... .it has a."),
         ("trap.npz", "Object arrays cannot be loaded"),
         ("trap.npy", "Object arrays cannot be loaded"),
         ("short.npz", "short.npz: "),
         ("junk.mat", "junk.mat: "),
-        ("names.mat", "it holds other"),
+        ("names.mat", "the file has other"),
         ("text.mat", "view 0 is not a matrix of real numbers"),
         ("empty.csv", "no numbers found"),
         ("header.csv", "no numbers found"),
@@ -128,7 +128,7 @@ def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
 def test_missing_and_mixed_files(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_views([tmp_path / "nowhere.npz"])
-    with pytest.raises(ValueError, match="holds all views"):
+    with pytest.raises(ValueError, match="contains all views"):
         load_views([tmp_path / "a.npz", tmp_path / "b.csv"])
     with pytest.raises(ValueError, match="no file"):
         load_views([])
@@ -141,7 +141,7 @@ def test_messages_name_the_file_that_is_damaged(tmp_path):
     with pytest.raises(ValueError, match=r"^\S*bad\.npy: "):
         load_views([good, bad])
     np.save(bad, np.array(["a", "b"]))
-    with pytest.raises(ValueError, match=r"bad\.npy: an array of <U1 of shape \(2,\), not"):
+    with pytest.raises(ValueError, match=r"bad\.npy: an array of <U1 of shape \(2,\) is not"):
         load_views([good, bad])
 
 
@@ -220,8 +220,8 @@ def test_labels_are_matched_by_id(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [("who,kind\nx,a\ny,b\nz,b\n", "has no column with ids such as 'p', 'q'"),
-     ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "needs one column of labels next to the ids"),
-     ("who\np\nq\nr\n", "needs one column of labels")],
+     ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "must have one column of labels besides the ids"),
+     ("who\np\nq\nr\n", "must have one column of labels")],
 )  # fmt: skip
 def test_labels_that_cannot_be_matched(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):

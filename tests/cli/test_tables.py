@@ -47,10 +47,10 @@ def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
 def test_decimal_commas_are_not_marks_of_thousands(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('a;b\n"1,234";"2,345"\n"3,456";7\n')
-    with pytest.raises(ValueError, match="a.csv: '1,234' may have a decimal comma or a mark of"):
+    with pytest.raises(ValueError, match="a.csv: '1,234' may have a decimal comma or a thousands"):
         load_data([path])
     path.write_text("a;b\n1,5;1.234\n2,5;3\n")
-    with pytest.raises(ValueError, match="'1,5' has a comma and '1.234' a decimal point"):
+    with pytest.raises(ValueError, match="'1,5' has a comma and '1.234' has a decimal point"):
         load_data([path])
     path.write_text("a;b\n1,5;3\n" * 1 + "2,5;4\n" * 30 + "2,5;1.234\n")
     with pytest.raises(ValueError, match=r"line 33, column 2 \('b'\) is '1.234', not a number"):
@@ -79,8 +79,7 @@ def test_formats_with_ids(tmp_path, suffix):
     found, data = read(path)
     np.testing.assert_allclose(found, X)
     assert data.ids.tolist() == IDS and data.id_name == "who"
-    assert data.notes == [f"ids are column 1 ('who') of {path} (--id-column names another one, "
-                          "or none)"]  # fmt: skip
+    assert data.notes == [f"ids are column 1 ('who') of {path} (to change this, use --id-column)"]
 
 
 def test_quotes_blank_lines_and_a_separator_at_the_end(tmp_path):
@@ -103,16 +102,16 @@ def test_quotes_blank_lines_and_a_separator_at_the_end(tmp_path):
         ('"a\nb",c\n1,2\n3,?\n', r"the first in line 4, column 2 \('c'\)"),
         (
             "a,b\n1,red\n2,red\n3,blue\n",
-            r"column 2 \('b'\) holds text .* --columns '!b' excludes it",
+            r"column 2 \('b'\) contains text .* --columns '!b' excludes it",
         ),
         ("a,b,c\n1,2\n3,4\n", "line 1 has 3 cells, line 2 has 2"),
         ("Export of 2024\n\na,b\n1,2\n", "line 1 has 3 cells, line 3 has 1: .* a title"),
         ("x,2\n3,4\n5,6.5\n", "line 1 has both numbers and text .field 1 is 'x'"),
-        ("p1,2,3\np2,4,5\n", "line 1 may have names or a sample"),
-        ("a,b\n1,\n2,\n", r"2 cells are empty, .* 1 columns are empty as a whole: --columns '!b'"),
+        ("p1,2,3\np2,4,5\n", "line 1 may contain names or a sample"),
+        ("a,b\n1,\n2,\n", r"2 cells are empty, .* 1 columns are entirely empty: --columns '!b'"),
         ("", "no numbers found"),
         ("a,b\n", "no numbers found"),
-        ("id\n1\n2\n", "no numbers found next to the ids"),
+        ("id\n1\n2\n", "no numeric columns except the ids"),
     ],
 )
 def test_errors_point_to_the_line_of_an_editor(tmp_path, text, message):
@@ -139,7 +138,7 @@ def test_rows_that_are_empty_but_for_their_id_lack_a_view(tmp_path):
     frame(pd.Index(IDS, name="id"), values=values).to_csv(path)
     found, data = read(path)
     np.testing.assert_array_equal(found, values)
-    assert f"{path}: 2 samples lack this view, their rows are empty" in data.notes
+    assert f"{path}: 2 samples with empty rows lack this view" in data.notes
 
 
 def test_comments_above_a_table(tmp_path):
@@ -192,11 +191,11 @@ def test_excel_titles_sheets_and_rows(tmp_path):
     book.save(path)
     found, data = read(path)
     np.testing.assert_allclose(found, X)
-    assert f"{path}: what is above row 4 is taken as a title" in data.notes
+    assert f"{path}: the rows above row 4 are read as a title" in data.notes
     with pd.ExcelWriter(path) as sheets:
         frame().to_excel(sheets, index=False)
         frame().to_excel(sheets, sheet_name="other")
-    with pytest.raises(ValueError, match=r"a.xlsx: 2 sheets \('Sheet1', 'other'\) have cells"):
+    with pytest.raises(ValueError, match=r"a.xlsx has 2 sheets .* \('Sheet1', 'other'\)"):
         load_data([path])
     cells = frame().astype(object)
     cells.iloc[4, 1] = "tall"
@@ -327,7 +326,7 @@ def test_a_few_empty_cells_are_noted_and_filled_by_the_fit(tmp_path, capsys):
 def test_what_cannot_be_transposed(tmp_path):
     np.save(tmp_path / "a.npy", X)
     written(tmp_path / "b.csv")
-    with pytest.raises(ValueError, match="--transpose is for tables: .*a.npy"):
+    with pytest.raises(ValueError, match="--transpose is for tables, but .*a.npy"):
         load_data([tmp_path / "a.npy"], transpose=["*"])
-    with pytest.raises(ValueError, match="--transpose c.csv: it is not one of the files; .* after"):
+    with pytest.raises(ValueError, match="--transpose c.csv: this is not one of .* after"):
         load_data([tmp_path / "b.csv"], transpose=["c.csv"])

@@ -115,7 +115,7 @@ def _add_cluster(commands):
         "cluster", help="cluster the samples of multi-view files", epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Cluster the samples of multi-view files, one row for each sample. Labels have "
-        "a header and\nthe ids of the samples, or their numbers from 0.",
+        "a header and\nthe ids of the samples, or their indices.",
     )  # fmt: skip
     cluster.set_defaults(run=_cluster)
 
@@ -148,7 +148,7 @@ def _add_cluster(commands):
     )  # fmt: skip
     files.add_argument(
         "--scale", choices=("standard", "none"), default="none",
-        help="standard: scale columns to mean 0 and standard deviation 1, for columns of "
+        help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
         "different units",
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def _add_cluster(commands):
     work.add_argument(
         "--affinity", choices=AFFINITIES, metavar="NAME",
         help=f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, or "
-        "precomputed if the files hold similarities",
+        "precomputed if the files contain similarities",
     )  # fmt: skip
     work.add_argument(
         "--max-samples", type=int, metavar="N",
@@ -187,7 +187,8 @@ def _add_cluster(commands):
     out.add_argument("--report", metavar="HTML", help="report that shows and explains the result")
     out.add_argument(
         "--explain", action="store_true",
-        help="print an explanation of the labels; with it, or --report, labels have margins",
+        help="print an explanation of the labels; with --explain or --report, the file of labels "
+        "contains margins",
     )  # fmt: skip
     out.add_argument(
         "--save", metavar="MODEL",
@@ -206,9 +207,9 @@ def _add_cluster(commands):
 
 def _add_predict(commands):
     predict = commands.add_parser(
-        "predict", help="label new samples by a saved model",
-        description="Label new samples by a model of mvsc-fast cluster --save. Columns are matched "
-        "by name, rows by id;\na sample may lack views.",
+        "predict", help="label new samples with a saved model",
+        description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
+        "matched by name, rows by id;\na sample may lack views.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     predict.set_defaults(run=_predict)
@@ -216,8 +217,8 @@ def _add_predict(commands):
                          "any code, so load only files that you trust")  # fmt: skip
     predict.add_argument(
         "files", nargs="+", metavar="FILE",
-        help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views, "
-        "named as their files were, with or without suffix",
+        help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views; "
+        "VIEW is the name of its file in the fit, with or without suffix",
     )  # fmt: skip
     predict.add_argument("--id-column", metavar="NAME", help="as for cluster")
     predict.add_argument("--transpose", action="append", nargs="?", const=ALL, default=[],
@@ -233,7 +234,7 @@ def _clusters(text):
 
 
 def _bytes(text):
-    """A string that stands for a number of bytes."""
+    """Check a string that represents a number of bytes."""
     try:
         check_bytes(text, "size")
     except ValueError as error:

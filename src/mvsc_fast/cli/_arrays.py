@@ -1,4 +1,4 @@
-"""Files that hold all views as arrays: .npz, .mat, HDF5 and zarr; pickles are never loaded."""
+"""Files that contain all views as arrays: .npz, .mat, HDF5 and zarr; pickles are never loaded."""
 
 import re
 from concurrent.futures import ProcessPoolExecutor
@@ -17,7 +17,7 @@ LABEL_NAMES = ("y", "Y", "gt", "gnd", "truth", "labels", "label", "truelabel", "
 
 
 def _numbered(held, pattern):
-    """The names that match a pattern such as ``view_\\d+``, in their order."""
+    """The names that match a pattern such as ``view_\\d+``, in numerical order."""
     names = [name for name in held if re.fullmatch(pattern, name)]
     return sorted(names, key=lambda name: int(re.search(r"\d+", name).group()))
 
@@ -27,7 +27,7 @@ def _read_store(path, lazy):
     path.stat()  # a missing file is not a damaged one
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        # numpy leaves a file open that it fails to read, unless the file is ours.
+        # If numpy cannot read a file that it has opened, it does not close it.
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as store:
             return _from_store(path, store, False)
     if suffix == ".zarr":
@@ -39,7 +39,7 @@ def _from_store(path, store, lazy):
     names = _numbered(store, r"view_\d+")
     if not names:
         raise ValueError(
-            f"{path}: no arrays view_0, view_1, ... (it holds {', '.join(store) or 'nothing'})"
+            f"{path} has no arrays view_0, view_1, ... (it has {', '.join(store) or 'none'})"
         )
     views = {name: store[name] for name in names}
     for name, X in views.items():
@@ -51,9 +51,9 @@ def _from_store(path, store, lazy):
 
 
 def _load_mat(path):
-    """All variables of a MATLAB file: matrices, sparse matrices, or lists of them."""
+    """All variables of a MATLAB file, each a matrix, a sparse matrix, or a list of them."""
     path.stat()
-    # In a process of its own, because a damaged file can bring the interpreter down.
+    # In a separate process, because a damaged file can crash the interpreter.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
             content = pool.submit(scipy.io.loadmat, path).result()
@@ -65,7 +65,7 @@ def _load_mat(path):
 
 
 def _value(A):
-    if scipy.sparse.issparse(A):  # as it stands: other forms may be larger by orders
+    if scipy.sparse.issparse(A):  # not converted, because other formats may be much larger
         return checked_compressed(scipy.sparse.csc_array(A), "a sparse matrix of the file")
     if isinstance(A, np.ndarray) and A.dtype.kind == "O":
         return [_value(cell) for cell in A.ravel()]
@@ -84,8 +84,8 @@ def _read_mat(path, lazy):
         names = _numbered(content, r"(?:X|x|view|fea|data)_?\d+")
         if not names:
             raise ValueError(
-                f"no cell array {', '.join(VIEW_NAMES[:5])} and no X1, X2, ... (it holds "
-                f"{', '.join(content) or 'nothing'})"
+                f"no cell array {', '.join(VIEW_NAMES[:5])} and no X1, X2, ... (the file has "
+                f"{', '.join(content) or 'no variables'})"
             )
         views = {name: content[name] for name in names}
     for i, A in enumerate(views.values()):
@@ -107,5 +107,5 @@ def _samples_are_columns(views, y):
     return len(rows) > 1 and len(columns) == 1
 
 
-# By suffix, functions of a path and of whether arrays stay on the disk: (views by name, y).
+# Functions by suffix. They take a path and ``lazy``, and return a dict of views and y.
 WHOLE = {".mat": _read_mat, **dict.fromkeys((".npz", ".h5", ".hdf5", ".zarr"), _read_store)}

@@ -27,8 +27,8 @@ from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, values_of
 from ._scaled_rows import ScaledRows
 
-BLOCK = 65536  # labels written at once
-COUNTED = 1000  # samples that the number of clusters is suggested from
+BLOCK = 65536  # number of labels that are written at once
+COUNTED = 1000  # number of samples of views on disk for --clusters auto
 NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
@@ -100,7 +100,7 @@ def run(args):
 
 
 def _method_parameters(args):
-    """Parameters of the method from options; ValueError if the method does not have one."""
+    """Parameters of the method from options; raise ValueError if it does not have one of them."""
     parameters = {}
     for option, name in OPTIONS.items():
         value = getattr(args, option)
@@ -121,21 +121,21 @@ def _check_combinations(args, precomputed):
     if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if args.plot and args.method == NO_AFFINITY:
-        raise ValueError(f"--plot: {NO_AFFINITY} learns no affinity matrix to plot")
+        raise ValueError(f"--plot: {NO_AFFINITY} does not learn an affinity matrix")
     if precomputed:
         for given, name in ((args.scale == "standard", "--scale"),
                             (args.clusters == "auto", "--clusters auto"),
                             (args.memory_limit, "--memory-limit")):  # fmt: skip
             if given:
                 raise ValueError(
-                    f"{name} is for features, --affinity precomputed takes similarities"
+                    f"{name} needs features, but --affinity precomputed expects similarities"
                 )
     if args.files.count(STDIN) > 1:
-        raise ValueError(f"{STDIN} is the standard input, which can be read once")
+        raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
 
 def _check_outputs(args):
-    """Create the folders of the output; raises an error before any work if it is not writable."""
+    """Create the folders of the output; raise an error before any work if it is not writable."""
     outputs = [args.labels, *filter(None, (args.plot, args.report, args.save))]
     inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
@@ -150,7 +150,7 @@ def _check_outputs(args):
 
 @contextmanager
 def _collected():
-    """Texts of the warnings, each shown once."""
+    """Collect the texts of warnings, and show each text once."""
     said = []
     with warnings.catch_warnings():
         show = warnings.showwarning
@@ -177,11 +177,11 @@ def _truth(scores, data, n_samples):
         if len(rows) < n_samples:
             tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         if len(set(rows.tolist())) < len(rows) or len(rows) == 0:
-            raise ValueError(f"--scores: {scores} does not have one label for each id")
+            raise ValueError(f"--scores: {scores} must have exactly one label for each id")
         return y, rows
     if data.y is None:
         raise ValueError(
-            "--scores: the file holds no labels: --scores FILE takes them from a table"
+            "--scores: the file contains no labels: use --scores FILE to read them from a table"
         )
     if len(data.y) != n_samples:
         raise ValueError(f"--scores: {len(data.y)} labels for {n_samples} samples")
@@ -202,7 +202,7 @@ def _scaled(views):
     scale.transformers_, scaled = {}, {}
     for name, X in views.items():
         if scipy.sparse.issparse(X):
-            raise ValueError(f"--scale standard: {name} is sparse, and would become dense")
+            raise ValueError(f"--scale standard: {name} is sparse and would become dense")
         if stored_rows(X) is not None:
             scaled[name] = ScaledRows(X)
             scale.transformers_[name] = scaled[name].scaler
@@ -214,7 +214,7 @@ def _scaled(views):
 
 
 def _save(path, data, model, scale):
-    """Save the model, with what `mvsc-fast predict` needs to read new samples like these."""
+    """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
     save_model(path, {
         "model": model if scale is None else make_pipeline(scale, model),
         "views": list(data.views),
@@ -239,13 +239,13 @@ def _suggested(views, args):
     others = ", ".join(map(str, counts.candidates[1:])) or "none"
     tell(
         f"--clusters auto: {counts.n_clusters} clusters are suggested with {counts.confidence} "
-        f"confidence; others that stand out: {others}"
+        f"confidence; alternatives: {others}"
     )
     return counts
 
 
 def _record(args, data):
-    """What was done before the fit, by title."""
+    """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "files": ", ".join(sizes)}
@@ -258,9 +258,9 @@ def _record(args, data):
 
 
 def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
-    """Write a header and a line for each sample: its id, or its number from 0, and its cluster.
+    """Write a header and a line for each sample: its id or its index, and its cluster.
 
-    With an `Explanation`, margins and second clusters follow, empty if they are unknown.
+    With an `Explanation`, the margin and the second cluster follow, or empty cells if unknown.
     """
     writer = csv.writer(stream, lineterminator="\n")
     known = explained is not None and explained.margin is not None
@@ -279,14 +279,14 @@ def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
 
 
 def comparison(old, rows, labels, name):
-    """Agreement with other labels of the same samples, and how many samples have each pair."""
+    """Agreement with other labels of the same samples, and the contingency table."""
     names, old = np.unique(old, return_inverse=True)
     names = [f"{one:g}" if isinstance(one, float) else str(one) for one in names.tolist()]
     table = zip(np.unique(labels[rows]), *contingency_matrix(labels[rows], old).T, strict=True)
     width = max(8, *map(len, names))
     lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
     score = adjusted_rand_score(old, labels[rows])
-    what = f"({len(rows)} samples); clusters, and those of {name}:"
+    what = f"({len(rows)} samples); clusters (rows) and labels in {name} (columns):"
     return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
 
 
@@ -317,7 +317,7 @@ def pair(before, after, labels, titles, groups="found"):
 
 
 def score_table(rows):
-    """Scores by row and name, as lines of text."""
+    """Format scores by row and name as lines of text."""
     names = next(iter(rows.values()))
     width = max(map(len, rows))
     lines = [" " * width + "".join(f"{name:>11}" for name in names)]

@@ -16,16 +16,16 @@ LABEL = re.compile(
     r"|outcomes?)|.*histolog.*",
     re.IGNORECASE,
 )
-CLASSES = 50  # that a column of labels may have
+CLASSES = 50  # maximum number of classes in a column of labels
 SURVIVAL = re.compile(
     r"(?:os|dss|dfi|pfi|dfs|pfs|rfs)(?:[ _.-](?:time|status|event|days|months))?"
     r"|vital[ _.-]?status|.*survival.*|days[ _.-]to[ _.-](?:death|last[ _.-].*)",
     re.IGNORECASE,
 )
-# What stands for a missing number in the files of many programs.
+# Numbers that many programs write for missing values.
 CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]
 CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1)]
-REPEATED = 3  # times that a code occurs
+REPEATED = 3  # minimum number of occurrences of a code
 
 
 class Selection(NamedTuple):
@@ -35,9 +35,9 @@ class Selection(NamedTuple):
     ----------
     columns : list of int
     named : set of int
-        Those given by name or number, which are no ids.
+        Columns selected by name or number, which therefore are not ids.
     only_excludes : bool
-        Whether the others are all columns: then ids and labels among them are refused.
+        Whether all other columns are selected; ids and labels among them then raise an error.
     """
 
     columns: list
@@ -46,7 +46,7 @@ class Selection(NamedTuple):
 
 
 def selected(table, wanted):
-    """The `Selection` of a text such as "height,w*,4-9,!weight", or of a list of names, or None."""
+    """The `Selection` for a string such as "height,w*,4-9,!weight", a list of names, or None."""
     titles = [_named(table, k) for k in range(len(table.names))]
     if isinstance(wanted, list):
         places = {}
@@ -66,7 +66,7 @@ def selected(table, wanted):
         if numbers and one not in table.names:
             low, high = int(numbers[1]), int(numbers[2] or numbers[1])
             if not 1 <= low <= high <= len(titles):
-                raise ValueError(f"{table.name}: no columns {one}, it has {len(titles)}")
+                raise ValueError(f"{table.name} has no columns {one}, it has {len(titles)} columns")
             new = range(low - 1, high)
         if part.strip().startswith("!"):
             excluded.update(new)
@@ -90,7 +90,7 @@ def check_exclusions(columns, tables):
 
 
 def features(table, id_column, selection, twins=()):
-    """The positions of the features of a table, checked, and their matrix.
+    """Validate the features of a table, and return their positions and their matrix.
 
     Parameters
     ----------
@@ -101,25 +101,25 @@ def features(table, id_column, selection, twins=()):
         Columns with the same values as a column of another table.
     """
     if id_column in selection.named:
-        raise ValueError(f"{table.name}: {table.title(id_column)} has ids and is in --columns")
+        raise ValueError(f"{table.name}: {table.title(id_column)} has ids, but is in --columns")
     chosen = [k for k in selection.columns if k != id_column]
     if selection.only_excludes:
         if id_column is not None and 0 in chosen and counts_rows(table):
             chosen.remove(0)
             table.notes.append(
-                f"{table.name}: column 1 has no name and numbers the rows: it is ignored"
+                f"{table.name}: column 1 has no name and contains row numbers: it is ignored"
             )
         _check_no_ids(table, chosen, twins)
         _check_no_labels(table, chosen)
     if not chosen:
-        raise ValueError(f"{table.name}: no numbers found next to the ids")
+        raise ValueError(f"{table.name}: no numeric columns except the ids")
     _check_text(table, chosen)
     whole = chosen == list(range(chosen[0], chosen[-1] + 1))
     return chosen, table.numbers[:, slice(chosen[0], chosen[-1] + 1) if whole else chosen]
 
 
 def exclusion(names):
-    """The option that excludes some columns."""
+    """The option that excludes the given columns."""
     return f"--columns '{','.join('!' + name for name in names)}'"
 
 
@@ -128,7 +128,7 @@ def _named(table, k):
 
 
 def counts_rows(table):
-    """Whether the first column has no name and numbers the rows, as exported frames have it."""
+    """Whether the first column has no name and contains row numbers, as in exported frames."""
     column = np.sort(table.numbers[table.filled(), 0])
     nameless = any(table.names) and table.names[0].lower() in ("", "unnamed: 0")
     return nameless and np.array_equal(column, column[0] + np.arange(len(column)))
@@ -164,7 +164,7 @@ def _check_no_labels(table, chosen):
         others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         names = [_named(table, k) for k in found]
         alone = len(found) == len(chosen)
-        way = (f"leave the file out, or compare by --scores {table.name}" if alone else
+        way = (f"remove the file, or use it with --scores {table.name}" if alone else
                f"{exclusion(names[:5])} excludes {'them' if others else 'it'}")  # fmt: skip
         raise ValueError(
             f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
@@ -183,20 +183,22 @@ def _check_text(table, chosen):
         cells = table.text[k]
         row = next(row for row, cell in enumerate(cells) if cell.strip())
         raise ValueError(
-            f"{table.name}: {table.title(k)}{others} holds text ({table.where(row, k)} is "
+            f"{table.name}: {table.title(k)}{others} contains text ({table.where(row, k)} is "
             f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
             f"{'them' if others else 'it'}; or encode text as numbers"
         )
 
 
 def check_numbers(table, chosen, X, rows):
-    """Raise ValueError if a matrix has infinite or coded cells, or many empty ones; note others.
+    """Raise ValueError for infinite cells, codes of missing values or many empty cells.
+
+    Other empty cells are reported in the notes of the table.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     rows : ndarray of shape (n,)
-        Of the table.
+        The row of the table for each row of X.
     """
 
     def first(wrong):
@@ -207,7 +209,7 @@ def check_numbers(table, chosen, X, rows):
     if infinite.any():
         raise ValueError(
             f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: "
-            "replace them by numbers, or exclude such columns or samples"
+            "replace them with numbers, or exclude such columns or samples"
         )
     empty = np.isnan(X)
     whole = empty.all(axis=1)
@@ -218,7 +220,7 @@ def check_numbers(table, chosen, X, rows):
         told = ""
         if len(columns):
             names = [_named(table, chosen[k]) for k in columns[:5]]
-            told = f"; {len(columns)} columns are empty as a whole: {exclusion(names)}"
+            told = f"; {len(columns)} columns are entirely empty: {exclusion(names)}"
         raise ValueError(
             f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
             f"exclude such columns or samples (up to {100 * MOST:g} % of the cells may be empty)"
@@ -231,12 +233,12 @@ def check_numbers(table, chosen, X, rows):
         )
     if whole.any():
         table.notes.append(
-            f"{table.name}: {np.count_nonzero(whole)} samples lack this view, their rows are empty"
+            f"{table.name}: {np.count_nonzero(whole)} samples with empty rows lack this view"
         )
     _check_codes(table, X, first)
     names = [table.names[k] for k in chosen if table.names[k]]
     if twice := len(names) - len(set(names)):
-        table.notes.append(f"{table.name}: {twice} columns have the name of another column")
+        table.notes.append(f"{table.name}: {twice} columns have the same name as another column")
 
 
 def _cells(where):
@@ -245,7 +247,7 @@ def _cells(where):
 
 
 def _check_codes(table, X, first):
-    """Raise ValueError if a number far from all others in its columns looks like a missing code."""
+    """Raise ValueError if a number far from others of its columns looks like a missing value."""
     for code in CODES:
         there = X == code
         columns = np.flatnonzero(there.any(axis=0))
@@ -258,7 +260,7 @@ def _check_codes(table, X, first):
         off = np.maximum(low - code, code - high)
         if (off > np.maximum(high - low, 1.0)).all():
             raise ValueError(
-                f"{table.name}: {_cells(there)} {code:.15g}, far off all other numbers of their "
+                f"{table.name}: {_cells(there)} {code:.15g}, far from all other numbers of their "
                 f"{len(columns)} columns ({low.min():.4g} to {high.max():.4g}), the first in "
-                f"{first(there)}: if they stand for missing values, fill these"
+                f"{first(there)}: if they represent missing values, replace them"
             )

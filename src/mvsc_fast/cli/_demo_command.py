@@ -60,8 +60,8 @@ def run(args):
     print(score_table(rows))
     consensus, tlrr = models
     print(
-        f"ConsensusTLRR combined {len(consensus.candidates_['labels'])} labellings without the "
-        f"digits; TLRR took {tlrr.n_iter_} solver iterations"
+        f"ConsensusTLRR combined {len(consensus.candidates_['labels'])} labellings without true "
+        f"labels; TLRR took {tlrr.n_iter_} solver iterations"
     )
     with replaced(written[0]) as stream:
         writer = csv.writer(stream, lineterminator="\n")

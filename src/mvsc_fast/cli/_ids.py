@@ -1,4 +1,4 @@
-"""Detection of the column of each table that has the ids of the samples."""
+"""Detection of the column of each table that contains the ids of the samples."""
 
 import re
 from itertools import combinations
@@ -9,8 +9,8 @@ from ..views._frames import shown
 from ._columns import counts_rows, selected
 from ._tables import ID_NAME, is_missing
 
-LEAST = 10  # rows from which integers in front that all differ look like ids
-ENDS = 20  # columns of integers, at either end of a table, that may be ids
+LEAST = 10  # minimum number of distinct integers in the first column that look like ids
+ENDS = 20  # number of columns at either end of a table in which integers may be ids
 SAMPLE_NAME = re.compile(
     r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+"
     r"|(?:sample|patient|subject|case|donor|participant|individual|pat|pt)[ _.-]?\d+",
@@ -20,7 +20,7 @@ FEATURE_COLUMN = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
     re.IGNORECASE,
 )
-# Changes after which ids may agree that do not agree as they are written.
+# Changes of notation after which ids may agree.
 CHANGES = {
     "upper and lower case": str.casefold,
     "blanks": lambda one: re.sub(r"\s", "", one),
@@ -31,7 +31,7 @@ PLAIN = "case, blanks, punctuation and zeros"
 
 
 class Column:
-    """A column that may have ids: a key for each row that is not empty, None if it has none."""
+    """A column that may contain ids, with a key for each row that is not empty, or None."""
 
     def __init__(self, table, k, rows):
         self.table, self.k, self.rows, self.text = table, k, rows, k in table.text
@@ -50,7 +50,7 @@ class Column:
         return f"{self.table.title(self.k)} of {self.table.name}"
 
     def evident(self):
-        """Whether the column looks like ids, without comparison to other tables."""
+        """Whether the column looks like ids, without comparison with other tables."""
         if not self.differ or self.text or self.named:
             return self.differ
         values, others = np.split(self.table.numbers[self.rows], [1], axis=1)
@@ -61,7 +61,7 @@ class Column:
         return bool(counted or len(values) >= LEAST and any(self.table.names) and not integers)
 
     def agreement(self, other):
-        """Score of how well the ids of two columns agree; 0 if they differ."""
+        """Score of the agreement of the ids in two columns; 0 if they differ."""
         common, fewer = len(self.set & other.set), min(len(self.set), len(other.set))
         named, text = self.name == other.name != "", self.text and other.text
         if common == 0 or common < fewer / 2 and not (text or named and self.named):
@@ -86,7 +86,7 @@ def find_ids(tables, wanted, features):
     -------
     found : list of (Column or None)
     twins : list of set of int
-        Other columns that agree as well as the ids do.
+        Other columns that agree with those of other tables as the ids do.
     notes : list of str
     """
     if wanted not in ("auto", "none"):
@@ -96,12 +96,12 @@ def find_ids(tables, wanted, features):
     evident = [[one for one in own if one.evident()] for own in candidates]
     if wanted == "none":
         return [None] * len(tables), [{one.k for one in own} for own in evident], []
-    # Text before numbers, and a name of ids before others.
+    # Prefer text to numbers, and columns with a typical name of ids to others.
     evident = [min(own, default=None, key=lambda one: (not (one.text and one.name and one.named),
                                                        not one.text, one.k))
                for own in evident]  # fmt: skip
     found = _agreeing(candidates)
-    if not any(found):  # only one table may have ids then
+    if not any(found):  # then at most one table has ids
         first = next((i for i, one in enumerate(evident) if one), None)
         found = [one if i == first else None for i, one in enumerate(evident)]
     chosen = next(filter(None, found), None)
@@ -117,8 +117,9 @@ def find_ids(tables, wanted, features):
     for other in filter(None, others):
         raise ValueError(
             f"{chosen.title()} and {other.title()} look like ids ({shown(*chosen.keys[:2])} and "
-            f"{shown(*other.keys[:2])}), but have none in common: --id-column names the column of "
-            "ids; --id-column none, with these two excluded by --columns, matches rows by position"
+            f"{shown(*other.keys[:2])}), but have no id in common: select the column of ids with "
+            "--id-column, or use --id-column none and exclude both with --columns to match rows "
+            "by position"
         )
     twins = [
         {one.k for one in own if ids and one.k != ids.k and any(
@@ -130,7 +131,7 @@ def find_ids(tables, wanted, features):
 
 
 def _candidates(table, features):
-    """Columns of text or integers most of which differ, but for features."""
+    """Columns of mostly distinct text or integers, except those selected as features."""
     rows, d = table.filled(), len(table.names)
     found = []
     for k in range(d):
@@ -144,7 +145,7 @@ def _candidates(table, features):
 
 
 def _named(table, wanted):
-    """The column that --id-column names."""
+    """The column that --id-column selects."""
     k = 0 if table.transposed else selected(table, wanted).columns[0]
     column = Column(table, k, table.filled())
     check_distinct(column)
@@ -152,7 +153,7 @@ def _named(table, wanted):
 
 
 def _agreeing(candidates):
-    """For each table the column that agrees best with one column of the others, or None."""
+    """For each table, the column that agrees best with the columns of other tables, or None."""
     best, most = [None] * len(candidates), (0, 0)
     for i, columns in enumerate(candidates):
         for column in columns:
@@ -174,7 +175,7 @@ def _agreeing(candidates):
 
 
 def differ_by(ours, theirs):
-    """The notation in which two collections of ids differ, with an example, or None."""
+    """The difference in notation between two collections of ids, with an example, or None."""
     ours, theirs = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
     least = max(1, min(len(ours), len(theirs)) / 2)
 
@@ -194,7 +195,7 @@ def differ_by(ours, theirs):
                 for cut in re.finditer("[._ -]", one))  # fmt: skip
         pairs = [(one, heads[head]) for one, head in cuts if head in heads]
         if len(pairs) >= least:
-            return "what follows them", pairs[0]
+            return "their endings", pairs[0]
     return None
 
 
@@ -215,7 +216,7 @@ def check_distinct(column):
     for row, one in zip(column.rows, column.keys, strict=True):
         if one is None:
             cell = table.text[k][row] if column.text else f"{table.numbers[row, k]:.15g}"
-            raise ValueError(f"{table.name}: {table.where(row, k)} is not an id: it is {cell!r}")
+            raise ValueError(f"{table.name}: {table.where(row, k)} is {cell!r}, which is not an id")
         twice.setdefault(one, []).append(row)
     twice = {one: rows for one, rows in twice.items() if len(rows) > 1}
     if twice:
@@ -224,12 +225,12 @@ def check_distinct(column):
         more = "" if len(twice) <= 3 else f", ... ({len(twice)} ids)"
         raise ValueError(
             f"{table.name}: ids in {table.title(k)} occur more than once: "
-            f"{', '.join(told)}{more}: keep one row for each, or --id-column names another column"
+            f"{', '.join(told)}{more}: keep one row for each, or use another --id-column"
         )
 
 
 def _check_repeated(columns, chosen):
-    """Raise ValueError if a column has ids of which some are missing or occur more than once."""
+    """Raise ValueError if ids of one of these columns are missing or occur more than once."""
     for column in columns:
         keys = column.set - {None}
         common = 0 if chosen is None else len(keys & chosen.set)
@@ -241,12 +242,12 @@ def _check_repeated(columns, chosen):
 
 
 def _column_names(table):
-    """Names of the columns that are not text: those of the samples if they are the columns."""
+    """Names of the columns without text, which are samples if the table has to be transposed."""
     return [one for k, one in enumerate(table.names) if k not in table.text and one]
 
 
 def _check_orientation(tables, found, agree):
-    """Raise ValueError if the names of rows and columns show that samples are columns."""
+    """Raise ValueError if the names of rows and columns indicate that the columns are samples."""
     names = [set(() if table.transposed else _column_names(table)) for table in tables]
     for (i, one), (j, other) in () if agree else combinations(enumerate(found), 2):
         shared = names[i] & names[j]
@@ -254,15 +255,14 @@ def _check_orientation(tables, found, agree):
         if one and other and not one.set & other.set and len(shared) > least:
             raise ValueError(
                 f"the columns of {tables[i].name} and {tables[j].name} have the same names "
-                f"({shown(*sorted(shared)[:2])}), their rows ({shown(*one.keys[:2])} and "
-                f"{shown(*other.keys[:2])}) do not: --transpose reads tables whose samples are the "
-                "columns"
+                f"({shown(*sorted(shared)[:2])}), but their rows ({shown(*one.keys[:2])} and "
+                f"{shown(*other.keys[:2])}) do not: use --transpose if the columns are the samples"
             )
         for rows, k in ((one, j), (other, i)):
             if rows and 2 * len(rows.set & names[k]) > min(len(rows.set), len(names[k])):
                 raise ValueError(
                     f"the rows of {rows.table.name} are the columns of {tables[k].name}: "
-                    f"--transpose '{tables[k].name}' reads its columns as samples"
+                    f"use --transpose '{tables[k].name}' to read its columns as samples"
                 )
     for table, rows in zip(tables, found, strict=True):
         names = _column_names(table)
@@ -271,15 +271,15 @@ def _check_orientation(tables, found, agree):
         )
         if like and table.transposed:
             raise ValueError(
-                f"{table.name}: its features would be {shown(*names)}, which look like samples: "
+                f"{table.name}: its features are {shown(*names)}, which look like samples: "
                 "read it without --transpose"
             )
         first = "" if table.transposed else table.names[0]
         if rows is not None and (like or first and FEATURE_COLUMN.fullmatch(first)):
             raise ValueError(
-                f"{table.name}: its columns ({shown(*names)}) look like samples, its rows like "
-                f"features: --transpose reads columns as samples; --id-column '{first or 1}' keeps "
-                "its rows as samples"
+                f"{table.name}: its columns ({shown(*names)}) look like samples and its rows like "
+                f"features: use --transpose to read columns as samples, or --id-column "
+                f"'{first or 1}' to keep rows as samples"
             )
 
 
@@ -292,16 +292,16 @@ def _said(found, tables):
     for one in ids:
         places.setdefault(one.table.title(one.k), []).append(one.table.name)
     told = "; ".join(f"{title} of {', '.join(names)}" for title, names in places.items())
-    way = "" if ids[0].table.transposed else " (--id-column names another one, or none)"
+    way = "" if ids[0].table.transposed else " (to change this, use --id-column)"
     notes = [f"ids are {told}{way}"]
     if len(ids) == len(tables) and len(tables) > 1:
         first = ids[0]
         if any(one.keys != first.keys and one.set == first.set for one in ids[1:]):
-            notes.append("files have the ids in another order: rows are matched by id")
+            notes.append("files have the ids in different orders: rows are matched by id")
     same = {tuple(table.names[1:]) for table in tables if not table.transposed}
     if len(tables) > 1 and len(same) == 1 and any(*same) and not tables[0].transposed:
         notes.append(
-            "the columns of all files have the same names: their rows are taken as samples; "
-            "--transpose takes the columns"
+            "the columns of all files have the same names: their rows are read as samples; "
+            "use --transpose to read the columns as samples"
         )
     return notes

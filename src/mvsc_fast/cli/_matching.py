@@ -7,7 +7,7 @@ import numpy as np
 from ..views._frames import shown
 from ._ids import check_alike
 
-ANY = "any"  # samples of any file if all files have ids, as new samples are joined
+ANY = "any"  # "outer" if all files have ids, used for new samples
 
 
 class View(NamedTuple):
@@ -21,7 +21,7 @@ class View(NamedTuple):
 
 
 def matched(views, join):
-    """Match the rows of views; returns the matrices, the ids and notes."""
+    """Match the rows of views, and return the matrices, the ids and notes."""
     with_ids = [view for view in views if view.ids is not None]
     without = [view for view in views if view.ids is None]
     if join == ANY:
@@ -29,7 +29,9 @@ def matched(views, join):
         join = "outer" if differ else None
     if join is not None and (without or len(views) < 2):
         names = ", ".join(view.name for view in without) or views[0].name
-        raise ValueError(f"--join matches files by ids: {names} has none, or no other to match")
+        raise ValueError(
+            f"--join matches several files by ids, but {names} has no ids, or is the only file"
+        )
     if without:
         return _in_given_order(views, with_ids, without)
     first, *others = with_ids
@@ -40,14 +42,14 @@ def matched(views, join):
     common = {one for one in known if all(one in place for place in places)}
     ids = known if join == "outer" else [one for one in known if one in common]
     if not ids:
-        raise ValueError(f"no id is in all of {', '.join(view.name for view in with_ids)}")
+        raise ValueError(f"no id occurs in all of {', '.join(view.name for view in with_ids)}")
     matrices = []
     for view, place in zip(with_ids, places, strict=True):
         rows = np.array([place.get(one, -1) for one in ids])
         matrices.append(view.values if view.ids == ids else view.values[rows])
         matrices[-1][rows < 0] = np.nan
-    told = {"inner": f"{len(known) - len(ids)} excluded that are not in every file",
-            "outer": f"{len(known) - len(common)} of which lack a view"}  # fmt: skip
+    told = {"inner": f"{len(known) - len(ids)} were excluded because they are not in every file",
+            "outer": f"{len(known) - len(common)} of them lack a view"}  # fmt: skip
     notes = [f"--join {join}: {len(ids)} samples, {told[join]}"] if join else []
     return matrices, np.array(ids, dtype=object), notes
 
@@ -63,8 +65,8 @@ def _check_same_ids(first, view, join):
         sides = (extra, view.name), (absent, first.name)
         told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
         raise ValueError(
-            f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): --join "
-            "inner keeps the samples in every file, --join outer those in at least one"
+            f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): use "
+            "--join inner to keep the samples in every file, or --join outer those in at least one"
         )
 
 
@@ -74,20 +76,20 @@ def _in_given_order(views, with_ids, without):
     for view in views[1:]:
         if len(view.values) != n:
             raise ValueError(
-                f"{view.name} has {len(view.values)} samples, {first.name} has {n}, and not both "
-                "have ids to match them by: every file must describe the same samples"
+                f"{view.name} has {len(view.values)} samples, {first.name} has {n}, and one has no "
+                "ids: every file must describe the same samples"
             )
     for view in with_ids[1:]:
         if view.ids != with_ids[0].ids:
             raise ValueError(
                 f"{view.name} and {with_ids[0].name} do not have the same ids in the same order, "
-                f"and {without[0].name} has none: no order fits all three"
+                f"and {without[0].name} has no ids, so its rows cannot be matched"
             )
     notes = []
     if with_ids:
         names = ", ".join(view.name for view in without)
-        notes = [f"{names} has no ids: its {n} rows are taken in the order of {with_ids[0].name}"]
+        notes = [f"{names} has no ids: its {n} rows are read in the order of {with_ids[0].name}"]
     elif len(views) > 1 and any(view.columns is not None for view in views):
-        notes = [f"no ids are found: rows are matched by position, {n} in each file"]
+        notes = [f"no ids were found: rows are matched by position, {n} in each file"]
     ids = np.array(with_ids[0].ids, dtype=object) if with_ids else None
     return [view.values for view in views], ids, notes

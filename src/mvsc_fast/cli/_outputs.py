@@ -14,7 +14,7 @@ def check_output(name):
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
-        raise ValueError(f"{name} is a folder: name a file to write")
+        raise ValueError(f"{name} is a folder: choose a file name")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{name} cannot be written: no permission")
 
@@ -22,16 +22,16 @@ def check_output(name):
 def check_outputs(names, inputs=()):
     """`check_output` of several files, which must differ from each other and from the input.
 
-    None is the standard output.
+    None stands for the standard output.
     """
     if None in names and sys.stdout is None:
-        raise ValueError("the standard output is closed: name a file by --labels")
+        raise ValueError("the standard output is closed: use --labels to write a file")
     names = [name for name in names if name is not None]
     for name in names:
         check_output(name)
         for other in inputs:
             if _are_same(name, other):
-                raise ValueError(f"{name} is read{_also(name, other)}: name another file to write")
+                raise ValueError(f"{name} is an input file{_also(name, other)}: choose another")
     for name, other in combinations(names, 2):
         if _are_same(name, other):
             raise ValueError(f"{name} would be written twice{_also(name, other)}")
@@ -51,7 +51,8 @@ def _are_same(name, other):
 def replaced(name, mode="w"):
     """Open a stream for a file that is moved to its path after it has been written.
 
-    None is the standard output. It, and paths that are not regular files, are written directly.
+    None stands for the standard output. The standard output and paths that are not regular files
+    are written directly.
     """
     if name is None:
         yield sys.stdout
@@ -61,7 +62,7 @@ def replaced(name, mode="w"):
         with open(name, mode, **options) as stream:
             yield stream
         return
-    path = Path(os.path.realpath(name))  # a link stays a link
+    path = Path(os.path.realpath(name))  # the target of a link is replaced, not the link
     number, beside = tempfile.mkstemp(prefix=".mvsc-fast-", dir=path.parent)
     os.close(number)
     try:
@@ -77,7 +78,7 @@ def replaced(name, mode="w"):
 
 
 def _is_replaceable(name):
-    """Whether another file can take the place of a file."""
+    """Whether a file can be replaced by another one."""
     if not os.path.exists(name):
         return True
     there = os.stat(name)

@@ -20,7 +20,7 @@ def run(args):
     check_outputs([args.labels], [args.model, *filter(None, paths)])
     given = [i for i, path in enumerate(paths) if path is not None]
     shared = len(set(paths)) == 1 < len(names)
-    whole = shared and not saved["one_table"]  # a file that holds all views
+    whole = shared and not saved["one_table"]  # a file that contains all views
     data = load_data(
         paths[:1] if shared else [paths[i] for i in given],
         columns=None if whole else [columns[i] for i in given],
@@ -30,7 +30,7 @@ def run(args):
     for note in data.notes:
         tell(note)
     if len(data.views) != len(given):
-        raise ValueError(f"{paths[0]} has {len(data.views)} views, the model has {len(names)}")
+        raise ValueError(f"{paths[0]} has {len(data.views)} views, but the model has {len(names)}")
     found, views = iter(data.views.values()), {}
     n_samples = next(iter(data.views.values())).shape[0]
     for name, path, own, d in zip(names, paths, columns, saved["n_features"], strict=True):
@@ -50,7 +50,7 @@ def run(args):
 
 
 def _file_of_each(files, names, one_table):
-    """The file of each view, None if there is none: by ``view=file``, or in the order of fit."""
+    """The file of each view or None, given as ``view=file`` or in the order of fit."""
     known = {Path(name).stem: name for name in names} | {name: name for name in names}
     pairs = [file.partition("=") for file in files]
     if all(equals and view in known for view, equals, _ in pairs):

@@ -1,4 +1,4 @@
-"""Multi-view data from tables and arrays, as the command line reads them."""
+"""Reading of multi-view data from tables and arrays for the command line."""
 
 import io
 import os
@@ -18,7 +18,7 @@ from ._text import EXCEL, PARQUET, TEXT, excel_rows, parquet_rows, text_rows
 
 KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
 STDIN, STDIN_NAME = "-", "standard input"
-ALL = "*"  # all files, where some can be named
+ALL = "*"  # all files, for an option that selects files
 
 
 class Data(NamedTuple):
@@ -27,14 +27,14 @@ class Data(NamedTuple):
     Attributes
     ----------
     views : dict of str to DataFrame, ndarray, sparse matrix, or array on disk
-        Of shape (n_samples, n_features_i), by name of the file or of the array in it.
+        Views of shape (n_samples, n_features_i), by the name of the file or of the array in it.
     y : ndarray of shape (n_samples,) or None
-        Labels that the file holds.
+        Labels that the file contains.
     ids : ndarray of str of shape (n_samples,) or None
     id_name : str
         The name of the column with the ids.
     notes : list of str
-        Decisions that were made, such as the columns of ids and how rows were matched.
+        Decisions of the reader, such as the columns of ids and the matching of rows.
     columns : list of (list of str or None)
         Names of the columns of each view, if it is a table.
     one_table : bool
@@ -72,7 +72,7 @@ def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None,
     transpose : sequence of str, default=()
         Files whose columns are the samples, or "*" for all.
     lazy : bool, default=False
-        Whether to leave .npy, .h5 and .zarr on disk and read them in blocks.
+        Whether .npy, .h5 and .zarr remain on disk and are read in blocks.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None,
                         ("--columns", str in map(type, columns or ()) and arrays),
                         ("--transpose", turned & set(arrays))):  # fmt: skip
         if wrong:
-            raise ValueError(f"{name} is for tables: {min(wrong)} has no named columns")
+            raise ValueError(f"{name} is for tables, but {min(wrong)} has no named columns")
     if any(kind in WHOLE for kind in kinds.values()):
         return _whole(paths, kinds, join, lazy)
     read = {path: _named(_read, path, kind, lazy) for path, kind in kinds.items()}
@@ -136,7 +136,7 @@ def load_labels(path, ids, n_samples):
     -------
     labels : ndarray of shape (n,)
     rows : ndarray of shape (n,)
-        Samples that have a label.
+        Indices of the samples that have a label.
     """
     table = _named(_read, Path(path), _kind(Path(path)), False)
     if isinstance(table, View):
@@ -160,7 +160,7 @@ def load_labels(path, ids, n_samples):
         if len(named) != 1:
             titles = ", ".join(table.title(k) for k in (named or others)[:8])
             raise ValueError(
-                f"{table.name} needs one column of labels next to the ids, it has "
+                f"{table.name} must have one column of labels besides the ids, but has "
                 f"{titles or 'none'}"
             )
         others = named
@@ -194,18 +194,18 @@ def _kind(path):
 
 
 def _whole(paths, kinds, join, lazy):
-    """The `Data` of a file that holds all views."""
+    """The `Data` of a file that contains all views."""
     path = next(path for path in paths if kinds[path] in WHOLE)
     if len(paths) > 1:
-        raise ValueError(f"{path} holds all views: pass only this file, or one file per view")
+        raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
     if join not in (None, ANY):
-        raise ValueError(f"--join matches files by ids: {path} has none")
+        raise ValueError(f"--join matches files by ids, but {path} has no ids")
     views, y = _named(WHOLE[kinds[path]], path, lazy)
     return Data(views, y, columns=[None] * len(views))
 
 
 def _for_each(columns, paths):
-    """--columns of each view."""
+    """The --columns option for each view."""
     columns = [None] if columns is None else list(columns)
     if len(columns) == 1:
         return columns * len(paths)
@@ -221,7 +221,7 @@ def _transposed(paths, transpose):
     named = {path if path == STDIN else Path(path) for path in transpose}
     if named - set(paths):
         raise ValueError(
-            f"--transpose {shown_name(min(map(str, named - set(paths))))}: it is not one of the "
+            f"--transpose {shown_name(min(map(str, named - set(paths))))}: this is not one of the "
             "files; to transpose all files, write --transpose after them"
         )
     return named
@@ -246,17 +246,17 @@ def _read(path, kind, lazy):
 
 def _array(name, X):
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"an array of {X.dtype} of shape {X.shape}, not a matrix of numbers")
+        raise ValueError(f"an array of {X.dtype} of shape {X.shape} is not a matrix of numbers")
     return View(name, X)
 
 
 def _named(read, path, *args):
-    """Call ``read`` on a file, or what was read of it, and add its name to all errors."""
+    """Call ``read`` on a file or on its table, and add the name of the file to all errors."""
     try:
         return read(*args) if read is Table.turned else read(path, *args)
     except ImportError:
         raise
-    except Exception as error:  # parsers of damaged files raise whatever they like
+    except Exception as error:  # parsers of damaged files may raise any error
         if isinstance(error, OSError) and error.filename is not None:
             raise
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -295,7 +295,7 @@ def _view(table, column, twins, selection):
 
 
 def as_frame(X, columns, ids, id_name):
-    """A data frame of a table's columns if pandas is there, else the matrix."""
+    """A data frame of the columns of a table if pandas is installed, else the matrix."""
     if columns is None:
         return X
     try:

@@ -1,4 +1,4 @@
-"""Models in files, and whether new samples have the units of those of fit."""
+"""Saved models, and a warning if new samples have other units than those in fit."""
 
 import pickle
 from pathlib import Path
@@ -13,20 +13,20 @@ from ..views._row_source import stored_rows
 from ..views._rows import spread
 
 TRUSTED = ("mvsc_fast.", "numpy.", "scipy.", "sklearn.")
-COMPARED = 1000  # samples of a view that its values are described by
+COMPARED = 1000  # maximum number of samples for quantiles of the values of a view
 # Median distance of new values from the medians of fit, in interquartile ranges. On 13 views of
-# digits, measurements and assays: half of the samples at most .51, a single class at most 1, a
-# single sample rarely above 2; other units, logarithms or scaled columns usually more.
+# digits, measurements and assays: at most .51 for half of the samples, at most 1 for a single
+# class, and rarely above 2 for a single sample; usually more for other units, logarithms or scales.
 FARTHEST = 2
 
 
 def save_model(path, content):
-    """Write a dict with a model as a pickle or, by the suffix .skops, in the format of skops."""
+    """Write a dict with a model as a pickle or, if the suffix is .skops, in the skops format."""
     Path(path).write_bytes((_skops(path) or pickle).dumps({"version": __version__, **content}))
 
 
 def load_model(path):
-    """The dict that `save_model` wrote; ValueError if it was another version."""
+    """Read a dict that `save_model` wrote; raise ValueError if the versions differ."""
     data, skops = Path(path).read_bytes(), _skops(path)
     try:
         if skops is None:
@@ -35,9 +35,9 @@ def load_model(path):
             types = skops.get_untrusted_types(data=data)
             content = skops.loads(data, trusted=[one for one in types if one.startswith(TRUSTED)])
         version = content["version"]
-    except Exception as error:  # whatever a damaged file, or one of another version, leads to
+    except Exception as error:  # files that are damaged or of another version raise any error
         raise ValueError(
-            f"{path} is not a model that mvsc-fast cluster --save wrote, or a damaged one, or one "
+            f"{path} is not a model that mvsc-fast cluster --save wrote, or it is damaged or "
             f"of another version ({type(error).__name__}: {error})"
         ) from error
     if version != __version__:
@@ -67,7 +67,7 @@ def values_of(views):
 
 
 def warn_of_units(views, values):
-    """Warn of views whose values are far from those of fit, by the median of all cells."""
+    """Warn of views whose values are far from those in fit, in the median over all cells."""
     for name, X, known in zip(views, _some_rows(views), values, strict=True):
         if X is None or known is None or np.isnan(X).all():
             continue
@@ -77,8 +77,8 @@ def warn_of_units(views, values):
         if distance > FARTHEST:
             warn_user(
                 f"values of {view_title(name)} are typically {distance:.2g} interquartile ranges "
-                "from the medians of the fit, where 0.5 is expected: check that they have the same "
-                "units, logarithm and scaling"
+                "from the medians of the fit, but about 0.5 is expected: check that units, "
+                "logarithms and scaling are the same"
             )
 
 

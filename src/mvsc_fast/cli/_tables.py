@@ -1,4 +1,4 @@
-"""Tables: which cells are names, numbers or text, and where they are in the file."""
+"""Tables: their names, numbers and text, and the positions of cells in the file."""
 
 import re
 from array import array
@@ -14,13 +14,13 @@ LOGICAL = {"true": 1.0, "false": 0.0}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:e[+-]?\d+)?", re.IGNORECASE)
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
-CODE = re.compile(r"0\d+|\d{16,}")  # an id rather than a number
+CODE = re.compile(r"0\d+|\d{16,}")  # looks like an id, not like a number
 ID_NAME = re.compile(
     r"|unnamed: 0|index|idx|row_?names?|u?id|ids|mrn|patient|sample(?:[ _.-]?(?:id|name))?"
     r"|.+[ _.-]id|id[ _.-].+",
     re.IGNORECASE,
 )
-# Columns of numbers in front of the samples of a table with genes as rows.
+# Names of numeric columns that precede the samples in a table with genes as rows.
 ANNOTATION = re.compile(
     r"|(?:.*[ _.-])?id|entrez.*|start|end|strand|length|position", re.IGNORECASE
 )
@@ -28,7 +28,7 @@ ANNOTATION = re.compile(
 
 @dataclass
 class Table:
-    """A table, samples as rows.
+    """A table with samples as rows.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Table:
     names : list of str
         Names of the columns; empty without a header.
     numbers : ndarray of shape (n, d)
-        NaN where a cell is empty or text.
+        Values of the cells; NaN for empty cells and text.
     text : dict of int to list of str
-        Cells of the columns of text.
+        Cells of the columns that contain text.
     strays : dict of int to (int, str)
-        The first cell that is not a number, and its row, of columns of numbers.
+        For numeric columns, the row and the content of the first cell that is not a number.
     rows, columns : list of str
         Their places in the file, such as "line 3" and "column 1".
     notes : list of str
@@ -67,7 +67,7 @@ class Table:
         return f"{self.rows[row]}, {self.title(k)}"
 
     def filled(self):
-        """Rows that are not empty as a whole."""
+        """Indices of the rows that are not entirely empty."""
         rows = ~np.isnan(self.numbers).all(axis=1)
         for cells in self.text.values():
             for row in np.flatnonzero(~rows).tolist():
@@ -75,7 +75,7 @@ class Table:
         return np.flatnonzero(rows)
 
     def turned(self):
-        """The table with its columns as samples; their names are the first column."""
+        """The transposed table, whose first column contains the names of the samples."""
         front = 0
         while front < len(self.names) - 1 and (
             front in self.text or any(self.names) and ANNOTATION.fullmatch(self.names[front])
@@ -102,21 +102,21 @@ class Table:
 
 
 def is_missing(cell):
-    """Whether a cell is empty or has a code for a missing value."""
+    """Whether a cell is empty or contains a code for a missing value."""
     return cell.strip().lower() in MISSING
 
 
 def _value(cell, number=float):
-    """The number in a cell, also of true and false, or None."""
+    """The number in a cell, 1 for true and 0 for false, or None."""
     try:
         value = number(cell)
     except ValueError:
         return LOGICAL.get(cell.strip().lower())
-    return None if "_" in cell else value  # which Python takes
+    return None if "_" in cell else value  # which Python accepts in numbers
 
 
 def table_of(name, rows, notes, *, has_names=None):
-    """The `Table` of an iterator of (place, cells); ``has_names`` is found if it is not known."""
+    """The `Table` for an iterator of (place, cells); by default, ``has_names`` is detected."""
     head = list(islice(rows, HEAD + 1))
     sample = [cells for _, cells in head if any(cell.strip() for cell in cells)]
     if not sample:
@@ -128,7 +128,7 @@ def table_of(name, rows, notes, *, has_names=None):
         below = next(one for one, cells in head if cells is sample[1])
         raise ValueError(
             f"{name}: {place} has {widths[0]} cells, {below} has {widths[1]}: the first row must "
-            "have the names of the columns, without a title above"
+            "contain the names of the columns, without a title above it"
         )
     names = []
     if has_names or has_names is None and _is_header(sample, number, place):
@@ -138,9 +138,9 @@ def table_of(name, rows, notes, *, has_names=None):
         width > 1
         and not (names[width - 1 :] or [""])[0]
         and not any(cells[-1].strip() for cells in sample)
-    )  # every row with a separator
+    )  # every row ends with a separator
     width -= ends
-    if len(names) < width:  # names of rows as R writes them
+    if len(names) < width:  # R writes no name for the column of row names
         names = ["", *names] if names else [""] * width
     names = names[:width]
     known = _text_columns([cells[:width] for cells in sample if len(cells) >= width], number)
@@ -150,7 +150,7 @@ def table_of(name, rows, notes, *, has_names=None):
             cells = cells[:-1]
         if len(cells) != width:
             if not any(cell.strip() for cell in cells):
-                continue  # as spreadsheets write below a table
+                continue  # spreadsheets write empty rows below a table
             raise ValueError(
                 f"{name}: {place} has {len(cells)} cells, the first sample has {width}"
             )
@@ -174,10 +174,10 @@ def table_of(name, rows, notes, *, has_names=None):
     X = np.frombuffer(numbers).reshape(len(places), width)
     integers = (X[:, 0] == np.floor(X[:, 0])) | np.isnan(X[:, 0])
     if 0 in strays and integers.all() and len(set(text[0])) == len(places):
-        del strays[0]  # integers and text that all differ are ids
+        del strays[0]  # distinct integers and text are ids
     elif 0 not in known:
         del text[0]
-    notes = notes + [f"{name}: commas are decimal points"] * comma
+    notes = notes + [f"{name}: commas are read as decimal points"] * comma
     columns = [f"column {k + 1}" for k in range(width)]
     return Table(name, names, X, text, strays, places, columns, notes)
 
@@ -189,13 +189,13 @@ def _has_decimal_comma(cells):
     point = next((cell for cell in cells if DECIMAL_POINT.fullmatch(cell.strip())), None)
     if point is not None:
         raise ValueError(
-            f"{commas[0]!r} has a comma and {point!r} a decimal point: write all numbers alike, "
-            "without marks of thousands"
+            f"{commas[0]!r} has a comma and {point!r} has a decimal point: use one decimal "
+            "separator, and no thousands separators"
         )
     if all(THOUSANDS.fullmatch(cell.strip()) for cell in commas):
         raise ValueError(
-            f"{commas[0]!r} may have a decimal comma or a mark of thousands: write numbers without "
-            "marks of thousands"
+            f"{commas[0]!r} may have a decimal comma or a thousands separator: write numbers "
+            "without thousands separators"
         )
     return True
 
@@ -207,7 +207,7 @@ def _decimal_comma(cell):
 
 
 def _is_header(rows, number, place):
-    """Whether the first row holds the names of the columns."""
+    """Whether the first row contains the names of the columns."""
     first, rest = rows[0], rows[1:]
     numeric = [_value(cell, number) is not None for cell in first]
     text = [k for k, cell in enumerate(first) if not numeric[k] and not is_missing(cell)]
@@ -223,20 +223,20 @@ def _is_header(rows, number, place):
         if len(first) > HEAD and not any(_are_names(row[1:]) for row in rest):
             return True
         raise ValueError(
-            f"{place} may have names or a sample: its numbers all differ. Rename the first column "
-            "to id if these are names, or add a header line if they are a sample"
+            f"{place} may contain names or a sample, because its numbers are distinct. Rename the "
+            "first column to id if it contains names, or add a header line if it is a sample"
         )
     for k in text:
         if all(len(row) <= k or _value(row[k], number) is not None for row in rest):
             raise ValueError(
-                f"{place} has both numbers and text (field {k + 1} is {first[k]!r}): a header is "
-                "all names, samples are all numbers"
+                f"{place} has both numbers and text (field {k + 1} is {first[k]!r}): a header must "
+                "contain only names, a sample only numbers"
             )
     return False
 
 
 def _are_names(cells):
-    """Whether numbers may be names: integers that all differ, or many that ascend."""
+    """Whether numbers may be names: distinct integers, or many ascending numbers."""
     if not cells or None in map(_value, cells) or len(set(cells)) < len(cells):
         return False
     ascend = len(cells) > 5 and bool((np.diff([float(cell) for cell in cells]) > 0).all())
@@ -244,7 +244,7 @@ def _are_names(cells):
 
 
 def _text_columns(rows, number):
-    """Columns of text, by the first rows."""
+    """Indices of the columns that contain text, according to the first rows."""
     found = set()
     for k, column in enumerate(zip(*rows, strict=False)):
         column = [cell for cell in column if not is_missing(cell)]

@@ -1,4 +1,4 @@
-"""Rows of cells, as the files of tables hold them."""
+"""Reading of the rows of tables from text, Excel and Parquet files."""
 
 import csv
 import gzip
@@ -10,15 +10,15 @@ from .._utils.messages import import_extra
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL, PARQUET = (".xlsx", ".xlsm"), (".parquet", ".pq")
 GZIP = b"\x1f\x8b"
-HEAD = 20  # rows that decide what a column holds
+HEAD = 20  # rows that determine whether a column contains text
 FALLBACK_ENCODING = "cp1252"
 
-# A wide table is one field where another separator is tried.
+# A row of a wide table is a single field for a separator that it does not contain.
 csv.field_size_limit(2**31 - 1)
 
 
 def text_rows(content, name):
-    """(place, cells) of the rows of a table as text, and notes."""
+    """The pairs (place, cells) of the rows of a text file, and notes."""
     if content.startswith(GZIP):
         content = gzip.decompress(content)
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -29,7 +29,7 @@ def text_rows(content, name):
         except UnicodeDecodeError as error:
             reason = error.reason
     else:
-        raise ValueError(f"{name}: neither text nor a table ({reason})")
+        raise ValueError(f"{name} is neither text nor a table ({reason})")
 
     def lines():
         return _without_comments(io.TextIOWrapper(io.BytesIO(content), encoding, newline=""))
@@ -39,7 +39,7 @@ def text_rows(content, name):
 
 
 def _without_comments(stream):
-    """Lines, those of comments above the table, and of GEO anywhere, as blank ones."""
+    """Lines, with blank lines for comments above the table and for lines of metadata of GEO."""
     above = True
     for line in stream:
         comment = line.startswith("!") or above and line.startswith("#")
@@ -65,7 +65,7 @@ def _cells(lines, separator):
 
 
 def _separator(lines):
-    """The separator of cells, which is equally frequent in the first rows."""
+    """The separator of cells, which occurs equally often in each of the first rows."""
     for separator in "\t;|,":
         widths = [len(fields) for _, fields in islice(_cells(iter(lines), separator), 3)]
         if widths[:1] > [1] and all(width - widths[0] in (0, 1) for width in widths):
@@ -75,7 +75,7 @@ def _separator(lines):
 
 
 def excel_rows(path, name):
-    """(place, cells) of the rows of an Excel file with one sheet, and notes."""
+    """The pairs (place, cells) of the rows of an Excel file with one sheet, and notes."""
     openpyxl = import_extra("openpyxl", f"{name}: Excel")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
@@ -88,7 +88,8 @@ def excel_rows(path, name):
     sheets = {title: rows for title, rows in sheets.items() if rows}
     if len(sheets) != 1:
         raise ValueError(
-            f"{name}: {len(sheets)} sheets ({', '.join(map(repr, list(sheets)[:8]))}) have cells: "
+            f"{name} has {len(sheets)} sheets that are not empty "
+            f"({', '.join(map(repr, list(sheets)[:8]))}): "
             "save each view as a separate file"
         )
     (rows,) = sheets.values()
@@ -98,11 +99,11 @@ def excel_rows(path, name):
     while len(rows) > 1 and sum(cell != "" for cell in rows[0][1]) == 1 < width - 1:
         del rows[0]
     titled = rows[0][0] != above
-    return iter(rows), [f"{name}: what is above {rows[0][0]} is taken as a title"] * titled
+    return iter(rows), [f"{name}: the rows above {rows[0][0]} are read as a title"] * titled
 
 
 def parquet_rows(path, name):
-    """(place, cells) of the rows of a Parquet file, whose index is the first column, and notes."""
+    """The pairs (place, cells) of the rows of a Parquet file, first its index, and notes."""
     pandas = import_extra("pandas", f"{name}: Parquet", "pyarrow")
     import_extra("pyarrow", f"{name}: Parquet")
     frame = pandas.read_parquet(path)
