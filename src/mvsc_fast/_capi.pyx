@@ -76,7 +76,7 @@ cdef extern from *:
 
 
 cdef bint read_struct(
-    const void *given,          # of the caller: as many bytes as its size field says
+    const void *given,          # of the caller; its size field is the number of bytes
     size_t least_size,
     size_t size,                # of the struct today
     void *today,                # OUT  its fields, and 0 in those that the caller does not know

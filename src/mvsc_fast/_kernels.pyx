@@ -79,7 +79,7 @@ def slice_shrink(T, double t, int n_threads=1):
     """Shrink the singular values of every v x n slice ``T[:, j, :]`` by t, in place.
 
     The proximal map of ``t * sum_j ||T[:, j, :]||_*``, through the v x v Gram matrix, or LAPACK's
-    SVD where t is too small for a Gram matrix to resolve. Returns the number of singular values
+    SVD if t is too small for a Gram matrix to resolve. Returns the number of singular values
     above t in every slice.
     """
     return _prox(MVSC_SLICE_SHRINK, T, t, n_threads, "row slice")
@@ -109,7 +109,7 @@ def halfcomplex_shrink(T, double t, int n_threads=1):
 def symmetric_shrink(T, double t, int n_threads=1):
     """Shrink the eigenvalues of every symmetric slice ``T[i]`` towards zero by t, in place.
 
-    The proximal map of ``t * sum_i ||T[i]||_*`` on symmetric slices; what is mapped is
+    The proximal map of ``t * sum_i ||T[i]||_*`` on symmetric slices; the mapped matrix is
     ``(T[i] + T[i].T) / 2``. Eigenvalues come first, then only the eigenvectors of the smaller part
     of the spectrum. Threads work on separate slices, each with the BLAS threads set outside.
     Returns the number of eigenvalues with absolute value above t in every slice.

@@ -15,12 +15,12 @@ from ._utils.threads import limit_threads
 from .views._rows import spread
 
 LAPACK_LIMIT = 3000
-# Of sparse matrices in float32, LAPACK is faster if they have so few rows, in all or for each
-# eigenvector.
+# LAPACK is faster than Lanczos for sparse float32 matrices with at most this number of rows, in
+# total or for each eigenvector.
 SPARSE_LIMIT = 256
 ROWS_PER_VECTOR = 12
-# Of Lanczos. Smaller values do not change the labels of ConsensusTLRR, whose graphs are float32.
-# Below 1e-6 it may take minutes, or fail, if more clusters are hardly linked than are asked for.
+# Tolerance of Lanczos. Smaller values do not change the labels of ConsensusTLRR, whose graphs are
+# float32. Below 1e-6 it may take minutes, or fail, if more clusters are weakly linked than sought.
 TOLERANCE = {np.float32: 1e-3, np.float64: 1e-6}
 # Smallest and largest tolerance of the search for missed eigenvectors. Which eigenvectors are taken
 # does not matter if their eigenvalues differ by less than the smallest.
@@ -188,7 +188,7 @@ def _component_eigenpairs(N, degree, count):
 
 
 def _components(N):
-    """The number of the connected component of each sample."""
+    """Index of the connected component of each sample."""
     if not scipy.sparse.issparse(N):
         return _dense_components(N)
     if not N.data.all():  # stored zeros are not links
@@ -214,7 +214,7 @@ def _dense_components(N):
 
 
 def _largest_beside(N, values, vectors, count, start, tolerance):
-    """The largest eigenpairs besides given ones, which are deflated to -1.
+    """The largest eigenpairs except given ones, which are deflated to -1.
 
     The matrix N - V (I + diag(values)) V^T has eigenvalue -1 for the given vectors V.
     """
@@ -307,7 +307,7 @@ def assign(
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = embedding[rank]
     model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
-    with limit_threads():  # chunks of 256 rows: threads wait more than they work
+    with limit_threads():  # its chunks have 256 rows, too few for several threads
         if len(rows) > max_rows:
             model.fit(rows[spread(len(rows), max_rows)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)

@@ -70,7 +70,7 @@ def test_bad_tensors(W, message):
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="no array of 32 bits is as large")
 def test_too_many_samples_for_lapack_are_refused_before_allocating():
     A = np.broadcast_to(np.float32(1), (validation.LARGEST_SLICE + 1,) * 2)
-    with pytest.raises(ValueError, match="32767 samples; LAPACK's eigensolvers end at 32766"):
+    with pytest.raises(ValueError, match="32767 samples, but LAPACK's .* at most 32766"):
         check_similarities([A])
 
 

@@ -129,7 +129,7 @@ def test_bad_input_is_named():
             plot_convergence(given)
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])
-    with pytest.raises(ValueError, match=r"scores have shape \(2,\), the values ask for \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"scores have shape \(2,\), expected \(2, 3\)"):
         plot_sensitivity([0.1, 0.2], [1, 2, 3], [4, 5])
-    with pytest.raises(ValueError, match="pictures are saved as"):
+    with pytest.raises(ValueError, match="plots can be saved as"):
         plots.check_picture("p.xyz")

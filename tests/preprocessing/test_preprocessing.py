@@ -74,7 +74,7 @@ def test_new_tables_are_split_by_name(frame):
     other = frame[["col_blue", "size", "col_red"]].assign(more=0)
     for view, same in zip(splitter.transform(other), splitter.transform(frame), strict=True):
         assert view.equals(same)
-    with pytest.raises(ValueError, match="X: no column 'size'"):
+    with pytest.raises(ValueError, match="X: there is no column 'size'"):
         splitter.transform(frame.drop(columns="size"))
 
 
@@ -86,13 +86,13 @@ def test_sparse_tables_stay_sparse():
 @pytest.mark.parametrize(
     "views, message",
     [
-        ([[4]], r"view 0: no column 4, the table has 4"),
+        ([[4]], r"view 0: there is no column 4, the table has 4"),
         ([[0], [1, 1]], "view 1 has column 1 twice"),
         ({"a": []}, "view 'a' has no columns"),
         ({"a": slice(4, None)}, r"view 'a': slice\(4, None, None\) has none of the 4 columns"),
         ([[True]], "view 0: 1 booleans for 4 columns"),
-        ([[1.5]], "view 0: a column is a name or a position, got 1.5"),
-        ([["size"]], "view 0: names of columns need a data frame"),
+        ([[1.5]], "view 0: a column must be given by name or position, got 1.5"),
+        ([["size"]], "view 0: selection by name requires a data frame"),
         ({}, "views must be a dict or a list"),
         ("col_", "views must be a dict or a list"),
     ],
@@ -103,7 +103,7 @@ def test_what_is_wrong_with_columns_is_said(views, message):
 
 
 def test_unknown_names_are_compared_with_those_there(frame):
-    with pytest.raises(ValueError, match="view 'shape': no column 'sise'; the table has 'size'"):
+    with pytest.raises(ValueError, match="view 'shape': there is no column 'sise'; the table has"):
         ViewSplitter({"shape": ["sise"]}).fit(frame)
     with pytest.raises(ValueError, match="view 'tex': no column begins with 'tex_'"):
         ViewSplitter({"tex": "tex_"}).fit(frame)

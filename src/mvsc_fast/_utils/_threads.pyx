@@ -5,8 +5,8 @@ in Python between any two of noting a setting, changing it and restoring it. Her
 call of C, leaving is another, and an object that is dropped without leaving leaves.
 
 The limits in force form a stack. Each notes the settings that it displaced, and restores them when
-it leaves, except where somebody else has changed a setting since. Concurrent calls leave in any
-order: a limit that is not on top hands what it displaced to the one above it.
+it leaves, unless another caller has changed a setting since. Concurrent calls leave in any
+order: a limit that is not on top passes the displaced setting to the one above it.
 """
 
 cimport cython
@@ -20,10 +20,10 @@ cdef struct Library:
     Getter get
     Setter set
     bint is_blas        # or OpenMP
-    bint per_thread     # every thread has a setting of its own
+    bint per_thread     # every thread has a separate setting
 
 cdef struct Change:
-    int former          # 0 where the limit changed nothing
+    int former          # 0 if the limit changed nothing
     int now
 
 cdef struct Request:
@@ -82,7 +82,7 @@ cdef void leave(Request *request) noexcept:
 
 
 cdef void restore(Request *request) noexcept:
-    """Take a request out of the stack, and with it what it changed."""
+    """Remove a request from the stack; restore its settings, or pass them to the one above."""
     cdef Request *above
     cdef Library *library
     cdef Change *change
@@ -126,7 +126,7 @@ cdef void remove(Request *request) noexcept:
 
 
 cdef class Limit:
-    """Context in which libraries have at most so many threads; it gives ``n_threads``.
+    """Context that limits the threads of libraries; returns ``n_threads``.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def fits_elsewhere():
 
 
 def leave_for_other_threads():
-    """In a forked child, where no other thread is left: lift their limits."""
+    """In a forked child, which has no other threads: remove their limits."""
     cdef unsigned long me = PyThread_get_thread_ident()
     cdef Request *request
     cdef Request *below

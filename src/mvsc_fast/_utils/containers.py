@@ -25,13 +25,13 @@ def safe_csr(X, what):
     """A sparse matrix of any format as a csr_array, whose entries keep their order.
 
     Compiled code follows the indices of sparse matrices unchecked: an index out of range is a
-    crash. X is not changed; arrays are shared with it where they need not be.
+    crash. X is not changed; unchanged arrays are shared with it.
 
     Parameters
     ----------
     X : sparse matrix or sparse array of shape (m, n)
     what : str
-        What the message calls X.
+        Name of X in the message.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def safe_csr(X, what):
 
 
 def checked_compressed(X, what):
-    """A matrix of compressed rows, columns or blocks in the format that it has."""
+    """A matrix of compressed rows, columns or blocks, in its own format."""
     return _checked(_compressed, X, what)
 
 
@@ -118,7 +118,7 @@ def _data(values, ndim):
 
 
 def _indices(values, end, name, count=None):
-    """An array of ``count`` integers from 0 up to ``end``, excluded."""
+    """An array of ``count`` integers from 0 to ``end - 1``."""
     values = np.asarray(values)
     if values.ndim != 1 or (values.dtype.kind not in "iu" and len(values)):
         raise ValueError(f"{name} must be a list of integers")

@@ -1,4 +1,4 @@
-"""Docstrings put together from parts, so that what several have in common is written once."""
+"""Docstrings that are assembled from parts, so that shared entries are written once."""
 
 import inspect
 import re
@@ -11,7 +11,7 @@ SECTIONS = (
 
 
 def sections(doc):
-    """Bodies of the sections of a numpydoc docstring by title; "" is what stands before them."""
+    """Bodies of the sections of a numpydoc docstring by title; "" is the text before them."""
     first, *rest = re.split(r"^(\w+)\n-{3,}\n", inspect.cleandoc(doc), flags=re.MULTILINE)
     bodies = {title: body.strip("\n") for title, body in zip(rest[::2], rest[1::2], strict=True)}
     return {"": first.strip(), **bodies}
@@ -29,17 +29,17 @@ def entries(body):
 
 
 def completed(doc, sources, signature, inherited):
-    """A docstring with what it lacks, taken from the first of ``sources`` that has it.
+    """Complete a docstring with the sections and entries that it lacks, from ``sources``.
 
     Parameters
     ----------
     doc : str
-        The docstring as it is written.
+        The docstring in the source code.
     sources : list of str
     signature : Signature
-        Every parameter in it gets an entry, in its order and with its default.
+        Parameters get entries in its order and with its defaults.
     inherited : tuple of str
-        Titles of the further sections that are taken over; "Attributes" entry by entry.
+        Titles of the other sections to inherit; "Attributes" are merged entry by entry.
     """
     own, *others = [sections(text) for text in (doc, *sources)]
     known = [entries(part.get("Parameters", "")) for part in (own, *others)]
@@ -65,7 +65,7 @@ def completed(doc, sources, signature, inherited):
 
 
 def _with_default(entry, default):
-    """The entry of one parameter with the default of this very signature."""
+    """The entry of one parameter with the default in this signature."""
     head, *rest = entry.split("\n")
     if default is inspect.Parameter.empty or ", " in head.split(" : ")[0]:
         return entry

@@ -4,11 +4,11 @@ import sys
 import warnings
 from importlib import import_module
 
-INNER = (__name__.partition(".")[0], "sklearn")  # whose lines no warning is about
+INNER = (__name__.partition(".")[0], "sklearn")  # packages whose lines are skipped
 
 
 def warn_user(message, category=UserWarning):
-    """Warn at the user's line that led here, also through a pipeline, however deep that is."""
+    """Warn at the line of the user's code that called the package, directly or in a pipeline."""
     frame, depth = sys._getframe(1), 2
     while frame.f_back is not None and _package(frame) in INNER:
         frame, depth = frame.f_back, depth + 1
@@ -20,7 +20,7 @@ def _package(frame):
 
 
 def import_extra(package, what, *others):
-    """A package that is not always installed; ImportError says what needs it and how to get it."""
+    """Import an optional package, or raise ImportError with its purpose and how to install it."""
     try:
         return import_module(package)
     except ImportError as error:

@@ -80,7 +80,7 @@ class Progress:
     def iteration(self, state):
         """Report one iteration of a solver; return whether to stop."""
         now = time.perf_counter()
-        # Only solvers measure how far they are.
+        # Only solvers measure their progress.
         residual = f"residual {state.residual:.2g}" if state.residual == state.residual else ""
         if self._bar is not None:
             self._bar.set_postfix_str(residual, refresh=False)
@@ -110,7 +110,7 @@ class Progress:
         self.close()
 
     def close(self):
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

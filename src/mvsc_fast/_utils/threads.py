@@ -31,7 +31,7 @@ from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_thread
 from .validation import check_integer
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
-MOST_PER_CPU = 4  # every thread has a workspace of its own, and more only wait for each other
+MOST_PER_CPU = 4  # every thread needs a workspace, and more threads only wait for each other
 
 # The functions that read and set the threads of a library.
 FUNCTIONS = {
@@ -41,7 +41,7 @@ FUNCTIONS = {
     "flexiblas": ("flexiblas_get_num_threads", "flexiblas_set_num_threads"),
     "openmp": ("omp_get_max_threads", "omp_set_num_threads"),
 }
-PER_THREAD = ("mkl", "openmp")  # every thread has a setting; Visual C++'s OpenMP has one for all
+PER_THREAD = ("mkl", "openmp")  # one setting for each thread; a single one in Visual C++'s OpenMP
 AFFIXES = [(prefix, suffix) for prefix in ("", "scipy_") for suffix in ("", "64_", "_64")]
 
 # Quota and period of the CPU time of a container: of cgroups, version 2 and 1.
@@ -51,7 +51,7 @@ QUOTAS = [
 ]
 
 _in_forked_child = False
-_n_modules = 0  # imported when libraries were last looked for
+_n_modules = 0  # number of modules at the last search for libraries
 
 
 def _after_fork():
@@ -74,7 +74,7 @@ def _find_libraries():
         is_blas = library.user_api == "blas"
         kind = library.internal_api
         if kind == "openblas" and library.threading_layer == "openmp":
-            kind = "openmp"  # whose setting it follows
+            kind = "openmp"  # OpenBLAS then has the setting of OpenMP
         addresses = _addresses(library, *FUNCTIONS.get(kind, ()))
         if addresses:
             per_thread = kind in PER_THREAD and library.prefix != "vcomp"
@@ -149,7 +149,7 @@ def _quota():
     for files in QUOTAS:
         with contextlib.suppress(OSError, ValueError):
             words = " ".join(Path(file).read_text() for file in files).split()
-            quota, period = map(int, words)  # "max" and -1 are none
+            quota, period = map(int, words)  # "max" and -1 mean no quota
             if quota > 0 and period > 0:
                 return math.ceil(quota / period)
     return math.inf

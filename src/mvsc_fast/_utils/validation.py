@@ -1,4 +1,4 @@
-"""Checks of single parameters and of similarity tensors, with messages that say what to do."""
+"""Checks of parameters and similarity tensors; their messages suggest a remedy."""
 
 from numbers import Integral, Real
 
@@ -17,7 +17,7 @@ def check_integer(value, name, minimum):
 
 
 def check_number(value, name, low=None, high=None, *, open_interval=False):
-    """The finite number ``value`` between ``low`` and ``high``, ends included unless open."""
+    """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
     ends = "neither" if open_interval else "both"
     check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
     if not np.isfinite(value):
@@ -35,7 +35,7 @@ def check_clusters(n_clusters, n_samples):
 
 
 def check_numbers(values, name, count, low=None):
-    """A list of ``count`` finite numbers, at least ``low``, from as many or from one for all."""
+    """A list of ``count`` finite numbers of at least ``low``; a single number is repeated."""
     values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
     if len(values) not in (1, count):
         raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
@@ -49,7 +49,7 @@ def check_sample_weight(value, name):
     weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
     if not weight.min() > 0:
         p = int(weight.argmin())
-        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: leave such samples out of W")
+        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W")
     if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
         raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
     return weight
@@ -70,13 +70,13 @@ def are_finite(values):
 
 
 def check_finite(X, what, columns=None):
-    """Raise ValueError with the number and the first place of NaN and infinite entries of X.
+    """Raise ValueError with the number and the first position of NaN and infinite entries of X.
 
     Parameters
     ----------
     X : ndarray or sparse matrix
     what : str
-        What the message calls X.
+        Name of X in the message.
     columns : list, optional
         Names of the columns.
     """
@@ -113,8 +113,8 @@ def check_slice_size(n, what):
     """Raise ValueError if slices of n samples are too large for LAPACK."""
     if n > LARGEST_SLICE:
         raise ValueError(
-            f"{what} has {n} samples; LAPACK's eigensolvers end at {LARGEST_SLICE}. "
-            "Cluster a sample of the data, or split it into its connected components first"
+            f"{what} has {n} samples, but LAPACK's eigensolvers support at most {LARGEST_SLICE}. "
+            "Cluster a subsample, or split the data into connected components first"
         )
 
 
@@ -123,17 +123,18 @@ def check_memory(needed, what):
     check_available_memory(
         needed,
         what,
-        "float32 input halves it, a sparser W splits into smaller blocks, or cluster a sample of "
-        "the data",
+        "pass float32 input, which needs half of it, or a sparser W, which splits into smaller "
+        "blocks, or cluster a subsample",
     )
 
 
 def check_available_memory(needed, what, way_out):
-    """As `check_memory`, with what the message suggests instead."""
+    """Raise MemoryError as `check_memory` does, with another suggestion, ``way_out``."""
     available = available_memory()
     if needed > available:
         raise MemoryError(
-            f"{what} needs about {in_bytes(needed)}, {in_bytes(available)} are available: {way_out}"
+            f"{what} needs about {in_bytes(needed)}, but only {in_bytes(available)} is available: "
+            f"{way_out}"
         )
 
 
@@ -208,7 +209,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
     nonnegative : bool, default=False
         Refuse negative entries.
     name : str
-        What the messages call W.
+        Name of W in messages.
 
     Raises
     ------
@@ -272,7 +273,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
 
 
 def _symmetric(tensor, borrowed, name):
-    """The tensor with its slices averaged with their transposes, where they differ."""
+    """The tensor, whose slices are averaged with their transposes if they differ."""
     worst, where = 0.0, None
     asymmetric = []
     for i, A in enumerate(tensor):

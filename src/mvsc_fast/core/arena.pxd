@@ -43,5 +43,5 @@ cdef inline void *take(Arena *arena, double count, size_t itemsize) noexcept nog
 
 
 cdef inline size_t workspace_bytes(const Arena *arena) noexcept nogil:
-    """Bytes to ask for: the parts, and what a workspace of any address loses by aligning it."""
+    """Bytes to request: the parts, and the loss by alignment of a workspace at any address."""
     return arena.used + ALIGNMENT

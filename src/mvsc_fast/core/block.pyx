@@ -236,7 +236,7 @@ cdef void frontal_step(Block *block, const floating *L, const dual_floating *P_m
 
 cdef double slope(Block *block, const floating *L, const dual_floating *P_momentum,
                   const dual_floating *P) noexcept nogil:
-    """``<L, P - P_momentum>``, what the gradient promises of a step."""
+    """``<L, P - P_momentum>``, the increase that the gradient predicts for a step."""
     cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, r, i, j, e, at
     cdef double inner
     for r in prange(v * n, num_threads=block.n_threads, schedule="static"):

@@ -24,7 +24,7 @@ slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes
 ``|M_:jk| / sqrt(m_j m_k)``.
 
 P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
-certificate; rounding is charged to the gap, and where it makes up much of it P becomes double.
+certificate; rounding is charged to the gap, and if it makes up much of it, P becomes double.
 """
 
 from cython cimport floating
@@ -68,9 +68,9 @@ cdef enum:
     TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
 cdef double GROWTH = 1.5        # first growth of the step; its excess halves with every retreat
-cdef double INNER_TOL = 0.1     # of the first of them: Q stands still where a step is shorter
+cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
-cdef double STEP_MAX = 1e6      # times lam: where all steps succeed, growth ends before overflow
+cdef double STEP_MAX = 1e6      # times lam: limits the growth if all steps succeed
 
 
 # ------------------------------------------------------------------ memory
@@ -125,7 +125,7 @@ cdef double eigen_rounding(Py_ssize_t n, bint single) noexcept nogil:
 
 
 cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
-    """``gap / (lam ||L||_F^2)``, what tol is compared with."""
+    """``gap / (lam ||L||_F^2)``, which is compared with tol."""
     cdef double scale = block.lam * outcome.norm_squared
     if outcome.gap <= 0:
         return 0.0
@@ -133,7 +133,7 @@ cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
 
 
 cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nogil:
-    """What the rounding of a clipped matrix is relative to.
+    """The scale of the rounding errors of a clipped matrix.
 
     Where most eigenvalues lie outside, the result is built from its own eigenpairs; else the
     kernel subtracts the excess from the matrix, and the matrix's own size counts.
@@ -221,7 +221,7 @@ cdef bint certify(Block *block, const floating *L, const floating *Q, dual_float
 
 cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t index,
                            Watch *watch) noexcept nogil:
-    """Tell the caller how far the block is."""
+    """Report the progress of the block to the caller."""
     cdef mvsc_tlrr_state state
     memset(&state, 0, sizeof(mvsc_tlrr_state))
     state.block, state.iteration = index, outcome.n_iter
@@ -241,7 +241,7 @@ cdef bint try_step(
 ) noexcept nogil:
     """One projected gradient step of P from its momentum, into block.dense; False: LAPACK failed.
 
-    ``P+ = clip(P_momentum + step L)`` is accepted where the dual value, Q maximised out, reaches
+    ``P+ = clip(P_momentum + step L)`` is accepted if the dual value, Q maximised out, reaches
     the model ``d + <L, P+ - P_momentum> - ||P+ - P_momentum||^2 / (2 step)``. Else the step halves,
     down to the 2 lam that always succeed.
     """
@@ -292,7 +292,7 @@ cdef void accept_step(dual_floating *precision, Block *block, void *Q_next,
 
 cdef int check_gap(const floating *L, dual_floating *precision, Block *block, double tol,
                    Outcome *outcome) noexcept nogil:
-    """Certify the current point; TO_DOUBLE where rounding makes up much of the gap, or a status."""
+    """Certify the current point; TO_DOUBLE if rounding makes up much of the gap, or a status."""
     cdef double relative
     if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense, outcome):
         return MVSC_NO_CONVERGENCE
@@ -317,7 +317,7 @@ cdef int maximise_dual(
     Outcome *outcome,
     Watch *watch,
 ) noexcept nogil:
-    """Iterate until the block is solved, given up, or wants double precision; a status."""
+    """Iterate until the block is solved, fails, or needs double precision; a status."""
     cdef floating *L = <floating *> block.L
     cdef void *Q_next
     cdef double restart

@@ -1,4 +1,4 @@
-"""Similarities that are products of factors, where only the longest tubes are wanted.
+"""Similarities that are products of factors, of which only the longest tubes are needed.
 
 The entries of slice i are ``A_jk = max(0, <u_j, u_k> (h_j + h_k))`` for rows u of length d and
 numbers h: none of them is stored before it is known to be wanted. Rows are independent of each
@@ -159,7 +159,7 @@ cdef void offer_tile(
 
 
 cdef void list_nearest(Nearest *lists, Py_ssize_t j, int32_t *indices) noexcept nogil:
-    """The indices of row j's list, largest first, and -1 where there are fewer."""
+    """The indices of row j's list, largest first, and -1 if there are fewer."""
     cdef uint64_t *keys = lists.keys + j * lists.capacity
     cdef Py_ssize_t filled = lists.filled[j], a
     if filled > lists.count:
@@ -183,7 +183,7 @@ cdef int nearest_rows(
 ) noexcept nogil:
     """For every row the rows of largest inner product with it, of positive ones only.
 
-    Largest first, equal ones by index, -1 where there are fewer. Each pair of row blocks is
+    Largest first, equal ones by index, -1 if there are fewer. Each pair of row blocks is
     multiplied once, and both blocks have a look at it. While the arena counts, nothing is done.
     """
     cdef Py_ssize_t blocks = (n + TILE - 1) // TILE, j, p, q
@@ -337,7 +337,7 @@ cdef void longest_tubes(
     int n_threads,
     Py_ssize_t widest,
     float *work,                # n_threads x 2 widest
-    int32_t *kept,              # OUT  n x count: columns, -1 where there are fewer
+    int32_t *kept,              # OUT  n x count: columns, -1 if there are fewer
     float *entries,             # OUT  v x n x count
     float *lengths,             # OUT  n x count
 ) noexcept nogil:

@@ -216,7 +216,7 @@ cdef int unfolding_map(
     if number is float or number is floatcomplex:
         limit = GRAM_LIMIT_SINGLE
     rank[0] = 0
-    if not norm_bound(x, v, m, n, memory.sums) <= t:   # also where it is not a number
+    if not norm_bound(x, v, m, n, memory.sums) <= t:   # also if it is not a number
         info = gram_spectrum(x, v, m, n, &memory)
         if info != 0:
             return info

@@ -1,7 +1,7 @@
 """Reduction of Hermitian matrices to tridiagonal form, half of whose work is products A x.
 
 As LAPACK's zhetrd, in panels of columns and with its results, but with a product that is
-vectorised: that of OpenBLAS reaches 12 GB/s even where all is in cache, this one 17 at n = 1000.
+vectorised: that of OpenBLAS reaches 12 GB/s even if all data are in cache, this one 17 at n = 1000.
 Shrinking complex slices takes four fifths of the time.
 """
 
@@ -53,7 +53,7 @@ cdef void reduce_panel(
     doublecomplex *a,       # INOUT m x m; the first PANEL columns become reflectors, V below
     double *e,              # OUT   PANEL
     doublecomplex *tau,     # OUT   PANEL
-    doublecomplex *w,       # OUT   m x PANEL: what is left becomes A - V W^H - W V^H
+    doublecomplex *w,       # OUT   m x PANEL: the rest becomes A - V W^H - W V^H
 ) noexcept nogil:
     """Reflectors of the first PANEL columns, which are brought up to date one by one."""
     cdef blas_int i, k, rest, one = 1
@@ -94,7 +94,7 @@ cdef blas_int reduce_hermitian(
     blas_int n,
     doublecomplex *a,       # INOUT n x n, lower triangle (column-major) in, reflectors out
     double *d,              # OUT   n, diagonal of the tridiagonal form
-    double *e,              # OUT   n - 1, beside it
+    double *e,              # OUT   n - 1, off-diagonal
     doublecomplex *tau,     # OUT   n - 1
     doublecomplex *work,    # hetrd_lwork(n), and that of PANEL columns
 ) noexcept nogil:

@@ -145,7 +145,7 @@ cdef void lay_out_ialm(
     int n_threads,
     IalmMemory *memory,         # OUT
 ) noexcept nogil:
-    """Four tensors beside W and L, and scratch memory."""
+    """Four tensors in addition to W and L, and scratch memory."""
     cdef double size = <double> v * n * n
     cdef int slices = frontal_threads(v, n_threads)
     memory.E = take(arena, size, itemsize)
@@ -168,7 +168,7 @@ cdef void lay_out_ialm(
 
 cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int slices,
                         IalmMemory *memory) noexcept nogil:
-    """Shrink the eigenvalues of every frontal slice, by a few eigenpairs where that is certain."""
+    """Shrink the eigenvalues of every frontal slice, by a few eigenpairs if that is certified."""
     cdef Py_ssize_t i, size = slot_size(n), liwork = symmetric_liwork(n)
     cdef int found
     for i in prange(v, num_threads=slices, schedule="static", chunksize=1):
@@ -188,7 +188,7 @@ cdef void frontal_block(floating *X, Py_ssize_t v, Py_ssize_t n, double t, int s
 
 
 cdef struct Norms:
-    # Of W: what says how long all blocks stay zero.
+    # Norms of W, which determine how long all blocks stay zero.
     double spectral             # largest spectral norm of a frontal slice
     double row                  # largest spectral norm of a row slice
     double tube                 # length of the longest tube
@@ -291,7 +291,7 @@ cdef double fast_forward(
 
 
 cdef double argument(double e, double y, double mu) noexcept nogil:
-    """A_k where L is zero, E = e W and Y_k = y W, as a multiple of W."""
+    """A_k if L is zero, E = e W and Y_k = y W, as a multiple of W."""
     return (1.0 - e + y / mu) / 2.0
 
 
@@ -305,7 +305,7 @@ cdef int ialm_solve(
     Watch *watch,
     mvsc_tlrr_result *result,   # INOUT zeros in
 ) noexcept nogil:
-    """Iterate to the tolerance, max_iter or the callback's wish to stop; a status."""
+    """Iterate to the tolerance, max_iter or a stop by the callback; a status."""
     cdef IalmMemory memory
     cdef Norms norms
     cdef int n_threads = options.n_threads, slices = frontal_threads(v, n_threads), status

@@ -1,6 +1,6 @@
 # LAPACK and BLAS of SciPy as fused-type functions. Matrices are column-major; every function that
-# can fail returns LAPACK's info. Beside it stands what it needs as workspace: `_lwork` numbers of
-# its type, `_liwork` integers.
+# can fail returns LAPACK's info. Next to it is the size of its workspace: `_lwork` numbers of its
+# type, `_liwork` integers.
 from cython cimport floating
 from scipy.linalg cimport cython_blas as blas
 from scipy.linalg cimport cython_lapack as lapack
@@ -56,7 +56,7 @@ cdef inline Py_ssize_t steqr_lwork(Py_ssize_t n) noexcept nogil:
 
 cdef inline blas_int steqr(blas_int n, floating *d, floating *e, floating *z,
                            floating *work) noexcept nogil:
-    """As stedc by QR iterations: slower, and the one that converges where stedc does not."""
+    """As stedc by QR iterations: slower, but it converges if stedc does not."""
     cdef blas_int info = 0
     cdef char compz = b'I'
     if floating is double:
@@ -125,7 +125,7 @@ cdef inline blas_int orgqr(blas_int m, blas_int n, floating *a, floating *tau,
 
 
 cdef inline blas_int potrf(blas_int n, floating *a) noexcept nogil:
-    """Cholesky factor in the lower triangle; positive where a is not positive definite."""
+    """Cholesky factor in the lower triangle; positive info if a is not positive definite."""
     cdef blas_int info = 0
     cdef char uplo = b'L'
     if floating is double:

@@ -1,4 +1,4 @@
-"""Eigenvalue shrinkage of large slices of small rank, certified to have missed nothing.
+"""Eigenvalue shrinkage of large slices of small rank, with a certificate that none is missed.
 
 A block Krylov step on the last eigenvectors and some random ones finds the pairs (U, theta) above
 the threshold t. They count only with the certificate that ``t I - B`` and ``t I + B`` have
@@ -15,7 +15,7 @@ from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
 from .lapack cimport blas_int
 
 cdef enum:
-    # Up to n / 40 eigenvalues this takes less than half of a tridiagonal reduction where it
+    # Up to n / 40 eigenvalues this takes less than half of a tridiagonal reduction if it
     # succeeds. Ranks stay that low for a sixth of the published path: it saves 3 % at n = 640.
     RANK_FRACTION = 40
     OVERSAMPLING = 12       # Ritz vectors below the threshold that are kept for the next call
@@ -76,7 +76,7 @@ cdef void lay_out_partial(Arena *arena, Py_ssize_t n, size_t itemsize,
 
 
 cdef Py_ssize_t partial_lwork(Py_ssize_t n) noexcept nogil:
-    """Numbers that partial_shrink needs, of either type, none where slices are too small for it.
+    """Numbers that partial_shrink needs, of either type, none if slices are too small for it.
 
     Floats lose more to alignment and to what is always in doubles.
     """
@@ -100,7 +100,7 @@ cdef void start_subspace(
     Py_ssize_t n,
     Py_ssize_t index,       # of the slice
 ) noexcept nogil:
-    """A subspace of random vectors, which depend on the index alone; none where n is too small."""
+    """A subspace of random vectors, which depend on the index alone; none if n is too small."""
     cdef unsigned long long state = <unsigned long long> (2 * index + 1)
     cdef Py_ssize_t k
     subspace.basis, subspace.rank = basis, 0

@@ -1,4 +1,4 @@
-# What differs between platforms: OpenMP where the compiler has it, one thread where it has not; and
+# Differences between platforms: OpenMP if the compiler has it, otherwise one thread; and
 # a clock that never goes back.
 cdef extern from *:
     """

@@ -41,7 +41,7 @@ cdef enum:
 
 # Differences of products are too coarse for squared distances below this part of squared lengths.
 cdef float NEAR = 1e-3
-# Rows of less length have no direction: what is left of rows that equal the mean.
+# Shorter rows have no direction: they are rounding errors of rows that equal the mean.
 cdef float SHORT = 1.2e-6
 
 
@@ -182,9 +182,9 @@ cdef void multiply_landmarks(const mvsc_predictor *p, Py_ssize_t i, const float 
 # ------------------------------------------------------------------ missing rows
 
 cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) noexcept nogil:
-    """Predict missing rows from the views that are there; false where there is none.
+    """Predict missing rows from the other views; false if there is none.
 
-    With a the centred rows of all views side by side, 0 where missing, scaled to unit length::
+    With a the centred rows of all views, concatenated, 0 if missing, scaled to unit length::
 
         z = unit((sum_i a_i landmarks_i^T) fill + mean)
     """

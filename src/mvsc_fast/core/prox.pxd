@@ -3,7 +3,7 @@ from .arena cimport Arena
 
 
 cdef enum:
-    HALFCOMPLEX_SHRINK = 0      # beside the codes of mvsc_map
+    HALFCOMPLEX_SHRINK = 0      # in addition to the codes of mvsc_map
 
 
 cdef bint is_symmetric(int kind) noexcept nogil

@@ -137,7 +137,7 @@ cdef int row_operator(
 ) noexcept nogil:
     """U diag(f(s)) U^T for the singular vectors U and values s of a slice; returns LAPACK's info.
 
-    Singular values come from the Gram matrix where it resolves those near t, else from LAPACK.
+    Singular values come from the Gram matrix if it resolves those near t, else from LAPACK.
     """
     cdef Arena arena = arena_at(work)
     cdef RowMemory row

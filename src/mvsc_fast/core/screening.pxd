@@ -11,7 +11,7 @@ cdef struct Source:
     Py_ssize_t stride           # numbers from one view to the next
     const Py_ssize_t *indptr    # NULL: dense
     const Py_ssize_t *indices
-    double scale                # what the values are multiplied by: a power of two
+    double scale                # factor of the values: a power of two
     double tau                  # longer tubes join their two samples
     double bound                # shorter tubes are zero; negative: none can be said to be
 

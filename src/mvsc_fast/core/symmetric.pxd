@@ -48,7 +48,7 @@ cdef struct Recipe:
 cdef struct Tridiagonal:
     # A tridiagonal matrix, and memory to solve it. Numbers are of one type.
     void *d                 # n, the diagonal
-    void *e                 # n - 1, beside it
+    void *e                 # n - 1, the off-diagonal
     void *d_copy            # n
     void *e_copy            # n
     void *values            # n, of one call of stemr

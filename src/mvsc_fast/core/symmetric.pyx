@@ -69,7 +69,7 @@ cdef int some_vectors(Py_ssize_t first, Py_ssize_t last, Py_ssize_t n, floating 
 
 
 cdef int all_vectors(Py_ssize_t n, floating *z, Tridiagonal *memory) noexcept nogil:
-    """All eigenvectors into z by divide and conquer, or by QR iterations where that fails."""
+    """All eigenvectors into z by divide and conquer, or by QR iterations if that fails."""
     cdef floating *d = <floating *> memory.d
     cdef floating *e = <floating *> memory.e
     cdef floating *scratch = <floating *> memory.scratch
@@ -108,7 +108,7 @@ cdef int tridiagonal_vectors(
 
 cdef double recipe_coefficient(double s, double t, Spectral kind,
                                const Recipe *recipe) noexcept nogil:
-    """What a chosen eigenpair adds to ``keep * s + shift`` to give the mapped eigenvalue."""
+    """The difference between the mapped eigenvalue and ``keep * s + shift``."""
     cdef double mapped
     if kind == SHRINK:
         mapped = s - t if s > t else (s + t if s < -t else 0.0)

@@ -158,7 +158,7 @@ cdef int tlrr_solve(
     size_t bytes,
     mvsc_tlrr_result *result,   # OUT  all but the size field
 ) noexcept nogil:
-    """Solve TLRR in ``bytes`` bytes of workspace, as many as tlrr_workspace says; a status."""
+    """Solve TLRR in ``bytes`` bytes of workspace, as computed by tlrr_workspace; a status."""
     cdef Watch watch
     cdef Arena arena = arena_at(workspace), counted = counting_arena()
     cdef mvsc_tlrr_blocks found

@@ -1,4 +1,4 @@
-# What both TLRR solvers share: reports to the user's callback, failures.
+# Common parts of both TLRR solvers: reports to the user's callback, failures.
 from .api cimport mvsc_tlrr_options, mvsc_tlrr_state
 from .platform cimport omp_lock_t, omp_set_lock, omp_unset_lock, seconds
 
@@ -11,7 +11,7 @@ cdef struct Watch:
 
 
 cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
-    """Tell the callback of an iteration, and all blocks of its wish to stop."""
+    """Report an iteration to the callback, and a stop to all blocks."""
     cdef int wish
     if watch.options.progress == NULL:
         return

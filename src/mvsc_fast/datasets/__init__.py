@@ -93,7 +93,7 @@ def make_multiview_subspaces(
         raise ValueError(f"n_clusters={n_clusters} is more than n_samples={n_samples}")
     if quality.shape != (len(n_features),) or np.any((quality < 0) | (quality > 1)):
         raise ValueError(
-            f"quality must hold one number in [0, 1] for each of the {len(n_features)} views, "
+            f"quality must contain one number in [0, 1] for each of the {len(n_features)} views, "
             f"got {quality.tolist()}"
         )
     rng = check_random_state(random_state)
@@ -123,12 +123,12 @@ def make_cohort(
     missing=0.1,
     random_state=None,
 ):
-    """Generate the tables of a simulated study: patients in three assays, with ids and gaps.
+    """Generate the tables of a simulated study with patients in three assays, ids and gaps.
 
     The subtypes differ in a few columns of each assay, their markers. All other columns differ by
-    noise, and by a factor that all patients share to a different extent, as age or the purity of a
-    tissue. Scales are those of real assays: methylation has beta values between 0 and 1; miRNA and
-    RNA have counts, whose columns differ by orders of magnitude and whose rows differ by depth.
+    noise, and by a factor that affects all patients to different extents, such as age or the purity
+    of a tissue. Scales are those of real assays: methylation has beta values between 0 and 1; miRNA
+    and RNA have counts, whose columns differ by orders of magnitude and whose rows differ by depth.
 
     Parameters
     ----------
@@ -152,11 +152,11 @@ def make_cohort(
         With the attributes
 
         * ``views``: dict of pandas.DataFrame, "methylation", "mirna" and "rna", each with the
-          patients that have this assay, in its own order. `views.align` joins them.
+          patients that have this assay, in different orders. `views.align` joins them.
         * ``target``: pandas.Series of int, the subtype of each patient.
         * ``markers``: pandas.DataFrame with the columns "assay", "column" and "cluster".
         * ``clinical``: pandas.DataFrame with "time" in months and "event" (whether the patient
-          died); subtypes with larger numbers live shorter.
+          died); subtypes with larger numbers have shorter survival.
 
     Raises
     ------

@@ -17,9 +17,9 @@ from ._paragraph import methods_paragraph, suggestion
 from ._table import Table
 from ._text import counted, explained_text
 
-# Share of the samples that are called least certain. On sixteen sets it holds .46 of the samples
-# that are in the cluster of another class, and .31 of it are such; margins below .1 are those of
-# .03 of the samples, with .18 of the misplaced ones: bench/margins.py.
+# Share of the samples that are reported as least certain. On sixteen sets it contains .46 of the
+# samples in the cluster of another class, and .31 of the reported samples are such; .03 of all
+# samples have margins below .1, with .18 of the misplaced ones: bench/margins.py.
 LEAST_CERTAIN = 0.1
 
 
@@ -79,7 +79,7 @@ class Explanation:
     counts : ClusterCounts or None
         The suggestion of the number of clusters.
     run : dict of str
-        What was done before the fit, by title: ``run_`` of the model.
+        The processing before the fit, by title: ``run_`` of the model.
     choices : list of str
         Sentences that describe how the labels were chosen.
     unknown : list of str
@@ -157,7 +157,7 @@ def explain(model, views=None, *, ids=None, counts=None):
         A fitted clusterer with ``labels_``, or a pipeline that ends in one. `ConsensusTLRR` and
         `TLRR` give the most details.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        The views that the model, or the pipeline, was fitted on; samples may lack views. Without
+        The views on which the model, or the pipeline, was fitted; samples may lack views. Without
         them, predictability and margins are computed from neighbours alone, and the reasons for
         excluding views are not available. Ignored if the model was fitted on precomputed
         similarities, or if they are not in memory.
@@ -315,7 +315,7 @@ def _margins(scores, labels):
 
 
 def _tell_views(found, model, views, labels):
-    """Find size and support of every view, and why some were excluded."""
+    """Find the size and the support of every view, and the reasons for excluding views."""
     found.view_features = getattr(model, "n_features_per_view_", [])
     if views is not None:
         found.view_features = [X.shape[1] for X in views]
@@ -335,7 +335,7 @@ def _tell_views(found, model, views, labels):
     if not aside:
         return
     if views is None:
-        reasons = {i: "constant, or noise in which nothing repeats" for i in aside}
+        reasons = {i: "constant, or noise without repeated structure" for i in aside}
         found.unknown.append(
             "Use explain(model, views) for the precise reasons why views were excluded."
         )

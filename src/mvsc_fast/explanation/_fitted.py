@@ -1,4 +1,4 @@
-"""A fitted model together with the views that it was fitted on."""
+"""A fitted model together with its views."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,18 +16,16 @@ from ..views._row_source import stored_rows
 class Fitted(NamedTuple):
     """A clusterer and its views."""
 
-    model: object  # without the earlier steps of a pipeline
-    steps: list  # those steps
-    views: (
-        list | None
-    )  # missing cells filled; None if they were not given, are not features, or are not in memory
+    model: object  # the last step of a pipeline
+    steps: list  # the earlier steps
+    views: list | None  # with filled cells; None if not given, not features, or not in memory
     names: list
     columns: list  # names of the features of each view, or their indices
     ids: np.ndarray  # names of the samples, or their indices
 
 
 def fitted_with(model, views):
-    """The `Fitted` of a model, or pipeline, and the views it was fitted on.
+    """Return the `Fitted` for a model or a pipeline and the views on which it was fitted.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def fitted_with(model, views):
 
 
 def ids_of(views):
-    """Index of the first pandas frame, or names of the first AnnData, among views, or None."""
+    """Index of the first pandas frame or names of the first AnnData among views, or None."""
     if isinstance(views, Mapping):
         views = list(views.values())
     views = views if isinstance(views, (list, tuple)) else [views]

@@ -1,4 +1,4 @@
-"""Markers: the features that set each cluster apart from all other samples."""
+"""Markers: the features that distinguish each cluster from all other samples."""
 
 import numpy as np
 import scipy.sparse
@@ -10,11 +10,11 @@ from ._fitted import fitted_with
 from ._plots import new_figure
 from ._table import Table
 
-ENTRIES = 2**22  # of a view that are ranked at once
+ENTRIES = 2**22  # number of columns of a view that are ranked at once
 PRINTED = 3  # rows for each cluster
 MOST_ROWS = 40  # of the heat map
 LONG_NAME = 28  # letters
-LARGEST = 4.0  # effect that has a colour of its own
+LARGEST = 4.0  # effect at the end of the colour scale
 
 
 def markers(model, views):
@@ -25,8 +25,8 @@ def markers(model, views):
     model : estimator
         A fitted clusterer with ``labels_``, or a pipeline that ends in one.
     views : list or dict of array-like of shape (n_samples, n_features_i)
-        The views that the model, or the pipeline, was fitted on. The features of a pipeline are
-        those that its last step was fitted on. Samples that lack a view are ignored in it.
+        The views on which the model, or the pipeline, was fitted. The features of a pipeline are
+        those of its last step. Samples that lack a view are ignored in it.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def markers(model, views):
     clusters, labels = np.unique(fit.model.labels_, return_inverse=True)
     c = len(clusters)
     if c < 2:
-        raise ValueError("there is only one cluster: nothing sets it apart")
+        raise ValueError("there is only one cluster: it cannot be compared")
     present = presence(fit.views)
     parts = []
     for i, X in enumerate(fit.views):
@@ -109,11 +109,11 @@ def _compared(X, labels, c):
         block = dense(X[:, columns])
         with np.errstate(all="ignore"):  # unknown values are NaN
             block = block - block.mean(axis=0)
-            mean = member @ block / own  # that of the others is -mean * own / others
+            mean = member @ block / own  # the mean of the others is -mean * own / others
             within = (block**2).sum(axis=0) - mean**2 * own * n / others
             effect = mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
             ranks = rankdata(block, axis=0) - (n + 1) / 2
-            above = member @ ranks  # U less its mean
+            above = member @ ranks  # U minus its mean
             # The sum of squared ranks includes the correction for ties.
             deviation = np.sqrt(own * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
             auc = 0.5 + above / (own * others)

@@ -5,8 +5,8 @@ import re
 from html import escape
 from importlib.resources import files
 
-INK = "#010203"  # stands for the colour of the text, which the reader's theme decides
-DRAWN_SINGLY = 2000  # points of a picture; more are kept as pixels
+INK = "#010203"  # placeholder for the colour of the text, which depends on the reader's theme
+DRAWN_SINGLY = 2000  # maximum number of points of a plot in vector form; more are drawn as pixels
 STYLE = {
     **dict.fromkeys(
         ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], INK
@@ -74,12 +74,12 @@ def figure(draw, name, caption):
         for artist in (one for ax in drawn.axes for one in (*ax.collections, *ax.lines)):
             points = artist.get_offsets() if hasattr(artist, "get_offsets") else artist.get_xdata()
             artist.set_rasterized(len(points) > DRAWN_SINGLY)
-        drawn.draw_without_rendering()  # ticks follow the first layout, and the second follows them
+        drawn.draw_without_rendering()  # determines the ticks for the final layout
         buffer = io.StringIO()
         drawn.savefig(buffer, format="svg", dpi=100, metadata={"Date": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # the same in every picture
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # equal ids in every figure
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
     return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"

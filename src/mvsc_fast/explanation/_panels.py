@@ -34,14 +34,14 @@ def panels_of(found):
         (_sizes, True, "Samples of each cluster"),
         (_quality, quality, "How well each cluster is separated from the others"),
         (_margins, found.margin is not None,
-         "How clearly each sample is in its cluster; 0 is halfway to another"),
+         "Margin of each sample in its cluster; 0 is halfway to another"),
         (_support, found.view_support is not None, "Support of each view for the clusters"),
     )  # fmt: skip
     return [(draw, caption) for draw, is_known, caption in panels if is_known]
 
 
 def name_clusters(ax, clusters):
-    """Write the names of clusters, unless they are many, under the horizontal axis."""
+    """Write the names of clusters under the horizontal axis, unless there are many."""
     ax.set_xlabel("cluster")
     if len(clusters) <= NAMED_GROUPS:
         ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])

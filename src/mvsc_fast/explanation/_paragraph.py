@@ -20,7 +20,7 @@ WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
 
 
 def methods_paragraph(found, model, steps):
-    """The paragraph of an `Explanation` of a model, after the ``steps`` of a pipeline."""
+    """The paragraph for an `Explanation` of a model that follows the ``steps`` of a pipeline."""
     n = found.n_samples
     sentences = [f"We clustered {n} samples{_described(found) if found.view_features else ''}."]
     if found.n_incomplete:
@@ -67,7 +67,7 @@ def _described(found):
 
 
 def suggestion(counts):
-    """How the number of clusters was suggested, as a sentence without its period."""
+    """The sentence on the suggested number of clusters, without its period."""
     others = ", ".join(map(str, counts.candidates[1:])) or "none"
     return (
         f"The number of clusters, {counts.n_clusters}, was suggested by suggest_n_clusters "
@@ -83,7 +83,7 @@ def given_parameters(model):
 
 
 def versions():
-    """Versions of the packages that labels depend on."""
+    """Versions of the packages on which labels depend."""
     return (
         f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"

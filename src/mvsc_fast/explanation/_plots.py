@@ -15,9 +15,9 @@ from sklearn.utils import check_array
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
 
-MAX_SAMPLES = 2000  # rows of a picture; more would not be seen
-NAMED_GROUPS = 15  # more names at the edge of a picture would overlap
-LONG_NAMES = 30  # letters side by side, beyond which names stand upright
+MAX_SAMPLES = 2000  # maximum number of rows in a plot, beyond which they are not visible
+NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they overlap
+LONG_NAMES = 30  # letters along an axis, beyond which names are rotated
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vPX*<>"
 
@@ -59,7 +59,7 @@ def check_picture(path):
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in known:
         raise ValueError(
-            f"{path}: pictures are saved as {', '.join(sorted(known))}, not {suffix!r}"
+            f"{path}: plots can be saved as {', '.join(sorted(known))}, not {suffix!r}"
         )
 
 
@@ -182,7 +182,7 @@ def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter"
     scores, values = np.asarray(scores, dtype=float), np.asarray(values)
     expected = values.shape if second is None else (len(second), len(values))
     if scores.shape != expected:
-        raise ValueError(f"scores have shape {scores.shape}, the values ask for {expected}")
+        raise ValueError(f"scores have shape {scores.shape}, expected {expected}")
     ax = new_figure() if ax is None else ax
     if second is None:
         ax.plot(values, scores, "o-", color=COLORS[0])

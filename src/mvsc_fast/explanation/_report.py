@@ -17,11 +17,11 @@ from ._paragraph import given_parameters, versions
 from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
 from ._text import parts_of
 
-LISTED = 50  # clusters, and least certain samples
-DRAWN = 20_000  # samples of an embedding
+LISTED = 50  # maximum number of clusters and of least certain samples
+DRAWN = 20_000  # maximum number of samples in a plot of an embedding
 MARKERS = (
     "Features whose values in a cluster differ most from those of all other samples. The clusters "
-    "were found from the same features, so this ranks features and tests nothing."
+    "were found from the same features, so this is a ranking and not a significance test."
 )
 LEARNED = {
     "lam_": "lam",
@@ -35,10 +35,10 @@ LEARNED = {
 def write_report(path, model, views=None, *, explanation=None, notes=()):
     """Write a self-contained HTML report on a fitted model.
 
-    The report shows the sizes and the quality of the clusters, the features that set them apart,
-    similarities before and after recovery, the embedding, the support of the views, how the labels
-    were chosen, what was done before the fit, parameters, versions, warnings, and a paragraph for
-    the methods section of a publication.
+    The report shows the sizes and the quality of the clusters, the features that distinguish
+    them, similarities before and after recovery, the embedding, the support of the views, the
+    choice of the labels, the processing before the fit, parameters, versions, warnings, and a
+    paragraph for the methods section of a publication.
 
     Parameters
     ----------
@@ -46,13 +46,14 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
         The folder must exist.
     model : estimator
         Fitted estimator, or a pipeline that ends in one. Similarities and embedding are shown only
-        if it has ``store="all"``. An attribute ``run_``, a dict of str, tells what was done before
-        the fit, such as ``{"processing": "logarithms of counts"}``; the command line sets it.
+        if it has ``store="all"``. An optional attribute ``run_``, a dict of str, describes the
+        processing before the fit, such as ``{"processing": "logarithms of counts"}``; the command
+        line sets it.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        The views that it was fitted on.
+        The views on which it was fitted.
     explanation : Explanation, optional
-        Result of `explain`, which takes the ids of the samples and a suggested number of clusters;
-        computed by default.
+        Result of `explain`, which accepts the ids of the samples and a suggested number of
+        clusters. Computed by default.
     notes : list of str, default=()
         Notes and warnings to show, such as those about the files.
 
@@ -93,7 +94,7 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
 
 
 def _told(texts, name, body=""):
-    """The section of a part of the explanation, if there is one, with more HTML."""
+    """The section for a part of the explanation, if it is available, followed by other HTML."""
     if name not in texts:
         return ""
     title, columns, sentences = texts[name]
@@ -105,7 +106,7 @@ def _told(texts, name, body=""):
 
 def _markers(model, views):
     table = markers(model, views)
-    caption = "Standardised differences of the features that set each cluster apart"
+    caption = "Standardised differences of the features that distinguish each cluster"
     return section("Markers", MARKERS, figure(lambda: plot_markers(table), "markers", caption))
 
 

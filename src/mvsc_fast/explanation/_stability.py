@@ -1,4 +1,4 @@
-"""Stability of clusters: what remains of them in subsamples."""
+"""Stability of clusters in random subsamples."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class Stability:
     agreement : ndarray of shape (n_resamples,)
         Adjusted Rand index of the labels of each subsample with those of all samples.
     clusters : ndarray of shape (c,)
-        The labels of all samples that occur.
+        The distinct labels.
     cluster_stability : ndarray of shape (c,)
         For each cluster, the Jaccard index with the most similar cluster of a subsample, averaged
         over the subsamples. Clusters above .85 are very stable, those below .6 are not (Hennig
@@ -83,11 +83,11 @@ def stability(estimator, views, *, n_resamples=20, fraction=0.8, random_state=No
     Parameters
     ----------
     estimator : estimator
-        A clusterer with ``labels_``, or a pipeline that ends in one. If it is fitted, its labels
-        are those that subsamples are compared with; otherwise a clone is fitted on all samples. A
+        A clusterer with ``labels_``, or a pipeline that ends in one. If it is fitted, subsamples
+        are compared with its labels; otherwise a clone is fitted on all samples. A
         ``random_state`` of None is replaced by seeds.
     views : list or dict of array-like of shape (n_samples, n_features_i), or table
-        What the estimator is fitted on; samples may lack views.
+        The input of `fit`; samples may lack views.
     n_resamples : int, default=20
         Number of subsamples.
     fraction : float, default=0.8
@@ -95,7 +95,7 @@ def stability(estimator, views, *, n_resamples=20, fraction=0.8, random_state=No
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_jobs : int, optional
-        Number of fits at a time, see `joblib.Parallel`. Results do not depend on it.
+        Number of fits in parallel, see `joblib.Parallel`. Results do not depend on it.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def _seeded(estimator, rng):
 
 
 def _labels_of(estimator, views):
-    """Labels of a subsample; the fit on all samples has given the warnings."""
+    """Labels of a subsample, without the warnings that the fit on all samples has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(_last(estimator.fit(views)).labels_)
@@ -187,7 +187,7 @@ def _last(estimator):
 
 
 def _rows_of(views, rows):
-    """Some rows of views, or of a table, in the container they are in."""
+    """The given rows of views or of a table, in the same container."""
     if isinstance(views, Mapping):
         return {name: _rows_of(X, rows) for name, X in views.items()}
     if isinstance(views, (list, tuple)):

@@ -25,7 +25,7 @@ class Table(dict):
         return len(next(iter(self.values())))
 
     def cells(self, rows=slice(None)):
-        """Some rows as text, a list for each column."""
+        """The given rows as text, in a list for each column."""
         return {name: [shown_value(value) for value in column[rows].tolist()]
                 for name, column in self.items()}  # fmt: skip
 
@@ -55,7 +55,7 @@ class Table(dict):
 
 
 def text_table(columns, left=()):
-    """Columns of strings under their names, each as wide as it must be."""
+    """Columns of strings under their names, with minimum widths."""
     lines = [""] * (1 + len(next(iter(columns.values()))))
     for name, cells in columns.items():
         cells = [name, *cells]

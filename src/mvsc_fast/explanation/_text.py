@@ -15,7 +15,7 @@ WRAPPED = {"width": 79, "initial_indent": "  ", "subsequent_indent": "  ",
 
 
 class Part(NamedTuple):
-    """A titled table, of cells by the name of their column, with sentences on it."""
+    """A table with a title, cells by the names of the columns, and sentences about it."""
 
     title: str
     columns: dict
@@ -23,7 +23,7 @@ class Part(NamedTuple):
 
 
 def parts_of(found, rows=ROWS):
-    """The parts that an `Explanation` has, by name, with at most so many rows of long tables."""
+    """The available parts of an `Explanation`, by name, with at most ``rows`` rows per table."""
     parts = {"clusters": _clusters(found, rows)}
     if found.margin is not None:
         parts["uncertain"] = _uncertain(found, rows)
@@ -34,7 +34,7 @@ def parts_of(found, rows=ROWS):
     if found.candidates is not None:
         parts["candidates"] = _candidates(found)
     if found.unknown:
-        parts["unknown"] = Part("Not told", {}, found.unknown)
+        parts["unknown"] = Part("Not available", {}, found.unknown)
     return parts
 
 
@@ -73,8 +73,8 @@ def _clusters(found, rows):
             sentences.append(f"Not well separated from the others: {told}{more}.")
         overall = np.average(predictable, weights=np.bincount(found.labels))
         sentences.append(
-            "predictable: share of the cluster whose labels are predicted from the other samples; "
-            f"{overall:.2f} of all clustered samples. Predictability, a normalised mutual "
+            "predictable: share of samples whose label is predicted from the other samples; "
+            f"{overall:.2f} in all clusters. Predictability, a normalised mutual "
             f"information: {found.predictability:.2f}."
         )
     if found.silhouette is not None:
@@ -115,7 +115,7 @@ def _views(found):
     if found.view_support is not None:
         sentences.append(
             "support: agreement of the clusters with the view's own neighbors; about 0 for noise, "
-            ".3 to 1 for views that carry the clusters."
+            ".3 to 1 for views that show the clusters."
         )
     return Part("Views", columns, sentences)
 

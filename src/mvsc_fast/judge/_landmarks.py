@@ -41,7 +41,7 @@ class LandmarkFeatures:
         for L in self.landmarks:
             squares = _squared_distances(L, L)
             np.fill_diagonal(squares, 0.0)
-            scale = _ranked_distance(squares, SCALE_RANK)  # itself is at rank 0
+            scale = _ranked_distance(squares, SCALE_RANK)  # the landmark itself has rank 0
             self.least_scales.append(_least_scale(scale))
             scale = np.maximum(scale, self.least_scales[-1])
             self.scales.append(scale)
@@ -55,7 +55,7 @@ class LandmarkFeatures:
     def of_fitted(self, landmarks):
         """Features of the fitted samples, of shape (n, D), float32."""
         n, d = len(self.rows[0].roots), self.n_columns
-        own = np.full(n, -1)  # each sample's number among the landmarks
+        own = np.full(n, -1)  # index of each sample among the landmarks
         own[landmarks] = np.arange(len(landmarks))
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
@@ -109,7 +109,7 @@ class Predictor:
     features : LandmarkFeatures
     coefficients : ndarray of shape (D, n_clusters), float32
     used : list of int
-        Indices of the views that the features are computed from.
+        Indices of the views from which the features are computed.
     mean_rows : list of ndarray of shape (d_i,), optional
         Mean rows of these views, which fill missing cells.
     """
@@ -163,7 +163,7 @@ class Predictor:
         dtype = np.result_type(*rows)
         rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
         native = self._with_maps(mapped, fill=presence(rows) is not None)
-        with blas_threads(1):  # blocks of rows run side by side
+        with blas_threads(1):  # blocks of rows run in parallel
             return predict(native, rows, scores, n_threads)
 
     def to_native(self):

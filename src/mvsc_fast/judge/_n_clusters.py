@@ -96,8 +96,8 @@ def suggest_n_clusters(
     ----------
     views : list, tuple, dict or generator of array-like, sparse matrix or data frame
         Views of shape (n_samples, n_features_i), as for `ConsensusTLRR`; samples may lack views.
-        Constant views and views in which nothing repeats are excluded with a warning. As in `fit`,
-        columns that need scaling are reported by a warning.
+        Constant views and views without repeated structure are excluded with a warning. As in
+        `fit`, columns that need scaling are reported by a warning.
     max_clusters : int or "auto", default="auto"
         Largest number of clusters to evaluate. "auto" is the smaller of 50 and a third of the
         number of samples.
@@ -176,7 +176,7 @@ def _curve(A, vectors, counts):
     """Silhouette, modularity and labels of each count."""
     degree = np.asarray(A.sum(axis=1)).ravel()
     total = degree.sum() or 1.0
-    pairs = scipy.sparse.triu(A, format="coo")  # no diagonal
+    pairs = scipy.sparse.triu(A, format="coo")  # the diagonal is zero
     squares = np.cumsum(vectors**2, axis=1)
     silhouette, modularity, found = [], [], []
     for c in counts:

@@ -25,7 +25,7 @@ class Judge:
     rows : list of ViewRows
         Rows of the views. Their cached matrices of all samples are released.
     n_regressed : int
-        Number of samples that the regressions are fitted on, if there are more.
+        Maximum number of samples on which the regressions are fitted.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class LeaveOneOutRidge:
     ----------
     F : ndarray of shape (n, D), float32
     fitted : ndarray of int, optional
-        Samples that the regression is fitted on; by default all.
+        Samples on which the regression is fitted; by default all.
     """
 
     def __init__(self, F, fitted=slice(None)):

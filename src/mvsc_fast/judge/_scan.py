@@ -1,4 +1,4 @@
-"""Graphs and eigenvectors for two kinds of rows and several numbers of neighbours."""
+"""Graphs and their eigenvectors for unit and centred rows and several numbers of neighbours."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from ..similarity._nearest_rows import listed_rows
 from ..similarity._sparse import sparse_tensor
 from ..spectral import normalized_eigenvectors
 
-# Ridges of the slices of a view by the kind of its rows, times the mean eigenvalue of its Gram
-# matrix. One strength for all sets loses .1 on some of them, and choosing one by stability fails on
-# three; more kinds (joint graphs, nearest neighbours of each view) pull towards wrong answers.
+# Ridges of the slices of a view for each kind of rows, relative to the mean eigenvalue of its Gram
+# matrix. A single ridge for all sets lowers the accuracy by .1 on some of them, and its choice by
+# stability fails on three; further graphs (joint, nearest neighbours of each view) reduce accuracy.
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
-CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row; only scene15 feels it
+CANDIDATES, LONGEST = 50, 64  # nearest rows of a slice, tubes of a row; they matter for scene15
 
 
 def row_tensor(rows, present, kind, n_threads):
@@ -33,7 +33,7 @@ def row_tensor(rows, present, kind, n_threads):
     n = present.shape[1]
     pairs = [(getattr(view, kind), has) for view, has in zip(rows, present, strict=True)]
     pairs = [pair for pair in pairs if pair[0].any()]
-    pairs = pairs or [(np.ones((n, 1)), np.ones(n, dtype=bool))]  # all samples alike
+    pairs = pairs or [(np.ones((n, 1)), np.ones(n, dtype=bool))]  # all samples are equal
     given, present = zip(*pairs, strict=True)
     factors = view_factors(given, SCALES[kind], present)
     candidates = listed_rows(factors, len(given), CANDIDATES, n_threads)
@@ -46,7 +46,7 @@ def sizes_of(n_samples, sizes):
 
 
 def scan(rows, present, sizes, n_components, *, seed, n_threads):
-    """Leading eigenvectors of both kinds of graphs at every size.
+    """Leading eigenvectors of both types of graphs at every size.
 
     Parameters
     ----------

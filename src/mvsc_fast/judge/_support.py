@@ -20,11 +20,11 @@ from ..views._rows import (
 )
 from ._ridge import one_hot
 
-RIDGE = 0.5  # of the graphs that MIN_Z was measured on
-MIN_Z = 5.0  # views of ten real sets: 6.3 and more; nine kinds of noise: 3.7 and less
+RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
+MIN_Z = 5.0  # at least 6.3 for views of ten real sets, at most 3.7 for nine kinds of noise
 MIN_SAMPLES = 200
 MIN_COLUMNS = 4
-MAX_SAMPLES = 1000  # of each view's graph; larger subsamples did not change the result
+MAX_SAMPLES = 1000  # for the graph of a view; larger subsamples did not change the result
 
 
 def permutation_z(A, B):
@@ -41,8 +41,8 @@ def permutation_z(A, B):
     Parameters
     ----------
     A, B : ndarray or sparse array of shape (n, n), n >= 4
-        Symmetric, zero diagonal. Each must be computed from its own view alone: slices restricted
-        to a common sparse pattern are associated by that pattern.
+        Symmetric with zero diagonal. Each must be computed from its own view alone, because
+        slices that share a sparse pattern are associated by this pattern.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def view_support(graphs, labels):
     -------
     ndarray of shape (v,)
         Adjusted mutual information of the labels with those that the neighbours of each sample
-        predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). Around 0 for
-        noise, .3 to 1 for views that carry the clusters; at least 0.
+        predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). It is
+        at least 0, around 0 for noise, and .3 to 1 for views that show the clusters.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
     votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
@@ -144,7 +144,7 @@ class ViewGraphs:
         self.graphs = [view_by_view([X])[0] for X in rows]
         for A, X in zip(self.graphs, rows, strict=True):
             if is_constant(X):
-                A[:] = 0  # equal entries would predict the largest cluster
+                A[:] = 0  # a graph with equal entries would predict the largest cluster
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
@@ -169,7 +169,7 @@ class ViewGraphs:
         if both.all():
             return permutation_z(self.graphs[i], self.graphs[j])
         if both.sum() < MIN_SAMPLES:
-            return np.inf  # too few to decide
+            return np.inf  # too few samples for a decision
         A, B = (self.graphs[k][np.ix_(*2 * [both[self.present[k]]])] for k in (i, j))
         return permutation_z(A, B)
 
@@ -181,11 +181,11 @@ class ViewGraphs:
         return z_of_halves(self._views[i][self.samples[has]])
 
     def helpful(self, views, names=None):
-        """Indices of the given views in which some structure repeats.
+        """Indices of the given views with repeated structure.
 
-        A view is excluded with a warning if its graph agrees neither with that of another view
-        (z < 5) nor between its even and odd columns. It is kept if there are too few data to
-        decide: fewer than 200 samples or 4 columns.
+        A view is excluded with a warning if its graph does not agree with that of any other view
+        (z < 5), and the graphs of its even and odd columns do not agree either. It is kept if there
+        are too few data to decide: fewer than 200 samples or 4 columns.
 
         Parameters
         ----------
@@ -207,8 +207,8 @@ class ViewGraphs:
         suspected = [i for i in lonely if i not in noise]
         if len(noise) == len(views):
             warn_user(
-                "no view agrees with another view, nor between its even and odd columns: the "
-                "labels may be arbitrary",
+                "no view agrees with another view, nor do the even and odd columns of a view: "
+                "the labels may be arbitrary",
             )
             return views
         if noise:
@@ -253,7 +253,7 @@ class UsedViews(NamedTuple):
 
 
 def used_views(views, complete, nonnegative=None, names=None, *, select=True):
-    """Exclude constant views and views in which nothing repeats, and normalise the rows.
+    """Exclude constant views and views without repeated structure, and normalise the rows.
 
     Parameters
     ----------

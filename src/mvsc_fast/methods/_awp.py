@@ -24,7 +24,7 @@ class AWP(MultiViewClusterer):
         Number of iterations of the solver.
     converged_ : bool
     history_ : dict of ndarray
-        ``residual`` and ``seconds`` after every iteration, see the result of the function.
+        ``residual`` and ``seconds`` after every iteration; see the result of the function.
     """
 
     _function = staticmethod(awp)

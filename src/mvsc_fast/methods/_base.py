@@ -73,7 +73,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Cluster of each sample, from 0.
     view_support_ : ndarray of shape (n_views,)
         Adjusted mutual information between the labels and those predicted from the graph of each
-        view alone: around 0 for noise, .3 to 1 for views that carry the clusters. Computed on at
+        view alone: around 0 for noise, .3 to 1 for views that show the clusters. Computed on at
         most 1000 samples.
     view_names_in_ : list
         Keys if `fit` was given a dict of views, else 0, 1, ...
@@ -97,7 +97,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     _function = None
     _learned = ("tensor",)  # fields of the function's result that become attributes
     _arrays = (0, 0)
-    _remedy = "Raise max_iter, or accept a larger tol"  # if the iteration does not converge
+    _remedy = "Raise max_iter, or accept a larger tol"  # if there is no convergence
     _checks = {
         "n_clusters": count,
         "n_init": count,
@@ -213,7 +213,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Warn of features for which clusters are not meaningful."""
         views = given.arrays
         warn_of_columns(views, given.names, given.columns)
-        constant_views(views, "which carries no information about clusters", given.names)
+        constant_views(views, "which has no information about clusters", given.names)
         order = canonical_order(views)
         warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 

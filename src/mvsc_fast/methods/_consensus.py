@@ -62,8 +62,8 @@ class ConsensusTLRR(MultiViewClusterer):
         counting views that are in memory. The size of blocks of rows is chosen accordingly.
         MemoryError is raised if a fit needs more. If None, the available memory is the limit.
     view_selection : {"auto", "all"}, default="auto"
-        "auto" excludes views in which nothing repeats, with a warning that names them; "all" keeps
-        every view that is not constant.
+        "auto" excludes views without repeated structure, with a warning that names them; "all"
+        keeps every view that is not constant.
     store : {"all", "predictor", "labels"}, default="all"
         Which attributes the fitted model stores. "all" takes about 1 KB for each of the m clustered
         samples. "predictor" omits ``affinity_matrix_`` and the labels in ``candidates_``. In both
@@ -320,7 +320,7 @@ def fit_bytes(n, m, n_features, n_clusters):
     judge += sum(8 * r * r for r in ranks) * (slices // v + 1)
     factors = 4 * m * slices * width // v
     given = sum(8 * m * min(d, 2 * m) for d in n_features) + 8 * m * max(ranks)
-    wide = sum(16 * m * d for d in n_features if d > m)  # kept, for new samples
+    wide = sum(16 * m * d for d in n_features if d > m)  # stored for new samples
     pairs = m * min(m, 2 * LONGEST)
     swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * v))
     made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes

@@ -16,7 +16,7 @@ from ._base import draw_seed
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
 MAX_TUPLES = 400  # size of the dense problem, unless there are more clusters
-N_INIT = 10  # k-means initialisations; there are few points
+N_INIT = 10  # k-means initialisations; many, as there are few points
 
 
 @dataclass(repr=False)
@@ -153,7 +153,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
 
 
 def _extended(labels, tuples, size, kept):
-    """Labels of all tuples; each excluded tuple follows the kept one with most equal labels."""
+    """Labels of all tuples; an excluded tuple gets that of the most similar kept one."""
     out = np.empty(len(tuples), dtype=np.int64)
     out[kept] = labels
     for p in np.setdiff1d(np.arange(len(tuples)), kept):

@@ -71,7 +71,7 @@ def fit_labels(
     names : list
         Names of the views for warnings.
     select : bool
-        Whether views in which nothing repeats are excluded.
+        Whether views without repeated structure are excluded.
     seed, n_threads : int
     progress : Progress
 
@@ -146,7 +146,7 @@ def _labellings(used, c, seed, n_threads, progress):
             ]
         if d == voting:
             affinity = affinity + A
-    if isinstance(affinity, int):  # the callback ended the stage before
+    if isinstance(affinity, int):  # the callback ended the previous stage
         affinity = A
     names = ("graph", "n_neighbors", "n_components", "labels")
     columns = zip(*found, strict=True)

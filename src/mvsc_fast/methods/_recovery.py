@@ -54,7 +54,7 @@ class RecoveryClusterer(MultiViewClusterer):
     converged_ : bool
         Whether the residual reached ``tol``.
     history_ : dict of ndarray
-        ``residual`` and ``seconds`` after every iteration, see the result of the function.
+        ``residual`` and ``seconds`` after every iteration; see the result of the function.
     """
 
     _takes_sparse = False  # whether precomputed similarities may be sparse

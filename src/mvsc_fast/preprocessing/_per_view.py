@@ -195,7 +195,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
         return super().set_params(**parameters)
 
     def _parts(self):
-        """(name, transformer) of every view; none if one transformer is for all."""
+        """The pairs (name, transformer) of all views; empty for a single transformer."""
         if not isinstance(self.transformers, (dict, list, tuple)):
             return []
         return [(str(name), one) for name, one in items(self.transformers)]

@@ -50,8 +50,8 @@ def positions_of(columns, names, n_columns, what):
         found = [j for j, name in enumerate(names or []) if name.startswith(columns)]
         if names is None:
             raise ValueError(
-                f"{what}: names of columns need a data frame whose columns have names, this table "
-                f"has {n_columns} columns without: give positions, not {columns!r}"
+                f"{what}: selection by name requires a data frame with column names, but the "
+                f"{n_columns} columns of this table have no names: pass positions, not {columns!r}"
             )
         if not found:
             raise ValueError(f"{what}: no column begins with {columns!r}{_alike(columns, names)}")
@@ -85,18 +85,18 @@ def _position(column, names, n_columns, what):
     if isinstance(column, str):
         if names is None:
             raise ValueError(
-                f"{what}: names of columns need a data frame whose columns have names, this table "
-                f"has {n_columns} columns without: give positions, not {column!r}"
+                f"{what}: selection by name requires a data frame with column names, but the "
+                f"{n_columns} columns of this table have no names: pass positions, not {column!r}"
             )
         if names.count(column) == 1:
             return names.index(column)
         if column in names:
             raise ValueError(f"{what}: {names.count(column)} columns are called {column!r}")
-        raise ValueError(f"{what}: no column {column!r}{_alike(column, names)}")
+        raise ValueError(f"{what}: there is no column {column!r}{_alike(column, names)}")
     if isinstance(column, (bool, np.bool_)) or not hasattr(column, "__index__"):
-        raise ValueError(f"{what}: a column is a name or a position, got {column!r}")
+        raise ValueError(f"{what}: a column must be given by name or position, got {column!r}")
     if not -n_columns <= column < n_columns:
-        raise ValueError(f"{what}: no column {column}, the table has {n_columns}")
+        raise ValueError(f"{what}: there is no column {column}, the table has {n_columns}")
     return int(column) % n_columns
 
 
@@ -108,5 +108,5 @@ def _alike(wanted, names):
 
 
 def listed(names):
-    """Names as a message shows them."""
+    """Names for a message."""
     return ", ".join(map(repr, names))

@@ -35,7 +35,7 @@ def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10,
     scales : sequence of float, default=(0.5, 5)
         Ridges f relative to the mean eigenvalue of K. Every view gives a slice for the first ridge;
         a view with n >= 4 d gives a further slice for each other ridge. Weak ridges reveal fine
-        structure, strong ridges what many samples share; neither is best on all data sets.
+        structure, strong ridges coarse structure; neither is best on all data sets.
     ridge : float, optional
         The absolute ridge g, with one slice for each view; overrides ``scales``.
     scale_neighbors : int, default=10
@@ -75,7 +75,7 @@ def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap
         least = np.where(top > 0, top, np.inf).min(axis=1)
         scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
         root = 1 / np.sqrt(scale)
-        out *= root[:, None] * root  # in this order symmetric to the last bit
+        out *= root[:, None] * root  # in this order exactly symmetric
         np.minimum(out, cap, out=out)
     return W
 

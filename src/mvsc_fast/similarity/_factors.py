@@ -19,7 +19,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._utils.validation import check_number
 
 SCALES = (0.5, 5.0)
-BLOCK = 1024  # rows that are float64 at a time
+BLOCK = 1024  # number of rows that are converted to float64 at a time
 
 
 class Factors(NamedTuple):

@@ -29,7 +29,7 @@ def nearest_rows(u, n_neighbors, n_threads=1):
     ndarray of shape (n, min(n_neighbors, n - 1)), int32
         Nearest first, padded with -1 if a row has fewer.
     """
-    with blas_threads(1):  # blocks of rows run side by side
+    with blas_threads(1):  # blocks of rows run in parallel
         return _factored.nearest_rows(normalize(u), min(n_neighbors, len(u) - 1), n_threads)
 
 
@@ -46,7 +46,7 @@ def approximate_nearest_rows(u, n_neighbors):
     )
     found, distance = index.neighbor_graph
     itself = found == np.arange(len(u))[:, None]
-    found[itself | (distance >= 1)] = -1  # cosines that are not positive
+    found[itself | (distance >= 1)] = -1  # rows without a positive cosine
     itself[~itself.any(axis=1), -1] = True
     return found[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
 

@@ -54,7 +54,7 @@ class SparseTensor(NamedTuple):
 
     def matrices(self, entries):
         """The rows of ``entries`` (m, nnz) as m csr_arrays that share the pattern."""
-        indptr = self.indptr  # of the same type as the indices: otherwise scipy copies these
+        indptr = self.indptr  # with the type of the indices, which scipy would otherwise copy
         if indptr[-1] <= np.iinfo(self.indices.dtype).max:
             indptr = indptr.astype(self.indices.dtype)
         shape = self.n, self.n
@@ -102,7 +102,7 @@ def sparse_tensor(
     indptr, indices = _union(candidates)
     rank = min(scale_neighbors, max(n - 1, 1))
     scales = np.empty((v, n), dtype=np.float32)
-    # All entries are kept between the two sweeps if they fit, else computed again, block by block.
+    # All entries are kept between the two sweeps if they fit, else computed again in blocks.
     per_row = max(1, 4 * v * len(indices) // n)
     blocks = [slice(first, min(n, first + MEMORY // per_row + 1))
               for first in range(0, n, MEMORY // per_row + 1)]  # fmt: skip

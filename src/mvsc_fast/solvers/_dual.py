@@ -50,7 +50,7 @@ class _History:
 
     def __init__(self, callback, max_iter):
         self.callback, self.max_iter = callback, max_iter
-        self.blocks = {}  # (gap, what it is relative to, seconds) of every iteration
+        self.blocks = {}  # (gap, its scale, seconds) of every iteration
 
     def report(self, *, block, iteration, residual, seconds, gap, gap_scale, **_):
         self.blocks.setdefault(block, []).append((gap, gap_scale, seconds))

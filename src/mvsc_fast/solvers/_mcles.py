@@ -15,8 +15,8 @@ from ._run import Run
 from ._simplex import simplex_programs
 from ._sylvester import sylvester
 
-QP_TOL = 1e-6  # duality gap, relative to what the value of a program can be
-CODEBOOK_TOL = 1e-10  # mean squared change; at the released 1e-6 the objective went to and fro
+QP_TOL = 1e-6  # duality gap, relative to a bound of the value of a program
+CODEBOOK_TOL = 1e-10  # mean squared change; with the released 1e-6 the objective oscillated
 
 
 @method(

@@ -29,7 +29,7 @@ def project_rows(V, tau=None):
     if tau is None:
         tau = np.full(len(V), -1.0, dtype=V.dtype)
     eps = np.finfo(V.dtype).eps
-    for _ in range(V.shape[1] + 2):  # rounding must not keep it running
+    for _ in range(V.shape[1] + 2):  # stops if rounding prevents convergence
         P = V - tau[:, None]
         np.maximum(P, 0.0, out=P)
         step = (P.sum(axis=1) - 1.0) / np.count_nonzero(P, axis=1).astype(V.dtype)

@@ -91,10 +91,10 @@ def tlrr(
         "dual" computes the exact minimiser in a few steps, with a certificate of its accuracy.
         "ialm" is the published iteration (Algorithm 1); use it to reproduce the paper.
     tol : float, optional
-        "dual": tolerance on the relative duality gap, by default 1e-3. Labels do not change below.
-        A gap of 1e-4 bounds the relative error of L by 1e-2; the true error is about ten times
-        smaller. "ialm": tolerance on the largest entry of all constraint residuals, by default 1e-4
-        as in the authors' code. Lower it if the entries of W are 1e-2 or less.
+        "dual": tolerance on the relative duality gap, by default 1e-3. Smaller values do not
+        change the labels. A gap of 1e-4 bounds the relative error of L by 1e-2; the true error is
+        about ten times smaller. "ialm": tolerance on the largest entry of all constraint residuals,
+        by default 1e-4 as in the authors' code. Lower it if the entries of W are 1e-2 or less.
     max_iter : int, optional
         Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
         and 500 for "ialm". With "dual" and 0, the result is the tube shrinkage of W, which is the
@@ -185,7 +185,7 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
             "n_neighbors sets the tube threshold, which is zero for omega1=1 or alpha=0: give lam"
         )
     if sample_weight is not None:
-        raise ValueError("n_neighbors counts samples without weights: give lam with sample_weight")
+        raise ValueError("n_neighbors ignores sample weights: give lam with sample_weight")
     return (
         (1.0 - omega1) * alpha / (2 * tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors))
     )
