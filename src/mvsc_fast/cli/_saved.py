@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from .. import __version__
 from .._utils.messages import import_extra, warn_user
 from ..views._frames import view_title
 from ..views._row_source import stored_rows
@@ -22,11 +21,11 @@ FARTHEST = 2
 
 def save_model(path, content):
     """Write a dict with a model as a pickle or, if the suffix is .skops, in the skops format."""
-    Path(path).write_bytes((_skops(path) or pickle).dumps({"version": __version__, **content}))
+    Path(path).write_bytes((_skops(path) or pickle).dumps(content))
 
 
 def load_model(path):
-    """Read a dict that `save_model` wrote; raise ValueError if the versions differ."""
+    """Read a dict that `save_model` wrote; a model of another version warns."""
     data, skops = Path(path).read_bytes(), _skops(path)
     try:
         if skops is None:
@@ -34,17 +33,12 @@ def load_model(path):
         else:
             types = skops.get_untrusted_types(data=data)
             content = skops.loads(data, trusted=[one for one in types if one.startswith(TRUSTED)])
-        version = content["version"]
+        content["model"]
     except Exception as error:  # files that are damaged or of another version raise any error
         raise ValueError(
             f"{path} is not a model that mvsc-fast cluster --save wrote, or it is damaged or "
             f"of another version ({type(error).__name__}: {error})"
         ) from error
-    if version != __version__:
-        raise ValueError(
-            f"{path} was written by mvsc_fast {version}, this is {__version__}: install that "
-            "version, or fit the model again"
-        )
     return content
 
 
