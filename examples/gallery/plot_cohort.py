@@ -17,11 +17,16 @@ simulated, so that everything can be checked; the steps are those for real table
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.feature_selection import f_classif
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, explain, suggest_n_clusters
-from mvsc_fast.explanation import plot_n_clusters
+from mvsc_fast.explanation import (
+    markers,
+    plot_markers,
+    plot_n_clusters,
+    plot_stability,
+    stability,
+)
 from mvsc_fast.views import align
 
 cohort = datasets.make_cohort(effect=1.7, random_state=0)
@@ -87,8 +92,12 @@ ax = plot_n_clusters(found, ax=ax)
 # ------------------------------------------
 
 model = ConsensusTLRR(n_clusters=found.n_clusters, random_state=0).fit(views)
+model.run_ = {
+    "processing": "counts were divided by their sum and log-transformed, beta values became M "
+    "values; the 60 columns of each assay with the largest variance were standardised"
+}
 labels = pd.Series(model.labels_, index=tables["rna"].index, name="cluster")
-explanation = explain(model, views)
+explanation = explain(model, views, counts=found)
 print(explanation)
 
 subtypes = cohort.target[labels.index]
@@ -98,32 +107,29 @@ print(f"{adjusted_rand_score(subtypes, labels):.2f}")
 # %%
 # Markers
 # -------
-# Columns that differ most between the clusters. As the clusters were found in these very columns,
-# F values rank columns, but are no tests.
+# Columns that differ most between a cluster and all other patients. As the clusters were found in
+# these columns, p and q rank columns and are not valid tests.
 
-scores = []
-for name, X in views.items():
-    there = X.dropna()
-    F, _ = f_classif(there, labels[there.index])
-    scores.append(pd.DataFrame({"assay": name, "column": X.columns, "F": F}))
-best = pd.concat(scores).nlargest(30, "F")
-true = best.merge(cohort.markers, how="left")["cluster"].notna()
-print(best.head(5).to_string(index=False))
+table = markers(model, views)
+print(table)
+best = table.to_frame().groupby("cluster").head(8)
+true = best["feature"].isin(cohort.markers["column"])
 print(f"{true.sum()} of the first {len(best)} are markers of a subtype")
+
+figure, ax = plt.subplots(figsize=(5, 4.4), layout="constrained")
+ax = plot_markers(table, ax=ax)
 
 # %%
 # Stability
 # ---------
-# Clusters of 80 % of the patients, compared with those of all.
+# Clusters of subsamples of 80 % of the patients, compared with those of all: bars for clusters,
+# points for patients.
 
-rng = np.random.default_rng(0)
-agreement = []
-for _ in range(5):
-    some = np.sort(rng.permutation(len(labels))[: int(0.8 * len(labels))])
-    part = {name: X.iloc[some] for name, X in views.items()}
-    again = ConsensusTLRR(found.n_clusters, random_state=0).fit_predict(part)
-    agreement.append(adjusted_rand_score(labels.iloc[some], again))
-print("adjusted Rand index:", np.round(agreement, 2))
+subsampled = stability(model, views, n_resamples=5, random_state=0)
+print(subsampled)
+
+figure, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
+ax = plot_stability(subsampled, ax=ax)
 
 # %%
 # New patients, without methylation
