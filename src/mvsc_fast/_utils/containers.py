@@ -24,8 +24,8 @@ def checked_csr(X, what):
 def safe_csr(X, what):
     """A sparse matrix of any format as a csr_array, whose entries keep their order.
 
-    Compiled code follows the indices of sparse matrices unchecked: an index out of range is a
-    crash. X is not changed; unchanged arrays are shared with it.
+    Compiled code does not check the indices of sparse matrices: an index out of range would crash
+    the process. X is not changed; unchanged arrays are shared with it.
 
     Parameters
     ----------

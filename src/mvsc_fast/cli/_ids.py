@@ -86,7 +86,7 @@ def find_ids(tables, wanted, features):
     -------
     found : list of (Column or None)
     twins : list of set of int
-        Other columns that agree with those of other tables as the ids do.
+        Other columns that look like ids and agree with columns of other tables.
     notes : list of str
     """
     if wanted not in ("auto", "none"):

@@ -66,7 +66,7 @@ def _check_same_ids(first, view, join):
         told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
         raise ValueError(
             f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): use "
-            "--join inner to keep the samples in every file, or --join outer those in at least one"
+            "--join inner to keep the samples in every file, or --join outer to keep all samples"
         )
 
 

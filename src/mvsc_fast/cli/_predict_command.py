@@ -1,4 +1,4 @@
-"""``mvsc-fast predict``: clusters of new samples by a saved model."""
+"""``mvsc-fast predict``: labels of new samples from a saved model."""
 
 from pathlib import Path
 

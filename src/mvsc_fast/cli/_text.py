@@ -39,7 +39,7 @@ def text_rows(content, name):
 
 
 def _without_comments(stream):
-    """Lines, with blank lines for comments above the table and for lines of metadata of GEO."""
+    """The lines of a file; comments above the table and GEO metadata become blank lines."""
     above = True
     for line in stream:
         comment = line.startswith("!") or above and line.startswith("#")

@@ -226,7 +226,7 @@ def explain(model, views=None, *, ids=None, counts=None):
 
 
 def _tell_clusters(found, model, views):
-    """Find the quality of the clusters and the samples between them."""
+    """Evaluate the clusters, and find the samples between them."""
     embedding = found.embedding = _embedding(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
     if c < 2:

@@ -35,8 +35,8 @@ class Stability:
         over the subsamples. Clusters above .85 are very stable, those below .6 are not (Hennig
         2007).
     sample_stability : ndarray of shape (n_samples,)
-        Share of the subsamples with the sample in which it is in its cluster, after clusters have
-        been matched one to one. NaN for a sample that no subsample contains.
+        How often the sample stays in its cluster, as a share of the subsamples that contain it,
+        after clusters have been matched one to one. NaN for a sample that no subsample contains.
     labels : ndarray of shape (n_samples,)
         The labels of all samples.
     ids : ndarray of shape (n_samples,)

@@ -46,7 +46,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     Parameters are checked before any work, by the ``checks`` of the function and the ``_checks`` of
     the estimator and its bases. The documentation of parameters and attributes is inherited in the
-    same way: a docstring describes only what its class adds.
+    same way: a docstring describes only the additions of its class.
 
     Parameters
     ----------

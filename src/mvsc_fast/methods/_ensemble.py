@@ -75,7 +75,7 @@ def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=Non
     Notes
     -----
     If there are more than 400 distinct tuples, the problem is solved for the 400 most frequent;
-    each other tuple gets the label of the tuple with which it shares most labels.
+    every other tuple gets the label of the tuple with which it shares most labels.
 
     Examples
     --------

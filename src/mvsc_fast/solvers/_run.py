@@ -39,7 +39,7 @@ class Run:
         self._start = time.perf_counter()
 
     def __iter__(self):
-        """The penalty mu of every iteration, until one is the last."""
+        """Yield the penalty mu of each iteration until the run stops."""
         while self.running:
             yield self.mu
             self.mu = self.next_mu

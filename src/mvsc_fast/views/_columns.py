@@ -106,7 +106,7 @@ def warn_of_columns(views, names, columns):
         told = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
         warn_user(
             f"fewer than {FEW_COLUMNS} features: {told}. Rows are scaled to unit length, which "
-            "loses much of so few features: concatenate such views with others, or add features",
+            "discards much information: concatenate such views with others, or add features",
         )
     largest = {i: found for i, X in enumerate(views) if (found := _largest_columns(X)) is not None}
     if 2 * len(largest) >= len(views) and largest:
