@@ -36,7 +36,7 @@ def columns_of(data):
 def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
     data = read(tmp_path, table, columns=[columns])
     assert columns_of(data) == chosen and data.ids.tolist() == IDS
-    np.testing.assert_array_equal(data.views["a.csv"], table[chosen])
+    np.testing.assert_array_equal(data.views["a"], table[chosen])
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_codes_of_missing_values_are_named(tmp_path, table, code):
         read(tmp_path, table.astype(float).mask(table == 0))
     ordinary = table.mask(table == code, 0.5)
     ordinary.iloc[0, 0] = code
-    assert read(tmp_path, ordinary).views["a.csv"].shape == (12, 3)  # once
+    assert read(tmp_path, ordinary).views["a"].shape == (12, 3)  # once
     spread = table.copy()
     spread.iloc[:, :] = np.linspace(-1.5 * abs(code), 1.5 * abs(code), 36).reshape(12, 3)
     spread.iloc[[1, 3, 5], [0, 1, 1]] = code
-    assert read(tmp_path, spread).views["a.csv"].shape == (12, 3)  # not far off
+    assert read(tmp_path, spread).views["a"].shape == (12, 3)  # not far off

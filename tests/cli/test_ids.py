@@ -34,7 +34,7 @@ def pair(folder, first, second, shift=1):
 def test_rows_are_matched_by_ids_of_any_name_and_kind(tmp_path, values, names):
     tables = [frame(pd.Index(values, name=name)) for name in names]
     data = load_data(pair(tmp_path, *tables))
-    np.testing.assert_allclose(data.views["b.csv"], X + 1)
+    np.testing.assert_allclose(data.views["b"], X + 1)
     assert data.ids.tolist() == list(map(str, values))
     assert "files have the ids in different orders: rows are matched by id" in data.notes
     assert sum("ids are" in note for note in data.notes) == 1
@@ -48,7 +48,7 @@ def test_ids_may_be_in_any_column(tmp_path, place):
     tables[1] = tables[1].iloc[ORDER]
     paths = [write(tmp_path / f"{i}.csv", table, False) for i, table in enumerate(tables)]
     data = load_data(paths)
-    np.testing.assert_allclose(data.views["1.csv"], X)
+    np.testing.assert_allclose(data.views["1"], X)
     assert data.ids.tolist() == list(map(str, NUMBERS)) and data.id_name == "first"
 
 
@@ -56,7 +56,7 @@ def test_one_file_sorted_by_its_ids_does_not_hide_them_in_the_other(tmp_path):
     table = frame(pd.Index(NUMBERS, name="patient"))
     paths = write(tmp_path / "a.csv", table.sort_index()), write(tmp_path / "b.csv", table)
     data = load_data(paths)
-    np.testing.assert_array_equal(data.views["a.csv"], data.views["b.csv"])
+    np.testing.assert_array_equal(data.views["a"], data.views["b"])
 
 
 def test_a_shared_name_decides_between_several_columns(tmp_path):
@@ -66,8 +66,8 @@ def test_a_shared_name_decides_between_several_columns(tmp_path):
     with pytest.raises(ValueError, match=r"a.csv: column 2 \('visit'\) looks like ids.*'!visit'"):
         load_data(paths)
     data = load_data(paths, columns=["!visit", "*"])
-    np.testing.assert_allclose(data.views["b.csv"], X + 1)
-    assert data.id_name == "MRN" and data.views["a.csv"].shape == (12, 3)
+    np.testing.assert_allclose(data.views["b"], X + 1)
+    assert data.id_name == "MRN" and data.views["a"].shape == (12, 3)
 
 
 def test_numbers_of_rows_are_not_the_ids(tmp_path):
@@ -75,7 +75,7 @@ def test_numbers_of_rows_are_not_the_ids(tmp_path):
     tables = tables[0].reset_index(), tables[1].iloc[ORDER].reset_index()
     paths = [write(tmp_path / f"{i}.csv", table) for i, table in enumerate(tables)]
     data = load_data(paths)
-    np.testing.assert_allclose(data.views["1.csv"], X)
+    np.testing.assert_allclose(data.views["1"], X)
     assert data.ids.tolist() == IDS
     assert f"{paths[0]}: column 1 has no name and contains row numbers: it is ignored" in data.notes
 
@@ -88,7 +88,7 @@ def test_numbers_of_rows_are_not_the_ids(tmp_path):
 def test_ids_of_a_single_file(tmp_path, ids, name):
     path = write(tmp_path / "a.csv", frame(pd.Index(ids, name=name)))
     data = load_data([path])
-    np.testing.assert_allclose(data.views["a.csv"], X)
+    np.testing.assert_allclose(data.views["a"], X)
     assert data.ids.tolist() == list(map(str, ids)) and len(data.notes) == 1
     if name != "title":
         with pytest.raises(
@@ -96,14 +96,14 @@ def test_ids_of_a_single_file(tmp_path, ids, name):
         ):
             load_data([path], id_column="none")
         whole = load_data([path], id_column="none", columns=["*"])
-        assert whole.ids is None and whole.views["a.csv"].shape == (12, 4)
+        assert whole.ids is None and whole.views["a"].shape == (12, 4)
 
 
 def test_integer_features_are_not_ids(tmp_path):
     counts = np.column_stack([[3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8], NUMBERS])
     path = write(tmp_path / "a.csv", frame(None, ["legs", "eyes"], counts), False)
     data = load_data([path])
-    np.testing.assert_array_equal(data.views["a.csv"], counts)
+    np.testing.assert_array_equal(data.views["a"], counts)
     assert data.ids is None and data.notes == []
 
 
@@ -244,7 +244,7 @@ def test_one_file_of_several_is_transposed(tmp_path):
         write(tmp_path / "b.csv", genes("B", IDS[::-1])),
     ]
     data = load_data(paths, transpose=[str(paths[1])])
-    assert data.ids.tolist() == IDS and data.views["b.csv"].shape == (12, 8)
+    assert data.ids.tolist() == IDS and data.views["b"].shape == (12, 8)
     with pytest.raises(ValueError, match="use --join inner to keep"):
         load_data([paths[0], write(tmp_path / "c.csv", genes("C", IDS[2:]))],
                   transpose=[str(tmp_path / "c.csv")])  # fmt: skip
@@ -263,7 +263,7 @@ def test_samples_that_share_their_features_are_samples(tmp_path):
     for path in paths:
         write(path, genes("A"))
     data = load_data([tmp_path / "a.csv", tmp_path / "b.csv"], id_column="sample")
-    assert data.views["a.csv"].shape == (8, 12)
+    assert data.views["a"].shape == (8, 12)
 
 
 # ---------------------------------------------------------------------------------- random tables

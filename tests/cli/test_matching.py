@@ -36,13 +36,13 @@ def test_other_ids_are_an_error_until_a_join_says_what_to_do(two, monkeypatch, w
         load_data(two)
     inner = load_data(two, join="inner")
     kept = [i for i in range(12) if i not in (3, 7)]
-    np.testing.assert_allclose(np.asarray(inner.views["b.csv"]), X[kept] + 1)
-    np.testing.assert_allclose(np.asarray(inner.views["a.csv"]), X[kept])
+    np.testing.assert_allclose(np.asarray(inner.views["b"]), X[kept] + 1)
+    np.testing.assert_allclose(np.asarray(inner.views["a"]), X[kept])
     assert inner.ids.tolist() == [IDS[i] for i in kept]
     assert "10 samples, 3 were excluded" in inner.notes[-1]
     outer = load_data(two, join="outer")
     assert outer.ids.tolist() == [*IDS, "t1"] and "3 of them lack a view" in outer.notes[-1]
-    missing = np.isnan(np.asarray(outer.views["b.csv"])).all(axis=1)
+    missing = np.isnan(np.asarray(outer.views["b"])).all(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(missing), [3, 7])
 
 

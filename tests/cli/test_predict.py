@@ -70,10 +70,9 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     both = labelled(folder, *paths)
     assert len(both) == 50 and score(y, both) > 0.9
     assert "--join outer: 50 samples, 30 of them lack a view" in capsys.readouterr().err
-    for name in ("rna", "rna.csv"):
-        alone = labelled(folder, f"{name}={paths[0]}")
-        assert len(alone) == 40 and score(y, alone) > 0.9
-        assert "no file for mirna.csv" in capsys.readouterr().err
+    alone = labelled(folder, f"rna={paths[0]}")
+    assert len(alone) == 40 and score(y, alone) > 0.9
+    assert "no file for mirna" in capsys.readouterr().err
     swapped = labelled(folder, f"mirna={paths[1]}", f"rna={paths[0]}")
     assert (swapped == both.loc[swapped.index]).all()
 
@@ -92,7 +91,7 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
     change(tables["rna"].iloc[100:]).to_csv(tmp_path / "new.csv")
     labelled(folder, f"rna={tmp_path / 'new.csv'}")
     err = capsys.readouterr().err
-    assert "values of view 'rna.csv' are typically" in err and "check that units" in err
+    assert "values of view 'rna' are typically" in err and "check that units" in err
 
 
 @pytest.mark.parametrize(
@@ -100,9 +99,9 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
     [
         (["{lacks}", "{mirna}"], "lacks columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4)"),
         (["{mirna}", "{rna}"], "mirna.csv lacks columns of the model: 'rna_0'"),
-        (["{rna}"], "the model has the views rna.csv, mirna.csv: give a file for each"),
-        (["dna={rna}"], "or some of them as rna.csv=FILE"),
-        (["rna={rna}", "rna.csv={rna}"], "a view is given more than once"),
+        (["{rna}"], "the model has the views rna, mirna: give a file for each"),
+        (["dna={rna}"], "or some of them as rna=FILE"),
+        (["rna={rna}", "rna={rna}"], "a view is given more than once"),
         (["{upper}", "{mirna}"], "differ only in upper and lower case"),
     ],
 )

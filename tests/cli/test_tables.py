@@ -40,7 +40,7 @@ def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
     path = written(tmp_path / "a.csv", separator, decimal, index=index, ids=ids)
     found, data = read(path)
     np.testing.assert_allclose(found, X)
-    assert list(data.views["a.csv"].columns) == NAMES
+    assert list(data.views["a"].columns) == NAMES
     assert (data.ids is not None) == index and len(data.notes) == index + (decimal == ",")
 
 
@@ -62,7 +62,7 @@ def test_encodings(tmp_path, encoding):
     path = written(tmp_path / "a.csv", encoding=encoding, columns=["höhe", "width", "größe"])
     found, data = read(path)
     np.testing.assert_allclose(found, X)
-    assert list(data.views["a.csv"].columns) == ["höhe", "width", "größe"]
+    assert list(data.views["a"].columns) == ["höhe", "width", "größe"]
     assert ("Windows-1252" in "".join(data.notes)) == (encoding == "cp1252")
 
 
@@ -88,7 +88,7 @@ def test_quotes_blank_lines_and_a_separator_at_the_end(tmp_path):
         path.write_text(f'"height, in m","the\nwidth"{end}\n\n"1.5",2,\n3,4,\n\n5,6,\n')
         found, data = read(path)
         np.testing.assert_array_equal(found, [[1.5, 2], [3, 4], [5, 6]])
-        assert list(data.views["a.csv"].columns) == ["height, in m", "the\nwidth"]
+        assert list(data.views["a"].columns) == ["height, in m", "the\nwidth"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_comments_above_a_table(tmp_path):
     path.write_text('# measured in "Rome\n\n# of 2024\n' + frame().to_csv(index=False))
     found, data = read(path)
     np.testing.assert_allclose(found, X)
-    assert list(data.views["a.csv"].columns) == NAMES and data.notes == []
+    assert list(data.views["a"].columns) == NAMES and data.notes == []
     path.write_text("# of 2024\n\n1,2\n3,x\n4,5\n")
     with pytest.raises(ValueError, match="line 4, column 2 is 'x'"):
         load_data([path])
@@ -173,7 +173,7 @@ def test_names_that_are_numbers(tmp_path):
         )
         found, data = read(path)
         np.testing.assert_allclose(found, X)
-        assert list(data.views["a.csv"].columns) == list(map(str, columns))
+        assert list(data.views["a"].columns) == list(map(str, columns))
     spectra = pd.DataFrame(RNG.standard_normal((12, 40)), pd.Index(IDS, name="probe of a run"),
                            np.arange(40) + 400.5)  # fmt: skip
     spectra.to_csv(path)

@@ -248,7 +248,7 @@ def _record(args, data):
     """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
-    record = {"command": command, "files": ", ".join(sizes)}
+    record = {"command": command, "views": ", ".join(sizes)}
     if args.scale == "standard":
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
     return record

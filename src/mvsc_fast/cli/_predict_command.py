@@ -51,10 +51,9 @@ def run(args):
 
 def _file_of_each(files, names, one_table):
     """The file of each view or None, given as ``view=file`` or in the order of fit."""
-    known = {Path(name).stem: name for name in names} | {name: name for name in names}
     pairs = [file.partition("=") for file in files]
-    if all(equals and view in known for view, equals, _ in pairs):
-        given = {known[view]: file for view, _, file in pairs}
+    if all(equals and view in names for view, equals, _ in pairs):
+        given = {view: file for view, _, file in pairs}
         if len(given) < len(pairs):
             raise ValueError(f"{' '.join(files)}: a view is given more than once")
         return [given.get(name) for name in names]

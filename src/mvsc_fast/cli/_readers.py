@@ -193,6 +193,11 @@ def _kind(path):
     raise ValueError(f"{path}: unknown file type, expected {KNOWN}")
 
 
+def _stem(path):
+    """The name of a file without its suffix, and without .gz."""
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
 def _whole(paths, kinds, join, lazy):
     """The `Data` of a file that contains all views."""
     path = next(path for path in paths if kinds[path] in WHOLE)
@@ -267,8 +272,8 @@ def _named(read, path, *args):
 
 def _distinct_names(paths, columns):
     """A name for each view: the shortest distinct part of its path."""
-    for names in ([path if path == STDIN else path.name for path in paths], paths):
-        names = [path if path == STDIN else shown_name(path) for path in names]
+    for part in (_stem, lambda path: path.name, str):
+        names = [path if path == STDIN else shown_name(part(path)) for path in paths]
         if len(set(names)) == len(names):
             return names
     columns = [str(one) for one in columns]
