@@ -70,7 +70,7 @@ def suggestion(counts):
     """The sentence on the suggested number of clusters, without its period."""
     others = ", ".join(map(str, counts.candidates[1:])) or "none"
     return (
-        f"The number of clusters, {counts.n_clusters}, was suggested by suggest_n_clusters "
+        f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
         f"({counts.confidence} confidence; other candidates: {others})"
     )
 
