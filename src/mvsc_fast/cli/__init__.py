@@ -218,7 +218,7 @@ def _add_predict(commands):
     predict.add_argument(
         "files", nargs="+", metavar="FILE",
         help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views; "
-        "VIEW is the name of its file in the fit, with or without suffix",
+        "VIEW is the name of its file in the fit, without suffix",
     )  # fmt: skip
     predict.add_argument("--id-column", metavar="NAME", help="as for cluster")
     predict.add_argument("--transpose", action="append", nargs="?", const=ALL, default=[],
@@ -230,7 +230,12 @@ def _add_predict(commands):
 
 def _clusters(text):
     """A number of clusters, or "auto"."""
-    return text if text == "auto" else int(text)
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an integer or auto, got {text!r}") from None
 
 
 def _bytes(text):
