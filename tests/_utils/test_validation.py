@@ -126,7 +126,7 @@ def test_numbers_of_the_wrong_type():
 def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):
     monkeypatch.setattr(validation, "available_memory", lambda: 2**30)
     check_memory(2**30, "this")
-    with pytest.raises(MemoryError, match=r"tlrr needs about 3 GiB, 1 GiB are available.*float32"):
+    with pytest.raises(MemoryError, match=r"tlrr needs about 3 GiB, but only 1 GiB is.*float32"):
         check_memory(3 * 2**30, "tlrr")
 
 

@@ -280,7 +280,7 @@ def test_clear_clusters_have_no_uncertain_samples():
 def test_the_share_of_all_samples_is_the_mean_of_the_shares(found):
     overall = np.average(found.predictable_share, weights=found.sizes)
     text = " ".join(str(found).split())
-    assert f"{overall:.2f} of all clustered samples" in text
+    assert f"{overall:.2f} in all clusters" in text
     assert f"Predictability, a normalised mutual information: {found.predictability:.2f}." in text
 
 

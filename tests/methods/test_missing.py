@@ -242,7 +242,7 @@ def test_what_cannot_be_completed_is_named(spoil, message, data):
     "model", [methods.TSVDMSC(4), methods.LMSC(4), methods.TLRR(4), methods.TRPCA(4)]
 )
 def test_other_methods_say_which_take_missing_views(model, data):
-    told = "view 1 is NaN in most of 2 rows .the first is row 3.: ConsensusTLRR takes"
+    told = "view 1 is NaN in most of 2 rows .the first is row 3.: ConsensusTLRR supports"
     with pytest.raises(ValueError, match=told):
         model.fit(spoiled(data[0], 1, [3, 8]))
 
