@@ -24,7 +24,7 @@ def data(tmp_path):
     [
         ("<&-", 0, "60 samples"),
         ("2>&-", 0, ""),
-        (">&-", 2, "the standard output is closed: name a file by --labels"),
+        (">&-", 2, "the standard output is closed: use --labels to write a file"),
         (">&- 2>&- <&-", 2, ""),
     ],
 )

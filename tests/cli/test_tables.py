@@ -237,7 +237,7 @@ def test_tables_of_60000_columns(tmp_path, suffix):
     found, data = read(path)
     np.testing.assert_array_equal(found[0], np.arange(60_000))
     assert data.ids.tolist() == ["s1", "s2"]
-    assert list(data.views[path.name].columns) == names
+    assert list(data.views["wide"].columns) == names
 
 
 def test_text_tables_need_no_pandas(tmp_path, monkeypatch):
@@ -246,7 +246,7 @@ def test_text_tables_need_no_pandas(tmp_path, monkeypatch):
     frame(pd.Index(IDS, name="id"), values=X + 1).iloc[order].to_csv(tmp_path / "b.tsv", sep="\t")
     monkeypatch.setitem(sys.modules, "pandas", None)
     data = load_data([tmp_path / "a.csv", tmp_path / "b.tsv"])
-    np.testing.assert_allclose(data.views["b.tsv"], X + 1)
+    np.testing.assert_allclose(data.views["b"], X + 1)
     assert data.ids.tolist() == IDS
     (tmp_path / "c.parquet").write_text("")
     with pytest.raises(ImportError, match="Parquet needs pandas: pip install pandas pyarrow$"):
@@ -279,7 +279,7 @@ def test_genes_as_rows(tmp_path, layout):
     np.testing.assert_allclose(found, X)
     assert data.ids.tolist() == [str(one) for one in LAYOUTS[layout].columns[-12:]]
     names = ["7157", "1956", "3845"] if layout == "entrez" else GENES
-    assert list(data.views["a.txt"].columns) == names
+    assert list(data.views["a"].columns) == names
     assert data.notes == [f"ids are the header of {path}"]
 
 
@@ -320,7 +320,7 @@ def test_a_few_empty_cells_are_noted_and_filled_by_the_fit(tmp_path, capsys):
     assert "1 cell is empty (" in note and "%), the first in column 6, line 3" in note
     assert main(["cluster", str(path), "--transpose", "--clusters", "2"]) == 0
     told = capsys.readouterr().err
-    assert "1 cell is empty (" in told and "warning: view 'a.txt' lacks 1 cell (" in told
+    assert "1 cell is empty (" in told and "warning: view 'a' lacks 1 cell (" in told
 
 
 def test_what_cannot_be_transposed(tmp_path):

@@ -101,7 +101,7 @@ def test_a_report_from_the_command_line(views, tmp_path, capsys):
     page, words = read(report)
     assert "ids are column 1 of" in words
     assert " ".join(["mvsc-fast", *arguments]) in words
-    assert "text.csv (90 x 40), image.csv (90 x 60)" in words
+    assert "text (90 x 40), image (90 x 60)" in words
     processing = "Processing: columns were scaled to mean 0 and standard deviation 1."
     assert processing in words and processing in " ".join(capsys.readouterr().err.split())
     assert "suggested, high confidence" in words

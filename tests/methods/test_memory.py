@@ -29,7 +29,7 @@ def test_what_does_not_fit_is_refused_before_any_work(estimator, views, little_m
     stages = []
     model = clone(estimator).set_params(callback=lambda state: stages.append(state.stage))
     name = type(estimator).__name__
-    with pytest.raises(MemoryError, match=f"{name} with 60 samples needs about .* 1 MiB are") as e:
+    with pytest.raises(MemoryError, match=f"{name} with 60 samples needs about .* 1 MiB is") as e:
         model.fit(views)
     assert stages == []
     assert ("ConsensusTLRR clusters a subsample" in str(e.value)) == (name != "ConsensusTLRR")

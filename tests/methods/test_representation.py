@@ -182,6 +182,7 @@ def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
     assert clustering_scores(y, model.fit_predict(views))["acc"] >= 0.85
 
 
+@pytest.mark.filterwarnings("ignore:40 of 40 samples have no neighbour")
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if ESTIMATORS[name]._function])
 def test_convergence_is_monitored(name):
     views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
