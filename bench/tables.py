@@ -30,7 +30,7 @@ TABLES = {  # name: page, script and its options
     "family": ("docs/benchmarks.md", "bench/family.py"),
     "scaling": ("docs/benchmarks.md", "bench/scaling.py"),
     "native": ("docs/benchmarks.md", "bench/native.py"),
-    "platforms": ("docs/policies.md", "tools/platforms.py"),
+    "platforms": ("README.md", "tools/platforms.py"),
 }
 README = "README.md"
 PICTURES = ["docs/make_picture.py", "docs/make_convergence.py"]

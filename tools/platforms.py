@@ -190,7 +190,7 @@ def check(name, cache, tests):
     python, work = prepare(folder)
     sources(work / "source")
     package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
-    run(*python, "-m", "pip", "install", "--no-build-isolation", "--force-reinstall", *package,
+    run(*python, "-m", "pip", "install", "--no-build-isolation", *package,
         cwd=work)  # fmt: skip
     for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source
         run("cp", "-r", work / "source" / part, work)

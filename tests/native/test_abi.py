@@ -92,6 +92,7 @@ def test_every_public_name_can_be_cimported(tmp_path):
     folder.mkdir()
     (folder / "setup.py").write_text(SETUP)
     (folder / "cimports.pyx").write_text(
+        "# cython: freethreading_compatible=True\n"
         f"from mvsc_fast cimport {', '.join(names)}\n"
         "def shrink(double value, double t):\n"
         "    cdef double length\n"
