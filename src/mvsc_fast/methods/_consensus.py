@@ -17,7 +17,7 @@ from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..solvers._method import either, option
 from ..views._columns import check_columns, warn_of_columns, with_absent
-from ..views._missing import completed, warn_of_gaps
+from ..views._missing import completed, gaps, warn_of_gaps
 from ..views._passes import labels_of, summarised
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
 from ._base import MultiViewClusterer, draw_seed, input_attributes
@@ -225,7 +225,7 @@ class ConsensusTLRR(MultiViewClusterer):
             )
         if self.memory_limit is not None:
             source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))
-        warn_of_gaps(source.views, source.names)
+        warn_of_gaps(list(map(gaps, source.views)), source.names)
         nothing = np.empty(0, dtype=np.intp)
         with use_threads(self.n_threads, source.n_samples) as n_threads:
             predictor = partial(predictor, n_threads=source.threads(n_threads))

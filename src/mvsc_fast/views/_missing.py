@@ -1,5 +1,7 @@
 """Missing values: cells are filled from the same row, missing rows from the other views."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -47,46 +49,52 @@ def completed(views, names, columns, log=None):
     ValueError
         If more than a tenth of the cells of a view are missing, or all cells of a column.
     """
-    for X, name, columns_of in zip(views, names, columns, strict=True):
-        _, cells, share, _ = gaps(X)
-        if share > MOST:
+    found = list(map(gaps, views))
+    for X, gap, name, columns_of in zip(views, found, names, columns, strict=True):
+        if gap.share > MOST:
             raise ValueError(
-                f"{view_title(name)} lacks {100 * share:.3g} % of its cells, but at most "
+                f"{view_title(name)} lacks {100 * gap.share:.3g} % of its cells, but at most "
                 f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
             )
-        if cells and (empty := np.isnan(X).all(axis=0)).any():
+        if gap.cells and (empty := np.isnan(X).all(axis=0)).any():
             j = int(empty.argmax())
             which = j if columns_of is None else columns_of[j]
             raise ValueError(f"{view_title(name)} has no values in column {which!r}: remove it")
-    warn_of_gaps(views, names, log)
+    warn_of_gaps(found, names, log)
     means = [mean_row(X) for X in views]
     return [filled(X, mean) for X, mean in zip(views, means, strict=True)], means
 
 
-def gaps(X):
-    """Count the missing rows and cells of a view in memory.
+class Gaps(NamedTuple):
+    """Missing rows of a view, and missing cells in all other rows."""
 
-    Returns the number of missing rows, the number and the share of missing cells in all other
-    rows, and whether any cell will be filled or ignored.
-    """
+    n_samples: int
+    rows: int = 0
+    cells: int = 0
+    share: float = 0.0
+    partial: bool = False  # whether any cell will be filled or ignored
+
+
+def gaps(X):
+    """Count the `Gaps` of a view in memory; those of other views are not counted."""
+    n = X.shape[0]
     if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
-        return 0, 0, 0.0, False
-    n, X = len(X), X[incomplete_rows(X)]
+        return Gaps(n)
+    X = X[incomplete_rows(X)]
     lost, gone = missing_rows(X), np.isnan(X)
     cells = int(gone[~lost].sum())
-    return int(lost.sum()), cells, cells / max((n - lost.sum()) * X.shape[1], 1), not gone.all()
+    share = cells / max((n - lost.sum()) * X.shape[1], 1)
+    return Gaps(n, int(lost.sum()), cells, share, not gone.all())
 
 
-def warn_of_gaps(views, names, log=None):
+def warn_of_gaps(found, names, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
-    told, changed = [], False
-    for X, name in zip(views, names, strict=True):
-        rows, cells, share, partial = gaps(X)
+    told = []
+    for (n, rows, cells, share, _), name in zip(found, names, strict=True):
         parts = [f"{cells} cell{'s' * (cells > 1)} ({100 * share:.2g} %)"] * (cells > 0)
-        parts += [f"{rows} of {X.shape[0]} samples"] * (rows > 0)
+        parts += [f"{rows} of {n} samples"] * (rows > 0)
         told += [f"{view_title(name)} lacks {' and '.join(parts)}"] * bool(parts)
-        changed |= partial
-    if changed:
+    if any(gap.partial for gap in found):
         warn_user(
             f"{', '.join(told)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
@@ -182,15 +190,14 @@ def imputed(views):
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
         Z = others(i, learned)
         coefficients = ridge_coefficients(Z, dense(U[rank[i][learned]]) - mean)
-        filled = np.empty(views[i].shape, dtype=U.dtype)
-        filled[has] = dense(U)
+        out[i] = np.empty(views[i].shape, dtype=U.dtype)
+        out[i][has] = dense(U)
         missing = np.flatnonzero(~has)
         for block in gen_batches(len(missing), BLOCK):
             rows = missing[block]
-            filled[rows] = (others(i, rows) @ Z.T) @ coefficients + mean
+            out[i][rows] = (others(i, rows) @ Z.T) @ coefficients + mean
         if U.min() >= 0:
-            np.maximum(filled, 0, out=filled)
-        out[i] = filled
+            np.maximum(out[i], 0, out=out[i])
     return out
 
 
