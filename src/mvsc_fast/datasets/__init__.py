@@ -5,6 +5,7 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
+from .._utils.messages import import_extra
 from .._utils.validation import check_integer, check_number
 
 __all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
@@ -170,7 +171,7 @@ def make_cohort(
     >>> {name: frame.shape[1] for name, frame in cohort.views.items()}
     {'methylation': 300, 'mirna': 120, 'rna': 500}
     """
-    import pandas as pd
+    pd = import_extra("pandas", "make_cohort")
 
     n, c = check_integer(n_samples, "n_samples", 1), check_integer(n_clusters, "n_clusters", 1)
     n_markers = check_integer(n_markers, "n_markers", 0)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .._utils.messages import import_extra
+
 ROWS = 12  # of a list that may be long
 
 
@@ -47,11 +49,7 @@ class Table(dict):
         ImportError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("data frames need pandas: pip install mvsc_fast[files]") from error
-        return pandas.DataFrame(dict(self))
+        return import_extra("pandas", "a data frame").DataFrame(dict(self))
 
 
 def text_table(columns, left=()):
