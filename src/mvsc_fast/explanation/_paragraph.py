@@ -30,10 +30,9 @@ def methods_paragraph(found, model, steps):
         processing = ", then ".join(" ".join(str(step).split()) for step in steps)
     if processing:
         sentences.append(f"Processing: {processing}.")
-    given = {name: value for name, value in model.get_params(deep=False).items()
-             if name not in WITHOUT_EFFECT
-             and (name in given_parameters(model) or name == "random_state")}  # fmt: skip
-    parameters = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    told = {"random_state", *given_parameters(model)}.difference(WITHOUT_EFFECT)
+    values = model.get_params(deep=False).items()
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in told)
     sentences.append(
         f"{found.method} found {counted(len(found.clusters), 'cluster')} ({parameters}; other "
         "parameters at their defaults)."
