@@ -11,7 +11,7 @@ from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette, spectral_embedding
 from ..views._missing import imputed
 from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
-from ._fitted import fitted_with
+from ._fitted import fitted_with, takes_similarities
 from ._panels import plot_explanation
 from ._paragraph import methods_paragraph, suggestion
 from ._table import Table
@@ -197,7 +197,11 @@ def explain(model, views=None, *, ids=None, counts=None):
     >>> found.predictable_share.shape
     (3,)
     """
-    fit = fitted_with(model, views)
+    return explained(fitted_with(model, views), ids, counts)
+
+
+def explained(fit, ids=None, counts=None):
+    """The `Explanation` of a `Fitted`, see `explain`."""
     model, views, names = fit.model, fit.views, fit.names
     clusters, labels = np.unique(model.labels_, return_inverse=True)
     samples = getattr(model, "samples_", np.arange(len(labels)))
@@ -251,7 +255,7 @@ def _tell_clusters(found, model, views):
         scores = votes(Y)
         given, predicted = labels, scores.argmax(axis=1)
         found.predictability = mutual_information(labels, predicted, c)
-        if getattr(model, "affinity", None) is None or model.affinity != "precomputed":
+        if not takes_similarities(model):
             found.unknown.append(
                 "Predictability and margins are computed from neighbors in the affinity matrix "
                 "alone; explain(model, views) also uses the features of views in memory."

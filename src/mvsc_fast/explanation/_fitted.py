@@ -45,9 +45,7 @@ def fitted_with(model, views):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain")
     n = len(model.labels_)
     ids = np.arange(n) if ids is None else ids
-    affinity = getattr(model, "affinity", None)
-    precomputed = isinstance(affinity, str) and affinity == "precomputed"
-    if views is None or precomputed or stored_rows(views) is not None:
+    if views is None or takes_similarities(model) or stored_rows(views) is not None:
         names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
         return Fitted(model, steps, None, list(names), [], ids)
     if hasattr(model, "view_names_in_"):
@@ -69,6 +67,12 @@ def fitted_with(model, views):
                for own, d in zip(given.columns, n_features, strict=True)]  # fmt: skip
     views = [filled(X, mean_row(X)) for X in views]
     return Fitted(model, steps, views, list(names), columns, ids)
+
+
+def takes_similarities(model):
+    """Whether a clusterer is fitted on precomputed similarities."""
+    affinity = getattr(model, "affinity", None)
+    return isinstance(affinity, str) and affinity == "precomputed"
 
 
 def ids_of(views):

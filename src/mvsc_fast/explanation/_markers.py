@@ -10,7 +10,7 @@ from ._fitted import fitted_with
 from ._plots import new_figure
 from ._table import Table
 
-ENTRIES = 2**22  # number of columns of a view that are ranked at once
+ENTRIES = 2**22  # number of entries of a view that are ranked at once
 PRINTED = 3  # rows for each cluster
 MOST_ROWS = 40  # of the heat map
 LONG_NAME = 28  # letters
@@ -65,7 +65,11 @@ def markers(model, views):
     >>> list(markers(model, views))
     ['cluster', 'view', 'feature', 'effect', 'auc', 'p', 'q']
     """
-    fit = fitted_with(model, views)
+    return markers_of(fitted_with(model, views))
+
+
+def markers_of(fit):
+    """The table of `markers` for a `Fitted`."""
     if fit.views is None:
         raise ValueError("markers are features: pass views in memory, not similarities")
     clusters, labels = np.unique(fit.model.labels_, return_inverse=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
-from ._explain import explain
+from ._explain import explained
 from ._fitted import fitted_with
-from ._markers import markers, plot_markers
+from ._markers import markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
@@ -66,8 +66,8 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
     ImportError
         If matplotlib is not installed.
     """
-    found = explain(model, views) if explanation is None else explanation
     fit = fitted_with(model, views)
+    found = explained(fit) if explanation is None else explanation
     title = f"{found.n_samples} samples in {len(found.clusters)} clusters"
     texts = parts_of(found, LISTED)
     done = [[escape(title), escape(text)] for title, text in found.run.items()]
@@ -76,7 +76,7 @@ def write_report(path, model, views=None, *, explanation=None, notes=()):
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
         _told(texts, "clusters", gallery(_panels(found))),
         _told(texts, "uncertain"),
-        _markers(model, views) if fit.views is not None and len(found.clusters) > 1 else "",
+        _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
         _told(texts, "views"),
         _told(texts, "choices", gallery(_choices(fit.model, found))),
@@ -104,8 +104,8 @@ def _told(texts, name, body=""):
     return section(title, "", table + lines + body)
 
 
-def _markers(model, views):
-    table = markers(model, views)
+def _markers(fit):
+    table = markers_of(fit)
     caption = "Standardised differences of the features that distinguish each cluster"
     return section("Markers", MARKERS, figure(lambda: plot_markers(table), "markers", caption))
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.validation import check_integer
-from ._fitted import ids_of
+from ._fitted import ids_of, takes_similarities
 from ._panels import name_clusters
 from ._plots import COLORS, new_figure
 from ._table import Table
@@ -124,7 +124,7 @@ def stability(estimator, views, *, n_resamples=20, fraction=0.8, random_state=No
     if not isinstance(fraction, Real) or not 0 < fraction < 1:
         raise ValueError(f"fraction must be between 0 and 1, got {fraction!r}")
     last = _last(estimator)
-    if isinstance(getattr(last, "affinity", None), str) and last.affinity == "precomputed":
+    if takes_similarities(last):
         raise ValueError("subsamples are rows of views: the estimator takes similarities")
     views = list(views) if isinstance(views, Iterator) else views
     rng = check_random_state(random_state)
