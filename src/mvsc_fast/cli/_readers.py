@@ -92,8 +92,8 @@ def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None,
             raise ValueError(f"{name} is for tables, but {min(wrong)} has no named columns")
     if any(kind in WHOLE for kind in kinds.values()):
         return _whole(paths, kinds, join, lazy)
-    read = {path: _named(_read, path, kind, lazy) for path, kind in kinds.items()}
-    tables = {path: _named(Table.turned, path, one) if path in turned else one
+    read = {path: _named(path, _read, path, kind, lazy) for path, kind in kinds.items()}
+    tables = {path: _named(path, one.turned) if path in turned else one
               for path, one in read.items() if isinstance(one, Table)}  # fmt: skip
     columns = _for_each(columns, paths)
     paths = paths * (len(columns) // len(paths))
@@ -138,7 +138,7 @@ def load_labels(path, ids, n_samples):
     rows : ndarray of shape (n,)
         Indices of the samples that have a label.
     """
-    table = _named(_read, Path(path), _kind(Path(path)), False)
+    table = _named(Path(path), _read, Path(path), _kind(Path(path)), False)
     if isinstance(table, View):
         raise ValueError(f"{table.name}: expected a table with ids and labels")
     rows, others = table.filled(), list(range(len(table.names)))
@@ -205,7 +205,7 @@ def _whole(paths, kinds, join, lazy):
         raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
     if join not in (None, ANY):
         raise ValueError(f"--join matches files by ids, but {path} has no ids")
-    views, y = _named(WHOLE[kinds[path]], path, lazy)
+    views, y = _named(path, WHOLE[kinds[path]], path, lazy)
     return Data(views, y, columns=[None] * len(views))
 
 
@@ -255,10 +255,10 @@ def _array(name, X):
     return View(name, X)
 
 
-def _named(read, path, *args):
-    """Call ``read`` on a file or on its table, and add the name of the file to all errors."""
+def _named(path, function, *args):
+    """Call a function, and add the name of the file at ``path`` to all errors."""
     try:
-        return read(*args) if read is Table.turned else read(path, *args)
+        return function(*args)
     except ImportError:
         raise
     except Exception as error:  # parsers of damaged files may raise any error
