@@ -19,6 +19,7 @@ from ._frames import (
     is_series,
     read_frame,
     refusal,
+    repeated,
     shown,
     view_title,
 )
@@ -93,8 +94,7 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
                if frame.index is not None]  # fmt: skip
     for index, title in indexed[1:]:
         check_same_index(indexed[0][0], index, title, indexed[0][1])
-    if indexed and indexed[0][0].has_duplicates:
-        twice = indexed[0][0][indexed[0][0].duplicated()].unique()
+    if indexed and len(twice := repeated(indexed[0][0])):
         warn_user(
             f"ids occur more than once in the index of {indexed[0][1]}, and their rows are "
             f"treated as different samples: {shown(*twice)}"
@@ -320,8 +320,7 @@ def align(frames, join="outer"):
                 f"{title} is not a pandas DataFrame and has no ids to align by: "
                 'convert other data frames with frame.to_pandas().set_index("id")'
             )
-        if not frame.index.is_unique:
-            twice = frame.index[frame.index.duplicated()].unique()
+        if len(twice := repeated(frame.index)):
             raise ValueError(f"ids occur more than once in {title}: {shown(*twice)}")
     index = given[0][1].index
     for name, frame in given[1:]:

@@ -141,6 +141,11 @@ def view_title(name):
     return f"view {shown(name)}"
 
 
+def repeated(index):
+    """The distinct ids that a pandas index contains more than once."""
+    return index[index.duplicated()].unique()
+
+
 def check_same_index(first, index, title, other_title):
     """Raise ValueError, with the first differences, if two frames have different rows.
 
