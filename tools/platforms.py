@@ -52,21 +52,31 @@ def run(*command, check=True, **kwargs):
     subprocess.run(list(map(str, command)), check=check, **kwargs)
 
 
+def unpack(target, architecture, packages):
+    """The files of packages of Debian testing and of all that they need, in a folder or a tar."""
+    run("mmdebstrap", "--variant=extract", "--mode=root", f"--keyring={KEYRING}",
+        '--aptopt=Acquire::Check-Valid-Until "false"', f"--architectures={architecture}",
+        "--include=" + ",".join(packages), "forky", target)  # fmt: skip
+
+
 def debian(folder, architecture, triplet, emulated=False):
     """The Python of Debian testing for an architecture, in a root of its own."""
     root = folder / "root"
     packages = "base-files bash coreutils dash grep libc-bin libc6-dev sed util-linux".split()
     packages += [f"python3-{name}" for name in "dev numpy scipy sklearn threadpoolctl".split()]
     packages += [f"python3-{name}" for name in "hypothesis joblib pip pytest pytest-xdist".split()]
-    if emulated:  # the compiler's own package: others bring that of the other processor
-        packages += ["libc6:amd64", f"binutils-{triplet}:amd64", f"gcc-16-{triplet}:amd64"]
-    else:
+    if not emulated:
         packages += ["gcc"]
     if not (root / "etc" / "passwd").exists():
         shutil.rmtree(root, ignore_errors=True)
-        run("mmdebstrap", "--variant=extract", "--mode=root", f"--keyring={KEYRING}",
-            '--aptopt=Acquire::Check-Valid-Until "false"', f"--architectures={architecture},amd64",
-            "--include=" + ",".join(packages), "forky", root)  # fmt: skip
+        unpack(root, architecture, packages)
+        if emulated:
+            compiler = folder / "compiler.tar"
+            unpack(compiler, "amd64", [f"gcc-16-{triplet}"])
+            run("tar", "-xf", compiler, "-C", root, "--skip-old-files")
+            compiler.unlink()
+            (root / f"usr/bin/{triplet}-gcc").symlink_to(f"{triplet}-gcc-16")
+            (root / "usr/bin/ld").symlink_to(f"{triplet}-ld.bfd")
         # Cython writes C again that another version wrote.
         run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--platform=any",
             "--only-binary=:all:", "--python-version=3.14", "--target", root / PACKAGES,
@@ -74,8 +84,6 @@ def debian(folder, architecture, triplet, emulated=False):
         for library in ("blas", "lapack"):  # this and the rest is what scripts of packages do
             name = f"lib{library}.so.3"
             (root / "usr/lib" / triplet / name).symlink_to(f"{library}/{name}")
-        if emulated:
-            (root / "usr/bin/ld").symlink_to(f"{triplet}-ld.bfd")
         if (root / "usr/lib64").exists() and not (root / "lib64").exists():
             (root / "lib64").symlink_to("usr/lib64")
         (root / CERTIFICATES[1:]).parent.mkdir(parents=True, exist_ok=True)
