@@ -4,12 +4,14 @@ Usage: python bench/soak.py [--minutes 60] [--seed 0] [--callers 2]
 
 Python threads fit all methods, predict, pickle and fail, while the main thread fits and is
 interrupted. Equal calls must have equal labels, whatever runs beside them. After every minute all
-stop: the threads of BLAS and OpenMP must be what they were, and memory what it was. Prints a line
-per minute; exits with 1 if anything was wrong.
+stop: the threads of BLAS and OpenMP must be what they were, and memory what it was. Memory is what
+the C library has given out; what it keeps for itself in the arenas of its threads is in "resident".
+Prints a line per minute; exits with 1 if anything was wrong.
 """
 
 import argparse
 import collections
+import ctypes
 import faulthandler
 import gc
 import pickle
@@ -29,7 +31,7 @@ from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
 
-FLAT = 1.05  # memory of the last quarter, as a multiple of that of the third
+FLAT = 1.05  # memory of the last quarter of the time, as a multiple of that of the second
 SIZES = 60, 130, 230  # below and above the size from which fits have threads
 FEW = {"max_iter": 12, "tol": 1e3, "n_init": 3}
 
@@ -193,9 +195,24 @@ def settings():
 
 def resident():
     """Memory of the process in MiB."""
-    gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+
+class Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks "
+        "keepcost".split()
+    ]
+
+
+def allocated():
+    """MiB that glibc's malloc has given out, in all arenas and by mmap."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Mallinfo
+    found = mallinfo()
+    return (found.uordblks + found.hblkhd) / 2**20
 
 
 def main():
@@ -209,17 +226,19 @@ def main():
     soak, memory = Soak(options.seed), []
     signal.signal(signal.SIGALRM, soak.interrupt)
     before = settings()
-    print("minute  calls  interrupts  wrong  MiB", flush=True)
+    print("minute  calls  interrupts  wrong  MiB  resident", flush=True)
     for number in range(1, options.minutes + 1):
         soak.round(number, options.callers, 60)
         if settings() != before:
             soak.wrong[f"threads {settings()}, before {before}"] += 1
-        memory.append(resident())
+        gc.collect()
+        memory.append(allocated())
         interrupts = soak.counts["interrupts"]
         calls, wrong = soak.counts.total() - interrupts, soak.wrong.total()
-        print(f"{number:6} {calls:6} {interrupts:11} {wrong:6} {memory[-1]:4.0f}", flush=True)
+        line = f"{number:6} {calls:6} {interrupts:11} {wrong:6} {memory[-1]:4.0f} {resident():9.0f}"
+        print(line, flush=True)
     quarter = len(memory) // 4
-    if quarter and np.mean(memory[-quarter:]) > FLAT * np.mean(memory[-2 * quarter : -quarter]):
+    if quarter and np.mean(memory[-quarter:]) > FLAT * np.mean(memory[quarter : 2 * quarter]):
         soak.wrong["memory grows"] += 1
     print(", ".join(f"{count} {name}" for name, count in sorted(soak.counts.items())))
     print("; ".join(soak.wrong) or "nothing was wrong")
