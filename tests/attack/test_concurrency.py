@@ -137,7 +137,7 @@ def test_a_model_is_copied_and_read_during_a_fit(views):
 def test_worker_processes_do_not_hang_after_openmp_was_used(method):
     expected = fit()
     with multiprocessing.get_context(method).Pool(2) as pool:
-        for labels in pool.map_async(fit, [2, 2, 1]).get(timeout=120):
+        for labels in pool.map_async(fit, [2, 2, 1]).get(timeout=600):
             np.testing.assert_array_equal(labels, expected)
 
 
