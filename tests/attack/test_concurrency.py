@@ -203,7 +203,7 @@ def test_children_of_a_process_that_fits_fit_too():
         for beside in range(2):
             if beside:
                 thread.start()
-            for _ in range(3):
+            for _ in range(2):
                 child = os.fork()
                 if child == 0:
                     os._exit(0 if np.array_equal(labels(), expected) else 1)

@@ -76,14 +76,14 @@ def read_damaged(content, recipe, path):
             assert len(dense.tobytes()) == np.prod(A.shape, dtype=int) * A.dtype.itemsize
 
 
-@examples(150)
+@examples(100)
 @given(st.sampled_from([".npz", ".npy", ".csv"]), st.integers(0, 1), damage())
 def test_damaged_files(seeds, tmp_path_factory, suffix, which, recipe):
     content = seeds[suffix][which % len(seeds[suffix])]
     read_damaged(content, recipe, tmp_path_factory.getbasetemp() / f"damaged{suffix}")
 
 
-@examples(8)
+@examples(4)
 @given(st.integers(0, 1), damage())
 def test_damaged_matlab_files(seeds, tmp_path_factory, which, recipe):
     """Few, as each is tried in a process of its own."""
@@ -175,7 +175,7 @@ def test_damaged_files_of_other_packages(tmp_path, suffix):
     else:
         pytest.importorskip("openpyxl", reason="openpyxl is not installed")
         frame.to_excel(path, index=False)
-    times = 1000 if FULL else 25
+    times = 1000 if FULL else 15
     assert int(run_python(DAMAGED, path, times)) > times / 4
 
 

@@ -13,7 +13,7 @@ from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
 from mvsc_fast.views import check_views
 from mvsc_fast.views._rows import unit_rows
 
-CASES, BATCH = (10_000, 1000) if FULL else (400, 400)
+CASES, BATCH = (10_000, 1000) if FULL else (250, 250)
 
 
 # ------------------------------------------------------------------ sparse matrices

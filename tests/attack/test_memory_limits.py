@@ -66,7 +66,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
 
 
 @linux_only
-@pytest.mark.parametrize("extra_mib", [1, 8, 30])
+@pytest.mark.parametrize("extra_mib", [1, 30])
 def test_address_space_limit_is_a_memory_error(extra_mib):
     out = run_python(f"""
         import resource
@@ -94,7 +94,7 @@ def test_address_space_limit_is_a_memory_error(extra_mib):
 
 @linux_only
 def test_many_fits_leave_memory_flat():
-    fits = 1000 if FULL else 150
+    fits = 1000 if FULL else 90
     out = run_python(f"""
         import resource
         from mvsc_fast import datasets

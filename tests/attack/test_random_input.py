@@ -78,7 +78,7 @@ PARAMETERS = st.fixed_dictionaries(
 )
 
 
-@examples(150)
+@examples(100)
 @given(hostile_arrays(3, square=True), PARAMETERS, st.sampled_from(["dual", "ialm"]))
 def test_tlrr(W, parameters, solver):
     parameters = {"max_iter": 12, **parameters}

@@ -97,7 +97,7 @@ def test_an_interrupt_never_leaves_a_limit_in_place():
 
 
 def test_interrupts_at_random_moments_leave_a_usable_interpreter():
-    times = 50 if FULL else 8
+    times = 50 if FULL else 5
     out = run_python(f"""
         import os, random, signal, threading
         import numpy as np
@@ -163,7 +163,7 @@ def test_interrupt_ends_within_an_iteration_and_restores_threads(solver):
 
 def test_a_handler_that_raises_ends_a_fit_and_nothing_else():
     """As services do at SIGTERM: the exception comes out of fit, and the model is as it was."""
-    times = 26 if FULL else 13
+    times = 26 if FULL else 6
     out = run_python(f"""
         import os, random, signal, threading, warnings
         import numpy as np
