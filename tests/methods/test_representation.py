@@ -184,6 +184,7 @@ def test_a_basis_refreshed_from_a_refined_affinity(load_shared):
 
 @pytest.mark.filterwarnings("ignore:40 of 40 samples have no neighbour")
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if ESTIMATORS[name]._function])
+@pytest.mark.filterwarnings("ignore:.* have no neighbour")
 def test_convergence_is_monitored(name):
     views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
     model = ESTIMATORS[name](2, max_iter=2, tol=1e-12, random_state=0)
