@@ -72,7 +72,8 @@ def ridge_factors(X, ridges):
 def _used_columns(X):
     """Mask of the columns that are not all zero; at least one is True."""
     if scipy.sparse.issparse(X):
-        used = np.bincount(X.indices, minlength=X.shape[1]) > 0
+        used = np.zeros(X.shape[1], dtype=bool)
+        used[X.indices] = True
     else:
         used = np.any(X, axis=0)
     used[0] |= not used.any()

@@ -19,8 +19,8 @@ SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
 def missing_rows(X):
     """Mask of the missing rows of a view, of shape (n,): more than half of their cells are NaN."""
     if scipy.sparse.issparse(X):
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        return np.bincount(rows[np.isnan(X.data)], minlength=X.shape[0]) == X.shape[1]
+        rows = X.tocoo(copy=False).row[np.isnan(X.data)].astype(np.intp, copy=False)
+        return np.bincount(rows, minlength=X.shape[0]) == X.shape[1]
     rows = incomplete_rows(X)
     rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
     return rows
