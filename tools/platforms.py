@@ -31,7 +31,7 @@ RESULTS = ROOT / "bench" / "results" / "platforms.csv"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PACKAGES = "usr/lib/python3/dist-packages"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-COLUMNS = "environment python numpy scipy scikit-learn tests passed skipped failed".split()
+COLUMNS = "environment commit python numpy scipy scikit-learn tests passed skipped failed".split()
 VERSIONS = """
 import platform, numpy, scipy, sklearn
 print(platform.python_version(), numpy.__version__, scipy.__version__, sklearn.__version__)
@@ -196,6 +196,8 @@ def check(name, cache, tests):
     folder = cache / name
     folder.mkdir(parents=True, exist_ok=True)
     python, work = prepare(folder)
+    for stale in (work / "source" / "tests", work / "tests"):
+        shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
     package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
     run(*python, "-m", "pip", "install", "--no-build-isolation", *package,
@@ -207,28 +209,32 @@ def check(name, cache, tests):
         cwd=work, check=False)  # fmt: skip
     counts = ElementTree.parse(work / "results.xml").find("testsuite").attrib
     skipped, failed = int(counts["skipped"]), int(counts["failures"]) + int(counts["errors"])
-    versions = subprocess.run(
-        [*python, "-c", VERSIONS], cwd=work, capture_output=True, text=True, check=True
-    )
+    versions = subprocess.check_output([*python, "-c", VERSIONS], cwd=work, text=True)
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True)
     parts = " ".join(test.removeprefix("tests/").removesuffix(".py") for test in tests)
-    return [name, *versions.stdout.split(), parts, int(counts["tests"]) - skipped - failed,
+    return [name, commit.strip(), *versions.split(), parts, int(counts["tests"]) - skipped - failed,
             skipped, failed]  # fmt: skip
 
 
+def results():
+    """Lines of the table, by name."""
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(newline="") as file:
+        return {line[0]: line for line in list(csv.reader(file))[1:]}
+
+
 def main(names, cache, tests):
-    lines = {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            lines = {line[0]: line for line in list(csv.reader(file))[1:]}
     for name in names:
-        lines[name] = check(name, cache, tests)
+        line = check(name, cache, tests)
+        lines = results() | {name: line}
         with RESULTS.open("w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerows([COLUMNS, *(lines[n] for n in ENVIRONMENTS if n in lines)])
     if not names:
-        for line in (COLUMNS, ["---"] * len(COLUMNS), *lines.values()):
+        for line in (COLUMNS, ["---"] * len(COLUMNS), *results().values()):
             print("|", " | ".join(line), "|")
-    return any(int(lines[name][-1]) for name in names)
+    return any(int(results()[name][-1]) for name in names)
 
 
 if __name__ == "__main__":
