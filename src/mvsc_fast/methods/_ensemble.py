@@ -80,8 +80,9 @@ def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=Non
     Examples
     --------
     >>> from mvsc_fast import consensus_labels
-    >>> consensus_labels([[0, 0, 1, 1, 2], [1, 1, 0, 0, 0], [0, 0, 2, 2, 2]], 2).labels
-    array([0, 0, 1, 1, 1])
+    >>> labellings = [[0, 0, 1, 1, 2], [1, 1, 0, 0, 0], [0, 0, 2, 2, 2]]
+    >>> consensus_labels(labellings, 2, random_state=0).labels
+    array([1, 1, 0, 0, 0])
     """
     n_clusters = check_integer(n_clusters, "n_clusters", 1)
     seed = draw_seed(check_random_state(random_state))
