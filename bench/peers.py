@@ -2,11 +2,13 @@
 
 Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [DATA ...]
 
-mvlearn, snfpy and scikit-learn run in .venv-peers, which is made where it is missing. Every fit is
-a process of its own with one thread; seconds are those of the processor, in the fit alone. All get
-samples of unit length in every view and the defaults of their package; snfpy's network, which it
-leaves to others to cut, and averaged graphs are cut by scikit-learn's SpectralClustering. NMI and
-seconds are means over the sets.
+mvlearn, snfpy and imml run in .venv-peers, which is made where it is missing. Every fit is a
+process of its own with one thread; seconds are those of the processor, in the fit alone. All get
+samples of unit length in every view and the settings of their documentation: mvlearn 100 starts of
+k-means, snfpy Euclidean distances with mu=.5 and K=20 (the value of its examples) or K=n/10 (its
+rule of thumb), others the defaults. snfpy's network, which it leaves to others to cut, and averaged
+graphs are cut by scikit-learn's SpectralClustering. NMI and seconds are means over the sets, and
+means of ACC and NMI have their standard errors over sets.
 """
 
 import argparse
@@ -25,23 +27,25 @@ import numpy as np
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".venv-peers"
 INSTALLS = [
     # snfpy 0.2.2 passes force_all_finite, which scikit-learn 1.8 has no more.
-    ["numpy", "scipy", "scikit-learn<1.8", "joblib", "snfpy==0.2.2", "matplotlib", "seaborn"],
+    ["numpy", "scipy", "scikit-learn<1.8", "snfpy==0.2.2", "imml==0.6.0", "matplotlib", "seaborn"],
     # mvlearn 0.5.0 asks for matplotlib <= 3.3.4, which does not build for Python >= 3.10.
     ["--no-deps", "mvlearn==0.5.0"],
 ]
 NOTE = (
-    "mvlearn 0.5.0 is installed without its dependencies, as it asks for matplotlib <= 3.3.4, "
-    "which does not build for this Python; snfpy 0.2.2 needs scikit-learn < 1.8."
+    "scikit-learn {}, mvlearn 0.5.0, snfpy 0.2.2, imml 0.6.0. The last three run with "
+    "scikit-learn < 1.8, which snfpy needs; mvlearn is installed without its dependencies, as it "
+    "asks for matplotlib <= 3.3.4, which does not build for this Python."
 )
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
-OWN = ["ConsensusTLRR"]
-PEERS = ["scikit-learn, averaged graphs", "scikit-learn, concatenated views", "snfpy",
-         "mvlearn, spectral", "mvlearn, co-regularised"]  # fmt: skip
+OURS = ["ConsensusTLRR", "TLRR"]
+PEERS = ["scikit-learn, averaged graphs", "scikit-learn, concatenated views", "snfpy, K=20",
+         "snfpy, K=n/10", "NEMO (imml)", "mvlearn, spectral",
+         "mvlearn, co-regularised"]  # fmt: skip
 
 
 def labels_of(method, views, k, seed):
     """Labels by one method, imported and fitted here."""
-    if method in OWN:
+    if method in OURS:
         import mvsc_fast
 
         model = getattr(mvsc_fast, method)(k, random_state=seed, n_threads=1)
@@ -57,12 +61,22 @@ def labels_of(method, views, k, seed):
         import mvlearn.cluster
 
         name = "CoRegSpectral" if "co-regularised" in method else "Spectral"
-        model = getattr(mvlearn.cluster, f"Multiview{name}Clustering")(k, random_state=seed)
-        return lambda: model.fit_predict(views)
-    if method == "snfpy":
+        estimator = getattr(mvlearn.cluster, f"Multiview{name}Clustering")
+        return lambda: estimator(k, random_state=seed, n_init=100).fit_predict(views)
+    if method.startswith("snfpy"):
         import snf
 
-        return lambda: cut(snf.snf(snf.make_affinity(views)))
+        K = 20 if method.endswith("20") else round(len(views[0]) / 10)
+        return lambda: cut(snf.snf(snf.make_affinity(views, metric="euclidean", K=K, mu=0.5), K=K))
+    if method.startswith("NEMO"):
+        from imml.cluster import NEMO
+
+        return lambda: NEMO(k, random_state=seed).fit_predict(views)
+    if method.startswith("k-means"):
+        from sklearn.cluster import KMeans
+
+        model = KMeans(k, n_init=10, random_state=seed)
+        return lambda: model.fit_predict(np.hstack(views))
     if method.endswith("concatenated views"):
         model = SpectralClustering(k, affinity="nearest_neighbors", random_state=seed)
         return lambda: model.fit_predict(np.hstack(views))
@@ -89,17 +103,19 @@ def make_environment():
     """The Python in which the peers are installed."""
     python = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = ENVIRONMENT / "installed"
-    if not done.exists():
+    if not (done.exists() and done.read_text() == str(INSTALLS)):
         print(f"installing the peers in {ENVIRONMENT}", file=sys.stderr)
         venv.create(ENVIRONMENT, with_pip=True, clear=True)
         for packages in INSTALLS:
             subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
-        done.touch()
+        done.write_text(str(INSTALLS))
     return python
 
 
-def run(method, views, k, seed, limit, python):
-    """ACC and NMI need y; here labels and seconds, or what went wrong."""
+def run(method, views, k, seed, limit):
+    """Labels and seconds of one fit in a process of its own, or what went wrong."""
+    here = method in OURS or method.startswith(("scikit-learn", "k-means"))
+    python = sys.executable if here else make_environment()
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "views.npz"
@@ -114,29 +130,29 @@ def run(method, views, k, seed, limit, python):
                 env={**os.environ, **threads},
             )
         except subprocess.TimeoutExpired:
-            return None, f"more than {limit} s"
+            return None, f"more than {limit:g} s"
     if done.returncode:
         return None, done.stderr.strip().splitlines()[-1]
     return json.loads(done.stdout.splitlines()[-1]), ""
 
 
 def main(names, shuffles, limit):
+    import sklearn
+    from accuracy import with_error
     from sklearn.preprocessing import normalize
     from timing import load_shared, print_table
 
     from mvsc_fast.metrics import clustering_scores
 
-    python, table, failures = make_environment(), [], []
-    data = {}
+    table, failures, data = [], [], {}
     for name in names:
         for seed in range(shuffles):
             views, y = load_shared(name, seed)
             data[name, seed] = [normalize(X.astype(np.float64)) for X in views], y
-    for method in OWN + PEERS:
+    for method in OURS[:1] + PEERS:
         acc, nmi, seconds = {name: [] for name in names}, {name: [] for name in names}, []
         for (name, seed), (views, y) in data.items():
-            found, problem = run(method, views, len(np.unique(y)), seed, limit,
-                                 sys.executable if method in OWN else python)  # fmt: skip
+            found, problem = run(method, views, len(np.unique(y)), seed, limit)
             if found is None:
                 failures.append(f"{method} on {name}: {problem}")
                 continue
@@ -146,12 +162,12 @@ def main(names, shuffles, limit):
             seconds.append(found["seconds"])
         cells = [f"{np.mean(acc[name]):.3f}" if acc[name] else "-" for name in names]
         complete = all(acc.values())
-        means = [f"{np.mean([np.mean(v) for v in s.values()]):.3f}" if complete else "-"
+        means = [with_error(np.mean(v) for v in s.values()) if complete else "-"
                  for s in (acc, nmi)]  # fmt: skip
         table.append([method, *cells, *means, f"{np.mean(seconds):.1f}" if complete else "-"])
         print(f"{method}: {cells}", file=sys.stderr)
     print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
-    print("\n" + "\n\n".join([*failures, NOTE]))
+    print("\n" + "\n\n".join([*failures, NOTE.format(sklearn.__version__)]))
 
 
 if __name__ == "__main__":

