@@ -3,9 +3,9 @@
 Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...] [--seeds 1]
                                 [--csv FILE] [--beside FILE ...]
 
-Without --all: ten sets, three shuffles, and the table of the documentation. With it: sixteen sets
-times twelve cases (`sets.py`), and for each method the means with their standard errors over sets.
-A difference of means says something beyond two standard errors of the paired differences.
+Without --all: ten sets and three shuffles. With it also sixteen sets times twelve cases
+(`sets.py`), and for each method the means with their standard errors over sets. A difference of
+means says something beyond two standard errors of the paired differences.
 
 Results are appended to the CSV file as they are found, and what is there for the same commit of
 the package is not measured again, unless its files differ from the commit. --beside adds results
@@ -226,8 +226,10 @@ def spread_of_means(rows, sets):
     return float(np.std(means))
 
 
-def print_ten_sets(rows, methods):
-    """The table of the documentation: ACC over shuffles."""
+def print_ten_sets(rows):
+    """ACC over shuffles."""
+    rows = [row for row in rows if row["set"] in TEN and row["case"] in SHUFFLES]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
     table = []
     for name in dict.fromkeys(row["set"] for row in rows):
         mine = {m: [r for r in rows if (r["set"], r["method"]) == (name, m)] for m in methods}
@@ -238,8 +240,9 @@ def print_ten_sets(rows, methods):
             *(f"{np.mean(one):.3f} ± {np.std(one):.3f}" for one in acc),
             f"{np.mean([r['nmi'] for r in first]):.3f}",
         ])  # fmt: skip
-    means = [np.mean([r["acc"] for r in rows if r["method"] == m]) for m in methods]
-    table.append(["mean", "", "", *(f"{x:.3f}" for x in means), ""])
+    means = [mean_by_set([r for r in rows if r["method"] == m], "acc", SHUFFLES, TEN)
+             for m in methods]  # fmt: skip
+    table.append(["mean", "", "", *(with_error(one.values()) for one in means), ""])
     print_table(["data", "n", "views", *methods, f"NMI of {methods[0]}"], table)
 
 
@@ -264,13 +267,13 @@ def print_summary(groups):
             mean("acc_new", "half"), f"{np.mean([r['seconds'] for r in rows]):.2f}",
             len(by_set[name]), len(rows),
         ])  # fmt: skip
-    print("ACC; ten sets: spread of the mean over shuffles and seeds, others: error over sets\n")
+    print("Ten sets: spread of the mean over shuffles and seeds; others: error over sets.\n")
     print_table(
         ["method", "ten sets, shuffled", "all sets and cases", "their NMI", "80 %", "unequal",
          "half fitted", "half new", "seconds", "sets", "fits"], table,
     )  # fmt: skip
     names = [name for name in SIXTEEN if any(name in one for one in by_set.values())]
-    print("\nACC by set, mean over cases\n")
+    print("\nACC by set, mean over cases:\n")
     print_table(
         ["data", *by_set],
         [[name, *(f"{one[name]:.3f}" if name in one else "" for one in by_set.values())]
@@ -295,7 +298,7 @@ def print_differences(groups):
             ends = [f"{one} {less[one]:+.3f}" for one in sorted(less, key=less.get)]
             table.append([name, with_error(less.values()), ends[0], ends[-1]])
     if table:
-        print(f"\nACC less that of {first}, paired by set\n")
+        print(f"\nACC less that of {first}, paired by set:\n")
         print_table(["method", "mean ± error", "worst set", "best set"], table)
 
 
@@ -303,13 +306,17 @@ def main(methods, sets, every, seeds, path, beside):
     sets = sets or (SIXTEEN if every else TEN)
     cases = range(len(KINDS)) if every else SHUFFLES
     rows = run(methods, sets, cases, seeds, path) if methods else []
+    if rows:
+        print_ten_sets(rows)
     if not every:
-        return print_ten_sets(rows, list(dict.fromkeys(row["method"] for row in rows)))
+        return
     known = {key(row): row for other in beside for row in read(other)}
     known |= {key(row): row for row in rows}
     groups = {}
     for row in known.values():
-        groups.setdefault(f"{row['method']}, {row['commit']}", []).append(row)
+        name = f"{row['method']}, {row['commit']}" if beside else row["method"]
+        groups.setdefault(name, []).append(row)
+    print()
     print_summary(groups)
 
 

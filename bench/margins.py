@@ -10,6 +10,7 @@ misplaced.
 """
 
 import argparse
+import sys
 import warnings
 
 import numpy as np
@@ -50,19 +51,18 @@ def main(names, max_samples):
         try:
             views, y = SIXTEEN[name]()
         except NotAtHand as absent:
-            print(f"{name}: {absent}")
+            print(f"{name} is skipped: {absent}", file=sys.stderr)
             continue
         for number in CASES:
             chosen = case(name, y, number)[0][:max_samples]
             rows.append([name, *shares([X[chosen] for X in views], y[chosen])])
             print(name, number, *(" ".join(f"{x:.2f}" for x in own) for own in rows[-1][1:]),
-                  sep="   ", flush=True)  # fmt: skip
+                  sep="   ", file=sys.stderr)  # fmt: skip
     lists = ["least certain tenth", *(f"margin < {one:g}" for one in MARGINS)]
     means = np.mean([row[1:] for row in rows], axis=0)
     table = [[one, *(f"{x:.2f}" for x in mean)] for one, mean in zip(lists, means, strict=True)]
-    print()
     print_table(["list", "listed", "of the misplaced", "of the list"], table)
-    print(f"\nmeans over {len(rows)} cases")
+    print(f"\nMeans over {len(rows)} cases.")
 
 
 if __name__ == "__main__":

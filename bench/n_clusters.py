@@ -1,6 +1,7 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
+                                  [--details]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
@@ -10,6 +11,7 @@ confidence is low: four subsamples of 80 % of at most --max-samples samples for 
 """
 
 import argparse
+import sys
 import time
 import warnings
 
@@ -45,7 +47,7 @@ def cpu_seconds(function):
     return function(), time.process_time() - start
 
 
-def main(names, max_samples, draw):
+def main(names, max_samples, draw, show):
     details, table, sure = [], [], []
     for number, name in enumerate(names):
         views, y = shuffled(name)
@@ -72,12 +74,12 @@ def main(names, max_samples, draw):
         fit = cpu_seconds(lambda: model.fit(views))[1]
         table.append([name, *np.sum(right, axis=0).tolist(), f"{whole:.2f}", f"{fit:.2f}",
                       f"{whole / fit:.2f}"])  # fmt: skip
-        print(*table[-1], flush=True)
+        print(*table[-1], file=sys.stderr)
     total = np.sum([row[1:4] for row in table], axis=0)
-    print()
-    print_table(["set", "classes", "n", "true", "candidates", "criterion", "confidence", "seconds",
-                 ""], details)  # fmt: skip
-    print()
+    if show:
+        print_table(["set", "classes", "n", "true", "candidates", "criterion", "confidence",
+                     "seconds", ""], details)  # fmt: skip
+        print()
     print_table(["set", "right", "near", "any", "seconds", "ConsensusTLRR", "ratio"],
                 [*table, [f"of {len(sure)}", *total, "", "", ""]])  # fmt: skip
     print()
@@ -88,7 +90,7 @@ def main(names, max_samples, draw):
     print_table(["confidence", "problems", "right", "near", "any"], levels)
 
 
-def most_stable(names, max_samples, draw):
+def most_stable(names, max_samples, draw, show):
     """Print how often the most stable candidate is near the truth, beside the suggested one."""
     details, marks = [], []
     for number, name in enumerate(names):
@@ -108,14 +110,15 @@ def most_stable(names, max_samples, draw):
             marks.append((near(found.n_clusters, truth), near(chosen, truth)))
             details.append([name, what, truth, " ".join(map(str, found.candidates)),
                             " ".join(f"{one:.2f}" for one in agreement), chosen])  # fmt: skip
-            print(*details[-1], flush=True)
+            print(*details[-1], file=sys.stderr)
     marks = np.array(marks, dtype=int)
     gain = marks[:, 1] - marks[:, 0]
     error = gain.std(ddof=1) * np.sqrt(len(gain))
-    print()
-    print_table(["set", "classes", "true", "candidates", "agreement", "most stable"], details)
+    if show:
+        print_table(["set", "classes", "true", "candidates", "agreement", "most stable"], details)
+        print()
     print(
-        f"\nof {len(marks)} near: {marks[:, 0].sum()} as suggested, {marks[:, 1].sum()} by "
+        f"of {len(marks)} near: {marks[:, 0].sum()} as suggested, {marks[:, 1].sum()} by "
         f"stability; difference {gain.sum():+d}, standard error {error:.1f}"
     )
 
@@ -126,8 +129,9 @@ if __name__ == "__main__":
     parser.add_argument("--max-samples", type=int, default=1000)
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
     parser.add_argument("--stability", action="store_true", help="choose by stability instead")
+    parser.add_argument("--details", action="store_true", help="also a table of all problems")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     run = most_stable if arguments.stability else main
     with limit_threads(1):
-        run(arguments.sets, arguments.max_samples, arguments.draw)
+        run(arguments.sets, arguments.max_samples, arguments.draw, arguments.details)

@@ -63,8 +63,8 @@ def main():
                  "peak MiB beyond W", "peak in tensors, W included"], rows)  # fmt: skip
 
     # Past the fast-forward and the partial eigensolver memory no longer changes.
-    tensors = 1 + solver_peak(2000, 'solver="ialm", max_iter=60') / (3 * 2000**2 * 8)
-    print(f"\nPublished iteration at n = 2000, two threads: {tensors:.1f} tensors.")
+    tensors = 1 + solver_peak(1000, 'solver="ialm", max_iter=60') / (3 * 1000**2 * 8)
+    print(f"\nPublished iteration at n = 1000, two threads: {tensors:.1f} tensors.")
 
     rng = np.random.default_rng(0)
     blocks = np.abs(rng.standard_normal((2, 200, 50, 50)))

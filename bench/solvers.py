@@ -2,11 +2,12 @@
 
 Usage: python bench/solvers.py [--full] [--only yale_3view]
 
-Times are seconds, medians of three runs for the compiled solvers and one for a twin. "speed-up"
+Times are seconds of one run, medians of three for the dual solver of small tensors. "speed-up"
 is against the twin on the same number of threads. ACC is on the samples in the order named: the
 default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
-Without --full, twins at n >= 1440 run 20 iterations and are scaled to the count of the compiled
-published iteration, which is that of the twin wherever both were run; "~" marks them.
+Above 1000 samples there is one thread. Without --full, twins of that size run 20 iterations and are
+scaled to the count of the compiled published iteration, which is that of the twin wherever both
+were run; "~" marks them. --full also runs uci_digit.
 """
 
 import argparse
@@ -32,9 +33,9 @@ PAPER = {"omega1": 0.4, "alpha": 9.0, "lam": 15.0}
 FOURIER = {"lam": 0.5, "sample_transform": "dft"}
 
 
-def problems(only):
+def problems(full, only):
     """(name, W, parameters, labels) of tensors made from real data."""
-    for name in ("yale_3view", "yaleb10", "coil20", "uci_digit"):
+    for name in ("yale_3view", "yaleb10", "coil20", *["uci_digit"] * full):
         if only not in name:
             continue
         views, y = SIXTEEN[name]()
@@ -44,6 +45,10 @@ def problems(only):
         yield f"{name}, default W", W, {"omega1": 0.5, "alpha": 9.0, "lam": lam}, y[order]
         if name == "yaleb10":
             yield f"{name}, paper's W", tsvd_msc(views, **FOURIER).tensor, PAPER, y
+
+
+def threads(n):
+    return (1, 2) if n < 1000 else (1,)
 
 
 def accuracy(L, W, y):
@@ -65,8 +70,8 @@ def twin_seconds(W, parameters, n_iter, full):
 
 def tlrr_table(full, only):
     rows = []
-    for name, W, parameters, y in problems(only):
-        for n_threads in (1, 2):
+    for name, W, parameters, y in problems(full, only):
+        for n_threads in threads(W.shape[1]):
             with limit_threads(n_threads):
                 run = {"n_threads": n_threads, **parameters}
                 repeats = 3 if W.shape[1] < 1000 else 1
@@ -98,12 +103,9 @@ def tsvd_table(only):
         if only not in name:
             continue
         views, _ = SIXTEEN[name]()
-        for n_threads in (1, 2):
+        for n_threads in threads(len(views[0])):
             with limit_threads(n_threads):
-                seconds, ours = median_seconds(
-                    lambda: tsvd_msc(views, **FOURIER, n_threads=n_threads),
-                    3,  # noqa: B023
-                )
+                seconds, ours = stopwatch(tsvd_msc, views, **FOURIER, n_threads=n_threads)
                 twin_time, (Z, n_iter) = stopwatch(twin_tsvd.tsvd_msc, views, lam=0.5)
             rows.append([name, len(Z[0]), n_threads, f"{twin_time:.2f}", f"{seconds:.2f}",
                          f"{twin_time / seconds:.1f}", f"{ours.n_iter} ({n_iter})",
