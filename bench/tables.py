@@ -1,39 +1,71 @@
 """Regenerate the tables and pictures of README.md and docs, each by its script.
 
-Usage: python bench/tables.py [NAME ...] [--all] [--check]
+Usage: python bench/tables.py [NAME ...] [--all] [--check] [--forecast]
 
 A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line names the script, the
 commit, the processor, the date and the minutes that it took. Without names the stale tables are
 regenerated: those whose script, or the package, has changed since their commit. An interrupted run
-continues where it stopped. The tables of README.md are taken from those of docs. With --check
-nothing is run, and the exit status is 1 if a table is stale.
+continues where it stopped. Tables of times run alone; the others run two at a time with one thread
+each. The tables of README.md are taken from those of docs. With --check nothing is run, and the
+exit status is 1 if a table is stale.
 """
 
 import argparse
 import datetime
+import os
 import platform
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 from timing import ROOT
 
-SOURCES = ["src", "setup.py", "bench/timing.py", "bench/sets.py"]
-TABLES = {  # name: page, script and its options
-    "accuracy": ("docs/benchmarks.md", "bench/accuracy.py"),
-    "peers": ("docs/benchmarks.md", "bench/peers.py"),
-    "sample order": ("docs/benchmarks.md", "bench/sample_order.py"),
-    "order free": ("docs/benchmarks.md", "bench/order_free.py"),
-    "solvers": ("docs/benchmarks.md", "bench/solvers.py"),
-    "family": ("docs/benchmarks.md", "bench/family.py"),
-    "scaling": ("docs/benchmarks.md", "bench/scaling.py"),
-    "native": ("docs/benchmarks.md", "bench/native.py"),
-    "platforms": ("README.md", "tools/platforms.py"),
-}
+SOURCES = ["src", "setup.py"]
+BENCHMARKS = "docs/benchmarks.md"
+JOBS = 2
+
+
+class Table(NamedTuple):
+    page: str
+    command: str
+    minutes: float  # expected, until it has run
+    timed: bool = False
+
+
+TABLES = {
+    "solvers": Table(BENCHMARKS, "bench/solvers.py", 7, True),
+    "family": Table(BENCHMARKS, "bench/family.py --quick", 6, True),
+    "scaling": Table(BENCHMARKS, "bench/scaling.py", 3, True),
+    "native": Table(BENCHMARKS, "bench/native.py", 2, True),
+    "large n": Table(
+        "docs/large_n.md", "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit "
+        "--limit 60", 11,
+    ),
+    "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 15),
+    "peers": Table(BENCHMARKS, "bench/peers.py", 15),
+    "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
+    "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 5),
+    "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 4),
+    "stability": Table(
+        "docs/faq.md", "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
+        "orl_4view yale_3view ngs", 3,
+    ),
+    "missing views": Table("docs/views.md", "bench/missing.py --shares .3 --draws 2", 2),
+    "missing cells": Table("docs/views.md", "bench/missing.py --cells --shares .05 --draws 1", 3),
+    "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 3),
+    "margins": Table("docs/results.md", "bench/margins.py", 2),
+    "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 2),
+    "columns": Table("docs/views.md", "bench/columns.py", 0.2),
+    "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),
+    "platforms": Table("README.md", "tools/platforms.py", 0.1),
+}  # fmt: skip
 README = "README.md"
-PICTURES = ["docs/make_picture.py", "docs/make_convergence.py"]
+EXTRACTS = {"accuracy": ["accuracy", "peers", "omics"], "solvers": ["solvers"]}  # of README.md
+PICTURES = ["docs/make_picture.py"]
 FOOTER = re.compile(r"`(?P<command>[^`]+)`, commit (?P<commit>\w+), .*, (?P<minutes>[\d.]+) min\n$")
 
 
@@ -42,10 +74,14 @@ def git(*arguments):
     return run.returncode, run.stdout.strip()
 
 
+def read(page):
+    return (ROOT / page).read_text()
+
+
 def block(name, page=None):
     """The text of a table, from its page."""
-    page = page or TABLES[name][0]
-    found = re.search(block_pattern(name), (ROOT / page).read_text(), re.S)
+    page = page or TABLES[name].page
+    found = re.search(block_pattern(name), read(page), re.S)
     if not found:
         raise SystemExit(f"{page} has no <!-- {name} -->")
     return found.group(1)
@@ -56,15 +92,14 @@ def block_pattern(name):
 
 
 def replace_block(name, page, text):
-    path = ROOT / page
     text = f"<!-- {name} -->\n{text}<!-- end {name} -->"
-    path.write_text(re.sub(block_pattern(name), lambda _: text, path.read_text(), flags=re.S))
+    (ROOT / page).write_text(re.sub(block_pattern(name), lambda _: text, read(page), flags=re.S))
 
 
-def rows_of(name):
-    """Rows of the first table of a block, each a dict by the header."""
-    lines = [line for line in block(name).split("\n\n")[0].splitlines() if line.startswith("|")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+def rows_of(name, number=0):
+    """Rows of one of the tables of a block, each a dict by the header."""
+    text = re.findall(r"(?:^\|.*\n)+", block(name), re.M)[number]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
     return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
 
 
@@ -76,6 +111,7 @@ def table(header, *rows):
 def extracts():
     """The tables of README.md by their names."""
     mean = rows_of("accuracy")[-1]
+    every = {row["method"]: row["all sets and cases"] for row in rows_of("accuracy", 1)}
     peer = {row["ACC"]: row["mean"] for row in rows_of("peers")}
     solver = {
         row["solver"]: row
@@ -83,21 +119,30 @@ def extracts():
         if row["tensor"] == "yaleb10, default W" and row["threads"] == "1"
     }
     dual, ialm, twin = (solver[name] for name in ("dual", "ialm", "NumPy twin"))
+
+    def several(values, names):
+        return "; ".join(f"{shown} {values[name]}" for name, shown in names.items())
+
+    baselines = {
+        "best single view": "best single view, chosen with true labels",
+        "averaged graph": "averaged graph",
+        "concatenated": "concatenated views",
+    }
+    peers = {name: name for name in peer if name != "ConsensusTLRR"}
+    rows = [
+        ["ten sets, ACC", mean["ConsensusTLRR"], several(mean, baselines)],
+        ["sixteen sets, ACC", every["ConsensusTLRR"], several(every, baselines)],
+        ["seven sets, ACC", peer["ConsensusTLRR"], several(peer, peers)],
+    ]
+    for number, cancer in enumerate(["three kidney cancers", "five breast cancers"]):
+        found = {}
+        for row in rows_of("omics", number):
+            ari, nmi = list(row.values())[1:3]
+            found[row["method"]] = f"{ari} / {nmi}"
+        others = {name: name for name in found if "TLRR" not in name}
+        rows.append([f"{cancer}, ARI / NMI", found["ConsensusTLRR"], several(found, others)])
     return {
-        "accuracy": table(
-            ["ConsensusTLRR", "best single view, chosen with true labels", "averaged graph",
-             "concatenated views"],
-            [f"**{mean['ConsensusTLRR']}**", mean["best single view"], mean["averaged graph"],
-             mean["concatenated"]],
-        ),
-        "peers": table(
-            ["ConsensusTLRR", "scikit-learn, averaged / concatenated",
-             "mvlearn, spectral / co-regularised", "snfpy"],
-            [f"**{peer['ConsensusTLRR']}**",
-             f"{peer['scikit-learn, averaged graphs']} / "
-             f"{peer['scikit-learn, concatenated views']}",
-             f"{peer['mvlearn, spectral']} / {peer['mvlearn, co-regularised']}", peer["snfpy"]],
-        ),
+        "accuracy": table(["data", "ConsensusTLRR", "others"], *rows),
         "solvers": table(
             ["solver", "seconds", "relative gap"],
             ['`"dual"`: certified, the default', f"**{dual['seconds']}**", dual["relative gap"]],
@@ -107,17 +152,31 @@ def extracts():
     }  # fmt: skip
 
 
+def sources(script):
+    """What a table depends on: the package, its script, and the scripts that this one imports."""
+    names = re.findall(r"^ *(?:from|import) (\w+)", read(script), re.M)
+    beside = [f"bench/{name}.py" for name in ["timing", *names]]
+    return [*SOURCES, script, *(path for path in beside if (ROOT / path).exists())]
+
+
 def why_stale(name):
     """What makes a table stale, or None."""
     footer = FOOTER.search(block(name))
     if not footer:
         return "names no commit"
-    commit, script = footer["commit"], TABLES[name][1].split()[0]
+    commit, command = footer["commit"], TABLES[name].command
+    if footer["command"] != command:
+        return f"was made by {footer['command']}"
     if git("merge-base", "--is-ancestor", commit, "HEAD")[0]:
         return f"commit {commit} is not an ancestor"
-    if git("diff", "--quiet", commit, "--", *SOURCES, script)[0]:
+    if git("diff", "--quiet", commit, "--", *sources(command.split()[0]))[0]:
         return f"sources have changed since {commit}"
     return None
+
+
+def incomplete():
+    """Whether a table is stale of which README.md has a part."""
+    return any(why_stale(name) for names in EXTRACTS.values() for name in names)
 
 
 def processor():
@@ -128,43 +187,77 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def regenerate(name):
-    page, command = TABLES[name]
+def run(name):
+    """Standard output and minutes of the script of a table."""
+    environment = dict(os.environ)
+    if not TABLES[name].timed:
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     start = time.monotonic()
-    run = subprocess.run(
-        [sys.executable, *command.split()], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    )
-    minutes = (time.monotonic() - start) / 60
-    commit = git("rev-parse", "--short", "HEAD")[1]
-    footer = f"`{command}`, commit {commit}, {processor()}, {datetime.date.today()}, "
-    text = f"{run.stdout}\n{footer}{minutes:.1f} min\n"
-    replace_block(name, page, text)
+    done = subprocess.run(
+        [sys.executable, *TABLES[name].command.split()],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, env=environment,
+    )  # fmt: skip
+    return done.stdout.strip("\n"), (time.monotonic() - start) / 60
 
 
-def main(names, everything, check):
+def regenerate(names, commit):
+    """Write each table when it is finished; the names of those whose script failed."""
+    failed = []
+    for timed in (True, False):
+        with ThreadPoolExecutor(1 if timed else JOBS) as pool:
+            jobs = {pool.submit(run, name): name for name in names if TABLES[name].timed == timed}
+            for job in as_completed(jobs):
+                name = jobs[job]
+                if job.exception():
+                    failed.append(name)
+                    print(f"{name}: {job.exception()}", flush=True)
+                    continue
+                text, minutes = job.result()
+                page, command, *_ = TABLES[name]
+                footer = f"`{command}`, commit {commit}, {processor()}, {datetime.date.today()}, "
+                replace_block(name, page, f"{text}\n\n{footer}{minutes:.1f} min\n")
+                print(f"{name}: {minutes:.1f} min", flush=True)
+    return failed
+
+
+def forecast(names):
+    """Print the minutes that tables will take, of the last run if it had the same options."""
+    total = 0
+    for name in names:
+        footer = FOOTER.search(block(name))
+        same = footer and footer["command"] == TABLES[name].command
+        minutes = float(footer["minutes"]) if same else TABLES[name].minutes
+        total += minutes / (1 if TABLES[name].timed else JOBS)
+        print(f"{name:14s} {minutes:5.1f} min{'' if TABLES[name].timed else ', beside another'}")
+    print(f"{len(names)} tables, about {total:.0f} min", flush=True)
+
+
+def main(names, everything, check, only_forecast):
     stale = {name: why_stale(name) for name in TABLES}
     if check:
-        for name, text in extracts().items():
-            if block(name, README) != text:
-                stale[f"{README}: {name}"] = "differs from docs"
+        if not incomplete():
+            for name, text in extracts().items():
+                if block(name, README) != text:
+                    stale[f"{name} of {README}"] = "differs from docs"
         for name, why in stale.items():
-            print(f"{name:14s} {why or 'current'}")
+            print(f"{name}: {why or 'current'}")
         return any(stale.values())
+    chosen = names or [name for name in TABLES if everything or stale[name]]
+    forecast(chosen)
+    if only_forecast:
+        return 0
     if git("diff", "--quiet", "HEAD", "--", *SOURCES, "bench", ":!bench/results")[0]:
         raise SystemExit("commit your changes first: each table names the commit that made it")
-    chosen = names or [name for name in TABLES if everything or stale[name]]
-    took = [FOOTER.search(block(name)) for name in chosen]
-    known = sum(float(footer["minutes"]) for footer in took if footer)
-    print(f"{len(chosen)} tables: {', '.join(chosen)}; {known:.0f} min last time", flush=True)
-    for name in chosen:
-        regenerate(name)
-        print(f"{name}: {FOOTER.search(block(name))['minutes']} min", flush=True)
-    for name, text in extracts().items():
-        replace_block(name, README, text)
+    failed = regenerate(chosen, git("rev-parse", "--short", "HEAD")[1])
+    if not incomplete():
+        for name, text in extracts().items():
+            replace_block(name, README, text)
     if not names:
         for script in PICTURES:
             subprocess.run([sys.executable, ROOT / script], check=True)
-    return 0
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return bool(failed)
 
 
 if __name__ == "__main__":
@@ -172,8 +265,9 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TABLES))
     parser.add_argument("--all", action="store_true", help="also those that are current")
     parser.add_argument("--check", action="store_true", help="only report which are stale")
+    parser.add_argument("--forecast", action="store_true", help="only print the expected minutes")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - TABLES.keys()
     if unknown:
         parser.error(f"no table {', '.join(unknown)}: there are {', '.join(TABLES)}")
-    sys.exit(main(arguments.names, arguments.all, arguments.check))
+    sys.exit(main(arguments.names, arguments.all, arguments.check, arguments.forecast))
