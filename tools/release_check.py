@@ -2,14 +2,19 @@
 
 Usage: python tools/release_check.py
 
-Expects sdist and wheel in dist/ (`make wheel`); `make docs` checks examples and the links of docs.
+Expects sdist and wheel in dist/ (`make wheel`). `make docs` checks the examples of the gallery and
+the links between pages; here the examples of docstrings and of README.md are run, and addresses are
+looked up, except for those that cannot be reached or refuse programs.
 """
 
 import re
 import subprocess
 import sys
 import tarfile
+import urllib.error
+import urllib.request
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,10 +61,42 @@ def missing(path, names, wanted):
 
 
 def link_reasons():
-    for page in sorted(ROOT.glob("*.md")):
-        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
-            if "://" not in target and not (page.parent / target).exists():
-                yield f"{page.name} links to {target}, which does not exist"
+    addresses = {}
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        text = page.read_text()
+        for address in re.findall(r"https?://[^\s)>\"`\\]+", text):
+            addresses[address.rstrip(".,;")] = page.name
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+            # Pages of the gallery are made by `make docs`, which checks these links.
+            if not (target.startswith(("http", "gallery/")) or (page.parent / target).exists()):
+                yield f"{page.name}: links to {target}, which does not exist"
+    with ThreadPoolExecutor(8) as pool:
+        for address, gone in zip(addresses, pool.map(is_gone, addresses), strict=True):
+            if gone:
+                yield f"{addresses[address]}: {address} does not exist"
+
+
+def is_gone(address):
+    request = urllib.request.Request(address, headers={"User-Agent": "release check"})
+    try:
+        urllib.request.urlopen(request, timeout=20).close()
+    except urllib.error.HTTPError as error:
+        return error.code in (404, 410)
+    except OSError:
+        print(f"not reached: {address}", file=sys.stderr)
+    return False
+
+
+def example_reasons():
+    command = [sys.executable, "-m", "pytest", "tests/test_documentation.py"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if run.returncode:
+        yield f"examples of docstrings: {run.stdout.strip().splitlines()[-1]}"
+    example = r"```python\n(.*?)```\n\n```text\n(.*?)```"
+    for code, expected in re.findall(example, (ROOT / "README.md").read_text(), re.S):
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        if run.stdout != expected:
+            yield f"README.md: its example prints {run.stdout or run.stderr[-300:]!r}"
 
 
 def state_reasons():
@@ -71,13 +108,16 @@ def state_reasons():
     check = subprocess.run(
         [sys.executable, ROOT / "bench" / "tables.py", "--check"], capture_output=True, text=True
     )
+    if check.returncode and not check.stdout:
+        yield f"tables: {check.stderr.strip().splitlines()[-1]}"
     for line in check.stdout.splitlines():
         if not line.endswith("current"):
-            yield f"table {' '.join(line.split())}"
+            yield f"table {line}"
 
 
 def main():
-    reasons = [*version_reasons(), *link_reasons(), *state_reasons()]
+    checks = version_reasons, link_reasons, example_reasons, state_reasons
+    reasons = [reason for check in checks for reason in check()]
     for reason in reasons:
         print(reason)
     print(f"{len(reasons)} reasons not to release" if reasons else "ready to release")

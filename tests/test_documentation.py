@@ -1,0 +1,96 @@
+"""Examples of docstrings, and the script that writes the tables of the documentation."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import mvsc_fast
+
+BENCH = Path(__file__).resolve().parent.parent / "bench"
+MODULES = [module.name for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")]
+needs_bench = pytest.mark.skipif(not BENCH.exists(), reason="tests without their repository")
+
+
+@pytest.fixture
+def tables(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    monkeypatch.delitem(sys.modules, "tables", raising=False)
+    return importlib.import_module("tables")
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_examples_of_docstrings(name):
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(importlib.import_module(name)):
+        if "{name}" not in example.docstring:  # of which others are made
+            runner.run(example)
+    assert runner.failures == 0
+
+
+@needs_bench
+def test_every_table_has_a_place_and_a_script(tables):
+    for name, table in tables.TABLES.items():
+        assert len(re.findall(tables.block_pattern(name), tables.read(table.page), re.S)) == 1
+        assert (tables.ROOT / table.command.split()[0]).exists()
+        assert tables.sources(table.command.split()[0])[:2] == ["src", "setup.py"]
+    for name in tables.EXTRACTS:
+        tables.block(name, tables.README)
+
+
+@needs_bench
+def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
+    table, score = tables.table, "0.9 ± 0.1"
+    baselines = ["best single view", "averaged graph", "concatenated"]
+    ari = ["method", "ARI", "NMI"]
+    blocks = {
+        "accuracy": table(
+            ["data", "ConsensusTLRR", *baselines], [*"abcde"], ["mean", score, "2", "3", "4"]
+        )
+        + "\nmeans\n\n"
+        + table(
+            ["method", "all sets and cases"],
+            ["ConsensusTLRR", "1"], *zip(baselines, "567", strict=True),
+        ),
+        "peers": table(["ACC", "mean"], ["ConsensusTLRR", "0.7"], ["snfpy", "0.6"]),
+        "omics": table(ari, ["ConsensusTLRR", ".1", ".2"], ["k", ".3", ".4"])
+        + "\nbrca\n\n"
+        + table(ari, ["ConsensusTLRR", ".5", ".6"], ["k", ".7", ".8"]),
+        "solvers": table(
+            ["tensor", "threads", "solver", "seconds", "relative gap"],
+            *(["yaleb10, default W", str(threads), solver, f"{threads}.5", ""]
+              for threads in (1, 2) for solver in ("dual", "ialm", "NumPy twin")),
+        ),
+    }  # fmt: skip
+    monkeypatch.setattr(tables, "block", lambda name, page=None: blocks[name])
+    found = tables.extracts()
+    assert set(found) == set(tables.EXTRACTS)
+    lines = found["accuracy"].splitlines()
+    assert lines[2] == (
+        f"| ten sets, ACC | {score} | best single view, chosen with true labels 2; averaged graph "
+        "3; concatenated views 4 |"
+    )
+    assert lines[4] == "| seven sets, ACC | 0.7 | snfpy 0.6 |"
+    assert lines[6] == "| five breast cancers, ARI / NMI | .5 / .6 | k .7 / .8 |"
+    assert lines[3].endswith("concatenated views 7 |")
+    assert "**1.5**" in found["solvers"]
+
+
+@needs_bench
+def test_a_table_is_stale_without_its_commit_or_command(tables, monkeypatch):
+    name = "columns"
+    command = tables.TABLES[name].command
+    head = tables.git("rev-parse", "--short", "HEAD")[1]
+    if not head:
+        pytest.skip("tests without their repository")
+    for footer, why in {
+        "": "names no commit",
+        f"`other`, commit {head}, CPU, 2026-11-22, 1.0 min\n": "was made by other",
+        f"`{command}`, commit 0000000, CPU, 2026-11-22, 1.0 min\n": "is not an ancestor",
+    }.items():
+        monkeypatch.setattr(tables, "block", lambda *_, footer=footer: f"| a |\n\n{footer}")
+        assert why in tables.why_stale(name)
