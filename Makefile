@@ -21,8 +21,9 @@ bench: $(VENV)/installed
 	$(BIN)/python bench/solvers.py
 	$(BIN)/python bench/kernels.py
 
-# Tables and pictures of README.md and docs whose sources have changed since; hours
+# Tables and pictures of README.md and docs whose sources have changed since; an hour
 tables: $(VENV)/test
+	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
 
 # The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"

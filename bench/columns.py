@@ -6,6 +6,7 @@ The two halves of the columns are two views. ACC of ConsensusTLRR on shuffled sa
 """
 
 import argparse
+import warnings
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -40,4 +41,5 @@ def main():
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    warnings.simplefilter("ignore")  # of columns that make up nearly all of a row
     main()

