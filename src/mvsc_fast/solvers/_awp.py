@@ -1,10 +1,15 @@
 """AWP: multi-view clustering via adaptively weighted Procrustes (Nie et al. 2018)."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
+from .._utils.types import Callback, Views
 from .._utils.validation import check_clusters
 from ..spectral import normalized_eigenvectors
 from ..views import check_views
@@ -13,25 +18,27 @@ from ._method import check_flag, count, method, option
 from ._results import RotationResult
 from ._run import Run
 
+Init = Literal["pivots", "axes"]
+
 
 @method(
     check_views,
     n_clusters=count,
     n_neighbors=count,
     normalize=check_flag,
-    init=option("pivots", "axes"),
+    init=option(Init),
 )
 def awp(
-    views,
+    views: Views,
     *,
-    n_clusters=8,
-    n_neighbors=10,
-    normalize=True,
-    init="pivots",
-    tol=1e-6,
-    max_iter=300,
-    callback=None,
-):
+    n_clusters: int = 8,
+    n_neighbors: int = 10,
+    normalize: bool = True,
+    init: Init = "pivots",
+    tol: float = 1e-6,
+    max_iter: int = 300,
+    callback: Callback | None = None,
+) -> RotationResult:
     """Cluster by weighted Procrustes alignment of the spectral embeddings of all views.
 
     Minimises ``sum_i ||Y - F_i R_i||_F`` over indicator matrices Y (n x n_clusters) and rotations

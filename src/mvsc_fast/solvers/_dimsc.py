@@ -1,9 +1,12 @@
 """DiMSC: diversity-induced multi-view subspace clustering (Cao et al. 2015)."""
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from .._utils.types import Callback, Views
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from ._method import check_flag, method, nonnegative
@@ -14,16 +17,16 @@ from ._sylvester import sylvester
 
 @method(check_views, lam_s=nonnegative, lam_d=nonnegative, normalize=check_flag, signed=check_flag)
 def dimsc(
-    views,
+    views: Views,
     *,
-    lam_s=0.01,
-    lam_d=20.0,
-    normalize=True,
-    signed=False,
-    tol=1e-4,
-    max_iter=100,
-    callback=None,
-):
+    lam_s: float = 0.01,
+    lam_d: float = 20.0,
+    normalize: bool = True,
+    signed: bool = False,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn smooth and diverse self-representations of all views.
 
     Minimises ``sum_i ||X_i - X_i Z_i||_F^2 + lam_s sum_i tr(Z_i L_i Z_i^T) + lam_d sum_{i<j}

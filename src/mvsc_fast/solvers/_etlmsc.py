@@ -1,7 +1,12 @@
 """ETLMSC: essential tensor learning for multi-view spectral clustering (Wu et al. 2019)."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 
+from .._utils.types import Callback, Shaped, Views
 from .._utils.validation import check_integer
 from ..similarity import _dense as graphs
 from ..views import check_views
@@ -9,7 +14,7 @@ from ._method import either, method, positive
 from ._representation import MU_MAX
 from ._results import RepresentationResult
 from ._run import Run
-from ._transforms import check_sample_transform, resolve_sample_transform
+from ._transforms import SampleTransform, check_sample_transform, resolve_sample_transform
 
 
 def _check_axis(value, name):
@@ -25,17 +30,17 @@ def _check_axis(value, name):
     axis=_check_axis,
 )
 def etlmsc(
-    views,
+    views: Views,
     *,
-    lam=None,
-    sample_transform="graph",
-    axis=0,
-    tol=1e-6,
-    max_iter=200,
-    mu=1e-2,
-    n_threads=None,
-    callback=None,
-):
+    lam: float | None = None,
+    sample_transform: SampleTransform | Shaped = "graph",
+    axis: Literal[0, 1] = 0,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    mu: float = 1e-2,
+    n_threads: int | None = None,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn the essential tensor of the random walks on all views.
 
     P_i is the transition matrix of a Gaussian kernel (`similarity.rbf`, rows scaled to sum 1).

@@ -1,9 +1,12 @@
 """L-MSC: latent multi-view subspace clustering (Zhang et al. 2017)."""
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
+from .._utils.types import Callback, Seed, Views
 from ..views import check_views
 from ._latent import Stack
 from ._method import check_seed, count, either, method, positive
@@ -15,18 +18,18 @@ RIDGE = 1e-6  # on H, as in the released code
 
 @method(check_views, lam=positive, n_components=either(None, count), random_state=check_seed)
 def lmsc(
-    views,
+    views: Views,
     *,
-    lam=0.1,
-    n_components=None,
-    tol=1e-6,
-    max_iter=200,
-    mu=1e-4,
-    rho=1.2,
-    mu_max=1e6,
-    random_state=None,
-    callback=None,
-):
+    lam: float = 0.1,
+    n_components: int | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    mu: float = 1e-4,
+    rho: float = 1.2,
+    mu_max: float = 1e6,
+    random_state: Seed = None,
+    callback: Callback | None = None,
+) -> LatentResult:
     """Learn one latent representation of all views and its self-representation.
 
     Minimises ``||[E_h; E_r]||_{2,1} + lam ||Z||_*`` subject to ``X = P H + E_h``,

@@ -1,10 +1,14 @@
 """LT-MSC: low-rank tensor constrained multi-view subspace clustering (Zhang et al. 2015)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from .._kernels import mode_shrink, slice_shrink
+from .._utils.types import Callback, Views
 from .._utils.validation import check_numbers
 from ..views import check_views
 from ._method import method, positive
@@ -23,15 +27,15 @@ from ._run import Run
 
 @method(check_views, lam=positive, gamma=partial(check_numbers, count=3, low=0.0))
 def lt_msc(
-    views,
+    views: Views,
     *,
-    lam=2.0,
-    gamma=1.0,
-    tol=1e-7,
-    max_iter=200,
-    mu=1e-4,
-    callback=None,
-):
+    lam: float = 2.0,
+    gamma: float | Sequence[float] = 1.0,
+    tol: float = 1e-7,
+    max_iter: int = 200,
+    mu: float = 1e-4,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn self-representations of all views whose tensor has low-rank unfoldings.
 
     Minimises ``sum_m gamma_m ||Z_(m)||_* + lam ||[E_1; ...; E_V]||_{2,1}`` subject to

@@ -1,10 +1,13 @@
 """MCLES: multi-view clustering in latent embedding space (Chen et al. 2020)."""
 
+from __future__ import annotations
+
 import numpy as np
 import scipy.linalg
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
+from .._utils.types import Callback, Seed, Views
 from .._utils.validation import check_clusters
 from ..spectral import largest_eigenpairs
 from ..views import check_views
@@ -29,18 +32,18 @@ CODEBOOK_TOL = 1e-10  # mean squared change; with the released 1e-6 the objectiv
     random_state=check_seed,
 )
 def mcles(
-    views,
+    views: Views,
     *,
-    n_clusters=8,
-    alpha=0.8,
-    beta=0.4,
-    gamma=0.004,
-    n_components=70,
-    tol=1e-2,
-    max_iter=30,
-    random_state=None,
-    callback=None,
-):
+    n_clusters: int = 8,
+    alpha: float = 0.8,
+    beta: float = 0.4,
+    gamma: float = 0.004,
+    n_components: int = 70,
+    tol: float = 1e-2,
+    max_iter: int = 30,
+    random_state: Seed = None,
+    callback: Callback | None = None,
+) -> LatentResult:
     """Learn a latent representation of all views, its similarities and an embedding together.
 
     Minimises ``||X - W H||_F^2 + alpha ||H - H S||_F^2 + beta ||S||_F^2 + gamma tr(F^T L_S F)``

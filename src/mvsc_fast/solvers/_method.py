@@ -2,7 +2,9 @@
 
 import functools
 import inspect
+from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -10,6 +12,8 @@ from sklearn.utils import check_random_state
 from .._utils.documentation import completed
 from .._utils.threads import limit_threads, use_threads
 from .._utils.validation import check_integer, check_number, check_option
+
+Function = TypeVar("Function")
 
 COMMON = """Parameters that all functions share.
 
@@ -48,9 +52,9 @@ def either(word, check):
     return check_either
 
 
-def option(*options):
-    """Check for a parameter that must be one of some strings."""
-    return partial(check_option, options=options)
+def option(words):
+    """Check for a parameter that must be one of the strings of a ``Literal``."""
+    return partial(check_option, options=get_args(words))
 
 
 def check_callback(value, name):
@@ -92,7 +96,7 @@ CHECKS = {
 }
 
 
-def method(check_data, **checks):
+def method(check_data: Any, **checks: Any) -> Callable[[Function], Function]:
     """Decorate a solver on validated data so that it validates its arguments.
 
     Parameters

@@ -1,5 +1,7 @@
 """Self-representation of views in thin coordinates, and the ADMM of t-SVD-MSC and Ut-SVD-MSC."""
 
+from typing import Literal
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -10,6 +12,8 @@ from ._transforms import Basis
 
 MU_MAX = 1e11
 RHO_MAX = 1e13
+
+Update = Literal["joint", "sequential"]
 
 
 class ThinView:

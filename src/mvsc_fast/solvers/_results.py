@@ -1,11 +1,17 @@
 """Results of the solvers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
 
 from .._utils.short_repr import ShortRepr
+from .._utils.types import FloatArray, IntArray, Similarities, Tensor
+
+Solver = Literal["dual", "ialm"]
 
 
 @dataclass(repr=False)
@@ -23,13 +29,13 @@ class RepresentationResult(ShortRepr):
         ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
-    representation: np.ndarray
+    representation: FloatArray
     n_iter: int
     converged: bool
-    history: dict
+    history: dict[str, FloatArray]
 
     @property
-    def tensor(self):
+    def tensor(self) -> FloatArray:
         """W = ``|Z| + |Z|^T`` of every view, shape (v, n, n): the input of the recovery methods."""
         W = np.abs(self.representation)
         for A in W:
@@ -53,8 +59,8 @@ class LatentResult(RepresentationResult):
         Rows to be clustered, if the method computes an embedding.
     """
 
-    latent: np.ndarray
-    embedding: np.ndarray | None = None
+    latent: FloatArray
+    embedding: FloatArray | None = None
 
 
 @dataclass(repr=False)
@@ -77,14 +83,14 @@ class RotationResult(ShortRepr):
         As in `RepresentationResult`; ``history`` also contains the ``objective``.
     """
 
-    labels: np.ndarray
-    embedding: np.ndarray
-    embeddings: np.ndarray
-    rotations: np.ndarray
-    weights: np.ndarray
+    labels: IntArray
+    embedding: FloatArray
+    embeddings: FloatArray
+    rotations: FloatArray
+    weights: FloatArray
     n_iter: int
     converged: bool
-    history: dict
+    history: dict[str, FloatArray]
 
 
 @dataclass(repr=False)
@@ -103,14 +109,14 @@ class RecoveryResult(ShortRepr):
         ``residual`` and ``seconds`` since the start, after every iteration.
     """
 
-    low_rank: np.ndarray
-    error: np.ndarray
+    low_rank: FloatArray
+    error: FloatArray
     n_iter: int
     converged: bool
-    history: dict
+    history: dict[str, FloatArray]
 
     @property
-    def tensor(self):
+    def tensor(self) -> FloatArray:
         """L averaged with its transpose, of shape (v, n, n)."""
         return (self.low_rank + self.low_rank.transpose(0, 2, 1)) / 2
 
@@ -149,24 +155,24 @@ class TLRRResult(ShortRepr):
         Number of the independent block of every sample ("dual" only).
     """
 
-    tensor: np.ndarray
+    tensor: Tensor
     n_iter: int
     converged: bool
-    solver: str
-    parameters: dict
-    history: dict
+    solver: Solver
+    parameters: dict[str, Any]
+    history: dict[str, FloatArray]
     n_fast_forward: int = 0
     eigen_seconds: float = 0.0
     gap: float | None = None
     error_bound: float | None = None
-    blocks: np.ndarray | None = None
+    blocks: IntArray | None = None
 
     @property
-    def lam(self):
+    def lam(self) -> float:
         """Weight of the misfit."""
         return self.parameters["lam"]
 
-    def objective(self, W):
+    def objective(self, W: Similarities) -> float:
         """TLRR objective (Jia et al., Eq. 7) of ``tensor`` for the input W of shape (v, n, n)."""
         return objective(self.tensor, W, **self.parameters)
 

@@ -1,10 +1,15 @@
 """SCMV-3DT: multi-view subspace clustering with the t-product (Yin et al. 2019)."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 import numpy as np
 import scipy.fft
 import scipy.linalg
 import scipy.sparse
 
+from .._utils.types import Callback, Views
 from ..views import check_views
 from ..views._rows import unit_rows
 from ._method import method, nonnegative, option, positive
@@ -12,28 +17,30 @@ from ._results import RepresentationResult
 from ._run import Run
 from ._transforms import Fourier
 
+Features = Literal["pca", "pad"]
+
 
 @method(
     check_views,
     lam=positive,
     alpha=nonnegative,
     beta=nonnegative,
-    features=option("pca", "pad"),
+    features=option(Features),
 )
 def scmv_3dt(
-    views,
+    views: Views,
     *,
-    lam=10.0,
-    alpha=0.1,
-    beta=0.001,
-    features="pca",
-    tol=1e-6,
-    max_iter=200,
-    mu=1e-2,
-    rho=1.2,
-    mu_max=1e6,
-    callback=None,
-):
+    lam: float = 10.0,
+    alpha: float = 0.1,
+    beta: float = 0.001,
+    features: Features = "pca",
+    tol: float = 1e-6,
+    max_iter: int = 200,
+    mu: float = 1e-2,
+    rho: float = 1.2,
+    mu_max: float = 1e6,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn sparse self-representations of all views jointly, with the t-product.
 
     Minimises ``||Z||_tnn + lam ||X - X * Z||_F^2 + alpha ||Z||_1 + beta sum_{i != j}

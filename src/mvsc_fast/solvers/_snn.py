@@ -1,10 +1,14 @@
 """SNN: sum of nuclear norms of a similarity tensor's unfoldings (Liu et al. 2013)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from .._kernels import frontal_shrink, snn_pass
+from .._utils.types import Callback, Similarities
 from .._utils.validation import check_memory, check_numbers, check_similarities
 from ._method import either, method
 from ._results import RecoveryResult
@@ -13,17 +17,17 @@ from ._run import Run
 
 @method(check_similarities, weights=either(None, partial(check_numbers, count=2, low=0.0)))
 def snn(
-    W,
+    W: Similarities,
     *,
-    weights=None,
-    tol=1e-8,
-    max_iter=500,
-    mu=1e-4,
-    rho=1.1,
-    mu_max=1e10,
-    n_threads=None,
-    callback=None,
-):
+    weights: float | Sequence[float] | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 500,
+    mu: float = 1e-4,
+    rho: float = 1.1,
+    mu_max: float = 1e10,
+    n_threads: int | None = None,
+    callback: Callback | None = None,
+) -> RecoveryResult:
     """Split a similarity tensor into a part with low-rank unfoldings and a sparse part.
 
     Minimises ``sum_m a_m ||L_(m)||_* + ||E||_1`` subject to ``W = L + E`` by ADMM with one copy of

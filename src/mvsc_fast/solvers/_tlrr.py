@@ -1,11 +1,15 @@
 """TLRR: low-rank representation tailored to multi-view similarity tensors (Jia et al. 2021)."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
+from .._utils.types import Callback, Similarities
 from .._utils.validation import (
     check_number,
     check_sample_weight,
@@ -16,6 +20,10 @@ from ..similarity._affinity import tube_lengths, tube_threshold
 from ._dual import solve_dual
 from ._ialm import solve_ialm
 from ._method import count, either, method, natural, nonnegative, option, positive
+from ._results import Solver, TLRRResult
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
 
@@ -34,28 +42,28 @@ def _check_tensor(W):
     alpha=nonnegative,
     lam=either(None, positive),
     n_neighbors=count,
-    solver=option("dual", "ialm"),
+    solver=option(Solver),
     tol=either(None, nonnegative),
     max_iter=either(None, natural),
     sample_weight=either(None, check_sample_weight),
 )
 def tlrr(
-    W,
+    W: Similarities,
     *,
-    omega1=0.5,
-    alpha=9.0,
-    lam=None,
-    n_neighbors=15,
-    solver="dual",
-    tol=None,
-    max_iter=None,
-    mu=1e-4,
-    rho=1.1,
-    mu_max=1e10,
-    n_threads=None,
-    callback=None,
-    sample_weight=None,
-):
+    omega1: float = 0.5,
+    alpha: float = 9.0,
+    lam: float | None = None,
+    n_neighbors: int = 15,
+    solver: Solver = "dual",
+    tol: float | None = None,
+    max_iter: int | None = None,
+    mu: float = 1e-4,
+    rho: float = 1.1,
+    mu_max: float = 1e10,
+    n_threads: int | None = None,
+    callback: Callback | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> TLRRResult:
     """Recover a low-rank tensor from multi-view similarities by TLRR.
 
     TLRR (tailored low-rank representation; Jia et al. 2021, Eq. 7) minimises over tensors L with

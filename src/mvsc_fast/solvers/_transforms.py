@@ -6,6 +6,7 @@ orthonormal, solvers can iterate in transformed coordinates.
 """
 
 from functools import partial
+from typing import Literal, get_args
 
 import numpy as np
 import scipy.fft
@@ -114,8 +115,8 @@ def _real_shrink(T, t, symmetric):
             symmetric_shrink(A[None], t)
 
 
-SAMPLE_TRANSFORMS = ("dft", "graph", "identity")
-VIEW_TRANSFORMS = ("dft", "identity")
+SampleTransform = Literal["dft", "graph", "identity"]
+ViewTransform = Literal["dft", "identity"]
 
 
 def check_transform(value, name, words):
@@ -129,8 +130,8 @@ def check_transform(value, name, words):
     return value
 
 
-check_sample_transform = partial(check_transform, words=SAMPLE_TRANSFORMS)
-check_view_transform = partial(check_transform, words=VIEW_TRANSFORMS)
+check_sample_transform = partial(check_transform, words=get_args(SampleTransform))
+check_view_transform = partial(check_transform, words=get_args(ViewTransform))
 
 
 def resolve_sample_transform(transform, views):

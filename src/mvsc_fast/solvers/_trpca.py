@@ -1,29 +1,32 @@
 """TRPCA: tensor robust principal component analysis of a similarity tensor (Lu et al. 2020)."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from .._kernels import trpca_pass
+from .._utils.types import Callback, Shaped, Similarities
 from .._utils.validation import check_memory, check_similarities
 from ._method import either, method, positive
 from ._results import RecoveryResult
 from ._run import Run
-from ._transforms import check_view_transform, resolve_view_transform
+from ._transforms import ViewTransform, check_view_transform, resolve_view_transform
 
 
 @method(check_similarities, lam=either(None, positive), view_transform=check_view_transform)
 def trpca(
-    W,
+    W: Similarities,
     *,
-    lam=None,
-    view_transform="dft",
-    tol=1e-8,
-    max_iter=500,
-    mu=1e-4,
-    rho=1.1,
-    mu_max=1e10,
-    n_threads=None,
-    callback=None,
-):
+    lam: float | None = None,
+    view_transform: ViewTransform | Shaped = "dft",
+    tol: float = 1e-8,
+    max_iter: int = 500,
+    mu: float = 1e-4,
+    rho: float = 1.1,
+    mu_max: float = 1e10,
+    n_threads: int | None = None,
+    callback: Callback | None = None,
+) -> RecoveryResult:
     """Split a similarity tensor into a part of low tubal rank and a sparse part.
 
     Minimises ``||L||_tnn + lam ||S||_1`` subject to ``W = L + S`` (Lu et al. 2020, Eq. 20) by ADMM,

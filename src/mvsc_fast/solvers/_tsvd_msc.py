@@ -1,30 +1,34 @@
 """t-SVD-MSC: subspace clustering with a rotated tensor nuclear norm (Xie et al. 2018)."""
 
+from __future__ import annotations
+
+from .._utils.types import Callback, Shaped, Views
 from ..views import check_views
 from ._method import method, option, positive
-from ._representation import MU_MAX, ThinView, solve_tsvd
+from ._representation import MU_MAX, ThinView, Update, solve_tsvd
+from ._results import RepresentationResult
 from ._run import Run
-from ._transforms import check_sample_transform, resolve_sample_transform
+from ._transforms import SampleTransform, check_sample_transform, resolve_sample_transform
 
 
 @method(
     check_views,
     lam=positive,
     sample_transform=check_sample_transform,
-    update=option("joint", "sequential"),
+    update=option(Update),
 )
 def tsvd_msc(
-    views,
+    views: Views,
     *,
-    lam=0.05,
-    sample_transform="graph",
-    update="joint",
-    tol=1e-7,
-    max_iter=200,
-    mu=1e-4,
-    n_threads=None,
-    callback=None,
-):
+    lam: float = 0.05,
+    sample_transform: SampleTransform | Shaped = "graph",
+    update: Update = "joint",
+    tol: float = 1e-7,
+    max_iter: int = 200,
+    mu: float = 1e-4,
+    n_threads: int | None = None,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn self-representations of all views under a rotated tensor nuclear norm.
 
     Minimises ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` subject to ``X_i = X_i Z_i + E_i``

@@ -1,29 +1,33 @@
 """Ut-SVD-MSC: t-SVD-MSC without the rotation of the tensor (Xie et al. 2018)."""
 
+from __future__ import annotations
+
+from .._utils.types import Callback, Shaped, Views
 from ..views import check_views
 from ._method import method, option, positive
-from ._representation import MU_MAX, ThinView, common_coordinates, solve_tsvd
+from ._representation import MU_MAX, ThinView, Update, common_coordinates, solve_tsvd
+from ._results import RepresentationResult
 from ._run import Run
-from ._transforms import check_view_transform, resolve_view_transform
+from ._transforms import ViewTransform, check_view_transform, resolve_view_transform
 
 
 @method(
     check_views,
     lam=positive,
     view_transform=check_view_transform,
-    update=option("joint", "sequential"),
+    update=option(Update),
 )
 def ut_svd_msc(
-    views,
+    views: Views,
     *,
-    lam=0.5,
-    view_transform="dft",
-    update="joint",
-    tol=1e-7,
-    max_iter=200,
-    mu=1e-4,
-    callback=None,
-):
+    lam: float = 0.5,
+    view_transform: ViewTransform | Shaped = "dft",
+    update: Update = "joint",
+    tol: float = 1e-7,
+    max_iter: int = 200,
+    mu: float = 1e-4,
+    callback: Callback | None = None,
+) -> RepresentationResult:
     """Learn self-representations of all views under a tensor nuclear norm along the views.
 
     Solves the problem of `tsvd_msc` with the transform along the views instead of the samples, so
