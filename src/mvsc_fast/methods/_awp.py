@@ -1,6 +1,9 @@
 """The estimator of AWP."""
 
-from ..solvers._awp import awp
+from __future__ import annotations
+
+from .._utils.types import Callback, FloatArray, Seed
+from ..solvers._awp import Init, awp
 from ._base import MultiViewClusterer
 
 
@@ -27,24 +30,35 @@ class AWP(MultiViewClusterer):
         ``residual`` and ``seconds`` after every iteration; see the result of the function.
     """
 
+    n_neighbors: int
+    normalize: bool
+    init: Init
+    tol: float
+    max_iter: int
+    embedding_: FloatArray
+    weights_: FloatArray
+    n_iter_: int
+    converged_: bool
+    history_: dict[str, FloatArray]
+
     _function = staticmethod(awp)
     _arrays = (0, 0)
     _learned = ("labels", "embedding", "weights")
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        n_neighbors=10,
-        normalize=True,
-        init="pivots",
-        tol=1e-6,
-        max_iter=300,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        n_neighbors: int = 10,
+        normalize: bool = True,
+        init: Init = "pivots",
+        tol: float = 1e-6,
+        max_iter: int = 300,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _solve(self, views, seed, n_threads, progress):

@@ -1,8 +1,11 @@
 """Base class of the estimators: views -> similarities -> solver -> cut -> labels."""
 
+from __future__ import annotations
+
 import inspect
 import threading
 import weakref
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +19,7 @@ from .._utils.documentation import completed
 from .._utils.messages import warn_user
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
+from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
 from .._utils.validation import check_available_memory, check_clusters
 from ..judge._support import MAX_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
@@ -24,6 +28,9 @@ from ..spectral import spectral_labels
 from ..views import named_views
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class MultiViewClusterer(ClusterMixin, BaseEstimator):
@@ -94,8 +101,20 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     (60,)
     """
 
-    _function = None
-    _learned = ("tensor",)  # fields of the function's result that become attributes
+    n_clusters: int
+    random_state: Seed
+    n_threads: int | None
+    verbose: int
+    callback: Callback | None
+    labels_: LabelArray
+    view_support_: FloatArray
+    view_names_in_: list[Any]
+    n_features_in_: int
+    n_features_per_view_: list[int]
+    feature_names_in_: Any
+
+    _function: Any = None
+    _learned: tuple[str, ...] = ("tensor",)  # fields of the function's result that are learned
     _arrays = (0, 0)
     _remedy = "Raise max_iter, or accept a larger tol"  # if there is no convergence
     _checks = {
@@ -129,7 +148,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ the public methods
 
-    def fit(self, X, y=None):
+    def fit(self, X: Views, y: Any = None) -> Self:
         """Cluster the samples of the views.
 
         A fit that fails or is interrupted leaves the estimator unchanged.
@@ -163,7 +182,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             self.__dict__ = kept | learned
         return self
 
-    def fit_predict(self, X, y=None):
+    def fit_predict(self, X: Views, y: Any = None) -> LabelArray:
         """Cluster the samples of the views and return their labels.
 
         Parameters
@@ -297,7 +316,8 @@ class _Fitting:
     References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing.
     """
 
-    _running, _lock = weakref.WeakValueDictionary(), threading.Lock()
+    _running: Any = weakref.WeakValueDictionary()
+    _lock = threading.Lock()
 
     def __init__(self, estimator):
         self._key = id(estimator)

@@ -1,13 +1,17 @@
 """ConsensusTLRR: clustering of views in memory, in files and on other machines."""
 
+from __future__ import annotations
+
 from functools import partial
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
+from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
 from .._utils.validation import check_available_memory, check_clusters, check_integer, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
@@ -25,6 +29,9 @@ from ._labeller import fit_labels
 
 # max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
 MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
+
+ViewSelection = Literal["auto", "all"]
+Store = Literal["all", "predictor", "labels"]
 
 
 class ConsensusTLRR(MultiViewClusterer):
@@ -113,26 +120,37 @@ class ConsensusTLRR(MultiViewClusterer):
     True
     """
 
+    max_samples: int | Literal["auto"]
+    memory_limit: int | str | None
+    view_selection: ViewSelection
+    store: Store
+    candidates_: dict[str, NDArray[Any]]
+    views_used_: list[int]
+    affinity_matrix_: Any
+    samples_: IntArray
+    n_tuples_: int
+    gap_: float
+
     _checks = {
         "max_samples": either("auto", partial(check_integer, minimum=2)),
         "memory_limit": either(None, check_bytes),
-        "view_selection": option("auto", "all"),
-        "store": option("all", "predictor", "labels"),
+        "view_selection": option(ViewSelection),
+        "store": option(Store),
     }
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        max_samples="auto",
-        memory_limit=None,
-        view_selection="auto",
-        store="all",
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        max_samples: int | Literal["auto"] = "auto",
+        memory_limit: int | str | None = None,
+        view_selection: ViewSelection = "auto",
+        store: Store = "all",
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _fitted(self, X):
@@ -187,7 +205,7 @@ class ConsensusTLRR(MultiViewClusterer):
             del learned["_predictor"]
         return {**input_attributes(X, source), **learned}
 
-    def predict(self, X):
+    def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.
 
         Parameters
@@ -231,7 +249,7 @@ class ConsensusTLRR(MultiViewClusterer):
             predictor = partial(predictor, n_threads=source.threads(n_threads))
             return labels_of(source, predictor, nothing, nothing.astype(np.int64))
 
-    def to_native(self):
+    def to_native(self) -> dict[str, Any]:
         """Export the predictor as plain arrays for the C interface.
 
         Returns

@@ -1,13 +1,18 @@
 """Consensus of several labellings by TLRR of their co-association tensor."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
+from .._utils.types import IntArray, Seed
 from .._utils.validation import check_integer
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import tlrr
@@ -34,12 +39,18 @@ class ConsensusLabels(ShortRepr):
         ``gap * lam * ||L||_F^2`` of its minimum.
     """
 
-    labels: np.ndarray
+    labels: IntArray
     n_tuples: int
     gap: float
 
 
-def consensus_labels(labellings, n_clusters, *, random_state=None, n_threads=None):
+def consensus_labels(
+    labellings: Iterable[ArrayLike],
+    n_clusters: int,
+    *,
+    random_state: Seed = None,
+    n_threads: int | None = None,
+) -> ConsensusLabels:
     """Fuse labellings of the same samples by TLRR of their co-association tensor.
 
     The slices of the tensor W are the labellings: W_i,jk = 1 if labelling i assigns samples j and k

@@ -1,5 +1,8 @@
 """The estimator of LMSC."""
 
+from __future__ import annotations
+
+from .._utils.types import Callback, FloatArray, Seed
 from ..solvers._lmsc import lmsc
 from ._representation import RepresentationClusterer
 
@@ -17,24 +20,28 @@ class LMSC(RepresentationClusterer):
         The latent representation.
     """
 
+    lam: float
+    n_components: int | None
+    latent_: FloatArray
+
     _function = staticmethod(lmsc)
     _arrays = (0, 11)
     _learned = ("tensor", "representation", "latent")
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        lam=0.1,
-        n_components=None,
-        tol=1e-6,
-        max_iter=200,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        lam: float = 0.1,
+        n_components: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        n_init: int = 20,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _context(self, views, seed, n_threads):

@@ -1,5 +1,10 @@
 """The estimator of LTMSC."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._utils.types import Callback, Seed
 from ..solvers._lt_msc import lt_msc
 from ._representation import RepresentationClusterer
 
@@ -7,21 +12,24 @@ from ._representation import RepresentationClusterer
 class LTMSC(RepresentationClusterer):
     """Clustering by LT-MSC: self-representations whose tensor has low-rank unfoldings."""
 
+    lam: float
+    gamma: float | Sequence[float]
+
     _function = staticmethod(lt_msc)
     _arrays = (12, 4)
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        lam=2.0,
-        gamma=1.0,
-        tol=1e-7,
-        max_iter=200,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        lam: float = 2.0,
+        gamma: float | Sequence[float] = 1.0,
+        tol: float = 1e-7,
+        max_iter: int = 200,
+        n_init: int = 20,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())

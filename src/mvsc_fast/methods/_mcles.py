@@ -1,5 +1,8 @@
 """The estimator of MCLES."""
 
+from __future__ import annotations
+
+from .._utils.types import Callback, FloatArray, Seed
 from ..solvers._mcles import mcles
 from ..spectral import assign
 from ._representation import RepresentationClusterer
@@ -23,26 +26,32 @@ class MCLES(RepresentationClusterer):
         The latent representation.
     """
 
+    alpha: float
+    beta: float
+    gamma: float
+    n_components: int
+    latent_: FloatArray
+
     _function = staticmethod(mcles)
     _arrays = (0, 11)
     _learned = ("tensor", "representation", "latent", "embedding")
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        alpha=0.8,
-        beta=0.4,
-        gamma=0.004,
-        n_components=70,
-        tol=1e-2,
-        max_iter=30,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        alpha: float = 0.8,
+        beta: float = 0.4,
+        gamma: float = 0.004,
+        n_components: int = 70,
+        tol: float = 1e-2,
+        max_iter: int = 30,
+        n_init: int = 20,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _context(self, views, seed, n_threads):

@@ -1,8 +1,13 @@
 """Base class of the estimators that recover a low-rank tensor from similarities."""
 
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
 import numpy as np
 import scipy.sparse
 
+from .._utils.types import Affinity, Estimator, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
@@ -17,7 +22,8 @@ AFFINITIES = {
     "nearest_neighbors": graphs.neighbor_similarities,
     "rbf": graphs.kernel_similarities,
 }
-NAMES = (*AFFINITIES, "precomputed")
+AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "precomputed"]
+NAMES = get_args(AffinityName)
 
 
 def check_affinity(value, name):
@@ -57,8 +63,20 @@ class RecoveryClusterer(MultiViewClusterer):
         ``residual`` and ``seconds`` after every iteration; see the result of the function.
     """
 
+    affinity: AffinityName | Estimator
+    tol: float | None
+    n_init: int
+    max_iter: int | None
+    affinity_matrix_: Affinity
+    embedding_: FloatArray
+    similarity_: Tensor
+    tensor_: Tensor
+    n_iter_: int
+    converged_: bool
+    history_: dict[str, FloatArray]
+
     _takes_sparse = False  # whether precomputed similarities may be sparse
-    _checks = {"affinity": check_affinity}
+    _checks: dict[str, Any] = {"affinity": check_affinity}
 
     def _read(self, X):
         if not self._precomputed:

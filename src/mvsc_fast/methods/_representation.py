@@ -1,7 +1,12 @@
 """Base classes of the estimators that learn self-representations."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from .._utils.messages import warn_user
-from ..solvers._transforms import Basis, check_sample_transform, graph_basis
+from .._utils.types import Estimator, FloatArray, Shaped
+from ..solvers._transforms import Basis, SampleTransform, check_sample_transform, graph_basis
 from ..spectral import fuse
 from ._base import MultiViewClusterer, as_array, fit_nested
 
@@ -30,8 +35,20 @@ class RepresentationClusterer(MultiViewClusterer):
         ``residual`` and ``seconds`` after every iteration; see the result of the function.
     """
 
+    tol: float
+    n_init: int
+    max_iter: int
+    embedding_: FloatArray
+    tensor_: FloatArray
+    similarity_: FloatArray
+    representation_: FloatArray
+    affinity_matrix_: FloatArray
+    n_iter_: int
+    converged_: bool
+    history_: dict[str, FloatArray]
+
     _keep_diagonal = True
-    _learned = ("tensor", "representation")
+    _learned: tuple[str, ...] = ("tensor", "representation")
 
     def _solve(self, views, seed, n_threads, progress):
         progress.stage("graph")
@@ -68,7 +85,9 @@ class SampleTransformClusterer(RepresentationClusterer):
         affinity matrix.
     """
 
-    _checks = {"sample_transform": _check_source}
+    sample_transform: SampleTransform | Shaped | Estimator
+
+    _checks: dict[str, Any] = {"sample_transform": _check_source}
 
     def _context(self, views, seed, n_threads):
         transform = self.sample_transform

@@ -1,27 +1,34 @@
 """The estimator of SNN."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._utils.types import Callback, Estimator, Seed
 from ..solvers._snn import snn
-from ._recovery import RecoveryClusterer
+from ._recovery import AffinityName, RecoveryClusterer
 
 
 class SNN(RecoveryClusterer):
     """Clustering by SNN: the part of a similarity tensor with low-rank unfoldings."""
+
+    weights: float | Sequence[float] | None
 
     _function = staticmethod(snn)
     _arrays = (9, 6)
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        weights=None,
-        affinity="self_representation",
-        tol=1e-8,
-        max_iter=500,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        weights: float | Sequence[float] | None = None,
+        affinity: AffinityName | Estimator = "self_representation",
+        tol: float = 1e-8,
+        max_iter: int = 500,
+        n_init: int = 20,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())

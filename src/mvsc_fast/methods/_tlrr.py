@@ -1,9 +1,13 @@
 """The estimator of TLRR."""
 
+from __future__ import annotations
+
+from .._utils.types import Callback, Estimator, Seed
 from ..similarity._affinity import regularized
+from ..solvers._results import Solver
 from ..solvers._tlrr import tlrr
 from ..spectral import fuse
-from ._recovery import RecoveryClusterer
+from ._recovery import AffinityName, RecoveryClusterer
 
 
 class TLRR(RecoveryClusterer):
@@ -40,6 +44,14 @@ class TLRR(RecoveryClusterer):
     True
     """
 
+    omega1: float
+    alpha: float
+    lam: float | None
+    n_neighbors: int
+    solver: Solver
+    lam_: float
+    gap_: float | None
+
     _function = staticmethod(tlrr)
     _learned = ("tensor", "gap", "lam")
     _arrays = (8, 2)
@@ -48,22 +60,22 @@ class TLRR(RecoveryClusterer):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        affinity="self_representation",
-        omega1=0.5,
-        alpha=9.0,
-        lam=None,
-        n_neighbors=15,
-        solver="dual",
-        tol=None,
-        max_iter=None,
-        n_init=20,
-        random_state=None,
-        n_threads=None,
-        verbose=0,
-        callback=None,
-    ):
+        affinity: AffinityName | Estimator = "self_representation",
+        omega1: float = 0.5,
+        alpha: float = 9.0,
+        lam: float | None = None,
+        n_neighbors: int = 15,
+        solver: Solver = "dual",
+        tol: float | None = None,
+        max_iter: int | None = None,
+        n_init: int = 20,
+        random_state: Seed = None,
+        n_threads: int | None = None,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
         self._keep_parameters(locals())
 
     def _fuse(self, W, L):
