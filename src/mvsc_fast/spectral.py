@@ -1,5 +1,7 @@
 """Spectral clustering of an affinity matrix: fusion, embedding and assignment."""
 
+from __future__ import annotations
+
 import inspect
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.preprocessing import normalize
 
 from ._utils.containers import checked_csr, safe_csr
 from ._utils.threads import limit_threads
+from ._utils.types import Affinity, FloatArray, IntArray, Seed, Shaped, Similarities
 from .views._rows import spread
 
 LAPACK_LIMIT = 3000
@@ -33,7 +36,7 @@ PASSES = 10  # Lloyd iterations over all rows after them
 __all__ = ["fuse", "spectral_embedding", "spectral_labels"]
 
 
-def fuse(tensor, *, keep_diagonal=False):
+def fuse(tensor: Similarities, *, keep_diagonal: bool = False) -> Affinity:
     """Symmetrised affinity matrix ``S = sum_i |T_i|`` of a tensor.
 
     Parameters
@@ -234,7 +237,7 @@ def _largest_beside(N, values, vectors, count, start, tolerance):
     return values[order], vectors[:, order]
 
 
-def spectral_embedding(S, n_components):
+def spectral_embedding(S: Shaped, n_components: int) -> FloatArray:
     """Ng-Jordan-Weiss embedding: leading eigenvectors of D^-1/2 S D^-1/2, rows of unit length.
 
     Parameters
@@ -319,7 +322,9 @@ def assign(
     return labels
 
 
-def spectral_labels(S, n_clusters, *, n_init=20, random_state=None):
+def spectral_labels(
+    S: Shaped, n_clusters: int, *, n_init: int = 20, random_state: Seed = None
+) -> tuple[IntArray, FloatArray]:
     """Cluster the samples of an affinity matrix by k-means of its spectral embedding.
 
     Parameters

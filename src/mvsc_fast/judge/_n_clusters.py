@@ -1,7 +1,10 @@
 """Estimation of the number of clusters by a criterion without ground truth."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import scipy.linalg
@@ -10,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
+from .._utils.types import FloatArray, IntArray, Seed, Views
 from .._utils.validation import check_integer
 from ..solvers._method import check_seed, either
 from ..spectral import simplified_silhouette
@@ -62,18 +66,23 @@ class ClusterCounts(ShortRepr):
     """
 
     n_clusters: int
-    candidates: tuple
-    confidence: str
-    counts: np.ndarray
-    criterion: np.ndarray
-    silhouette: np.ndarray
-    modularity: np.ndarray
+    candidates: tuple[int, ...]
+    confidence: Literal["high", "low"]
+    counts: IntArray
+    criterion: FloatArray
+    silhouette: FloatArray
+    modularity: FloatArray
     n_samples: int
 
 
 def suggest_n_clusters(
-    views, *, max_clusters="auto", max_samples=1000, random_state=None, n_threads=None
-):
+    views: Views,
+    *,
+    max_clusters: int | Literal["auto"] = "auto",
+    max_samples: int = 1000,
+    random_state: Seed = None,
+    n_threads: int | None = None,
+) -> ClusterCounts:
     """Suggest a number of clusters for multi-view data, with two alternatives.
 
     For every number of clusters c, the c leading eigenvectors of six graphs are clustered by

@@ -1,14 +1,20 @@
 """Predictability of labels: a score of a labelling that needs no ground truth."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._utils.threads import blas_threads
+from .._utils.types import Views
 from ..views import check_views
 from ..views._rows import ViewRows, canonical_order
 from ._ridge import Judge
 
 
-def label_predictability(views, labels):
+def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     """Measure how well the label of each sample is predicted from all other samples.
 
     The score is the mean, over three feature maps F, of ::

@@ -1,10 +1,15 @@
 """Dense similarity tensors of shape (v, n, n) computed from features."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
+from .._utils.types import FloatArray, Views
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
@@ -20,7 +25,14 @@ from ._sparse import (
 )
 
 
-def self_representation(views, *, scales=SCALES, ridge=None, scale_neighbors=10, cap=1.5):
+def self_representation(
+    views: Views,
+    *,
+    scales: Sequence[float] = SCALES,
+    ridge: float | None = None,
+    scale_neighbors: int = 10,
+    cap: float = 1.5,
+) -> FloatArray:
     """Similarities from ridge regression of each sample on all others, with local scaling.
 
     The rows of a view are scaled to unit length. With their Gram matrix K and
@@ -118,7 +130,7 @@ def _sparse(X):
     return hasattr(X, "toarray")
 
 
-def nearest_neighbors(views, *, n_neighbors=15):
+def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:
     """Self-tuning nearest-neighbour similarities.
 
     The similarity is ``exp(-d_jk^2 / (s_j s_k))`` if k is among the ``n_neighbors`` nearest
@@ -145,7 +157,7 @@ def neighbor_similarities(views, n_neighbors=15):
     return np.stack([A.toarray() for A in sparse_neighbor_similarities(views, n_neighbors)])
 
 
-def rbf(views):
+def rbf(views: Views) -> FloatArray:
     """Gaussian kernel whose width is the median of all n^2 distances (Wu et al. 2019).
 
     Parameters

@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize
 
 from .._utils.messages import warn_user
 from .._utils.threads import blas_threads
-from . import _factored
+from . import _factored  # type: ignore[attr-defined]
 
 # Maximum number of samples for the exact search. On one core it took 51 s for three views of
 # 100 000 samples with 200 features in all (pynndescent, which is approximate: 119 s), and 45 s for

@@ -4,6 +4,9 @@ The slices are products of factors (see _factors.py) with local scaling,
 ``W_jk = min(cap, max(0, A_jk) / sqrt(r_j r_k))``, so that single entries can be computed.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +14,11 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from .._utils.threads import blas_threads, resolve_threads
+from .._utils.types import Views
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
-from . import _factored
+from . import _factored  # type: ignore[attr-defined]
 from ._factors import SCALES, check_scales, view_factors
 from ._nearest_rows import listed_rows, nearest_rows
 
@@ -158,15 +162,15 @@ def _entries(factors, indptr, indices, rows, n_threads):
 
 
 def sparse_self_representation(
-    views,
+    views: Views,
     *,
-    scales=SCALES,
-    n_candidates=50,
-    n_longest=48,
-    scale_neighbors=10,
-    cap=1.5,
-    n_threads=None,
-):
+    scales: Sequence[float] = SCALES,
+    n_candidates: int = 50,
+    n_longest: int = 48,
+    scale_neighbors: int = 10,
+    cap: float = 1.5,
+    n_threads: int | None = None,
+) -> list[scipy.sparse.csr_array]:
     """Sparse `self_representation` that keeps the longest tubes, with memory linear in n.
 
     On its pattern it equals the dense tensor of the same ``scales`` if the local scales agree. They
@@ -214,7 +218,9 @@ def sparse_self_representation(
     return tensor.slices()
 
 
-def sparse_nearest_neighbors(views, *, n_neighbors=15):
+def sparse_nearest_neighbors(
+    views: Views, *, n_neighbors: int = 15
+) -> list[scipy.sparse.csr_array]:
     """Sparse form of `nearest_neighbors`.
 
     Parameters

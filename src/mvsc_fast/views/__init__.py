@@ -1,8 +1,10 @@
 """Validation of views, which may be given in any common form."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, ValuesView
 from numbers import Number
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy.sparse
@@ -10,6 +12,7 @@ from sklearn.utils import check_array
 
 from .._utils.containers import check_container, checked_csr
 from .._utils.messages import warn_user
+from .._utils.types import Frames, Views
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
 from ._anndata import from_anndata, is_anndata, read_anndata, unpacked
 from ._frames import (
@@ -26,6 +29,8 @@ from ._frames import (
 from ._rows import missing_rows
 
 __all__ = ["align", "check_views", "from_anndata"]
+
+Join = Literal["outer", "inner"]
 
 
 class NamedViews(NamedTuple):
@@ -48,7 +53,7 @@ class NamedViews(NamedTuple):
     listed: bool
 
 
-def check_views(views, *, ensure_min_samples=2, missing=False):
+def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = False) -> list[Any]:
     """Validate multi-view features.
 
     Parameters
@@ -120,7 +125,7 @@ class _Matrix(NamedTuple):
 
     values: object
     columns: None = None
-    index: None = None
+    index: None = None  # type: ignore[assignment]
 
 
 def _listed(views):
@@ -274,7 +279,7 @@ def _names_of(columns):
     return list(columns) if named else None
 
 
-def align(frames, join="outer"):
+def align(frames: Frames, join: Join = "outer") -> Frames:
     """Align data frames by their ids, so that they have the same rows in the same order.
 
     Parameters
@@ -309,7 +314,7 @@ def align(frames, join="outer"):
     >>> align({"a": a, "b": b}, join="inner")["a"].index.tolist()
     ['t']
     """
-    check_option(join, "join", ("outer", "inner"))
+    check_option(join, "join", get_args(Join))
     given, listed = _listed(frames)
     if not listed:
         raise ValueError("align takes a list or a dict of data frames")
@@ -333,4 +338,5 @@ def align(frames, join="outer"):
         new = frame.index[~frame.index.isin(index)]
         index = common if join == "inner" else index.append(new)
     aligned = {name: frame.reindex(index) for name, frame in given}
-    return aligned if isinstance(frames, Mapping) else list(aligned.values())
+    as_given = aligned if isinstance(frames, Mapping) else list(aligned.values())
+    return as_given  # type: ignore[return-value]

@@ -1,11 +1,17 @@
 """AnnData and MuData objects as views. They are recognised by their attributes."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
 
 from .._utils.validation import check_memory
 from ._frames import Frame, shown, view_title
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def is_anndata(X):
@@ -41,7 +47,9 @@ def read_anndata(X, title, use="X"):
     return Frame(values, columns, X.obs_names)
 
 
-def from_anndata(data, use="X"):
+def from_anndata(
+    data: Any, use: str | Sequence[str] | Mapping[Any, str] = "X"
+) -> dict[Any, DataFrame] | Any:
     """Convert AnnData or MuData objects to data frames, with ids and names of columns.
 
     `fit` and `predict` accept such objects directly and use their ``X``. Use this function to

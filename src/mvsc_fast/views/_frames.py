@@ -29,7 +29,7 @@ class Frame(NamedTuple):
 
     values: np.ndarray
     columns: list
-    index: object
+    index: object  # type: ignore[assignment]
 
 
 def is_frame(X):
