@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-def get_include():
+def get_include() -> str:
     """Directory to compile C and Cython code with: that of ``mvsc_fast.h``, the C interface.
 
     Cython code can instead cimport the functions behind the interface, which check nothing::

@@ -1,6 +1,9 @@
 """Scores of a clustering against known classes, as reported in the paper."""
 
+from __future__ import annotations
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
@@ -8,7 +11,7 @@ from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 __all__ = ["clustering_scores"]
 
 
-def clustering_scores(y_true, y_pred):
+def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     """Agreement of a clustering with the true classes.
 
     Parameters

@@ -179,7 +179,7 @@ def use_threads(n_threads, n_samples):
     return Limit(1, openmp=1, n_threads=n_threads)
 
 
-def show_config():
+def show_config() -> None:
     """Print versions, BLAS libraries, OpenMP and the number of threads in use."""
     import platform
 

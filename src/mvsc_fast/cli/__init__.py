@@ -1,13 +1,17 @@
 """Command line: ``mvsc-fast cluster``, ``predict``, ``demo`` and ``config``."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 
 from .. import __version__
 from .._utils.threads import show_config
 from ..methods import ESTIMATORS
+from ..methods._recovery import NAMES as AFFINITIES
 from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
 from ._demo_command import run as _demo
@@ -16,7 +20,6 @@ from ._readers import ALL
 
 __all__ = ["main"]
 
-AFFINITIES = ("self_representation", "nearest_neighbors", "rbf", "precomputed")
 EXAMPLES = """\
 examples:
   mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
@@ -42,7 +45,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {message} (usage: {self.prog} --help)\n")
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (2 for bad input)."""
     parser = _parser()
     _open_streams()

@@ -1,11 +1,16 @@
 """The embedded data set, and generators of synthetic views."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from importlib.resources import files
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from .._utils.messages import import_extra
+from .._utils.types import Seed
 from .._utils.validation import check_integer, check_number
 
 __all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
@@ -14,7 +19,7 @@ __all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
 ASSAYS = {"methylation": (-1.0, 2.0), "mirna": (5.0, 2.5), "rna": (7.0, 2.0)}
 
 
-def load_handwritten():
+def load_handwritten() -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
     """Load the UCI Multiple Features data set: 2000 handwritten digits in six views.
 
     The views are 216 profile correlations, 76 Fourier coefficients, 64 Karhunen-Loeve coefficients,
@@ -43,16 +48,16 @@ def load_handwritten():
 
 
 def make_multiview_subspaces(
-    n_samples=300,
-    n_clusters=5,
+    n_samples: int = 300,
+    n_clusters: int = 5,
     *,
-    n_features=(40, 60, 30),
-    subspace_dim=3,
-    noise=0.1,
-    quality=None,
-    shuffle=True,
-    random_state=None,
-):
+    n_features: Sequence[int] = (40, 60, 30),
+    subspace_dim: int = 3,
+    noise: float = 0.1,
+    quality: Sequence[float] | None = None,
+    shuffle: bool = True,
+    random_state: Seed = None,
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
     """Generate views in which each cluster lies near a separate linear subspace.
 
     Parameters
@@ -115,15 +120,15 @@ def make_multiview_subspaces(
 
 
 def make_cohort(
-    n_samples=240,
-    n_clusters=4,
+    n_samples: int = 240,
+    n_clusters: int = 4,
     *,
-    n_features=(300, 120, 500),
-    n_markers=8,
-    effect=2.0,
-    missing=0.1,
-    random_state=None,
-):
+    n_features: Sequence[int] = (300, 120, 500),
+    n_markers: int = 8,
+    effect: float = 2.0,
+    missing: float = 0.1,
+    random_state: Seed = None,
+) -> Bunch:
     """Generate the tables of a simulated study with patients in three assays, ids and gaps.
 
     The subtypes differ in a few columns of each assay, their markers. All other columns differ by

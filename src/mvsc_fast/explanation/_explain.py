@@ -1,11 +1,17 @@
 """The explanation of a fitted model and the function that computes it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 
 from .._utils.threads import blas_threads
+from .._utils.types import Estimator, FloatArray, IntArray, Views
+from ..judge import ClusterCounts
 from ..judge._ridge import Judge, mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette, spectral_embedding
@@ -91,30 +97,30 @@ class Explanation:
 
     method: str
     n_samples: int
-    labels: np.ndarray
-    samples: np.ndarray
-    clusters: np.ndarray
-    sizes: np.ndarray
-    ids: np.ndarray
-    view_names: list
-    view_features: list = field(default_factory=list)
-    view_missing: np.ndarray | None = None
+    labels: IntArray
+    samples: IntArray
+    clusters: NDArray[Any]
+    sizes: IntArray
+    ids: NDArray[Any]
+    view_names: list[Any]
+    view_features: list[int] = field(default_factory=list)
+    view_missing: IntArray | None = None
     n_incomplete: int | None = None
-    view_support: np.ndarray | None = None
-    excluded_views: dict = field(default_factory=dict)
-    predictable_share: np.ndarray | None = None
+    view_support: FloatArray | None = None
+    excluded_views: dict[Any, str] = field(default_factory=dict)
+    predictable_share: FloatArray | None = None
     predictability: float | None = None
-    embedding: np.ndarray | None = None
-    silhouette: np.ndarray | None = None
-    margin: np.ndarray | None = None
-    other: np.ndarray | None = None
-    uncertain: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    candidates: dict | None = None
-    agreement: np.ndarray | None = None
-    counts: object = None
-    run: dict = field(default_factory=dict)
-    choices: list = field(default_factory=list)
-    unknown: list = field(default_factory=list)
+    embedding: FloatArray | None = None
+    silhouette: FloatArray | None = None
+    margin: FloatArray | None = None
+    other: IntArray | None = None
+    uncertain: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    candidates: dict[str, NDArray[Any]] | None = None
+    agreement: FloatArray | None = None
+    counts: ClusterCounts | None = None
+    run: dict[str, str] = field(default_factory=dict)
+    choices: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
     methods_paragraph: str = ""
 
     def __str__(self):
@@ -122,11 +128,11 @@ class Explanation:
 
     __repr__ = __str__
 
-    def plot(self):
+    def plot(self) -> NDArray[Any]:
         """Plot the explanation, see `plot_explanation`."""
         return plot_explanation(self)
 
-    def table(self, samples=None):
+    def table(self, samples: ArrayLike | None = None) -> Table:
         """Cluster, second cluster and margin of each clustered sample, with its id.
 
         Parameters
@@ -142,13 +148,19 @@ class Explanation:
         samples = self.samples if samples is None else np.asarray(samples)
         rows = np.searchsorted(self.samples, samples)
         columns = {"sample": self.ids[samples], "cluster": self.clusters[self.labels[rows]]}
-        if self.margin is not None:
+        if self.margin is not None and self.other is not None:
             columns["second"] = self.clusters[self.other[rows]]
             columns["margin"] = self.margin[rows]
         return Table(columns)
 
 
-def explain(model, views=None, *, ids=None, counts=None):
+def explain(
+    model: Estimator,
+    views: Views | None = None,
+    *,
+    ids: ArrayLike | None = None,
+    counts: ClusterCounts | None = None,
+) -> Explanation:
     """Explain the labels of a fitted model by a text, statistics and a plot.
 
     Parameters

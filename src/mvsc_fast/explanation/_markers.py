@@ -1,14 +1,22 @@
 """Markers: the features that distinguish each cluster from all other samples."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 import scipy.sparse
 from scipy.stats import false_discovery_control, norm, rankdata
 from sklearn.utils import gen_batches
 
+from .._utils.types import Estimator, Views
 from ..views._rows import dense, presence
 from ._fitted import fitted_with
 from ._plots import new_figure
 from ._table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ENTRIES = 2**22  # number of entries of a view that are ranked at once
 PRINTED = 3  # rows for each cluster
@@ -17,7 +25,7 @@ LONG_NAME = 28  # letters
 LARGEST = 4.0  # effect at the end of the colour scale
 
 
-def markers(model, views):
+def markers(model: Estimator, views: Views) -> Table:
     """Compare each feature in each cluster with the same feature in all other samples.
 
     Parameters
@@ -129,7 +137,9 @@ def _compared(X, labels, c):
         yield effect, auc, z
 
 
-def plot_markers(table, *, n_top=5, ax=None, title=None):
+def plot_markers(
+    table: Table, *, n_top: int = 5, ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Plot the effects of the first markers of each cluster as a heat map.
 
     Parameters

@@ -1,12 +1,20 @@
 """The plot of an explanation, its panels, and the affinity matrices that plots show."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..spectral import fuse
 from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS, new_figure
 
+if TYPE_CHECKING:
+    from ._explain import Explanation
 
-def plot_explanation(found):
+
+def plot_explanation(found: Explanation) -> NDArray[Any]:
     """Plot the clusters, their quality, the margins of the samples and the views of an explanation.
 
     Parameters

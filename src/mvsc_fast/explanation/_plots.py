@@ -5,15 +5,26 @@ plot by ``axes.figure.savefig(path)``. The eight colours are those of Okabe & It
 colour-blind readers can distinguish; curves also differ by their markers.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
+from .._utils.types import FloatArray, View
+from ..judge import ClusterCounts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Groups = Literal["true", "found"]
 
 MAX_SAMPLES = 2000  # maximum number of rows in a plot, beyond which they are not visible
 NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they overlap
@@ -63,7 +74,14 @@ def check_picture(path):
         )
 
 
-def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
+def plot_similarity(
+    S: View,
+    labels: ArrayLike,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    groups: Groups = "found",
+) -> Axes:
     """Plot an affinity matrix with samples sorted by group.
 
     Parameters
@@ -116,7 +134,13 @@ def plot_similarity(S, labels, *, ax=None, title=None, groups="found"):
     return ax
 
 
-def plot_convergence(histories, *, ax=None, tol=None, title=None):
+def plot_convergence(
+    histories: Mapping[str, ArrayLike],
+    *,
+    ax: Axes | None = None,
+    tol: float | None = None,
+    title: str | None = None,
+) -> Axes:
     """Plot the residuals of solvers against their iterations.
 
     Parameters
@@ -149,8 +173,17 @@ def plot_convergence(histories, *, ax=None, tol=None, title=None):
     return ax
 
 
-def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter", ""),
-                     chosen=None, score="ACC", title=None):  # fmt: skip
+def plot_sensitivity(
+    scores: ArrayLike,
+    values: ArrayLike,
+    second: Sequence[float] | FloatArray | None = None,
+    *,
+    ax: Axes | None = None,
+    names: tuple[str, str] = ("parameter", ""),
+    chosen: float | tuple[float, float] | None = None,
+    score: str = "ACC",
+    title: str | None = None,
+) -> Axes:
     """Plot a score against one parameter as a curve, or against two as a heat map.
 
     Parameters
@@ -212,7 +245,14 @@ def plot_sensitivity(scores, values, second=None, *, ax=None, names=("parameter"
     return ax
 
 
-def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
+def plot_embedding(
+    embedding: ArrayLike,
+    labels: ArrayLike,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    groups: Groups = "found",
+) -> Axes:
     """Plot samples in the first two principal directions of their embedding.
 
     Parameters
@@ -257,7 +297,9 @@ def plot_embedding(embedding, labels, *, ax=None, title=None, groups="found"):
     return ax
 
 
-def plot_candidates(candidates, *, ax=None, title=None):
+def plot_candidates(
+    candidates: Mapping[str, NDArray[Any]], *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Plot the predictability of candidate labellings against the number of neighbours.
 
     Parameters
@@ -287,7 +329,9 @@ def plot_candidates(candidates, *, ax=None, title=None):
     return ax
 
 
-def plot_n_clusters(found, *, ax=None, title=None):
+def plot_n_clusters(
+    found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Plot the criterion against the number of clusters and mark the candidates.
 
     Parameters

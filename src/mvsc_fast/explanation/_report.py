@@ -1,14 +1,19 @@
 """A self-contained HTML report that shows and explains the result of a fit."""
 
+from __future__ import annotations
+
 import platform
 import time
+from collections.abc import Iterable
 from html import escape
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from .. import __version__
-from ._explain import explained
+from .._utils.types import Estimator, Views
+from ._explain import Explanation, explained
 from ._fitted import fitted_with
 from ._markers import markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
@@ -32,7 +37,14 @@ LEARNED = {
 }
 
 
-def write_report(path, model, views=None, *, explanation=None, notes=()):
+def write_report(
+    path: str | PathLike[str],
+    model: Estimator,
+    views: Views | None = None,
+    *,
+    explanation: Explanation | None = None,
+    notes: Iterable[str] = (),
+) -> Path:
     """Write a self-contained HTML report on a fitted model.
 
     The report shows the sizes and the quality of the clusters, the features that distinguish

@@ -1,11 +1,15 @@
 """Stability of clusters in random subsamples."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -13,11 +17,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._utils.types import Estimator, FloatArray, Seed, Views
 from .._utils.validation import check_integer
 from ._fitted import ids_of, takes_similarities
 from ._panels import name_clusters
 from ._plots import COLORS, new_figure
 from ._table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(repr=False)
@@ -45,12 +53,12 @@ class Stability:
         Share of the samples in each subsample.
     """
 
-    agreement: np.ndarray
-    clusters: np.ndarray
-    cluster_stability: np.ndarray
-    sample_stability: np.ndarray
-    labels: np.ndarray
-    ids: np.ndarray
+    agreement: FloatArray
+    clusters: NDArray[Any]
+    cluster_stability: FloatArray
+    sample_stability: FloatArray
+    labels: NDArray[Any]
+    ids: NDArray[Any]
     fraction: float
 
     def __str__(self):
@@ -65,7 +73,7 @@ class Stability:
 
     __repr__ = __str__
 
-    def table(self):
+    def table(self) -> Table:
         """Cluster and stability of each sample, with its id.
 
         Returns
@@ -77,7 +85,15 @@ class Stability:
         )
 
 
-def stability(estimator, views, *, n_resamples=20, fraction=0.8, random_state=None, n_jobs=None):
+def stability(
+    estimator: Estimator,
+    views: Views,
+    *,
+    n_resamples: int = 20,
+    fraction: float = 0.8,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> Stability:
     """Cluster random subsamples, and compare their labels with those of all samples.
 
     Parameters
@@ -195,7 +211,7 @@ def _rows_of(views, rows):
     return views.iloc[rows] if hasattr(views, "iloc") else views[rows]
 
 
-def plot_stability(found, *, ax=None, title=None):
+def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Plot the stability of each cluster as a bar, and of each sample as a point.
 
     Parameters

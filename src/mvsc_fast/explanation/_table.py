@@ -1,13 +1,22 @@
 """Tables of named columns, printed as text."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._utils.messages import import_extra
+from .._utils.types import IntArray
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 ROWS = 12  # of a list that may be long
 
 
-class Table(dict):
+class Table(dict[str, np.ndarray]):
     """Arrays of equal length by the name of their column; printing it shows a table.
 
     Parameters
@@ -17,16 +26,16 @@ class Table(dict):
         The rows that are printed; by default the first twelve.
     """
 
-    def __init__(self, columns, shown=None):
+    def __init__(self, columns: dict[str, Any], shown: ArrayLike | None = None) -> None:
         super().__init__(columns)
         self._shown = range(min(ROWS, self.n_rows)) if shown is None else shown
 
     @property
-    def n_rows(self):
+    def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.values())))
 
-    def cells(self, rows=slice(None)):
+    def cells(self, rows: slice | IntArray = slice(None)) -> dict[str, list[str]]:
         """The given rows as text, in a list for each column."""
         return {name: [shown_value(value) for value in column[rows].tolist()]
                 for name, column in self.items()}  # fmt: skip
@@ -37,7 +46,7 @@ class Table(dict):
         more = self.n_rows - len(self._shown)
         return f"{text}\n  ... {more} more rows" if more else text
 
-    def to_frame(self):
+    def to_frame(self) -> DataFrame:
         """Return the table as a data frame.
 
         Returns

@@ -1,12 +1,16 @@
 """Lists and dicts of views, and their output container."""
 
+from typing import Literal
+
 from sklearn.preprocessing import FunctionTransformer
+
+Container = Literal["default", "pandas", "polars"]
 
 
 class ChosenOutput:
     """Base class of transformers whose clones keep the output container that was chosen."""
 
-    _output = None
+    _output: Container | None = None
 
     def __sklearn_clone__(self):
         clone = super().__sklearn_clone__()

@@ -1,13 +1,28 @@
 """A transformer for each view."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ._containers import ChosenOutput, items, like, unchanged
+from .._utils.types import Estimator
+from ._containers import ChosenOutput, Container, items, like, unchanged
 from ._table_columns import listed
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+Step: TypeAlias = Estimator | Literal["passthrough"] | None
+Tables: TypeAlias = Sequence[Any] | dict[Any, Any]
+Steps: TypeAlias = Step | Mapping[Any, Step] | Sequence[Step]
+
+
+class PerView(  # type: ignore[call-arg]
+    ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Apply a transformer to each view.
 
     The clustering estimators scale every row of a view to unit length, so that the units of a view
@@ -58,10 +73,13 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
     (178,)
     """
 
-    def __init__(self, transformers):
+    transformers: Steps
+    transformers_: Any
+
+    def __init__(self, transformers: Steps) -> None:
         self.transformers = transformers
 
-    def fit(self, X, y=None):
+    def fit(self, X: Tables, y: Any = None) -> Self:
         """Fit a clone of each transformer on its view.
 
         Parameters
@@ -89,7 +107,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
         self.transformers_ = like(X, fitted)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Tables) -> Any:
         """Transform every view.
 
         Parameters
@@ -112,7 +130,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
             )
         return like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
 
-    def set_output(self, *, transform=None):
+    def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of every transformer.
 
         Parameters
@@ -145,7 +163,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
         self._output = transform
         return self
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Get the output feature names of each view.
 
         Parameters
@@ -167,7 +185,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
             [_named(name, one.get_feature_names_out, names[name]) for name, one in fitted],
         )
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters, including those of the transformers if ``deep``.
 
         Returns
@@ -181,7 +199,7 @@ class PerView(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_ke
                 out |= {f"{name}__{key}": value for key, value in one.get_params().items()}
         return out
 
-    def set_params(self, **parameters):
+    def set_params(self, **parameters: Any) -> Self:
         """Set parameters by the names that `get_params` returns.
 
         Returns

@@ -1,15 +1,28 @@
 """Transformer that splits a table into views."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._containers import ChosenOutput, items, like, unchanged
+from .._utils.types import IntArray, View
+from ._containers import ChosenOutput, Container, items, like, unchanged
 from ._table_columns import as_table, column_names, positions_of, take_columns
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+Columns: TypeAlias = str | int | slice | Sequence[str] | Sequence[int]
+
+
+class ViewSplitter(  # type: ignore[call-arg]
+    ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Split the columns of a table into views.
 
     Parameters
@@ -54,10 +67,16 @@ class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_outp
     (2, 3)
     """
 
-    def __init__(self, views):
+    views: Mapping[Any, Columns] | Sequence[Columns]
+    columns_: Any
+    unused_: IntArray
+    n_features_in_: int
+    feature_names_in_: Any
+
+    def __init__(self, views: Mapping[Any, Columns] | Sequence[Columns]) -> None:
         self.views = views
 
-    def fit(self, X, y=None):
+    def fit(self, X: View, y: Any = None) -> Self:
         """Find the columns of each view.
 
         Parameters
@@ -87,7 +106,7 @@ class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_outp
         validate_data(self, X, skip_check_array=True)
         return self
 
-    def transform(self, X):
+    def transform(self, X: View) -> Any:
         """Split a table into views.
 
         Parameters
@@ -122,7 +141,7 @@ class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_outp
         found = [take_columns(X, place[columns]) for _, columns in items(self.columns_)]
         return like(self.views, found)
 
-    def set_output(self, *, transform=None):
+    def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of the views.
 
         Parameters
@@ -138,7 +157,7 @@ class ViewSplitter(ChosenOutput, TransformerMixin, BaseEstimator, auto_wrap_outp
             self._output = transform
         return self
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Get the feature names of each view.
 
         Parameters
