@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -69,15 +70,18 @@ def model(programs, tmp_path_factory):
     return model, path, [X[300:] for X in views]
 
 
-@pytest.mark.parametrize("n_threads", ["1", "3"])
-def test_a_plain_program_labels_new_rows_as_python_does(programs, model, tmp_path, n_threads):
+@pytest.mark.parametrize("n_threads, batch", [("1", "1"), ("3", "500"), ("3", "5000")])
+def test_a_plain_program_labels_new_rows_as_python_does(
+    programs, model, tmp_path, n_threads, batch
+):
     fitted, path, views = model
     views[0][::7] = np.nan
     for i, X in enumerate(views):
         X.tofile(tmp_path / f"{i}.f64")
     program, files = str(programs / "label_rows"), [str(tmp_path / f"{i}.f64") for i in range(3)]
-    found = run(program, str(path), n_threads, *files)
-    assert found.returncode == 0 and not found.stderr, found.stderr
+    found = run(program, str(path), n_threads, batch, *files)
+    assert found.returncode == 0, found.stderr
+    assert re.fullmatch(r"\d+\.\d microseconds per label\n", found.stderr), found.stderr
     expected = fitted.predict(views)
     assert len(np.unique(expected)) == 4
     np.testing.assert_array_equal(np.array(found.stdout.split(), dtype=int), expected)
@@ -90,5 +94,15 @@ def test_a_plain_program_says_what_is_wrong(programs, model, tmp_path):
         X.tofile(tmp_path / f"{i}.f64")
     program, files = str(programs / "label_rows"), [str(tmp_path / f"{i}.f64") for i in range(3)]
     for given, said in ((files[:1], "does not hold the numbers"), (files, "NaN or infinite")):
-        wrong = run(program, str(path), "2", *given)
+        wrong = run(program, str(path), "2", "9", *given)
         assert wrong.returncode == 1 and said in wrong.stderr and not wrong.stdout
+
+
+def test_the_pipeline_prints_agreement_and_times(programs):
+    found = run(sys.executable, str(programs / "pipeline.py"))
+    assert found.returncode == 0 and not found.stderr, found.stderr
+    rows = re.findall(r"^ *(\d+) +(\d+) of (\d+)((?: +\d+\.\d){3})$", found.stdout, re.M)
+    assert [int(batch) for batch, *_ in rows] == [1, 128, 1000], found.stdout
+    for _, equal, n, times in rows:
+        assert equal == n and min(map(float, times.split())) > 0
+    assert float(found.stdout.split()[-1]) > 0.9

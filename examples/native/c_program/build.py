@@ -27,8 +27,10 @@ def main():
     compiler = shlex.split(sysconfig.get_config_var("CC"))
     flags = ["-std=c99", "-Wall", "-Wextra", *shlex.split(os.environ.get("CFLAGS", ""))]
     flags += [f"-I{mvsc_fast.get_include()}", f"-I{sysconfig.get_path('include')}"]
-    program = ["-o", str(folder / "label_rows"), str(folder / "label_rows.c")]
-    subprocess.run([*compiler, *flags, *program, *python_library(), "-lm"], check=True)
+    program = folder / "label_rows"
+    files = ["-o", str(program), str(folder / "label_rows.c")]
+    subprocess.run([*compiler, *flags, *files, *python_library(), "-lm"], check=True)
+    return program
 
 
 if __name__ == "__main__":

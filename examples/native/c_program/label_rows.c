@@ -1,13 +1,15 @@
 /* A plain C program that labels new samples as a fitted ConsensusTLRR does.
  *
- *     label_rows MODEL THREADS FILE...
+ *     label_rows MODEL THREADS BATCH FILE...
  *
- * MODEL is written by save_model.py. Each FILE holds the rows of one view, float64; a row of NaN is a
- * missing one. The labels go to the standard output. Python is embedded only to find the functions. */
+ * MODEL is written by save_model.py. BATCH is the number of samples in each call. Each FILE holds the
+ * rows of one view, float64; a row of NaN is a missing one. The labels go to the standard output, and
+ * the time of a label to the standard error. Python is embedded only to find the functions. */
 #include <Python.h>
 
 #include <mvsc_fast.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MAX_VIEWS = 64 };
 enum { NO_MEMORY = -1, NO_FILE = -2, NO_PYTHON = -3 };
@@ -125,7 +127,7 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
     return data;
 }
 
-static int read_all(const char *path, char **paths, int n_paths, model *fitted, const void **rows,
+static int read_all(const char *path, char **paths, int n_paths, model *fitted, double **views,
                     ptrdiff_t *m)
 {
     FILE *file = fopen(path, "rb");
@@ -137,8 +139,8 @@ static int read_all(const char *path, char **paths, int n_paths, model *fitted, 
         return NO_FILE;
     for (i = 0; i < fitted->predictor.v; i++) {
         ptrdiff_t view = fitted->used[i];
-        rows[i] = read_rows(paths[view], fitted->columns[view], &count);
-        if (rows[i] == NULL || (i > 0 && count != *m))
+        views[i] = read_rows(paths[view], fitted->columns[view], &count);
+        if (views[i] == NULL || (i > 0 && count != *m))
             return NO_FILE;
         *m = count;
     }
@@ -147,26 +149,50 @@ static int read_all(const char *path, char **paths, int n_paths, model *fitted, 
 
 /* ------------------------------------------------------------------ labels */
 
-static int label(const mvsc_predictor *predictor, const void **rows, ptrdiff_t m, int n_threads,
+typedef struct {
+    int n_threads;
+    ptrdiff_t batch;            /* samples in each call */
+    double seconds;             /* of all calls */
+} calls;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* One workspace serves all calls; each takes the next rows of every view. */
+static int label(const mvsc_predictor *predictor, double *const *views, ptrdiff_t m, calls *made,
                  ptrdiff_t *labels)
 {
+    const void *rows[MAX_VIEWS];
     size_t bytes = 0;
     void *workspace;
-    int status = mvsc_predict_workspace_size(predictor, n_threads, &bytes);
+    double start;
+    ptrdiff_t first, i;
+    int status = mvsc_predict_workspace_size(predictor, made->n_threads, &bytes);
     if (status != MVSC_OK)
         return status;
     workspace = malloc(bytes);
     if (workspace == NULL)
         return NO_MEMORY;
-    status = mvsc_predict(predictor, m, rows, MVSC_FLOAT64, n_threads, workspace, bytes, NULL,
-                          labels);
+    start = now();
+    for (first = 0; first < m && status == MVSC_OK; first += made->batch) {
+        ptrdiff_t count = made->batch < m - first ? made->batch : m - first;
+        for (i = 0; i < predictor->v; i++)
+            rows[i] = views[i] + first * predictor->n_features[i];
+        status = mvsc_predict(predictor, count, rows, MVSC_FLOAT64, made->n_threads, workspace,
+                              bytes, NULL, labels + first);
+    }
+    made->seconds = now() - start;
     free(workspace);
     return status;
 }
 
 /* Find the functions, keep BLAS to the threads it is called from, let go of the GIL. */
-static int label_with_python(const mvsc_predictor *predictor, const void **rows, ptrdiff_t m,
-                             int n_threads, ptrdiff_t *labels)
+static int label_with_python(const mvsc_predictor *predictor, double *const *views, ptrdiff_t m,
+                             calls *made, ptrdiff_t *labels)
 {
     PyThreadState *python;
     void *request;
@@ -176,7 +202,7 @@ static int label_with_python(const mvsc_predictor *predictor, const void **rows,
         return NO_PYTHON;
     }
     python = PyEval_SaveThread();
-    status = label(predictor, rows, m, n_threads, labels);
+    status = label(predictor, views, m, made, labels);
     PyEval_RestoreThread(python);
     mvsc_release_blas(request);
     return status;
@@ -185,14 +211,15 @@ static int label_with_python(const mvsc_predictor *predictor, const void **rows,
 int main(int argc, char **argv)
 {
     static model fitted;
-    const void *rows[MAX_VIEWS] = {NULL};
+    double *views[MAX_VIEWS] = {NULL};
     ptrdiff_t m = 0, j, *labels;
-    int n_threads = argc > 2 ? atoi(argv[2]) : 0, status;
-    if (argc < 4 || n_threads < 1) {
-        fprintf(stderr, "usage: %s MODEL THREADS FILE...\n", argv[0]);
+    calls made = {argc > 2 ? atoi(argv[2]) : 0, argc > 3 ? atoi(argv[3]) : 0, 0};
+    int status;
+    if (argc < 5 || made.n_threads < 1 || made.batch < 1) {
+        fprintf(stderr, "usage: %s MODEL THREADS BATCH FILE...\n", argv[0]);
         return 2;
     }
-    status = read_all(argv[1], argv + 3, argc - 3, &fitted, rows, &m);
+    status = read_all(argv[1], argv + 4, argc - 4, &fitted, views, &m);
     if (status != MVSC_OK) {
         fprintf(stderr, "%s: %s\n", argv[1], message(status));
         return 1;
@@ -200,11 +227,13 @@ int main(int argc, char **argv)
     labels = malloc((size_t)(m + 1) * sizeof *labels);
     Py_InitializeEx(0);
     status = labels == NULL ? NO_MEMORY
-                            : label_with_python(&fitted.predictor, rows, m, n_threads, labels);
+                            : label_with_python(&fitted.predictor, views, m, &made, labels);
     for (j = 0; j < m && status == MVSC_OK; j++)
         printf("%td\n", labels[j]);
     if (status != MVSC_OK)
         fprintf(stderr, "%s: %s\n", argv[1], message(status));
+    else if (m > 0)
+        fprintf(stderr, "%.1f microseconds per label\n", 1e6 * made.seconds / (double)m);
     free(labels);
     return Py_FinalizeEx() < 0 || status != MVSC_OK;
 }
