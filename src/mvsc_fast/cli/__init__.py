@@ -1,4 +1,5 @@
 """Command line: ``mvsc-fast cluster``, ``predict``, ``demo`` and ``config``."""
+# PYTHON_ARGCOMPLETE_OK
 
 from __future__ import annotations
 
@@ -14,32 +15,49 @@ from ..methods import ESTIMATORS
 from ..methods._recovery import NAMES as AFFINITIES
 from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
+from ._completion import complete
 from ._demo_command import run as _demo
 from ._predict_command import run as _predict
-from ._readers import ALL
+from ._readers import ALL, shown_name
 
 __all__ = ["main"]
 
 EXAMPLES = """\
 examples:
   mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
-      one table for each view; rows are matched by the column of ids, which is detected
-  mvsc-fast cluster measured.xlsx --columns 'blood_*' --columns height,weight --clusters 3
+      a table for each view; rows are matched by their ids, which are detected
+  mvsc-fast cluster all.xlsx --columns 'blood_*' --columns age,bmi --clusters 3
       two views from the columns of one table
-  mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report out/report.html
-      suggest the number of clusters, standardise the columns, and write a report
-  mvsc-fast cluster rna.tsv methylation.tsv --transpose --clusters 4 --scores histology.csv
-      tables with genes as rows and samples as columns; compare with known labels by id
-  mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB --labels labels.csv
+  mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report r.html
+      suggest the number of clusters, standardise columns, and write a report
+  mvsc-fast cluster rna.tsv dna.tsv --transpose --clusters 4 --scores known.csv
+      tables with samples as columns; compare with known labels by id
+  mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB > labels.csv
       files larger than memory
-  mvsc-fast cluster rna.csv mirna.csv --clusters 4 --save model.pkl --labels labels.csv
-      save the model, which labels new samples: mvsc-fast predict model.pkl rna=new.csv
+  mvsc-fast cluster rna.csv dna.csv --clusters 4 --save model.pkl > labels.csv
+      save the model, to label new samples with mvsc-fast predict
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
+"""
+PREDICT_EXAMPLES = """\
+examples:
+  mvsc-fast predict model.pkl new_rna.csv new_dna.csv --labels new.csv
+      a file for each view, in the order of the fit
+  mvsc-fast predict model.pkl rna=new_rna.csv > new.csv
+      samples without the other views
+"""
+FIRST_STEPS = """\
+examples:
+  mvsc-fast demo
+  mvsc-fast cluster a.csv b.csv --clusters 3 --labels labels.csv
+  mvsc-fast cluster --help
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Parser with error messages of one line."""
+    """Parser with error messages of one line, and texts in the given lines."""
+
+    def __init__(self, **options):
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {message} (usage: {self.prog} --help)\n")
@@ -48,8 +66,19 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (2 for bad input)."""
     parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:
+        complete(parser)
     _open_streams()
-    args = parser.parse_args(argv)
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if args.run is None:
+        parser.print_help(sys.stderr)
+        return 2
+    if args.command == "cluster" and args.clusters is None:
+        args.parser.error(
+            "--clusters is missing: give the number of clusters, or auto to use the suggested one"
+        )
     args.argv = sys.argv[1:] if argv is None else argv
     try:
         with warnings.catch_warnings():
@@ -63,13 +92,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         return 141
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        print(f"mvsc-fast: error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"mvsc-fast: error: {' '.join(_message(error).split())}", file=sys.stderr)
         _drop_output()
         return 2
     except KeyboardInterrupt:
         print("mvsc-fast: interrupted", file=sys.stderr)
         return 130
     return 0
+
+
+def _message(error):
+    """The text of an error; that of the system without its number."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return f"{shown_name(error.filename)}: {error.strerror}" if error.filename else error.strerror
 
 
 def _open_streams():
@@ -94,33 +130,69 @@ def _drop_output():
 
 def _parser():
     parser = _Parser(
-        prog="mvsc-fast", description="Multi-view spectral clustering with low-rank tensors."
-    )
+        prog="mvsc-fast", usage="%(prog)s COMMAND [...]", epilog=FIRST_STEPS,
+        description="Multi-view spectral clustering with low-rank tensors.",
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"mvsc-fast {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.set_defaults(run=None, parser=parser)
+    commands = parser.add_subparsers(
+        prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
+    )
     _add_cluster(commands)
     _add_predict(commands)
 
-    demo = commands.add_parser("demo", help="cluster handwritten digits in six views")
-    demo.add_argument("--per-class", type=int, default=30, help="samples of each digit, up to 200")
-    demo.add_argument("--output", default="demo", metavar="DIR", help="folder for the results")
-    demo.add_argument("--seed", type=int, default=0)
-    demo.add_argument("--threads", type=int, default=None)
-    demo.set_defaults(run=_demo)
+    demo = _add(commands, "demo", _demo, "cluster handwritten digits in six views", " [OPTION ...]",
+                description="Cluster handwritten digits in six views, compare with simpler "
+                "methods, and write\nlabels and a plot.")  # fmt: skip
+    demo.add_argument("--per-class", type=int, default=30, metavar="N",
+                      help="samples of each digit, from 3 to 200; default: 30")  # fmt: skip
+    demo.add_argument("--output", default="demo", metavar="DIR",
+                      help="folder for the results; default: demo")  # fmt: skip
+    _add_machine(demo)
 
-    config = commands.add_parser("config", help="show versions, BLAS, OpenMP and threads")
-    config.set_defaults(run=lambda args: show_config())
+    _add(commands, "config", lambda args: show_config(), "show versions, BLAS, OpenMP and threads",
+         "", description="Show versions, BLAS, OpenMP and threads.")  # fmt: skip
     return parser
 
 
-def _add_cluster(commands):
-    cluster = commands.add_parser(
-        "cluster", help="cluster the samples of multi-view files", epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Cluster the samples of multi-view files, one row for each sample. Labels have "
-        "a header and\nthe ids of the samples, or their indices.",
+def _add(commands, name, run, summary, usage, **options):
+    """The parser of a new command."""
+    parser = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **options)
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def _add_tables(parser):
+    parser.add_argument(
+        "--id-column", metavar="NAME",
+        help="column with the ids of the samples: a name, a number from 1, or none; by default, "
+        "the column of distinct values that also occur in a column of the other files",
     )  # fmt: skip
-    cluster.set_defaults(run=_cluster)
+    parser.add_argument(
+        "--transpose", action="append", nargs="?", const=ALL, default=[], metavar="FILE",
+        help="read columns as samples, in this file or, without FILE, in all files; columns of "
+        "gene names and numbers before the samples are ignored",
+    )  # fmt: skip
+
+
+def _add_machine(parser):
+    parser.add_argument("--seed", type=int, default=0, metavar="N",
+                        help="seed of random numbers; default: 0")  # fmt: skip
+    parser.add_argument("--threads", type=_positive, metavar="N",
+                        help="number of threads; default: all free processors")  # fmt: skip
+
+
+def _add_labels(parser):
+    parser.add_argument("--labels", metavar="CSV", help="file for labels; default: standard output")
+
+
+def _add_cluster(commands):
+    cluster = _add(
+        commands, "cluster", _cluster, "cluster the samples of multi-view files",
+        " FILE [FILE ...] --clusters K [OPTION ...]", epilog=EXAMPLES,
+        description="Cluster the samples of multi-view files, one row for each sample. The "
+        "labels\nhave a header and the ids of the samples, or their indices.",
+    )  # fmt: skip
 
     files = cluster.add_argument_group("input")
     files.add_argument(
@@ -128,21 +200,12 @@ def _add_cluster(commands):
         help="a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy "
         "for each view, or one .npz, .mat, .h5 or .zarr with all views; - is the standard input",
     )  # fmt: skip
-    files.add_argument(
-        "--id-column", metavar="NAME",
-        help="column with the ids of the samples: a name, a number from 1, or none; by default, "
-        "the column of distinct values that also occur in a column of the other files",
-    )  # fmt: skip
+    _add_tables(files)
     files.add_argument(
         "--columns", action="append", metavar="NAMES",
         help="columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
         "'!sex,!stage'; once for all files, once for each file, or several times for several "
         "views of one table",
-    )  # fmt: skip
-    files.add_argument(
-        "--transpose", action="append", nargs="?", const=ALL, default=[], metavar="FILE",
-        help="read columns as samples, in this file or, without FILE, in all files; columns of "
-        "gene names and numbers before the samples are ignored",
     )  # fmt: skip
     files.add_argument(
         "--join", choices=("inner", "outer"),
@@ -152,26 +215,28 @@ def _add_cluster(commands):
     files.add_argument(
         "--scale", choices=("standard", "none"), default="none",
         help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
-        "different units",
+        "different units; default: none",
     )  # fmt: skip
 
     work = cluster.add_argument_group("clustering")
     work.add_argument(
-        "--clusters", type=_clusters, required=True, metavar="K",
-        help='number of clusters (required), or "auto" to use the suggested number',
+        "--clusters", type=_clusters, metavar="K",
+        help="number of clusters (required), or auto to use the suggested number",
     )  # fmt: skip
     work.add_argument(
         "--method", choices=sorted(ESTIMATORS), default="consensus-tlrr", metavar="NAME",
         help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
     )  # fmt: skip
-    work.add_argument("--neighbors", type=int, metavar="N", help="number of neighbors (tlrr, awp)")
+    work.add_argument(
+        "--neighbors", type=_positive, metavar="N", help="number of neighbors (tlrr, awp)"
+    )
     work.add_argument(
         "--affinity", choices=AFFINITIES, metavar="NAME",
         help=f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, or "
         "precomputed if the files contain similarities",
     )  # fmt: skip
     work.add_argument(
-        "--max-samples", type=int, metavar="N",
+        "--max-samples", type=_positive, metavar="N",
         help="cluster at most N samples and predict the labels of the others (consensus-tlrr)",
     )  # fmt: skip
     work.add_argument(
@@ -179,13 +244,10 @@ def _add_cluster(commands):
         help="maximum memory, such as 600MiB; .npy, .h5 and .zarr are read in blocks "
         "(consensus-tlrr)",
     )  # fmt: skip
-    work.add_argument("--seed", type=int, default=0, help="seed of random numbers; default: 0")
-    work.add_argument(
-        "--threads", type=int, default=None, help="number of threads; default: all free processors"
-    )
+    _add_machine(work)
 
     out = cluster.add_argument_group("output")
-    out.add_argument("--labels", metavar="CSV", help="file for labels; default: standard output")
+    _add_labels(out)
     out.add_argument("--plot", metavar="PNG", help="plot of the affinity matrix, sorted by cluster")
     out.add_argument("--report", metavar="HTML", help="report that shows and explains the result")
     out.add_argument(
@@ -209,36 +271,34 @@ def _add_cluster(commands):
 
 
 def _add_predict(commands):
-    predict = commands.add_parser(
-        "predict", help="label new samples with a saved model",
+    predict = _add(
+        commands, "predict", _predict, "label new samples with a saved model",
+        " MODEL FILE [FILE ...] [OPTION ...]", epilog=PREDICT_EXAMPLES,
         description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
-        "matched by name, rows by id;\na sample may lack views.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "matched\nby name, rows by id; a sample may lack views.",
     )  # fmt: skip
-    predict.set_defaults(run=_predict)
-    predict.add_argument("model", metavar="MODEL", help="file that --save wrote; a pickle can run "
-                         "any code, so load only files that you trust")  # fmt: skip
-    predict.add_argument(
+    files = predict.add_argument_group("input")
+    files.add_argument("model", metavar="MODEL", help="file that --save wrote; a pickle can run "
+                       "any code, so load only files that you trust")  # fmt: skip
+    files.add_argument(
         "files", nargs="+", metavar="FILE",
         help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views; "
         "VIEW is the name of its file in the fit, without suffix",
     )  # fmt: skip
-    predict.add_argument("--id-column", metavar="NAME", help="as for cluster")
-    predict.add_argument("--transpose", action="append", nargs="?", const=ALL, default=[],
-                         metavar="FILE", help="as for cluster")  # fmt: skip
-    predict.add_argument(
-        "--labels", metavar="CSV", help="file for labels; default: standard output"
-    )
+    _add_tables(files)
+    _add_labels(predict.add_argument_group("output"))
 
 
 def _clusters(text):
     """A number of clusters, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected an integer or auto, got {text!r}") from None
+    return text if text == "auto" else _positive(text, " or auto")
+
+
+def _positive(text, otherwise=""):
+    """A positive integer."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a positive integer{otherwise}, got {text!r}")
+    return int(text)
 
 
 def _bytes(text):
