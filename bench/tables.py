@@ -24,7 +24,11 @@ from typing import NamedTuple
 
 from timing import ROOT
 
-SOURCES = ["src", "setup.py"]
+SHOWN = [
+    "cli",
+    *(f"explanation/_{part}.*" for part in "page panels paragraph plots report text".split()),
+]
+SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in SHOWN)]  # that are measured
 BENCHMARKS = "docs/benchmarks.md"
 JOBS = 2
 
