@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from .._utils.threads import blas_threads
@@ -14,10 +13,10 @@ from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
 from ..judge._ridge import Judge, mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
-from ..spectral import simplified_silhouette, spectral_embedding
+from ..spectral import simplified_silhouette
 from ..views._missing import imputed
 from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
-from ._fitted import fitted_with, takes_similarities
+from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
 from ._panels import plot_explanation
 from ._paragraph import methods_paragraph, suggestion
 from ._table import Table
@@ -243,7 +242,7 @@ def explained(fit, ids=None, counts=None):
 
 def _tell_clusters(found, model, views):
     """Evaluate the clusters, and find the samples between them."""
-    embedding = found.embedding = _embedding(model, len(found.clusters))
+    embedding = found.embedding = embedding_of(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
     if c < 2:
         found.unknown.append("There is only one cluster, so it cannot be compared.")
@@ -257,7 +256,7 @@ def _tell_clusters(found, model, views):
         found.silhouette = _by_cluster(s, labels, c)
     Y = one_hot(labels, c)
     if views is None:
-        votes = _neighbor_votes(getattr(model, "affinity_matrix_", None))
+        votes = neighbor_votes(getattr(model, "affinity_matrix_", None))
         if votes is None:
             found.unknown.append(
                 f"{found.method} has no affinity_matrix_: use explain(model, views) for the "
@@ -292,31 +291,11 @@ def _tell_clusters(found, model, views):
     found.uncertain = found.samples[least[found.margin[least] < 1]]
 
 
-def _embedding(model, n_clusters):
-    """Embedding of the samples, or None if the model has none."""
-    if hasattr(model, "embedding_"):
-        return model.embedding_
-    if not hasattr(model, "affinity_matrix_"):
-        return None
-    return spectral_embedding(model.affinity_matrix_, n_clusters)
-
-
 def _by_cluster(values, labels, n_clusters):
     """Mean of the values over each cluster; NaN for an empty cluster."""
     sizes = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=values, minlength=n_clusters)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
-
-
-def _neighbor_votes(affinity):
-    """The function Y -> D^-1 A Y for an affinity A whose diagonal is ignored."""
-    if affinity is None:
-        return None
-    own = affinity.diagonal()
-    degree = np.asarray(affinity.sum(axis=1)).ravel() - own
-    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
-    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
-    return lambda Y: ((A @ Y - own[:, None] * Y) * weight).astype(np.float32)
 
 
 def _margins(scores, labels):

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..spectral import spectral_embedding
 from ..views import named_views
 from ..views._columns import in_order
 from ..views._missing import filled, mean_row
@@ -82,3 +84,23 @@ def ids_of(views):
     views = views if isinstance(views, (list, tuple)) else [views]
     indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
     return next((np.asarray(index) for index in indexes if index is not None), None)
+
+
+def embedding_of(model, n_clusters):
+    """Embedding of the samples, or None if the model has none."""
+    if hasattr(model, "embedding_"):
+        return model.embedding_
+    if not hasattr(model, "affinity_matrix_"):
+        return None
+    return spectral_embedding(model.affinity_matrix_, n_clusters)
+
+
+def neighbor_votes(affinity):
+    """The function Y -> D^-1 A Y for an affinity A whose diagonal is ignored."""
+    if affinity is None:
+        return None
+    own = affinity.diagonal()
+    degree = np.asarray(affinity.sum(axis=1)).ravel() - own
+    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
+    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
+    return lambda Y: ((A @ Y - own[:, None] * Y) * weight).astype(np.float32)
