@@ -1,4 +1,4 @@
-"""Types of public functions, for type checkers: modules import them in ``if TYPE_CHECKING``."""
+"""Types in the signatures of public functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .progress import IterationState
 
 if TYPE_CHECKING:
-    from pandas import DataFrame  # noqa: F401
+    from pandas import DataFrame
 
 
 class Shaped(Protocol):
@@ -33,6 +33,7 @@ Frames = TypeVar("Frames", list["DataFrame"], dict[Any, "DataFrame"])
 
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
+Numbers: TypeAlias = Sequence[float] | NDArray[Any]
 # Unions with Any spare a cast if views or similarities are dense and in memory.
 LabelArray: TypeAlias = IntArray | Any  # or a Dask array
 Affinity: TypeAlias = FloatArray | Any  # or a csr_array

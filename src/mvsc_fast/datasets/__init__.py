@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from .._utils.messages import import_extra
-from .._utils.types import Seed
+from .._utils.types import Numbers, Seed
 from .._utils.validation import check_integer, check_number
 
 __all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
@@ -54,7 +54,7 @@ def make_multiview_subspaces(
     n_features: Sequence[int] = (40, 60, 30),
     subspace_dim: int = 3,
     noise: float = 0.1,
-    quality: Sequence[float] | None = None,
+    quality: Numbers | None = None,
     shuffle: bool = True,
     random_state: Seed = None,
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:

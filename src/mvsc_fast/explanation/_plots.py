@@ -7,7 +7,7 @@ colour-blind readers can distinguish; curves also differ by their markers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ from sklearn.utils import check_array
 
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
-from .._utils.types import FloatArray, View
+from .._utils.types import Numbers, View
 from ..judge import ClusterCounts
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def plot_convergence(
 def plot_sensitivity(
     scores: ArrayLike,
     values: ArrayLike,
-    second: Sequence[float] | FloatArray | None = None,
+    second: Numbers | None = None,
     *,
     ax: Axes | None = None,
     names: tuple[str, str] = ("parameter", ""),

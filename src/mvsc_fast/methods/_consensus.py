@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.progress import Progress
@@ -126,7 +127,7 @@ class ConsensusTLRR(MultiViewClusterer):
     store: Store
     candidates_: dict[str, NDArray[Any]]
     views_used_: list[int]
-    affinity_matrix_: Any
+    affinity_matrix_: csr_array
     samples_: IntArray
     n_tuples_: int
     gap_: float

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from .._utils.types import Callback, Seed
+from .._utils.types import Callback, Numbers, Seed
 from ..solvers._lt_msc import lt_msc
 from ._representation import RepresentationClusterer
 
@@ -13,7 +11,7 @@ class LTMSC(RepresentationClusterer):
     """Clustering by LT-MSC: self-representations whose tensor has low-rank unfoldings."""
 
     lam: float
-    gamma: float | Sequence[float]
+    gamma: float | Numbers
 
     _function = staticmethod(lt_msc)
     _arrays = (12, 4)
@@ -23,7 +21,7 @@ class LTMSC(RepresentationClusterer):
         n_clusters: int = 8,
         *,
         lam: float = 2.0,
-        gamma: float | Sequence[float] = 1.0,
+        gamma: float | Numbers = 1.0,
         tol: float = 1e-7,
         max_iter: int = 200,
         n_init: int = 20,

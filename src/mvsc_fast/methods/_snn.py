@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from .._utils.types import Callback, Estimator, Seed
+from .._utils.types import Callback, Estimator, Numbers, Seed
 from ..solvers._snn import snn
 from ._recovery import AffinityName, RecoveryClusterer
 
@@ -12,7 +10,7 @@ from ._recovery import AffinityName, RecoveryClusterer
 class SNN(RecoveryClusterer):
     """Clustering by SNN: the part of a similarity tensor with low-rank unfoldings."""
 
-    weights: float | Sequence[float] | None
+    weights: float | Numbers | None
 
     _function = staticmethod(snn)
     _arrays = (9, 6)
@@ -21,7 +19,7 @@ class SNN(RecoveryClusterer):
         self,
         n_clusters: int = 8,
         *,
-        weights: float | Sequence[float] | None = None,
+        weights: float | Numbers | None = None,
         affinity: AffinityName | Estimator = "self_representation",
         tol: float = 1e-8,
         max_iter: int = 500,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,7 +18,7 @@ from ._table_columns import as_table, column_names, positions_of, take_columns
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Columns: TypeAlias = str | int | slice | Sequence[str] | Sequence[int]
+Columns: TypeAlias = str | int | slice | Sequence[str] | Sequence[int] | NDArray[Any]
 
 
 class ViewSplitter(  # type: ignore[call-arg]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.types import FloatArray, Views
+from .._utils.types import FloatArray, Numbers, Views
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
@@ -28,7 +26,7 @@ from ._sparse import (
 def self_representation(
     views: Views,
     *,
-    scales: Sequence[float] = SCALES,
+    scales: Numbers = SCALES,
     ridge: float | None = None,
     scale_neighbors: int = 10,
     cap: float = 1.5,

@@ -6,7 +6,6 @@ The slices are products of factors (see _factors.py) with local scaling,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from .._utils.threads import blas_threads, resolve_threads
-from .._utils.types import Views
+from .._utils.types import Numbers, Views
 from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
@@ -164,7 +163,7 @@ def _entries(factors, indptr, indices, rows, n_threads):
 def sparse_self_representation(
     views: Views,
     *,
-    scales: Sequence[float] = SCALES,
+    scales: Numbers = SCALES,
     n_candidates: int = 50,
     n_longest: int = 48,
     scale_neighbors: int = 10,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from .._kernels import mode_shrink, slice_shrink
-from .._utils.types import Callback, Views
+from .._utils.types import Callback, Numbers, Views
 from .._utils.validation import check_numbers
 from ..views import check_views
 from ._method import method, positive
@@ -30,7 +29,7 @@ def lt_msc(
     views: Views,
     *,
     lam: float = 2.0,
-    gamma: float | Sequence[float] = 1.0,
+    gamma: float | Numbers = 1.0,
     tol: float = 1e-7,
     max_iter: int = 200,
     mu: float = 1e-4,

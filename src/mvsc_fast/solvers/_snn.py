@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from .._kernels import frontal_shrink, snn_pass
-from .._utils.types import Callback, Similarities
+from .._utils.types import Callback, Numbers, Similarities
 from .._utils.validation import check_memory, check_numbers, check_similarities
 from ._method import either, method
 from ._results import RecoveryResult
@@ -19,7 +18,7 @@ from ._run import Run
 def snn(
     W: Similarities,
     *,
-    weights: float | Sequence[float] | None = None,
+    weights: float | Numbers | None = None,
     tol: float = 1e-8,
     max_iter: int = 500,
     mu: float = 1e-4,
