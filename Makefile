@@ -52,12 +52,13 @@ lint: $(LINT)/installed
 	$(LINT)/bin/ruff check .
 	$(LINT)/bin/ruff format --check .
 	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint src tests examples
+	$(LINT)/bin/mypy
 	$(LINT)/bin/zizmor --quiet --offline .github/workflows
 
 $(LINT)/installed: Makefile
 	$(PYTHON) -m venv $(LINT)
 	$(LINT)/bin/python -m pip install --quiet "ruff>=0.17,<0.18" "cython-lint>=0.22,<0.23" \
-		"zizmor>=1.32,<2"
+		"zizmor>=1.32,<2" "mypy>=2.4,<2.5" numpy
 	touch $@
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
