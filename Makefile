@@ -53,12 +53,13 @@ lint: $(LINT)/installed
 	$(LINT)/bin/ruff format --check .
 	PATH="$(CURDIR)/$(LINT)/bin:$$PATH" cython-lint src tests examples
 	$(LINT)/bin/mypy
+	$(LINT)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*
 	$(LINT)/bin/zizmor --quiet --offline .github/workflows
 
 $(LINT)/installed: Makefile
 	$(PYTHON) -m venv $(LINT)
 	$(LINT)/bin/python -m pip install --quiet "ruff>=0.17,<0.18" "cython-lint>=0.22,<0.23" \
-		"zizmor>=1.32,<2" "mypy>=2.4,<2.5" numpy
+		"zizmor>=1.32,<2" "mypy>=2.4,<2.5" "numpy<2.5" "check-jsonschema>=0.36,<1"
 	touch $@
 
 # Editable, so that a rebuild is needed only where compiled sources or metadata change.
