@@ -2,7 +2,7 @@
 
 Usage: python bench/neighbors.py [--sets yaleb10 ...]
 
-ACC of shuffled samples, at most 1000 of each set. The similarities are those of the default, and
+ACC of shuffled samples, at most 500 of each set. The similarities are those of the default, and
 for yaleb10 also the tensor of t-SVD-MSC (lam .5, DFT) in file order, which the paper uses.
 """
 
@@ -19,7 +19,7 @@ from mvsc_fast.metrics import clustering_scores
 
 NEIGHBORS = (4, 6, 10, 15, 21)
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "handwritten (embedded)"]
-AT_MOST = 1000
+AT_MOST = 500
 
 
 def accuracies(views, y, affinity="self_representation"):
