@@ -43,30 +43,30 @@ class Table(NamedTuple):
 
 TABLES = {
     "solvers": Table(BENCHMARKS, "bench/solvers.py", 7, True),
-    "family": Table(BENCHMARKS, "bench/family.py --quick", 7),
+    "family": Table(BENCHMARKS, "bench/family.py --quick", 5),
     "scaling": Table(BENCHMARKS, "bench/scaling.py", 3, True),
-    "native": Table(BENCHMARKS, "bench/native.py", 2, True),
+    "native": Table(BENCHMARKS, "bench/native.py", 1.5, True),
     "large n": Table(
         "docs/large_n.md", "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit "
-        "--limit 60", 11,
+        "--limit 60", 10,
     ),
-    "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 15),
-    "peers": Table(BENCHMARKS, "bench/peers.py", 15),
+    "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
+    "peers": Table(BENCHMARKS, "bench/peers.py", 13),
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
-    "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 5),
-    "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 4),
+    "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
+    "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
     "stability": Table(
         "docs/faq.md", "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
-        "orl_4view yale_3view ngs", 3,
+        "orl_4view yale_3view ngs", 2.5,
     ),
-    "missing views": Table("docs/views.md", "bench/missing.py --shares .3 --draws 2", 2),
+    "missing views": Table("docs/views.md", "bench/missing.py --shares .3 --draws 2", 1.5),
     "missing cells": Table(
         "docs/views.md", "bench/missing.py --cells --shares .05 --draws 1 --sets uci_digit "
-        "'handwritten (embedded)' 'digits (scikit-learn)'", 3,
+        "'handwritten (embedded)' 'digits (scikit-learn)'", 2.5,
     ),
-    "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 3),
-    "margins": Table("docs/results.md", "bench/margins.py", 2),
-    "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 2),
+    "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
+    "margins": Table("docs/results.md", "bench/margins.py", 1.5),
+    "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),
     "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),
     "platforms": Table("README.md", "tools/platforms.py", 0.1),
@@ -208,23 +208,31 @@ def run(name):
     return done.stdout.strip("\n"), (time.monotonic() - start) / 60
 
 
+def write(name, commit, text, minutes):
+    """Replace a table, and name in its last line what made it."""
+    page, command, *_ = TABLES[name]
+    footer = f"`{command}`, commit {commit}, {processor()}, {datetime.date.today()}, "
+    replace_block(name, page, f"{text}\n\n{footer}{minutes:.1f} min\n")
+    print(f"{name}: {minutes:.1f} min", flush=True)
+
+
 def regenerate(names, commit):
     """Write each table when it is finished; the names of those whose script failed."""
     failed = []
     for timed in (True, False):
         with ThreadPoolExecutor(1 if timed else JOBS) as pool:
             jobs = {pool.submit(run, name): name for name in names if TABLES[name].timed == timed}
-            for job in as_completed(jobs):
-                name = jobs[job]
-                if job.exception():
-                    failed.append(name)
-                    print(f"{name}: {job.exception()}", flush=True)
-                    continue
-                text, minutes = job.result()
-                page, command, *_ = TABLES[name]
-                footer = f"`{command}`, commit {commit}, {processor()}, {datetime.date.today()}, "
-                replace_block(name, page, f"{text}\n\n{footer}{minutes:.1f} min\n")
-                print(f"{name}: {minutes:.1f} min", flush=True)
+            try:
+                for job in as_completed(jobs):
+                    name = jobs[job]
+                    if job.exception():
+                        failed.append(name)
+                        print(f"{name}: {job.exception()}", flush=True)
+                    else:
+                        write(name, commit, *job.result())
+            except KeyboardInterrupt:
+                pool.shutdown(cancel_futures=True)
+                raise
     return failed
 
 
