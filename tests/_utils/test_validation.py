@@ -58,7 +58,7 @@ def _with(W, index, value):
         ([np.ones((3, 3)), np.ones((4, 4))], "slice 1 has 4 samples, slice 0 has 3"),
         (np.ones((1, 3, 3), dtype=complex), "Complex data not supported"),
         (np.full((1, 2, 2), "a", dtype=object), "dtype object"),
-        (_with(np.ones((2, 3, 3)), (1, 0), np.nan), "slice 1 contains 3 NaN and 0 infinity"),
+        (_with(np.ones((2, 3, 3)), (1, 0), np.nan), "slice 1 contains 3 NaN values, the"),
         (_with(np.ones((2, 3, 3)), (0, 1, 1), 1e200), r"slice 0 has entries up to 1e\+200"),
     ],
 )

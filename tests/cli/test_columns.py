@@ -100,7 +100,7 @@ def test_a_second_column_of_ids(tmp_path, table):
 def test_text_is_named(tmp_path, table):
     table.insert(0, "sex", np.resize(["f", "m"], 12))
     table["seen"] = "2015-03-02"
-    message = r"column 2 \('sex'\) \(and 1 more\) contains text .line 2.* --columns '!sex,!seen'"
+    message = r"\('sex'\) \(and 1 more\) contains text .'f' in line 2.* --columns '!sex,!seen'"
     with pytest.raises(ValueError, match=message):
         read(tmp_path, table)
 

@@ -235,7 +235,7 @@ def test_genes_that_occur_twice_do_not_hide_the_orientation(tmp_path):
         load_data(paths)
     data = load_data(paths, transpose=["*"])
     assert data.ids.tolist() == SAMPLES
-    assert f"{paths[0]}: 1 columns have the same name as another column" in data.notes
+    assert f"{paths[0]}: 1 column with the name of another" in data.notes
 
 
 def test_one_file_of_several_is_transposed(tmp_path):

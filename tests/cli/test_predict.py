@@ -69,7 +69,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     tables["mirna"].iloc[120:].to_csv(paths[1])
     both = labelled(folder, *paths)
     assert len(both) == 50 and score(y, both) > 0.9
-    assert "--join outer: 50 samples, 30 of them lack a view" in capsys.readouterr().err
+    assert "--join outer: 50 samples, 30 of them without a view" in capsys.readouterr().err
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
     assert "no file for mirna" in capsys.readouterr().err
@@ -97,7 +97,10 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (["{lacks}", "{mirna}"], "lacks columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4)"),
+        (
+            ["{lacks}", "{mirna}"],
+            "columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4 in all)",
+        ),
         (["{mirna}", "{rna}"], "mirna.csv lacks columns of the model: 'rna_0'"),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),

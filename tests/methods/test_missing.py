@@ -208,11 +208,11 @@ def spoiled(views, i, rows, columns=slice(None)):
     [
         (
             lambda views: [views[0], np.where(np.arange(60) == 9, np.inf, views[1])],
-            "view 1 contains 0 NaN and 200 infinity values, the first in row 0, column 9",
+            "view 1 contains 200 infinite values, the first in row 0, column 9",
         ),
         (
             lambda views: [scipy.sparse.csr_array(X) for X in spoiled(views, 1, 9, 2)],
-            "view 1 contains 1 NaN and 0 infinity values, the first in row 9, column 2",
+            "view 1 contains 1 NaN value, the first in row 9, column 2",
         ),
         (
             lambda views: spoiled(views, 1, slice(0, 120), slice(0, 12)),
@@ -224,12 +224,12 @@ def spoiled(views, i, rows, columns=slice(None)):
         ),
         (
             lambda views: spoiled(spoiled(spoiled(views, 0, 5), 1, 5), 2, 5),
-            r"1 samples are missing in all views .rows 5.: remove them",
+            r"every view lacks 1 sample .rows 5.: remove them",
         ),
-        (lambda views: spoiled(views, 2, slice(1, None)), "view 2 has only 1 rows that are not"),
+        (lambda views: spoiled(views, 2, slice(1, None)), "view 2 has only 1 row without NaN"),
         (
             lambda views: dict(zip("abc", spoiled(views, 2, slice(1, None)), strict=True)),
-            "view 'c' has only 1 rows that are not",
+            "view 'c' has only 1 row without NaN",
         ),
     ],
 )

@@ -19,6 +19,11 @@ def _package(frame):
     return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
+def counted(number, noun):
+    """A number and its noun, in the singular for 1."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def import_extra(package, what, *others):
     """Import an optional package, or raise ImportError with its purpose and how to install it."""
     try:

@@ -8,7 +8,7 @@ from sklearn.utils import check_array, check_scalar
 
 from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
-from .messages import warn_user
+from .messages import counted, warn_user
 
 
 def check_integer(value, name, minimum):
@@ -93,9 +93,11 @@ def check_finite(X, what, columns=None):
         first = np.unravel_index(int(bad.argmax()), bad.shape)
     row, column = int(first[0]), int(first[-1])
     name = f"{columns[column]!r}" if columns is not None else column
+    counts = {"NaN": nans, "infinite": np.count_nonzero(bad) - nans}
+    told = " and ".join(counted(count, f"{kind} value") for kind, count in counts.items() if count)
     raise ValueError(
-        f"{what} contains {nans} NaN and {np.count_nonzero(bad) - nans} infinity values, the first "
-        f"in row {row}, column {name}: impute or remove them first"
+        f"{what} contains {told}, the first in row {row}, column {name}: impute or remove them "
+        "first"
     )
 
 

@@ -14,9 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 
+from .._utils.messages import counted
 from .._utils.validation import available_memory
 from ..explanation import explain, write_report
 from ..explanation._panels import similarities
+from ..explanation._paragraph import suggestion
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
@@ -184,7 +186,9 @@ def _truth(scores, data, n_samples):
             "--scores: the file contains no labels: use --scores FILE to read them from a table"
         )
     if len(data.y) != n_samples:
-        raise ValueError(f"--scores: {len(data.y)} labels for {n_samples} samples")
+        raise ValueError(
+            f"--scores: {counted(len(data.y), 'label')} for {counted(n_samples, 'sample')}"
+        )
     return data.y, np.arange(n_samples)
 
 
@@ -219,7 +223,6 @@ def _save(path, data, model, scale):
         "model": model if scale is None else make_pipeline(scale, model),
         "views": list(data.views),
         "columns": data.columns,
-        "n_features": [X.shape[1] for X in data.views.values()],
         "id_name": data.id_name,
         "one_table": data.one_table,
         "values": values_of(data.views),
@@ -236,11 +239,7 @@ def _suggested(views, args):
         rows = np.sort(rng.choice(source.n_samples, COUNTED, replace=False))
         views = dict(zip(views, source.take(rows), strict=True))
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
-    others = ", ".join(map(str, counts.candidates[1:])) or "none"
-    tell(
-        f"--clusters auto: {counts.n_clusters} clusters are suggested with {counts.confidence} "
-        f"confidence; alternatives: {others}"
-    )
+    tell(suggestion(counts))
     return counts
 
 
@@ -286,7 +285,7 @@ def comparison(old, rows, labels, name):
     width = max(8, *map(len, names))
     lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
     score = adjusted_rand_score(old, labels[rows])
-    what = f"({len(rows)} samples); clusters (rows) and labels in {name} (columns):"
+    what = f"({counted(len(rows), 'sample')}); clusters (rows) and labels in {name} (columns):"
     return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
 
 
@@ -297,8 +296,8 @@ def summary(views, labels):
     features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
     told = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
     return (
-        f"{len(labels)} samples, {features} features in {len(widths)} "
-        f"{'view' if len(widths) == 1 else 'views'}, {len(sizes)} clusters of {told} samples"
+        f"{counted(len(labels), 'sample')}, {features} features in "
+        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {told} samples"
     )
 
 
@@ -319,10 +318,9 @@ def pair(before, after, labels, titles, groups="found"):
 def score_table(rows):
     """Format scores by row and name as lines of text."""
     names = next(iter(rows.values()))
-    width = max(map(len, rows))
-    lines = [" " * width + "".join(f"{name:>11}" for name in names)]
-    lines += [
-        f"{row:<{width}}" + "".join(f"{value:11.3f}" for value in scores.values())
-        for row, scores in rows.items()
-    ]
+    width, widths = max(map(len, rows)), [max(len(name) + 2, 7) for name in names]
+    lines = [" " * width + "".join(map(str.rjust, names, widths))]
+    for row, scores in rows.items():
+        told = (f"{value:.3f}" for value in scores.values())
+        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, told, widths)))
     return "\n".join(lines)

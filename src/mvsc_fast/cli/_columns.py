@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..preprocessing._table_columns import positions_of
+from .._utils.messages import counted
+from ..preprocessing._table_columns import alike, positions_of
 from ..views._frames import shown
-from ..views._missing import MOST
+from ..views._missing import MOST, gaps
 from ._tables import ID_NAME
 
 LABEL = re.compile(
@@ -85,8 +86,10 @@ def check_exclusions(columns, tables):
         name = one.removeprefix("!")
         known = any(fnmatchcase(own, name) for table in tables for own in table.names)
         if one.startswith("!") and not known and not re.fullmatch(r"\d+(?:-\d+)?", name):
-            files = " and ".join(table.name for table in tables)
-            raise ValueError(f"--columns {one}: there is no such column in {files}")
+            raise ValueError(
+                f"--columns {one}: there is no such column in "
+                f"{' and '.join(table.name for table in tables)}{alike(name, tables[0].names)}"
+            )
 
 
 def features(table, id_column, selection, twins=()):
@@ -177,14 +180,18 @@ def _check_text(table, chosen):
     strays = [(table.strays[k], k) for k in chosen if k in table.strays]
     if strays:
         (row, cell), k = min(strays)
-        raise ValueError(f"{table.name}: {table.where(row, k)} is {cell!r}, not a number")
+        raise ValueError(
+            f"{table.name}: {table.where(row, k)} is {cell!r}, not a number: correct it, leave it "
+            f"empty if the value is missing, or exclude the column with "
+            f"{exclusion([_named(table, k)])}"
+        )
     if words:
         k, others = words[0], f" (and {len(words) - 1} more)" if len(words) > 1 else ""
         cells = table.text[k]
         row = next(row for row, cell in enumerate(cells) if cell.strip())
         raise ValueError(
-            f"{table.name}: {table.title(k)}{others} contains text ({table.where(row, k)} is "
-            f"{cells[row]!r}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
+            f"{table.name}: {table.title(k)}{others} contains text ({cells[row]!r} in "
+            f"{table.rows[row]}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
             f"{'them' if others else 'it'}; or encode text as numbers"
         )
 
@@ -211,34 +218,31 @@ def check_numbers(table, chosen, X, rows):
             f"{table.name}: {_cells(infinite)} infinite, the first in {first(infinite)}: "
             "replace them with numbers, or exclude such columns or samples"
         )
-    empty = np.isnan(X)
-    whole = empty.all(axis=1)
-    partly = empty & ~whole[:, None]
+    empty, gap = np.isnan(X), gaps(X)
+    partly = empty & ~empty.all(axis=1, keepdims=True)
     columns = np.flatnonzero(empty.all(axis=0))
-    share = np.count_nonzero(partly) / max(np.count_nonzero(~whole) * X.shape[1], 1)
-    if partly.any() and (share > MOST or len(columns)):
+    if gap.share > MOST or gap.cells and len(columns):
         told = ""
         if len(columns):
             names = [_named(table, chosen[k]) for k in columns[:5]]
-            told = f"; {len(columns)} columns are entirely empty: {exclusion(names)}"
+            told = (f"; {counted(len(columns), 'column')} without any value: "
+                    f"{exclusion(names)}")  # fmt: skip
         raise ValueError(
-            f"{table.name}: {_cells(partly)} empty, the first in {first(partly)}: fill them, or "
-            f"exclude such columns or samples (up to {100 * MOST:g} % of the cells may be empty)"
-            f"{told}"
+            f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
+            f"{first(partly)}: fill them, or exclude such columns or samples (up to "
+            f"{100 * MOST:g} % may be empty){told}"
         )
-    if partly.any():
+    if gap.partial:
+        table.notes.append(f"{table.name}: the first empty cell is in {first(partly)}")
+    elif gap.rows:
         table.notes.append(
-            f"{table.name}: {_cells(partly)} empty ({100 * share:.2g} %), the first in "
-            f"{first(partly)}"
-        )
-    if whole.any():
-        table.notes.append(
-            f"{table.name}: {np.count_nonzero(whole)} samples with empty rows lack this view"
+            f"{table.name}: {gap.rows} of {counted(len(X), 'sample')} have an empty row, which "
+            "lacks this view"
         )
     _check_codes(table, X, first)
     names = [table.names[k] for k in chosen if table.names[k]]
     if twice := len(names) - len(set(names)):
-        table.notes.append(f"{table.name}: {twice} columns have the same name as another column")
+        table.notes.append(f"{table.name}: {counted(twice, 'column')} with the name of another")
 
 
 def _cells(where):
@@ -260,7 +264,7 @@ def _check_codes(table, X, first):
         off = np.maximum(low - code, code - high)
         if (off > np.maximum(high - low, 1.0)).all():
             raise ValueError(
-                f"{table.name}: {_cells(there)} {code:.15g}, far from all other numbers of their "
-                f"{len(columns)} columns ({low.min():.4g} to {high.max():.4g}), the first in "
-                f"{first(there)}: if they represent missing values, replace them"
+                f"{table.name}: {_cells(there)} {code:.15g}, far from all other numbers of "
+                f"{counted(len(columns), 'column')} ({low.min():.4g} to {high.max():.4g}), "
+                f"the first in {first(there)}: if they represent missing values, replace them"
             )

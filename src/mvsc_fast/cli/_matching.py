@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.messages import counted
 from ..views._frames import shown
 from ._ids import check_alike
 
@@ -48,9 +49,9 @@ def matched(views, join):
         rows = np.array([place.get(one, -1) for one in ids])
         matrices.append(view.values if view.ids == ids else view.values[rows])
         matrices[-1][rows < 0] = np.nan
-    told = {"inner": f"{len(known) - len(ids)} were excluded because they are not in every file",
-            "outer": f"{len(known) - len(common)} of them lack a view"}  # fmt: skip
-    notes = [f"--join {join}: {len(ids)} samples, {told[join]}"] if join else []
+    told = {"inner": f"{len(known) - len(ids)} excluded because not in every file",
+            "outer": f"{len(known) - len(common)} of them without a view"}  # fmt: skip
+    notes = [f"--join {join}: {counted(len(ids), 'sample')}, {told[join]}"] if join else []
     return matrices, np.array(ids, dtype=object), notes
 
 
@@ -63,7 +64,7 @@ def _check_same_ids(first, view, join):
         check_alike(first.name, absent, view.name, extra)
     if (absent or extra) and join is None:
         sides = (extra, view.name), (absent, first.name)
-        told = [f"{len(ids)} only in {name}: {shown(*ids)}" for ids, name in sides if ids]
+        told = [f"only in {name}: {shown(*ids)}" for ids, name in sides if ids]
         raise ValueError(
             f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): use "
             "--join inner to keep the samples in every file, or --join outer to keep all samples"
@@ -76,8 +77,8 @@ def _in_given_order(views, with_ids, without):
     for view in views[1:]:
         if len(view.values) != n:
             raise ValueError(
-                f"{view.name} has {len(view.values)} samples, {first.name} has {n}, and one has no "
-                "ids: every file must describe the same samples"
+                f"{view.name} has {counted(len(view.values), 'sample')}, {first.name} has {n}, "
+                "and one has no ids: every file must describe the same samples"
             )
     for view in with_ids[1:]:
         if view.ids != with_ids[0].ids:

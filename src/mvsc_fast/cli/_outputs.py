@@ -12,7 +12,10 @@ from pathlib import Path
 def check_output(name):
     """Create the folder of an output file; raise OSError or ValueError if it is not writable."""
     path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ValueError(f"{name} cannot be written: {error.filename} is not a folder") from error
     if path.is_dir():
         raise ValueError(f"{name} is a folder: choose a file name")
     if not os.access(path if path.exists() else path.parent, os.W_OK):

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
+from .._utils.messages import counted
 from ._arrays import WHOLE
 from ._cluster_command import tell, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
-from ._readers import as_frame, load_data
+from ._readers import load_data
 from ._saved import load_model, warn_of_units
 
 
@@ -30,23 +31,20 @@ def run(args):
     for note in data.notes:
         tell(note)
     if len(data.views) != len(given):
-        raise ValueError(f"{paths[0]} has {len(data.views)} views, but the model has {len(names)}")
-    found, views = iter(data.views.values()), {}
-    n_samples = next(iter(data.views.values())).shape[0]
-    for name, path, own, d in zip(names, paths, columns, saved["n_features"], strict=True):
-        if path is None:
-            nothing = np.full((n_samples, d), np.nan)
-            views[name] = as_frame(nothing, own, data.ids, data.id_name)
+        raise ValueError(
+            f"{paths[0]} has {counted(len(data.views), 'view')}, but the model has {len(names)}"
+        )
+    views = dict(zip((names[i] for i in given), data.views.values(), strict=True))
+    for name in names:
+        if name not in views:
             tell(f"no file for {name}: its features are predicted from the other views")
-        else:
-            views[name] = next(found)
-    warn_of_units(views, saved["values"])
+    warn_of_units(views, [saved["values"][i] for i in given])
     labels = saved["model"].predict(views)
     with replaced(args.labels) as stream:
         write_labels(stream, labels, data.ids, data.id_name)
     sizes = zip(*np.unique(labels, return_counts=True), strict=True)
     told = ", ".join(f"{size} in {label}" for label, size in sizes)
-    tell(f"{n_samples} samples by cluster: {told}")
+    tell(f"{counted(len(labels), 'sample')} by cluster: {told}")
 
 
 def _file_of_each(files, names, one_table):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.messages import counted
 from ..views._frames import shown
 from ._arrays import WHOLE
 from ._columns import LABEL, check_exclusions, check_numbers, features, selected
@@ -144,7 +145,10 @@ def load_labels(path, ids, n_samples):
     rows, others = table.filled(), list(range(len(table.names)))
     if ids is None:
         if len(rows) != n_samples:
-            raise ValueError(f"{table.name} has {len(rows)} labels for {n_samples} samples")
+            raise ValueError(
+                f"{table.name} has {counted(len(rows), 'label')} for "
+                f"{counted(n_samples, 'sample')}, and there are no ids to match them"
+            )
         samples = np.arange(n_samples)
     else:
         place = {one: sample for sample, one in enumerate(ids)}
@@ -190,7 +194,8 @@ def _kind(path):
     suffix = Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *WHOLE, *EXCEL, *PARQUET):
         return suffix
-    raise ValueError(f"{path}: unknown file type, expected {KNOWN}")
+    what = "is a folder" if path.is_dir() else "has an unknown file type"
+    raise ValueError(f"{path} {what}, expected {KNOWN}")
 
 
 def _stem(path):
@@ -236,7 +241,7 @@ def _read(path, kind, lazy):
     """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
     if kind == ".npy":
-        return _array(name, np.load(path, allow_pickle=False, mmap_mode="r" if lazy else None))
+        return _array(name, path, mmap_mode="r" if lazy else None)
     if kind in PARQUET:
         return table_of(name, *parquet_rows(path, name), has_names=True)
     if kind in EXCEL:
@@ -245,13 +250,20 @@ def _read(path, kind, lazy):
         raise ValueError("it is closed")
     content = sys.stdin.buffer.read() if kind == STDIN else path.read_bytes()
     if content.startswith(b"\x93NUMPY"):
-        return _array(name, np.load(io.BytesIO(content), allow_pickle=False))
+        return _array(name, io.BytesIO(content))
     return table_of(name, *text_rows(content, name))
 
 
-def _array(name, X):
+def _array(name, file, mmap_mode=None):
+    try:
+        X = np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"the array contains objects or is damaged ({error})") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(f"an array of {X.dtype} of shape {X.shape} is not a matrix of numbers")
+        raise ValueError(
+            f"expected a matrix of numbers with a row for each sample, got an array of "
+            f"{X.dtype} of shape {X.shape}"
+        )
     return View(name, X)
 
 

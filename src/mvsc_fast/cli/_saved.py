@@ -70,7 +70,7 @@ def warn_of_units(views, values):
         distance = np.nanmedian(np.abs(X[:, varied] - median[varied]) / width[varied])
         if distance > FARTHEST:
             warn_user(
-                f"values of {view_title(name)} are typically {distance:.2g} interquartile ranges "
+                f"values of {view_title(name)} are typically {distance:.1f} interquartile ranges "
                 "from the medians of the fit, but about 0.5 is expected: check that units, "
                 "logarithms and scaling are the same"
             )

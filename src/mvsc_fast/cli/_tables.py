@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from .._utils.messages import counted
 from ._text import HEAD
 
 MISSING = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"))
@@ -120,15 +121,15 @@ def table_of(name, rows, notes, *, has_names=None):
     head = list(islice(rows, HEAD + 1))
     sample = [cells for _, cells in head if any(cell.strip() for cell in cells)]
     if not sample:
-        raise ValueError(f"{name}: no numbers found")
+        raise ValueError(f"{name} is empty")
     comma = _has_decimal_comma([cell for cells in sample for cell in cells])
     number = _decimal_comma if comma else float
     place, widths = head[0][0], [len(cells) for cells in sample]
     if len(widths) > 1 and widths[1] - widths[0] not in (0, 1):
         below = next(one for one, cells in head if cells is sample[1])
         raise ValueError(
-            f"{name}: {place} has {widths[0]} cells, {below} has {widths[1]}: the first row must "
-            "contain the names of the columns, without a title above it"
+            f"{name}: {place} has {counted(widths[0], 'cell')}, {below} has {widths[1]}: "
+            "the first row must contain the names of the columns, without a title above it"
         )
     names = []
     if has_names or has_names is None and _is_header(sample, number, place):
@@ -152,7 +153,7 @@ def table_of(name, rows, notes, *, has_names=None):
             if not any(cell.strip() for cell in cells):
                 continue  # spreadsheets write empty rows below a table
             raise ValueError(
-                f"{name}: {place} has {len(cells)} cells, the first sample has {width}"
+                f"{name}: {place} has {counted(len(cells), 'cell')}, the first sample has {width}"
             )
         for k, column in text.items():
             column.append(cells[k])
@@ -170,7 +171,7 @@ def table_of(name, rows, notes, *, has_names=None):
         numbers.frombytes(values.tobytes())
         places.append(place)
     if not places:
-        raise ValueError(f"{name}: no numbers found")
+        raise ValueError(f"{name} has names of columns, but no samples")
     X = np.frombuffer(numbers).reshape(len(places), width)
     integers = (X[:, 0] == np.floor(X[:, 0])) | np.isnan(X[:, 0])
     if 0 in strays and integers.all() and len(set(text[0])) == len(places):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._utils.messages import counted
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
@@ -20,7 +21,7 @@ from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similariti
 from ._panels import plot_explanation
 from ._paragraph import methods_paragraph, suggestion
 from ._table import Table
-from ._text import counted, explained_text
+from ._text import explained_text
 
 # Share of the samples that are reported as least certain. On sixteen sets it contains .46 of the
 # samples in the cluster of another class, and .31 of the reported samples are such; .03 of all

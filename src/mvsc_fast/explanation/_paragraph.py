@@ -7,7 +7,7 @@ import scipy
 import sklearn
 
 from .. import __version__
-from ._text import counted
+from .._utils.messages import counted
 
 CITATION = (
     "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
@@ -21,10 +21,10 @@ WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
 
 def methods_paragraph(found, model, steps):
     """The paragraph for an `Explanation` of a model that follows the ``steps`` of a pipeline."""
-    n = found.n_samples
-    sentences = [f"We clustered {n} samples{_described(found) if found.view_features else ''}."]
+    n, views = found.n_samples, _described(found) if found.view_features else ""
+    sentences = [f"We clustered {counted(n, 'sample')}{views}."]
     if found.n_incomplete:
-        sentences.append(f"{found.n_incomplete} samples lacked at least one view.")
+        sentences.append(f"{counted(found.n_incomplete, 'sample')} lacked at least one view.")
     processing = found.run.get("processing")
     if steps:
         processing = ", then ".join(" ".join(str(step).split()) for step in steps)
@@ -55,9 +55,9 @@ def methods_paragraph(found, model, steps):
 def _described(found):
     names, sizes = found.view_names, found.view_features
     if len(names) == 1:
-        return f" described by {sizes[0]} features"
+        return f" described by {counted(sizes[0], 'feature')}"
     told = [
-        f"{f'view {name}' if isinstance(name, int) else name} ({size} features)"
+        f"{f'view {name}' if isinstance(name, int) else name} ({counted(size, 'feature')})"
         for name, size in zip(names, sizes, strict=True)
     ]
     if len(told) > NAMED_VIEWS:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import __version__
+from .._utils.messages import counted
 from .._utils.types import Estimator, Views
 from ._explain import Explanation, explained
 from ._fitted import fitted_with
@@ -80,7 +81,8 @@ def write_report(
     """
     fit = fitted_with(model, views)
     found = explained(fit) if explanation is None else explanation
-    title = f"{found.n_samples} samples in {len(found.clusters)} clusters"
+    clusters = counted(len(found.clusters), "cluster")
+    title = f"{counted(found.n_samples, 'sample')} in {clusters}"
     texts = parts_of(found, LISTED)
     done = [[escape(title), escape(text)] for title, text in found.run.items()]
     parts = [

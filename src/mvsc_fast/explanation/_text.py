@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._utils.messages import counted
 from ._table import ROWS, shown_value, text_table
 
 FEW = 6  # candidates
@@ -133,7 +134,3 @@ def _candidates(found):
         columns["agreement"] = [shown_value(float(x)) for x in found.agreement[shown]]
     title = f"The {len(shown)} most predictable of {len(table['graph'])} labellings"
     return Part(title, columns, [])
-
-
-def counted(number, noun):
-    return f"{number} {noun}{'' if number == 1 else 's'}"

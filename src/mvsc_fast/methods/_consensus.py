@@ -240,7 +240,8 @@ class ConsensusTLRR(MultiViewClusterer):
         if source.n_features != self.n_features_per_view_:
             raise ValueError(
                 f"the views have {source.n_features} features, expected "
-                f"{self.n_features_per_view_} as in fit"
+                f"{self.n_features_per_view_} as in fit: pass the same views in the same order, "
+                "None for an absent one"
             )
         if self.memory_limit is not None:
             source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))

@@ -83,7 +83,8 @@ class RecoveryClusterer(MultiViewClusterer):
             return super()._read(X)
         X = [X] if scipy.sparse.issparse(X) else X
         sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
-        X = [X] if not sparse and np.ndim(X) == 2 else X
+        single = isinstance(X, np.ndarray) and X.ndim == 2
+        X = [X] if single else X
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
         else:

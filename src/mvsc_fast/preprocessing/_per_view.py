@@ -113,7 +113,7 @@ class PerView(  # type: ignore[call-arg]
         Parameters
         ----------
         X : list or dict of views
-            The same views as in `fit`.
+            The same views as in `fit`; a dict may lack some of them.
 
         Returns
         -------
@@ -122,13 +122,13 @@ class PerView(  # type: ignore[call-arg]
         """
         check_is_fitted(self)
         views = dict(items(_check_container(X)))
-        fitted = items(self.transformers_)
-        if [*views] != [name for name, _ in fitted]:
+        fitted = dict(items(self.transformers_))
+        if [*views] != [name for name in fitted if name in views or not isinstance(X, dict)]:
             raise ValueError(
-                f"X has the views {listed(views)}, fit had {listed(dict(fitted))}: pass the same "
+                f"X has the views {listed(views)}, fit had {listed(fitted)}: pass the same "
                 "views in the same order"
             )
-        return like(X, [_named(name, one.transform, views[name]) for name, one in fitted])
+        return like(X, [_named(name, fitted[name].transform, view) for name, view in views.items()])
 
     def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of every transformer.

@@ -54,7 +54,7 @@ def positions_of(columns, names, n_columns, what):
                 f"{n_columns} columns of this table have no names: pass positions, not {columns!r}"
             )
         if not found:
-            raise ValueError(f"{what}: no column begins with {columns!r}{_alike(columns, names)}")
+            raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
         return np.array(found)
     if isinstance(columns, slice):
         if not all(
@@ -92,7 +92,7 @@ def _position(column, names, n_columns, what):
             return names.index(column)
         if column in names:
             raise ValueError(f"{what}: {names.count(column)} columns are called {column!r}")
-        raise ValueError(f"{what}: there is no column {column!r}{_alike(column, names)}")
+        raise ValueError(f"{what}: there is no column {column!r}{alike(column, names)}")
     if isinstance(column, (bool, np.bool_)) or not hasattr(column, "__index__"):
         raise ValueError(f"{what}: a column must be given by name or position, got {column!r}")
     if not -n_columns <= column < n_columns:
@@ -100,7 +100,7 @@ def _position(column, names, n_columns, what):
     return int(column) % n_columns
 
 
-def _alike(wanted, names):
+def alike(wanted, names):
     """The columns with the most similar names, or the first ones, for a message."""
     shown = get_close_matches(wanted, names, n=3) or names[:5]
     more = ", ..." if len(shown) < len(names) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, ValuesView
 from numbers import Number
+from os import PathLike
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse
 from sklearn.utils import check_array
 
 from .._utils.containers import check_container, checked_csr
-from .._utils.messages import warn_user
+from .._utils.messages import counted, warn_user
 from .._utils.types import Frames, Views
 from .._utils.validation import are_finite, check_finite, check_memory, check_option
 from ._anndata import from_anndata, is_anndata, read_anndata, unpacked
@@ -130,10 +131,12 @@ class _Matrix(NamedTuple):
 
 def _listed(views):
     """The pairs (name, matrix) of all views, and False if a single matrix was given."""
-    if isinstance(views, (str, bytes)):
+    first = views[0] if isinstance(views, (list, tuple)) and len(views) else views
+    if isinstance(first, (str, bytes, PathLike)):
         raise ValueError(
-            f"got the string {views[:40]!r} instead of views: read the file first, for example "
-            "with numpy.load or pandas.read_csv"
+            f"got {first[:40] if isinstance(first, (str, bytes)) else first!r} instead of a view: "
+            "read files first, for example with numpy.load or pandas.read_csv, and convert text to "
+            "numbers (TfidfVectorizer of scikit-learn)"
         )
     if scipy.sparse.issparse(views):  # some are mappings
         return [(0, views)], False
@@ -154,7 +157,8 @@ def _listed(views):
         if all(is_series(X) or isinstance(X, np.ndarray) and X.ndim == 1 for X in views):
             raise ValueError(
                 f"got a list of {len(views)} arrays that are 1D: pass numpy.stack(X) if they are "
-                "samples, or X[:, None] of each if they are views of one column"
+                "samples, X[:, None] of each if they are views of one column, or X[None] of each "
+                "if they are views of one sample"
             )
     elif getattr(views, "ndim", 2) == 3:
         raise ValueError(
@@ -213,8 +217,11 @@ def _numeric(frame, title, ensure_min_samples):
     if X.ndim == 1:
         raise ValueError(
             f"{title} is a 1D array of {X.shape[0]} entries, but every view must be 2D. Reshape "
-            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample; "
+            "omit labels, which are not a view"
         )
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {title} has dtype {X.dtype}")
     if X.dtype == object or X.dtype.kind in "US":
         X = _from_objects(X, title)
     return check_array(
@@ -250,8 +257,9 @@ def _finite(X, title, columns, missing):
     if rows.any():
         which = np.flatnonzero(rows)
         raise ValueError(
-            f"{title} is NaN in most of {len(which)} rows (the first is row {which[0]}): "
-            "ConsensusTLRR supports samples that lack a view; otherwise impute or remove these rows"
+            f"{title} is NaN in most of {counted(len(which), 'row')} (the first is row "
+            f"{which[0]}): ConsensusTLRR supports samples that lack a view; otherwise impute or "
+            "remove these rows"
         )
     check_finite(X, title, columns)
     return X
@@ -265,12 +273,12 @@ def _check_presence(arrays, titles, ensure_min_samples):
     lost = np.flatnonzero(rows.all(axis=0))
     if len(lost):
         raise ValueError(
-            f"{len(lost)} samples are missing in all views (rows {shown(*lost)}): remove them"
+            f"every view lacks {counted(len(lost), 'sample')} (rows {shown(*lost)}): remove them"
         )
     left = (~rows).sum(axis=1)
     if left.min() < ensure_min_samples > 1:
         i = int(left.argmin())
-        raise ValueError(f"{titles[i]} has only {left[i]} rows that are not NaN: remove it")
+        raise ValueError(f"{titles[i]} has only {counted(left[i], 'row')} without NaN: remove it")
 
 
 def _names_of(columns):

@@ -133,7 +133,7 @@ def shown(*names):
     text = ", ".join(
         repr(name.item() if isinstance(name, np.generic) else name) for name in names[:SHOWN]
     )
-    return text if len(names) <= SHOWN else f"{text}, ... ({len(names)})"
+    return text if len(names) <= SHOWN else f"{text}, ... ({len(names)} in all)"
 
 
 def view_title(name):
@@ -162,7 +162,7 @@ def check_same_index(first, index, title, other_title):
     extra = index[~index.isin(first)]
     if len(absent) or len(extra):
         told = [
-            f"{len(ids)} only in {where}: {shown(*ids)}"
+            f"only in {where}: {shown(*ids)}"
             for ids, where in ((extra, title), (absent, other_title))
             if len(ids)
         ]

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._utils.messages import warn_user
+from .._utils.messages import counted, warn_user
 from ._frames import view_title
 from ._rows import (
     BLOCK,
@@ -91,7 +91,7 @@ def warn_of_gaps(found, names, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
     told = []
     for (n, rows, cells, share, _), name in zip(found, names, strict=True):
-        parts = [f"{cells} cell{'s' * (cells > 1)} ({100 * share:.2g} %)"] * (cells > 0)
+        parts = [f"{counted(cells, 'cell')} ({100 * share:.2g} %)"] * (cells > 0)
         parts += [f"{rows} of {n} samples"] * (rows > 0)
         told += [f"{view_title(name)} lacks {' and '.join(parts)}"] * bool(parts)
     if any(gap.partial for gap in found):

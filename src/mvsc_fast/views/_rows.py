@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.messages import warn_user
+from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
@@ -113,8 +113,8 @@ def warn_of_few(equal, n_clusters):
     distinct = equal[-1] + 1
     if distinct < n_clusters:
         warn_user(
-            f"the samples have {distinct} distinct values, fewer than n_clusters={n_clusters}: "
-            "some clusters are empty, or equal samples are in different clusters",
+            f"the samples have {counted(distinct, 'distinct value')}, fewer than n_clusters="
+            f"{n_clusters}: some clusters are empty, or equal samples are in different clusters",
             ConvergenceWarning,
         )
     return distinct < n_clusters
@@ -126,7 +126,8 @@ def constant_views(views, consequence, names=None):
     if constant:
         names = range(len(views)) if names is None else names
         warn_user(
-            f"view {', '.join(repr(names[i]) for i in constant)}: all samples are equal, "
+            f"{'view' if len(constant) == 1 else 'views'} "
+            f"{' and '.join(repr(names[i]) for i in constant)}: all samples are equal, "
             f"{consequence}"
         )
     return constant
