@@ -99,7 +99,7 @@ def test_a_plain_program_says_what_is_wrong(programs, model, tmp_path):
 
 
 def test_the_pipeline_prints_agreement_and_times(programs):
-    found = run(sys.executable, str(programs / "pipeline.py"))
+    found = run(sys.executable, str(programs / "pipeline.py"), "1")
     assert found.returncode == 0 and not found.stderr, found.stderr
     rows = re.findall(r"^ *(\d+) +(\d+) of (\d+)((?: +\d+\.\d){3})$", found.stdout, re.M)
     assert [int(batch) for batch, *_ in rows] == [1, 128, 1000], found.stdout
