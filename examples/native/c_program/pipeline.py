@@ -3,7 +3,7 @@
 Usage: python pipeline.py [REPEATS]
 
 Prints the fit, the model's file, the agreement of the labels, and the microseconds per label for
-samples in calls of several sizes, on one thread, of the fastest of 3 repeats. It needs a C compiler and the library
+calls of several sizes: one thread, the fastest of REPEATS=3. It needs a C compiler and the library
 of this Python, and ends in half a minute.
 """
 
