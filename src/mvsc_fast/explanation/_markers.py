@@ -12,7 +12,7 @@ from sklearn.utils import gen_batches
 from .._utils.types import Estimator, Views
 from ..views._rows import dense, presence
 from ._fitted import fitted_with
-from ._plots import new_figure
+from ._plots import add_scale, new_figure
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -164,15 +164,23 @@ def plot_markers(
     for name, k, effect in zip(names, column, table["effect"], strict=True):
         if name in place:
             image[place[name], k] = effect
-    ax = new_figure(4.8, 1.4 + 0.17 * len(place)) if ax is None else ax
+    ax = new_figure(4.8, max(2.6, 1.4 + 0.18 * len(place))) if ax is None else ax
     known = np.abs(image[np.isfinite(image)])
     top = min(max(known.max(initial=0), 1e-9), LARGEST)
     shown = ax.imshow(image, cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto")
     ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])
-    texts = [f"{feature} ({view})".replace("$", r"\$") for view, feature in place]
-    texts = [text if len(text) <= LONG_NAME else f"{text[: LONG_NAME - 3]}..." for text in texts]
-    ax.set_yticks(np.arange(len(place)), texts, fontsize="x-small")
+    texts = [_short(str(feature), view).replace("$", r"\$") for view, feature in place]
+    ax.set_yticks(np.arange(len(place)), texts, fontsize="small")
     ax.set(title=title, xlabel="cluster")
-    ax.figure.colorbar(shown, ax=ax, shrink=0.5, extend="both",
-                       label="standardised difference of means")  # fmt: skip
+    add_scale(ax, shown, shrink=0.5, extend="both").set_label(
+        "standardised difference", fontsize="small"
+    )
     return ax
+
+
+def _short(feature, view):
+    """A feature and its view, or the feature alone if both are too long."""
+    both = f"{feature} ({view})"
+    if len(both) <= LONG_NAME:
+        return both
+    return feature if len(feature) <= LONG_NAME else f"{feature[: LONG_NAME - 3]}..."

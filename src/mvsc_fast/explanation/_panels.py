@@ -50,13 +50,14 @@ def panels_of(found):
 
 def name_clusters(ax, clusters):
     """Write the names of clusters under the horizontal axis, unless there are many."""
-    ax.set_xlabel("cluster")
+    ax.set(xlabel="cluster", xlim=(-0.6, len(clusters) - 0.4))
     if len(clusters) <= NAMED_GROUPS:
         ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])
 
 
 def _sizes(ax, found):
     ax.bar(np.arange(len(found.sizes)), found.sizes, color=COLORS[0])
+    ax.yaxis.get_major_locator().set_params(integer=True)
     ax.set(title="sizes", ylabel="samples")
     name_clusters(ax, found.clusters)
 

@@ -130,7 +130,7 @@ def plot_similarity(
             axis.set_tick_params(which="minor", length=0, labelsize=size)
     text = f"samples by {groups} group"
     ax.set(title=title, xlabel=text, ylabel=text)
-    ax.figure.colorbar(shown, ax=ax, shrink=0.85, extend="max")
+    add_scale(ax, shown, shrink=0.85, extend="max")
     return ax
 
 
@@ -241,7 +241,7 @@ def plot_sensitivity(
     ax.set_xticks(np.arange(len(values)), [f"{value:g}" for value in values])
     ax.set_yticks(np.arange(len(second)), [f"{value:g}" for value in second])
     ax.set(xlabel=names[0], ylabel=names[1], title=title)
-    ax.figure.colorbar(shown, ax=ax, label=score)
+    add_scale(ax, shown, label=score)
     return ax
 
 
@@ -355,6 +355,13 @@ def plot_n_clusters(
     ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")
     return ax
+
+
+def add_scale(ax, image, **options):
+    """Add a colour bar, without seams between its colours in vector graphics."""
+    bar = ax.figure.colorbar(image, ax=ax, **options)
+    bar.solids.set_edgecolor("face")
+    return bar
 
 
 def _typical_large(image):
