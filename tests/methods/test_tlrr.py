@@ -146,6 +146,8 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):
         with pytest.raises(ValueError, match="X: slice 0 has 2 negative entries"):
             TLRR(4, affinity="precomputed").fit(given)
+    with pytest.raises(ValueError, match="X: slice 0 has shape .*, it must be square"):
+        TLRR(4, affinity="precomputed").fit(views)
 
 
 def test_sparse_similarities_are_never_made_dense(subspaces):

@@ -159,6 +159,15 @@ def test_other_views_than_those_of_fit_are_refused():
     per_view = PerView(None).fit({"a": TABLE, "b": TABLE})
     with pytest.raises(ValueError, match="X has the views 'b', 'a', fit had 'a', 'b'"):
         per_view.transform({"b": TABLE, "a": TABLE})
+    with pytest.raises(ValueError, match="X has the views 0, fit had 0, 1"):
+        PerView(None).fit([TABLE, TABLE]).transform([TABLE])
+
+
+def test_a_dict_may_lack_views():
+    per_view = PerView(StandardScaler()).fit({"a": TABLE, "b": 2 * TABLE})
+    found = per_view.transform({"b": 2 * TABLE})
+    assert list(found) == ["b"]
+    np.testing.assert_allclose(found["b"], StandardScaler().fit_transform(TABLE))
 
 
 def test_parameters_have_names_by_view():

@@ -83,7 +83,8 @@ class RecoveryClusterer(MultiViewClusterer):
             return super()._read(X)
         X = [X] if scipy.sparse.issparse(X) else X
         sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
-        single = isinstance(X, np.ndarray) and X.ndim == 2
+        listed = isinstance(X, (list, tuple)) and len(X) > 0
+        single = not sparse and (np.ndim(X[0]) + 1 if listed else np.ndim(X)) == 2
         X = [X] if single else X
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
