@@ -21,18 +21,43 @@ int main(void) { return omp_get_max_threads() > 0 ? 0 : 1; }
 """
 
 
-def write_blas_int():
-    """Name LAPACK's integer and logical as SciPy does, which older releases spell int and bint."""
-    declarations = (Path(scipy.__file__).parent / "linalg" / "cython_blas.pxd").read_text()
-    lines = [
+def write_declarations():
+    """Declare what the core uses of SciPy's BLAS and LAPACK.
+
+    Cython would read all 1500 declarations for each module, which is most of its time, and again
+    in each new build environment, where they are newer than the modules.
+    """
+    folder = Path("build") / "declarations" / "scipy"
+    sources = [*PACKAGE.rglob("*.pyx"), *PACKAGE.rglob("*.pxd")]
+    used = set(re.findall(r"\b(?:blas|lapack)\.(\w+)\(", "".join(map(Path.read_text, sources))))
+    declarations = {}
+    for library in ("cython_blas.pxd", "cython_lapack.pxd"):
+        lines = (Path(scipy.__file__).parent / "linalg" / library).read_text().splitlines(True)
+        functions = [re.match(r"cdef .*?(\w+)\(", line) for line in lines]
+        declarations[library] = "".join(
+            line
+            for line, function in zip(lines, functions, strict=True)
+            if not function or function[1] in used
+        )
+        write(folder / "linalg" / library, declarations[library])
+    for package in (folder, folder / "linalg"):
+        write(package / "__init__.pxd", "")
+    # LAPACK's integer and logical, which older releases of SciPy spell int and bint
+    names = [
         f"from scipy.linalg.cython_blas cimport {name}\n"
-        if re.search(rf"\b{name}\b", declarations)
+        if re.search(rf"\b{name}\b", declarations["cython_blas.pxd"])
         else f"ctypedef {former} {name}\n"
         for name, former in (("blas_int", "int"), ("blas_bint", "bint"))
     ]
-    target = PACKAGE / "core" / "blas_int.pxi"
-    if not target.exists() or target.read_text() != "".join(lines):
-        target.write_text("".join(lines))
+    write(PACKAGE / "core" / "blas_int.pxi", "".join(names))
+    return folder.parent.as_posix()
+
+
+def write(target, text):
+    """A file, left alone if it is current: modules that depend on it are compiled again."""
+    if not target.exists() or target.read_text() != text:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
 
 
 class BuildExt(build_ext):
@@ -40,7 +65,7 @@ class BuildExt(build_ext):
         if self.compiler.compiler_type == "msvc":
             optimise, openmp_flags = ["/O2", "/std:c11"], (["/openmp"], [])
         else:
-            optimise = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
+            optimise = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
             openmp_flags = (["-fopenmp"], ["-fopenmp"])
             if sys.platform == "darwin":  # Apple's compiler has the pragmas, Homebrew the runtime
                 openmp_flags = (["-Xpreprocessor", "-fopenmp"], ["-lomp"])
@@ -48,7 +73,7 @@ class BuildExt(build_ext):
         has_openmp = self._compiles_with(*openmp_flags)
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
-        # Debug symbols of the C compiler flags that Python was built with are most of a wheel.
+        # -g0 saves a fifth of the time; what is left of symbols is most of a wheel.
         link = ["-Wl,-s"] if sys.platform == "linux" else []
         if SANITIZERS:
             link = [f"-fsanitize={SANITIZERS}"]
@@ -77,7 +102,6 @@ class BuildExt(build_ext):
                 return False
 
 
-write_blas_int()
 headers = [
     "src/mvsc_fast/core/factored_loops.h",
     "src/mvsc_fast/core/hermitian_loops.h",
@@ -99,7 +123,7 @@ setup(
     cmdclass={"build_ext": BuildExt},
     ext_modules=cythonize(
         extensions,
-        include_path=["src", "src/mvsc_fast/core"],
+        include_path=[write_declarations(), "src", "src/mvsc_fast/core"],
         nthreads=os.cpu_count() or 1,
         build_dir="build/debug" if SANITIZERS else None,
         force=bool(SANITIZERS),
