@@ -172,10 +172,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a view or a parameter is invalid.
+            If a view or a parameter is invalid, or if `y` looks like a view.
         RuntimeError
             If the estimator is already being fitted, by another thread or the caller of a callback.
         """
+        if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
+            raise ValueError(f"y of shape {y.shape} is not used: pass several views as a list")
         with _Fitting(self):
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -195,7 +197,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             ``labels_``.
         """
-        return self.fit(X).labels_
+        return self.fit(X, y).labels_
 
     # ------------------------------------------------------------------ the steps of a fit
 
