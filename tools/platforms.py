@@ -196,7 +196,7 @@ def check(name, cache, tests):
     folder = cache / name
     folder.mkdir(parents=True, exist_ok=True)
     python, work = prepare(folder)
-    for stale in (work / "source" / "tests", work / "tests"):
+    for stale in (work / "source", work / "tests"):
         shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
     package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
