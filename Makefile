@@ -78,7 +78,7 @@ COMPILED := $(shell find src -name "*.pyx" -o -name "*.pxd" -o -name "*.h")
 $(VENV)/installed: pyproject.toml setup.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	@echo "Installing mvsc-fast in $(VENV). Compiling takes one to five minutes, the first time only."
+	@echo "Installing mvsc-fast in $(VENV). Compiling takes a minute or a few, the first time only."
 	$(BIN)/python -m pip install --quiet --editable ".[plot,progress]"
 	touch $@
 
