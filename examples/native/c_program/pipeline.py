@@ -14,10 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import build
 import numpy as np
 from save_model import save
 
-import build
 from mvsc_fast import ConsensusTLRR, datasets, metrics
 
 BATCHES = {1: 100, 128: 896, 1000: 1000}  # samples in each call, and in all calls
