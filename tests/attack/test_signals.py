@@ -74,10 +74,12 @@ for k in range(TIMES):
     for other in others:
         other.start()
     try:
-        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4))
+        # Python drops what a handler raises inside a finalizer: then another interrupt comes.
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4), 2)
         while True:
             body()
     except KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         interrupts += 1
     done.set()
     for other in others:
