@@ -74,7 +74,7 @@ for k in range(TIMES):
     for other in others:
         other.start()
     try:
-        # Python drops what a handler raises inside a finalizer: then another interrupt comes.
+        # Python drops what a handler raises while C calls Python: then another interrupt comes.
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1e-4), 2)
         while True:
             body()

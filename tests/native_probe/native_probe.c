@@ -1,7 +1,6 @@
 /* Calls the C interface with anything, and sees which memory it touches and asks for. */
-#define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
-#include <Python.h>
+#include <Python.h> /* defines _GNU_SOURCE */
 
 #include <dlfcn.h>
 #include <mvsc_fast.h>
