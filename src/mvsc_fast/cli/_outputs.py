@@ -59,6 +59,7 @@ def replaced(name, mode="w"):
     """
     if name is None:
         yield sys.stdout
+        sys.stdout.flush()
         return
     options = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     if not _is_replaceable(name):
