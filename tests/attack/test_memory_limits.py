@@ -66,7 +66,7 @@ def test_every_allocation_of_the_core_may_fail(monkeypatch, call):
 
 
 @linux_only
-@pytest.mark.parametrize("extra_mib", [1, 30])
+@pytest.mark.parametrize("extra_mib", [1, 8, 30] if FULL else [1, 30])
 def test_address_space_limit_is_a_memory_error(extra_mib):
     out = run_python(f"""
         import resource
