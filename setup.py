@@ -77,8 +77,14 @@ class BuildExt(build_ext):
         link = ["-Wl,-s"] if sys.platform == "linux" else []
         if SANITIZERS:
             link = [f"-fsanitize={SANITIZERS}"]
-            optimise = ["-O1", "-g", *link, "-fno-omit-frame-pointer",
-                        "-fno-sanitize-recover=undefined", "-DMVSC_NO_CLONES"]  # fmt: skip
+            optimise = [
+                "-O1",
+                "-g",
+                *link,
+                "-fno-omit-frame-pointer",
+                "-fno-sanitize-recover=undefined",
+                "-DMVSC_NO_CLONES",
+            ]
         for extension in self.extensions:
             extension.extra_compile_args += optimise
             extension.extra_link_args += link

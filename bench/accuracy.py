@@ -39,8 +39,21 @@ from timing import ROOT, NotAtHand, print_table, stopwatch
 import mvsc_fast
 from mvsc_fast.metrics import clustering_scores
 
-FIELDS = ["commit", "method", "set", "case", "kind", "seed", "n", "views", "acc", "nmi",
-          "acc_new", "nmi_new", "seconds"]  # fmt: skip
+FIELDS = [
+    "commit",
+    "method",
+    "set",
+    "case",
+    "kind",
+    "seed",
+    "n",
+    "views",
+    "acc",
+    "nmi",
+    "acc_new",
+    "nmi_new",
+    "seconds",
+]
 
 
 class Estimator:
@@ -142,10 +155,18 @@ def measure(make, name, views, y, number, seed):
     acc, nmi = scores(y[fitted], model.labels_)
     acc_new, nmi_new = (np.nan, np.nan) if labels is None else scores(y[new], [labels])
     return {
-        "set": name, "case": number, "kind": KINDS[number], "seed": seed, "n": len(fitted),
-        "views": len(views), "acc": acc, "nmi": nmi, "acc_new": acc_new, "nmi_new": nmi_new,
+        "set": name,
+        "case": number,
+        "kind": KINDS[number],
+        "seed": seed,
+        "n": len(fitted),
+        "views": len(views),
+        "acc": acc,
+        "nmi": nmi,
+        "acc_new": acc_new,
+        "nmi_new": nmi_new,
         "seconds": seconds,
-    }  # fmt: skip
+    }
 
 
 def read(path):
@@ -235,13 +256,18 @@ def print_ten_sets(rows):
         mine = {m: [r for r in rows if (r["set"], r["method"]) == (name, m)] for m in methods}
         first = mine[methods[0]]
         acc = [[r["acc"] for r in mine[m]] for m in methods]
-        table.append([
-            name, first[0]["n"], first[0]["views"],
-            *(f"{np.mean(one):.3f} ± {np.std(one):.3f}" for one in acc),
-            f"{np.mean([r['nmi'] for r in first]):.3f}",
-        ])  # fmt: skip
-    means = [mean_by_set([r for r in rows if r["method"] == m], "acc", SHUFFLES, TEN)
-             for m in methods]  # fmt: skip
+        table.append(
+            [
+                name,
+                first[0]["n"],
+                first[0]["views"],
+                *(f"{np.mean(one):.3f} ± {np.std(one):.3f}" for one in acc),
+                f"{np.mean([r['nmi'] for r in first]):.3f}",
+            ]
+        )
+    means = [
+        mean_by_set([r for r in rows if r["method"] == m], "acc", SHUFFLES, TEN) for m in methods
+    ]
     table.append(["mean", "", "", *(with_error(one.values()) for one in means), ""])
     print_table(["data", "n", "views", *methods, f"NMI of {methods[0]}"], table)
 
@@ -259,26 +285,47 @@ def print_summary(groups):
 
         ten = mean_by_set(rows, "acc", SHUFFLES, TEN)
         by_set[name] = mean_by_set(rows, "acc", everything, SIXTEEN)
-        table.append([
-            name, f"{np.mean([*ten.values()]):.3f} ± {spread_of_means(rows, TEN):.3f}",
-            with_error(by_set[name].values()),
-            with_error(mean_by_set(rows, "nmi", everything, SIXTEEN).values()),
-            mean("acc", "80 %"), mean("acc", "unequal"), mean("acc", "half"),
-            mean("acc_new", "half"), f"{np.mean([r['seconds'] for r in rows]):.2f}",
-            len(by_set[name]), len(rows),
-        ])  # fmt: skip
+        table.append(
+            [
+                name,
+                f"{np.mean([*ten.values()]):.3f} ± {spread_of_means(rows, TEN):.3f}",
+                with_error(by_set[name].values()),
+                with_error(mean_by_set(rows, "nmi", everything, SIXTEEN).values()),
+                mean("acc", "80 %"),
+                mean("acc", "unequal"),
+                mean("acc", "half"),
+                mean("acc_new", "half"),
+                f"{np.mean([r['seconds'] for r in rows]):.2f}",
+                len(by_set[name]),
+                len(rows),
+            ]
+        )
     print("Ten sets: spread of the mean over shuffles and seeds; others: error over sets.\n")
     print_table(
-        ["method", "ten sets, shuffled", "all sets and cases", "their NMI", "80 %", "unequal",
-         "half fitted", "half new", "seconds", "sets", "fits"], table,
-    )  # fmt: skip
+        [
+            "method",
+            "ten sets, shuffled",
+            "all sets and cases",
+            "their NMI",
+            "80 %",
+            "unequal",
+            "half fitted",
+            "half new",
+            "seconds",
+            "sets",
+            "fits",
+        ],
+        table,
+    )
     names = [name for name in SIXTEEN if any(name in one for one in by_set.values())]
     print("\nACC by set, mean over cases:\n")
     print_table(
         ["data", *by_set],
-        [[name, *(f"{one[name]:.3f}" if name in one else "" for one in by_set.values())]
-         for name in names],
-    )  # fmt: skip
+        [
+            [name, *(f"{one[name]:.3f}" if name in one else "" for one in by_set.values())]
+            for name in names
+        ],
+    )
     print_differences(groups)
 
 
@@ -324,10 +371,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="sixteen sets times twelve cases")
     parser.add_argument(
-        "--methods", nargs="*", type=method, metavar="NAME",
+        "--methods",
+        nargs="*",
+        type=method,
+        metavar="NAME",
         default=[one for one in METHODS.items() if one[0] != "TLRR"],  # which takes minutes
         help=", ".join(METHODS) + ", or NAME=MODULE:CLASS; all but TLRR if none is named",
-    )  # fmt: skip
+    )
     parser.add_argument("--sets", nargs="*", choices=SIXTEEN, metavar="NAME")
     parser.add_argument("--seeds", type=int, default=1, help="random states for each case")
     parser.add_argument("--csv", type=Path, default=ROOT / "bench" / "results" / "accuracy.csv")

@@ -34,8 +34,10 @@ def accuracy(load, scaling):
 
 
 def main():
-    rows = [[name, *(f"{accuracy(load, scaling):.3f}" for load in SETS.values())]
-            for name, scaling in SCALINGS.items()]  # fmt: skip
+    rows = [
+        [name, *(f"{accuracy(load, scaling):.3f}" for load in SETS.values())]
+        for name, scaling in SCALINGS.items()
+    ]
     print_table(["columns", *SETS], rows)
 
 

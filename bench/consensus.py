@@ -29,11 +29,13 @@ PARTS = {
     "first ridge alone": (_scan, "SCALES", {"unit": UNIT[:1], "centred": CENTRED[:1]}),
     "second ridge alone": (_scan, "SCALES", {"unit": UNIT[1:], "centred": CENTRED[1:]}),
     "no TLRR: the most predictable labelling": (
-        _labeller, "fused_labels",
-        lambda labellings, *_, **__: _ensemble.ConsensusLabels(labellings[0], 0, 0.0)),
+        _labeller,
+        "fused_labels",
+        lambda labellings, *_, **__: _ensemble.ConsensusLabels(labellings[0], 0, 0.0),
+    ),
     "no refinement": (_labeller, "refined_labels", lambda labels, *_: labels),
     "refinement by ridge alone": (_ridge, "normalize", lambda A, **_: 0 * A),
-}  # fmt: skip
+}
 CONSTANTS = [
     (_labeller, "SIZES", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
     (_labeller, "NEIGHBORS", [15, 60]),
@@ -97,13 +99,21 @@ def main(seeds, only, names):
             )
         means = acc.mean(axis=0)
         default = means.mean() if default is None else default
-        table.append([title, f"{means.mean():.4f}", f"{means.mean() - default:+.4f}",
-                      f"{np.ptp(means):.3f}", f"{seconds / acc.size:.1f}",
-                      *(f"{value:.3f}" for value in acc.mean(axis=1))])  # fmt: skip
+        table.append(
+            [
+                title,
+                f"{means.mean():.4f}",
+                f"{means.mean() - default:+.4f}",
+                f"{np.ptp(means):.3f}",
+                f"{seconds / acc.size:.1f}",
+                *(f"{value:.3f}" for value in acc.mean(axis=1)),
+            ]
+        )
         print(f"{title}: {means.mean():.4f}", flush=True)
     print()
-    print_table(["changed", "mean ACC", "difference", "range of the means", "seconds a fit",
-                 *names], table)  # fmt: skip
+    print_table(
+        ["changed", "mean ACC", "difference", "range of the means", "seconds a fit", *names], table
+    )
 
 
 if __name__ == "__main__":

@@ -44,35 +44,78 @@ def cases():
     n = len(yaleb[0])
     W = solvers.tsvd_msc(yaleb, lam=0.05, **FOURIER).tensor
     a = np.sqrt(n) / 3
-    yield ("t-SVD-MSC, lam .05", n,
-           partial(solvers.tsvd_msc, yaleb, lam=0.05, **FOURIER, n_threads=1),
-           lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, max_iter=count))  # fmt: skip
-    yield ("Ut-SVD-MSC, lam .05", n, partial(solvers.ut_svd_msc, yaleb, lam=0.05),
-           lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, rotate=False,
-                                            max_iter=count))  # fmt: skip
-    yield ("LT-MSC, lam .5", n, partial(solvers.lt_msc, yaleb, lam=0.5),
-           lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count))  # fmt: skip
-    yield ("SCMV-3DT", n, partial(solvers.scmv_3dt, yaleb),
-           lambda count: twin_scmv_3dt.scmv_3dt(_equal_features(yaleb, "pca"), 10.0, 0.1, 0.001,
-                                                max_iter=count))  # fmt: skip
-    yield ("TRPCA", n, partial(solvers.trpca, W, n_threads=1),
-           lambda count: twin_recovery.trpca(W, 1 / np.sqrt(3 * n), max_iter=count))  # fmt: skip
-    yield ("SNN", n, partial(solvers.snn, W, n_threads=1),
-           lambda count: twin_recovery.snn(W, (a, a, a), max_iter=count))  # fmt: skip
-    yield ("ETLMSC, lam .0055", len(digits[0]),
-           partial(solvers.etlmsc, digits, lam=0.0055, **FOURIER, n_threads=1),
-           lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count))  # fmt: skip
+    yield (
+        "t-SVD-MSC, lam .05",
+        n,
+        partial(solvers.tsvd_msc, yaleb, lam=0.05, **FOURIER, n_threads=1),
+        lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, max_iter=count),
+    )
+    yield (
+        "Ut-SVD-MSC, lam .05",
+        n,
+        partial(solvers.ut_svd_msc, yaleb, lam=0.05),
+        lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, rotate=False, max_iter=count),
+    )
+    yield (
+        "LT-MSC, lam .5",
+        n,
+        partial(solvers.lt_msc, yaleb, lam=0.5),
+        lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count),
+    )
+    yield (
+        "SCMV-3DT",
+        n,
+        partial(solvers.scmv_3dt, yaleb),
+        lambda count: twin_scmv_3dt.scmv_3dt(
+            _equal_features(yaleb, "pca"), 10.0, 0.1, 0.001, max_iter=count
+        ),
+    )
+    yield (
+        "TRPCA",
+        n,
+        partial(solvers.trpca, W, n_threads=1),
+        lambda count: twin_recovery.trpca(W, 1 / np.sqrt(3 * n), max_iter=count),
+    )
+    yield (
+        "SNN",
+        n,
+        partial(solvers.snn, W, n_threads=1),
+        lambda count: twin_recovery.snn(W, (a, a, a), max_iter=count),
+    )
+    yield (
+        "ETLMSC, lam .0055",
+        len(digits[0]),
+        partial(solvers.etlmsc, digits, lam=0.0055, **FOURIER, n_threads=1),
+        lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count),
+    )
     stack = Stack(yaleb)
-    yield ("L-MSC, K 100", n, partial(solvers.lmsc, yaleb, random_state=0),
-           lambda count: twin_lmsc.lmsc(yaleb, stack.draw(100, np.random.RandomState(0)),
-                                        max_iter=count))  # fmt: skip
+    yield (
+        "L-MSC, K 100",
+        n,
+        partial(solvers.lmsc, yaleb, random_state=0),
+        lambda count: twin_lmsc.lmsc(
+            yaleb, stack.draw(100, np.random.RandomState(0)), max_iter=count
+        ),
+    )
     published = {"signed": True, "tol": 0.0, "max_iter": 10}
-    yield ("DiMSC, 10 passes", n, partial(solvers.dimsc, yaleb, **published),
-           lambda count: (twin_dimsc.dimsc(yaleb), 10))  # fmt: skip
-    yield ("MCLES", n, partial(solvers.mcles, yaleb, n_clusters=10, random_state=0),
-           lambda count: one_pass_of_mcles(yaleb, stack))  # fmt: skip
-    yield ("AWP", n, partial(solvers.awp, yaleb, n_clusters=10, init="axes"),
-           lambda count: whole_awp(yaleb))  # fmt: skip
+    yield (
+        "DiMSC, 10 passes",
+        n,
+        partial(solvers.dimsc, yaleb, **published),
+        lambda count: (twin_dimsc.dimsc(yaleb), 10),
+    )
+    yield (
+        "MCLES",
+        n,
+        partial(solvers.mcles, yaleb, n_clusters=10, random_state=0),
+        lambda count: one_pass_of_mcles(yaleb, stack),
+    )
+    yield (
+        "AWP",
+        n,
+        partial(solvers.awp, yaleb, n_clusters=10, init="axes"),
+        lambda count: whole_awp(yaleb),
+    )
 
 
 def one_pass_of_mcles(views, stack):
@@ -109,8 +152,18 @@ def main(quick, only):
             tensor = getattr(result, field, None)  # AWP learns none
             row.append("" if tensor is None else f"{np.abs(tensor - answer[0]).max():.0e}")
             rows.append(row)
-    print_table(["method", "n", "mvsc_fast, s", "iterations", "NumPy twin, s", "speed-up",
-                 "largest difference"], rows)  # fmt: skip
+    print_table(
+        [
+            "method",
+            "n",
+            "mvsc_fast, s",
+            "iterations",
+            "NumPy twin, s",
+            "speed-up",
+            "largest difference",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -68,9 +68,7 @@ FITS = {
 def eigendecomposition(n):
     A = np.random.default_rng(0).standard_normal((n, n))
     A += A.T
-    return stopwatch(
-        scipy.linalg.eigh, A, driver="evd", overwrite_a=True, check_finite=False
-    )[0]  # fmt: skip
+    return stopwatch(scipy.linalg.eigh, A, driver="evd", overwrite_a=True, check_finite=False)[0]
 
 
 def main(n_threads, largest, only, repeats):
@@ -95,8 +93,16 @@ def main(n_threads, largest, only, repeats):
             model = found[-1][1]
             acc = clustering_scores(y, model.labels_)["acc"]
             ratio = seconds / np.median(evd)
-            rows.append([name, n, title, f"{seconds:.2f}",
-                         "" if np.isnan(ratio) else f"{ratio:.1f}", f"{acc:.3f}"])  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    n,
+                    title,
+                    f"{seconds:.2f}",
+                    "" if np.isnan(ratio) else f"{ratio:.1f}",
+                    f"{acc:.3f}",
+                ]
+            )
             stages += [
                 [name, title, stage, f"{part:.2f}"] for stage, part in getattr(model, "stages", [])
             ]

@@ -77,8 +77,18 @@ def main():
                     for name, function, nbytes in passes(v, n, dtype):
                         seconds, _ = median_seconds(lambda: function(n_threads), 7)  # noqa: B023
                         rate, copy = nbytes / seconds / 1e9, copy_rate(nbytes, n_threads)
-                        rows.append([name, v, n, np.dtype(dtype).name, n_threads, f"{rate:.1f}",
-                                     f"{copy:.1f}", f"{rate / copy:.2f}"])  # fmt: skip
+                        rows.append(
+                            [
+                                name,
+                                v,
+                                n,
+                                np.dtype(dtype).name,
+                                n_threads,
+                                f"{rate:.1f}",
+                                f"{copy:.1f}",
+                                f"{rate / copy:.2f}",
+                            ]
+                        )
     print_table(["pass", "v", "n", "dtype", "threads", "GB/s", "copy GB/s", "ratio"], rows)
     print()
     rows = []

@@ -148,8 +148,13 @@ def run_cell(data, n, method, n_threads, folder):
         labels = METHODS[method](views, len(np.unique(y)), n_threads)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     peak = memory("VmHWM") - before
-    return {"seconds": wall, "cpu_seconds": cpu, "peak_mib": peak / 2**20,
-            "acc": clustering_scores(y, labels)["acc"], "note": ""}  # fmt: skip
+    return {
+        "seconds": wall,
+        "cpu_seconds": cpu,
+        "peak_mib": peak / 2**20,
+        "acc": clustering_scores(y, labels)["acc"],
+        "note": "",
+    }
 
 
 def measured(data, n, method, n_threads, limit):
@@ -159,9 +164,12 @@ def measured(data, n, method, n_threads, limit):
         cell = json.dumps([data, n, method, n_threads, folder])
         try:
             run = subprocess.run(
-                [sys.executable, __file__, "--cell", cell], capture_output=True, text=True,
-                timeout=limit, check=False,
-            )  # fmt: skip
+                [sys.executable, __file__, "--cell", cell],
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             return row | {"note": f"more than {limit:g} s"}
     if run.returncode != 0:
@@ -188,17 +196,45 @@ def main(sizes, data, only, n_threads, limit, path):
                     continue
                 row = measured(name, n, method, n_threads, limit)
                 append(path, row)
-                shown = [f"{row[field]:{form}}" if field in row else ""
-                         for field, form in [("cpu_seconds", ".1f"), ("seconds", ".1f"),
-                                             ("peak_mib", ".0f"), ("acc", ".3f")]]  # fmt: skip
-                table.append([name, method, n, *shown, exponent(row, before, "cpu_seconds"),
-                              exponent(row, before, "peak_mib"), row["note"]])  # fmt: skip
+                shown = [
+                    f"{row[field]:{form}}" if field in row else ""
+                    for field, form in [
+                        ("cpu_seconds", ".1f"),
+                        ("seconds", ".1f"),
+                        ("peak_mib", ".0f"),
+                        ("acc", ".3f"),
+                    ]
+                ]
+                table.append(
+                    [
+                        name,
+                        method,
+                        n,
+                        *shown,
+                        exponent(row, before, "cpu_seconds"),
+                        exponent(row, before, "peak_mib"),
+                        row["note"],
+                    ]
+                )
                 print(*table[-1], sep="  ", file=sys.stderr, flush=True)
                 if row["note"]:
                     break
                 before = row
-    print_table(["data", "method", "n", "CPU s", "s", "MiB", "ACC", "exponent of time",
-                 "of memory", "ended by"], table)  # fmt: skip
+    print_table(
+        [
+            "data",
+            "method",
+            "n",
+            "CPU s",
+            "s",
+            "MiB",
+            "ACC",
+            "exponent of time",
+            "of memory",
+            "ended by",
+        ],
+        table,
+    )
 
 
 def append(path, row):
@@ -209,9 +245,11 @@ def append(path, row):
         if new:
             writer.writeheader()
         writer.writerow(
-            {key: f"{value:.4g}" if isinstance(value, float) else value
-             for key, value in row.items()}
-        )  # fmt: skip
+            {
+                key: f"{value:.4g}" if isinstance(value, float) else value
+                for key, value in row.items()
+            }
+        )
 
 
 if __name__ == "__main__":

@@ -56,8 +56,13 @@ def main(names, max_samples):
         for number in CASES:
             chosen = case(name, y, number)[0][:max_samples]
             rows.append([name, *shares([X[chosen] for X in views], y[chosen])])
-            print(name, number, *(" ".join(f"{x:.2f}" for x in own) for own in rows[-1][1:]),
-                  sep="   ", file=sys.stderr)  # fmt: skip
+            print(
+                name,
+                number,
+                *(" ".join(f"{x:.2f}" for x in own) for own in rows[-1][1:]),
+                sep="   ",
+                file=sys.stderr,
+            )
     lists = ["least certain tenth", *(f"margin < {one:g}" for one in MARGINS)]
     means = np.mean([row[1:] for row in rows], axis=0)
     table = [[one, *(f"{x:.2f}" for x in mean)] for one, mean in zip(lists, means, strict=True)]

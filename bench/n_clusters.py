@@ -60,28 +60,51 @@ def main(names, max_samples, draw, show):
                 )
             )
             count = found.n_clusters
-            marks = (count == truth, near(count, truth),
-                     any(near(one, truth) for one in found.candidates))  # fmt: skip
+            marks = (
+                count == truth,
+                near(count, truth),
+                any(near(one, truth) for one in found.candidates),
+            )
             right.append(marks)
             sure.append((found.confidence, *marks))
-            details.append([name, what, len(labels), truth,
-                            " ".join(map(str, found.candidates)), f"{found.criterion.max():.3f}",
-                            found.confidence, f"{seconds:.2f}",
-                            "" if marks[1] else "missed"])  # fmt: skip
+            details.append(
+                [
+                    name,
+                    what,
+                    len(labels),
+                    truth,
+                    " ".join(map(str, found.candidates)),
+                    f"{found.criterion.max():.3f}",
+                    found.confidence,
+                    f"{seconds:.2f}",
+                    "" if marks[1] else "missed",
+                ]
+            )
             if seed == 0:
                 whole = seconds
         model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
         fit = cpu_seconds(lambda: model.fit(views))[1]
-        table.append([name, *np.sum(right, axis=0).tolist(), f"{whole:.2f}", f"{fit:.2f}",
-                      f"{whole / fit:.2f}"])  # fmt: skip
+        table.append(
+            [
+                name,
+                *np.sum(right, axis=0).tolist(),
+                f"{whole:.2f}",
+                f"{fit:.2f}",
+                f"{whole / fit:.2f}",
+            ]
+        )
         print(*table[-1], file=sys.stderr)
     total = np.sum([row[1:4] for row in table], axis=0)
     if show:
-        print_table(["set", "classes", "n", "true", "candidates", "criterion", "confidence",
-                     "seconds", ""], details)  # fmt: skip
+        print_table(
+            ["set", "classes", "n", "true", "candidates", "criterion", "confidence", "seconds", ""],
+            details,
+        )
         print()
-    print_table(["set", "right", "near", "any", "seconds", "ConsensusTLRR", "ratio"],
-                [*table, [f"of {len(sure)}", *total, "", "", ""]])  # fmt: skip
+    print_table(
+        ["set", "right", "near", "any", "seconds", "ConsensusTLRR", "ratio"],
+        [*table, [f"of {len(sure)}", *total, "", "", ""]],
+    )
     print()
     levels = []
     for level in ("high", "low"):
@@ -108,8 +131,16 @@ def most_stable(names, max_samples, draw, show):
             ]
             chosen = found.candidates[int(np.argmax(agreement))]
             marks.append((near(found.n_clusters, truth), near(chosen, truth)))
-            details.append([name, what, truth, " ".join(map(str, found.candidates)),
-                            " ".join(f"{one:.2f}" for one in agreement), chosen])  # fmt: skip
+            details.append(
+                [
+                    name,
+                    what,
+                    truth,
+                    " ".join(map(str, found.candidates)),
+                    " ".join(f"{one:.2f}" for one in agreement),
+                    chosen,
+                ]
+            )
             print(*details[-1], file=sys.stderr)
     marks = np.array(marks, dtype=int)
     gain = marks[:, 1] - marks[:, 0]

@@ -54,10 +54,36 @@ def main(solvers):
         for solver in solvers:
             tol, max_iter = (1e-4, 500) if solver == "dual" else (1e-4, 30)
             for threads in (1, 2):
-                parameters = {"omega1": omega1, "alpha": 9.0, "lam": lam, "tol": tol,
-                              "max_iter": max_iter, "n_threads": threads}  # fmt: skip
-                arguments = (W, v, n, n, 2, 0, SOLVERS[solver], threads, omega1, 9.0, lam, tol,
-                             max_iter, 1e-4, 1.1, 1e10, -1, 1, 0, None)  # fmt: skip
+                parameters = {
+                    "omega1": omega1,
+                    "alpha": 9.0,
+                    "lam": lam,
+                    "tol": tol,
+                    "max_iter": max_iter,
+                    "n_threads": threads,
+                }
+                arguments = (
+                    W,
+                    v,
+                    n,
+                    n,
+                    2,
+                    0,
+                    SOLVERS[solver],
+                    threads,
+                    omega1,
+                    9.0,
+                    lam,
+                    tol,
+                    max_iter,
+                    1e-4,
+                    1.1,
+                    1e10,
+                    -1,
+                    1,
+                    0,
+                    None,
+                )
                 python, native, ratios = [], [], []
                 for _ in range(31 if solver == "dual" else 3):
                     seconds, result = stopwatch(tlrr, W, solver=solver, **parameters)
@@ -66,12 +92,35 @@ def main(solvers):
                     native.append(answer["seconds"])
                     ratios.append(answer["seconds"] / seconds)
                 equal = answer["L"] == result.tensor.tobytes()
-                rows.append([name, solver, threads, result.n_iter, f"{np.median(python):.3f}",
-                             f"{np.median(native):.3f}", f"{np.median(ratios):.3f}",
-                             "yes" if equal else "NO", f"{answer['asked'] / 2**20:.1f}",
-                             f"{answer['inside'] / 2**10:.1f}"])  # fmt: skip
-    print_table(["YaleB", "solver", "threads", "iterations", "Python s", "C s", "C / Python",
-                 "same bits", "asked MiB", "inside KiB"], rows)  # fmt: skip
+                rows.append(
+                    [
+                        name,
+                        solver,
+                        threads,
+                        result.n_iter,
+                        f"{np.median(python):.3f}",
+                        f"{np.median(native):.3f}",
+                        f"{np.median(ratios):.3f}",
+                        "yes" if equal else "NO",
+                        f"{answer['asked'] / 2**20:.1f}",
+                        f"{answer['inside'] / 2**10:.1f}",
+                    ]
+                )
+    print_table(
+        [
+            "YaleB",
+            "solver",
+            "threads",
+            "iterations",
+            "Python s",
+            "C s",
+            "C / Python",
+            "same bits",
+            "asked MiB",
+            "inside KiB",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

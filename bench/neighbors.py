@@ -37,8 +37,9 @@ def main(names):
     views, y = load_shared("yaleb10")
     affinity = TSVDMSC(len(np.unique(y)), lam=0.5, sample_transform="dft")
     rows.append(["yaleb10, t-SVD-MSC", *accuracies(views, y, affinity)])
-    print_table(["n_neighbors", *NEIGHBORS],
-                [[name, *(f"{x:.3f}" for x in acc)] for name, *acc in rows])  # fmt: skip
+    print_table(
+        ["n_neighbors", *NEIGHBORS], [[name, *(f"{x:.3f}" for x in acc)] for name, *acc in rows]
+    )
 
 
 if __name__ == "__main__":

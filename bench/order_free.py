@@ -21,11 +21,35 @@ from pathlib import Path
 import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
-SETS = ["yaleb10", "orl_3view", "orl_4view", "yale_3view", "ngs", "bbc4view", "scene15",
-        "uci_digit", "handwritten", "hdigit"]  # fmt: skip
+SETS = [
+    "yaleb10",
+    "orl_3view",
+    "orl_4view",
+    "yale_3view",
+    "ngs",
+    "bbc4view",
+    "scene15",
+    "uci_digit",
+    "handwritten",
+    "hdigit",
+]
 BASELINES = ["averaged graph", "concatenated"]
-COLUMNS = ["data", "n", "method", "seed", "acc", "nmi", "ari", "f1", "precision", "recall",
-           "purity", "seconds", "peak_mib", "converged"]  # fmt: skip
+COLUMNS = [
+    "data",
+    "n",
+    "method",
+    "seed",
+    "acc",
+    "nmi",
+    "ari",
+    "f1",
+    "precision",
+    "recall",
+    "purity",
+    "seconds",
+    "peak_mib",
+    "converged",
+]
 
 
 def models(k, seed):
@@ -95,8 +119,12 @@ def run_in_process(job):
 
 
 def main(arguments):
-    jobs = [(data, method, seed, arguments.max_samples) for seed in range(arguments.shuffles)
-            for data in SETS for method in method_names()]  # fmt: skip
+    jobs = [
+        (data, method, seed, arguments.max_samples)
+        for seed in range(arguments.shuffles)
+        for data in SETS
+        for method in method_names()
+    ]
     path = Path(arguments.csv)
     path.parent.mkdir(exist_ok=True)
     rows = []
@@ -120,8 +148,15 @@ def summarise(rows):
         spread = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in accuracy]
         seconds = np.median([float(r["seconds"]) for r in rows if r["method"] == method])
         peak = max(float(r["peak_mib"]) for r in rows if r["method"] == method)
-        table.append([method, *spread, f"{np.mean([np.mean(v) for v in accuracy]):.3f}",
-                      f"{seconds:.1f}", f"{peak:.0f}"])  # fmt: skip
+        table.append(
+            [
+                method,
+                *spread,
+                f"{np.mean([np.mean(v) for v in accuracy]):.3f}",
+                f"{seconds:.1f}",
+                f"{peak:.0f}",
+            ]
+        )
     sizes = {r["data"]: r["n"] for r in rows}
     header = [f"{data} ({sizes[data]})" for data in SETS]
     print_table(["method", *header, "mean", "median s", "peak MiB"], table)

@@ -39,9 +39,15 @@ NOTE = (
 )
 SETS = ["yaleb10", "orl_3view", "yale_3view", "ngs", "bbc4view", "uci_digit", "handwritten"]
 OURS = ["ConsensusTLRR", "TLRR"]
-PEERS = ["scikit-learn, averaged graphs", "scikit-learn, concatenated views", "snfpy, K=20",
-         "snfpy, K=n/10", "NEMO (imml)", "mvlearn, spectral",
-         "mvlearn, co-regularised"]  # fmt: skip
+PEERS = [
+    "scikit-learn, averaged graphs",
+    "scikit-learn, concatenated views",
+    "snfpy, K=20",
+    "snfpy, K=n/10",
+    "NEMO (imml)",
+    "mvlearn, spectral",
+    "mvlearn, co-regularised",
+]
 
 
 def labels_of(method, views, k, seed):
@@ -163,8 +169,9 @@ def main(names, shuffles, limit):
             seconds.append(found["seconds"])
         cells = [f"{np.mean(acc[name]):.3f}" if acc[name] else "-" for name in names]
         complete = all(acc.values())
-        means = [with_error(np.mean(v) for v in s.values()) if complete else "-"
-                 for s in (acc, nmi)]  # fmt: skip
+        means = [
+            with_error(np.mean(v) for v in s.values()) if complete else "-" for s in (acc, nmi)
+        ]
         table.append([method, *cells, *means, f"{np.mean(seconds):.1f}" if complete else "-"])
         print(f"{method}: {cells}", file=sys.stderr)
     print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
@@ -176,8 +183,11 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
     parser.add_argument("--shuffles", type=int, default=1)
     parser.add_argument("--limit", type=float, default=3600, help="wall seconds of one fit")
-    parser.add_argument("--install", action="store_true",
-                        help="only install the peers, and download the wheels of sets")  # fmt: skip
+    parser.add_argument(
+        "--install",
+        action="store_true",
+        help="only install the peers, and download the wheels of sets",
+    )
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:

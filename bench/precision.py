@@ -39,9 +39,15 @@ def main():
         double_time, double = median_seconds(lambda: function(np.float64), 1)
         single_time, single = median_seconds(lambda: function(np.float32), 1)
         error = np.linalg.norm(single.tensor - double.tensor) / np.linalg.norm(double.tensor)
-        rows.append([name, f"{error:.1e}", f"{double.n_iter} / {single.n_iter}",
-                     f"{accuracy(double.tensor, W, y):.3f} / {accuracy(single.tensor, W, y):.3f}",
-                     f"{double_time / single_time:.2f}"])  # fmt: skip
+        rows.append(
+            [
+                name,
+                f"{error:.1e}",
+                f"{double.n_iter} / {single.n_iter}",
+                f"{accuracy(double.tensor, W, y):.3f} / {accuracy(single.tensor, W, y):.3f}",
+                f"{double_time / single_time:.2f}",
+            ]
+        )
     print_table(
         ["task", "relative difference", "iterations (64 / 32)", "ACC (64 / 32)", "speed-up"], rows
     )

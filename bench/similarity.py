@@ -33,8 +33,18 @@ def row(name, views):
     total = factor + search + tubes
     ratio = "-" if dense == "-" else f"{dense / total:.1f}"
     dense = dense if dense == "-" else f"{dense:.3f}"
-    return [name, n, len(factors), dense, f"{total:.3f}", ratio, f"{factor:.3f}", f"{search:.3f}",
-            f"{tubes:.3f}", f"{len(tensor.indices) / n:.0f}"]  # fmt: skip
+    return [
+        name,
+        n,
+        len(factors),
+        dense,
+        f"{total:.3f}",
+        ratio,
+        f"{factor:.3f}",
+        f"{search:.3f}",
+        f"{tubes:.3f}",
+        f"{len(tensor.indices) / n:.0f}",
+    ]
 
 
 def main(sizes):
@@ -43,8 +53,21 @@ def main(sizes):
         if not sizes:
             views, _ = load_shared("hdigit", seed=0)
             rows.append(row("hdigit", [X.astype(np.float32) for X in views]))
-    print_table(["data", "n", "slices", "dense s", "sparse s", "ratio", "factors s", "search s",
-                 "tubes s", "tubes of a row"], rows)  # fmt: skip
+    print_table(
+        [
+            "data",
+            "n",
+            "slices",
+            "dense s",
+            "sparse s",
+            "ratio",
+            "factors s",
+            "search s",
+            "tubes s",
+            "tubes of a row",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

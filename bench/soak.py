@@ -82,8 +82,9 @@ class Soak:
         """By one model in all threads, which saves its labels for the same rows."""
         first = rng.randrange(300)
         rows = slice(first, first + rng.choice([1, 7, 90]))
-        self.compare(("predict", rows.start, rows.stop),
-                     self.fitted.predict([X[rows] for X in self.new]))  # fmt: skip
+        self.compare(
+            ("predict", rows.start, rows.stop), self.fitted.predict([X[rows] for X in self.new])
+        )
 
     def copy(self, rng):
         copied = pickle.loads(pickle.dumps(rng.choice([self.fitted, clone(self.fitted)])))

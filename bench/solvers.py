@@ -84,17 +84,42 @@ def tlrr_table(full, only):
             shared = [name, W.shape[1], n_threads]
             rows += [
                 [*shared, "NumPy twin", f"{scaled}{twin_time:.2f}", "1", ialm.n_iter, "", "", ""],
-                [*shared, "ialm", f"{ialm_time:.2f}", f"{scaled}{twin_time / ialm_time:.1f}",
-                 ialm.n_iter, f"{ialm.eigen_seconds / ialm_time:.0%}", "",
-                 f"{accuracy(ialm.tensor, W, y):.3f}"],
-                [*shared, "dual", f"{dual_time:.2f}", f"{scaled}{twin_time / dual_time:.0f}",
-                 dual.n_iter, f"{dual.eigen_seconds / dual_time:.0%}", f"{dual.gap:.1e}",
-                 f"{accuracy(dual.tensor, W, y):.3f}"],
-            ]  # fmt: skip
+                [
+                    *shared,
+                    "ialm",
+                    f"{ialm_time:.2f}",
+                    f"{scaled}{twin_time / ialm_time:.1f}",
+                    ialm.n_iter,
+                    f"{ialm.eigen_seconds / ialm_time:.0%}",
+                    "",
+                    f"{accuracy(ialm.tensor, W, y):.3f}",
+                ],
+                [
+                    *shared,
+                    "dual",
+                    f"{dual_time:.2f}",
+                    f"{scaled}{twin_time / dual_time:.0f}",
+                    dual.n_iter,
+                    f"{dual.eigen_seconds / dual_time:.0%}",
+                    f"{dual.gap:.1e}",
+                    f"{accuracy(dual.tensor, W, y):.3f}",
+                ],
+            ]
     print_table(
-        ["tensor", "n", "threads", "solver", "seconds", "speed-up", "iterations",
-         "in eigenproblems", "relative gap", "ACC"], rows
-    )  # fmt: skip
+        [
+            "tensor",
+            "n",
+            "threads",
+            "solver",
+            "seconds",
+            "speed-up",
+            "iterations",
+            "in eigenproblems",
+            "relative gap",
+            "ACC",
+        ],
+        rows,
+    )
 
 
 def tsvd_table(only):
@@ -107,13 +132,31 @@ def tsvd_table(only):
             with limit_threads(n_threads):
                 seconds, ours = stopwatch(tsvd_msc, views, **FOURIER, n_threads=n_threads)
                 twin_time, (Z, n_iter) = stopwatch(twin_tsvd.tsvd_msc, views, lam=0.5)
-            rows.append([name, len(Z[0]), n_threads, f"{twin_time:.2f}", f"{seconds:.2f}",
-                         f"{twin_time / seconds:.1f}", f"{ours.n_iter} ({n_iter})",
-                         f"{np.abs(Z - ours.representation).max():.0e}"])  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    len(Z[0]),
+                    n_threads,
+                    f"{twin_time:.2f}",
+                    f"{seconds:.2f}",
+                    f"{twin_time / seconds:.1f}",
+                    f"{ours.n_iter} ({n_iter})",
+                    f"{np.abs(Z - ours.representation).max():.0e}",
+                ]
+            )
     print_table(
-        ["t-SVD-MSC on", "n", "threads", "NumPy twin", "mvsc_fast", "speed-up",
-         "iterations (twin)", "largest difference"], rows
-    )  # fmt: skip
+        [
+            "t-SVD-MSC on",
+            "n",
+            "threads",
+            "NumPy twin",
+            "mvsc_fast",
+            "speed-up",
+            "iterations (twin)",
+            "largest difference",
+        ],
+        rows,
+    )
 
 
 if __name__ == "__main__":

@@ -47,8 +47,9 @@ TABLES = {
     "scaling": Table(BENCHMARKS, "bench/scaling.py", 3, True),
     "native": Table(BENCHMARKS, "bench/native.py", 1.5, True),
     "large n": Table(
-        "docs/large_n.md", "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit "
-        "--limit 60", 10,
+        "docs/large_n.md",
+        "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit --limit 60",
+        10,
     ),
     "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
     "peers": Table(BENCHMARKS, "bench/peers.py", 13),
@@ -56,13 +57,17 @@ TABLES = {
     "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
     "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
     "stability": Table(
-        "docs/faq.md", "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
-        "orl_4view yale_3view ngs", 2.5,
+        "docs/faq.md",
+        "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
+        "orl_4view yale_3view ngs",
+        2.5,
     ),
     "missing views": Table("docs/views.md", "bench/missing.py --shares .3 --draws 2", 1.5),
     "missing cells": Table(
-        "docs/views.md", "bench/missing.py --cells --shares .05 --draws 1 --sets uci_digit "
-        "'handwritten (embedded)' 'digits (scikit-learn)'", 2.5,
+        "docs/views.md",
+        "bench/missing.py --cells --shares .05 --draws 1 --sets uci_digit "
+        "'handwritten (embedded)' 'digits (scikit-learn)'",
+        2.5,
     ),
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
     "margins": Table("docs/results.md", "bench/margins.py", 1.5),
@@ -70,7 +75,7 @@ TABLES = {
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),
     "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),
     "platforms": Table("README.md", "tools/platforms.py", 0.1),
-}  # fmt: skip
+}
 README = "README.md"
 EXTRACTS = {"accuracy": ["accuracy", "peers", "omics"], "solvers": ["solvers"]}  # of README.md
 PICTURES = ["docs/make_picture.py"]
@@ -157,7 +162,7 @@ def extracts():
             ['`"ialm"`: published iteration, compiled', ialm["seconds"], ""],
             ["published iteration in NumPy", twin["seconds"], ""],
         ),
-    }  # fmt: skip
+    }
 
 
 def sources(script):
@@ -203,8 +208,12 @@ def run(name):
     start = time.monotonic()
     done = subprocess.run(
         [sys.executable, *shlex.split(TABLES[name].command)],
-        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, env=environment,
-    )  # fmt: skip
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=environment,
+    )
     return done.stdout.strip("\n"), (time.monotonic() - start) / 60
 
 

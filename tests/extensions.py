@@ -28,8 +28,10 @@ def build(source, folder):
     source = Path(shutil.copytree(source, folder / source.name, dirs_exist_ok=True))
     run = subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=source, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=source,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "mvsc_fast.h" not in run.stderr  # no warning from the header
     (binary,) = source.glob("*" + sysconfig.get_config_var("EXT_SUFFIX"))

@@ -54,7 +54,8 @@ def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
         + "\nmeans\n\n"
         + table(
             ["method", "all sets and cases"],
-            ["ConsensusTLRR", "1"], *zip(baselines, "567", strict=True),
+            ["ConsensusTLRR", "1"],
+            *zip(baselines, "567", strict=True),
         ),
         "peers": table(["ACC", "mean"], ["ConsensusTLRR", "0.7"], ["snfpy", "0.6"]),
         "omics": table(ari, ["ConsensusTLRR", ".1", ".2"], ["k", ".3", ".4"])
@@ -62,10 +63,13 @@ def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
         + table(ari, ["ConsensusTLRR", ".5", ".6"], ["k", ".7", ".8"]),
         "solvers": table(
             ["tensor", "threads", "solver", "seconds", "relative gap"],
-            *(["yaleb10, default W", str(threads), solver, f"{threads}.5", ""]
-              for threads in (1, 2) for solver in ("dual", "ialm", "NumPy twin")),
+            *(
+                ["yaleb10, default W", str(threads), solver, f"{threads}.5", ""]
+                for threads in (1, 2)
+                for solver in ("dual", "ialm", "NumPy twin")
+            ),
         ),
-    }  # fmt: skip
+    }
     monkeypatch.setattr(tables, "block", lambda name, page=None: blocks[name])
     found = tables.extracts()
     assert set(found) == set(tables.EXTRACTS)

@@ -40,8 +40,11 @@ FUNCTIONS = dict(public_functions())
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_and_results_are_annotated(name):
     signature = inspect.signature(FUNCTIONS[name])
-    unknown = [key for key, parameter in signature.parameters.items()
-               if key != "self" and parameter.annotation is parameter.empty]  # fmt: skip
+    unknown = [
+        key
+        for key, parameter in signature.parameters.items()
+        if key != "self" and parameter.annotation is parameter.empty
+    ]
     assert unknown == []
     assert signature.return_annotation is not signature.empty or name.endswith("__init__")
 

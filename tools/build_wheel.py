@@ -36,8 +36,16 @@ def environment(folder, *packages, **variables):
     """A virtual environment with these packages; returns its Python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages,
-        env={**os.environ, **variables})  # fmt: skip
+    run(
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *packages,
+        env={**os.environ, **variables},
+    )
     return python
 
 
@@ -53,8 +61,16 @@ def build(scratch):
     (plain,) = DIST.glob("*.whl")
     size = plain.stat().st_size
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
-    run(python, "-m", "auditwheel", "repair", "--wheel-dir", DIST / "repaired", plain,
-        env={**os.environ, "PATH": path})  # fmt: skip
+    run(
+        python,
+        "-m",
+        "auditwheel",
+        "repair",
+        "--wheel-dir",
+        DIST / "repaired",
+        plain,
+        env={**os.environ, "PATH": path},
+    )
     plain.unlink()
     (wheel,) = (DIST / "repaired").glob("*.whl")
     wheel = wheel.rename(DIST / wheel.name)

@@ -54,9 +54,17 @@ def run(*command, check=True, **kwargs):
 
 def unpack(target, architecture, packages):
     """The files of packages of Debian testing and of all that they need, in a folder or a tar."""
-    run("mmdebstrap", "--variant=extract", "--mode=root", f"--keyring={KEYRING}",
-        '--aptopt=Acquire::Check-Valid-Until "false"', f"--architectures={architecture}",
-        "--include=" + ",".join(packages), "forky", target)  # fmt: skip
+    run(
+        "mmdebstrap",
+        "--variant=extract",
+        "--mode=root",
+        f"--keyring={KEYRING}",
+        '--aptopt=Acquire::Check-Valid-Until "false"',
+        f"--architectures={architecture}",
+        "--include=" + ",".join(packages),
+        "forky",
+        target,
+    )
 
 
 def debian(folder, architecture, triplet, cpu=None):
@@ -78,9 +86,21 @@ def debian(folder, architecture, triplet, cpu=None):
             (root / f"usr/bin/{triplet}-gcc").symlink_to(f"{triplet}-gcc-16")
             (root / "usr/bin/ld").symlink_to(f"{triplet}-ld.bfd")
         # Cython writes C again that another version wrote.
-        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--platform=any",
-            "--only-binary=:all:", "--python-version=3.14", "--target", root / PACKAGES,
-            f"cython=={importlib.metadata.version('cython')}", "setuptools")  # fmt: skip
+        run(
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--platform=any",
+            "--only-binary=:all:",
+            "--python-version=3.14",
+            "--target",
+            root / PACKAGES,
+            f"cython=={importlib.metadata.version('cython')}",
+            "setuptools",
+        )
         for library in ("blas", "lapack"):  # this and the rest is what scripts of packages do
             name = f"lib{library}.so.3"
             (root / "usr/lib" / triplet / name).symlink_to(f"{library}/{name}")
@@ -90,9 +110,23 @@ def debian(folder, architecture, triplet, cpu=None):
         shutil.copy(CERTIFICATES, root / CERTIFICATES[1:])
         (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n")
     enter = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
-    python = ["unshare", "--mount", "sh", "-c", enter, root, "env", "-i", "--chdir=/root",
-              "HOME=/root", "PATH=/usr/bin", f"QEMU_CPU={cpu or ''}", "PIP_BREAK_SYSTEM_PACKAGES=1",
-              "PIP_ROOT_USER_ACTION=ignore", "python3"]  # fmt: skip
+    python = [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        enter,
+        root,
+        "env",
+        "-i",
+        "--chdir=/root",
+        "HOME=/root",
+        "PATH=/usr/bin",
+        f"QEMU_CPU={cpu or ''}",
+        "PIP_BREAK_SYSTEM_PACKAGES=1",
+        "PIP_ROOT_USER_ACTION=ignore",
+        "python3",
+    ]
     return python, root / "root"
 
 
@@ -116,8 +150,19 @@ def environment(folder, python, *options):
         (home / "lib" / "python3.13").symlink_to(
             free_threads
         )  # the name that Debian's sources know
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--prefer-binary",
-        *options, "pip", *REQUIREMENTS)  # fmt: skip
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--prefer-binary",
+        *options,
+        "pip",
+        *REQUIREMENTS,
+    )
     return [python], home
 
 
@@ -143,14 +188,20 @@ def free_threaded(folder):
     if not python.exists():
         mirrors = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         (build / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (build / "sources.list").write_text(
             f"deb-src [signed-by={KEYRING}] {mirrors.stdout.split()[0]} trixie main\n"
         )
-        options = ("Dir::Etc::sourcelist={}/sources.list", "Dir::Etc::sourceparts=/dev/null",
-                   "Dir::State::lists={}/lists", "APT::Sandbox::User=root")  # fmt: skip
+        options = (
+            "Dir::Etc::sourcelist={}/sources.list",
+            "Dir::Etc::sourceparts=/dev/null",
+            "Dir::State::lists={}/lists",
+            "APT::Sandbox::User=root",
+        )
         apt = ["apt-get", "-q", *("-o" + option.format(build) for option in options)]
         run(*apt, "update")
         run(*apt, "source", "python3.13", cwd=build)
@@ -167,8 +218,10 @@ def free_threaded(folder):
 
 ENVIRONMENTS = {
     # The emulator's own "max" authenticates pointers, which takes four times as long.
-    "aarch64": (partial(debian, architecture="arm64", triplet="aarch64-linux-gnu",
-                        cpu="neoverse-n1"), CORE),
+    "aarch64": (
+        partial(debian, architecture="arm64", triplet="aarch64-linux-gnu", cpu="neoverse-n1"),
+        CORE,
+    ),
     "s390x": (partial(debian, architecture="s390x", triplet="s390x-linux-gnu", cpu="max"), CORE),
     "i386": (partial(debian, architecture="i386", triplet="i386-linux-gnu"), WITHOUT_EXTRAS),
     "oldest": (partial(oldest, version="3.10"), ALL),
@@ -176,7 +229,7 @@ ENVIRONMENTS = {
     "3.13t": (free_threaded, WITHOUT_EXTRAS),
     "3.14": (partial(debian, architecture="amd64", triplet="x86_64-linux-gnu"), WITHOUT_EXTRAS),
     "prerelease": (lambda folder: released(folder, "3.13", "--pre"), ALL),
-}  # fmt: skip
+}
 
 
 def sources(folder):
@@ -200,20 +253,35 @@ def check(name, cache, tests):
         shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
     package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
-    run(*python, "-m", "pip", "install", "--no-build-isolation", *package,
-        cwd=work)  # fmt: skip
+    run(*python, "-m", "pip", "install", "--no-build-isolation", *package, cwd=work)
     for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source
         run("cp", "-r", work / "source" / part, work)
     tests = tests or usual
-    run(*python, "-m", "pytest", "-n2", "--dist=loadfile", "--junitxml=results.xml", *tests,
-        cwd=work, check=False)  # fmt: skip
+    run(
+        *python,
+        "-m",
+        "pytest",
+        "-n2",
+        "--dist=loadfile",
+        "--junitxml=results.xml",
+        *tests,
+        cwd=work,
+        check=False,
+    )
     counts = ElementTree.parse(work / "results.xml").find("testsuite").attrib
     skipped, failed = int(counts["skipped"]), int(counts["failures"]) + int(counts["errors"])
     versions = subprocess.check_output([*python, "-c", VERSIONS], cwd=work, text=True)
     commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True)
     parts = " ".join(test.removeprefix("tests/").removesuffix(".py") for test in tests)
-    return [name, commit.strip(), *versions.split(), parts, int(counts["tests"]) - skipped - failed,
-            skipped, failed]  # fmt: skip
+    return [
+        name,
+        commit.strip(),
+        *versions.split(),
+        parts,
+        int(counts["tests"]) - skipped - failed,
+        skipped,
+        failed,
+    ]
 
 
 def results():

@@ -18,10 +18,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_WHEEL = ["__init__.py", "__init__.pxd", "py.typed", "include/mvsc_fast.h", "datasets/data/",
-            "core/api.pxd"]  # fmt: skip
-IN_SDIST = ["LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md", "Makefile",
-            "setup.py", "tests/conftest.py", "docs/conf.py", "bench/timing.py"]  # fmt: skip
+IN_WHEEL = [
+    "__init__.py",
+    "__init__.pxd",
+    "py.typed",
+    "include/mvsc_fast.h",
+    "datasets/data/",
+    "core/api.pxd",
+]
+IN_SDIST = [
+    "LICENSE",
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "SECURITY.md",
+    "Makefile",
+    "setup.py",
+    "tests/conftest.py",
+    "docs/conf.py",
+    "bench/timing.py",
+]
 
 
 def found_in(path, pattern):

@@ -24,17 +24,29 @@ def main(argv=None):
         prog="bench/paper", description="Compute the paper's tables and pictures."
     )
     parser.add_argument("data", metavar="DATA_FOLDER", help="with .npz files of the data sets")
-    parser.add_argument("--output", default="reproduced", metavar="DIR",
-                        help="where results and report go; finished cells are kept")  # fmt: skip
-    for name, what in (("methods", "rows of the tables"), ("sets", "data sets"),
-                       ("orders", "file, shuffled"), ("studies", "tables, ablation, initial, "
-                       "sensitivity")):  # fmt: skip
+    parser.add_argument(
+        "--output",
+        default="reproduced",
+        metavar="DIR",
+        help="where results and report go; finished cells are kept",
+    )
+    for name, what in (
+        ("methods", "rows of the tables"),
+        ("sets", "data sets"),
+        ("orders", "file, shuffled"),
+        ("studies", "tables, ablation, initial, sensitivity"),
+    ):
         parser.add_argument(f"--{name}", nargs="+", help=f"{what}; all by default")
     parser.add_argument("--seeds", type=int, default=3, help="shuffles, and random starts")
     parser.add_argument("--repeats", type=int, default=20, help="runs of k-means on one fit")
     parser.add_argument("--jobs", type=int, help="cells at a time; all CPUs by default")
-    parser.add_argument("--longest", type=float, default=20.0, metavar="MINUTES",
-                        help="leave out cells that take longer")  # fmt: skip
+    parser.add_argument(
+        "--longest",
+        type=float,
+        default=20.0,
+        metavar="MINUTES",
+        help="leave out cells that take longer",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say how long it takes")
     arguments = parser.parse_args(argv)
     try:

@@ -45,8 +45,16 @@ class Cell(NamedTuple):
 
     def key(self, digest):
         """Name of the result: the same for the same work by the same version."""
-        work = [__version__, digest, self.data, self.row, self.order, self.seed, self.parameters,
-                self.repeats]  # fmt: skip
+        work = [
+            __version__,
+            digest,
+            self.data,
+            self.row,
+            self.order,
+            self.seed,
+            self.parameters,
+            self.repeats,
+        ]
         return hashlib.sha1(json.dumps(work, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -25,14 +25,27 @@ def of_set(output, data, records):
         if record["data"] == data and record["study"] == "tables" and record["seed"] == 0:
             if record["order"] == "file" or record["row"] not in cells:
                 cells[record["row"]] = record
-    times = {row: entry.seconds for (where, row, order), entry in entries(records).items()
-             if where == data and row in cells and order == cells[row]["order"]}  # fmt: skip
-    pictures = [figure(lambda: _bars(times), f"{data}-times",
-                       f"{data}: CPU seconds of one fit, with those of its input")]  # fmt: skip
+    times = {
+        row: entry.seconds
+        for (where, row, order), entry in entries(records).items()
+        if where == data and row in cells and order == cells[row]["order"]
+    }
+    pictures = [
+        figure(
+            lambda: _bars(times),
+            f"{data}-times",
+            f"{data}: CPU seconds of one fit, with those of its input",
+        )
+    ]
     curves = {row: one["residual"] for row, one in cells.items() if len(one["residual"]) > 1}
     if curves:
-        pictures.append(figure(lambda: _convergence(curves), f"{data}-convergence",
-                               f"{data}: residual of each solver, by its own rule"))  # fmt: skip
+        pictures.append(
+            figure(
+                lambda: _convergence(curves),
+                f"{data}-convergence",
+                f"{data}: residual of each solver, by its own rule",
+            )
+        )
     for row, record in cells.items():
         path = arrays_path(output, record["key"])
         if path.exists():
@@ -43,8 +56,13 @@ def of_set(output, data, records):
 
 def _of_arrays(data, row, arrays):
     def similarity():
-        return plot_similarity(arrays["affinity"].astype(float), arrays["affinity_labels"],
-                               ax=new_figure(3.7, 3.2), title=row, groups="true")  # fmt: skip
+        return plot_similarity(
+            arrays["affinity"].astype(float),
+            arrays["affinity_labels"],
+            ax=new_figure(3.7, 3.2),
+            title=row,
+            groups="true",
+        )
 
     if "affinity" in arrays:
         caption = f"{data}: similarities that {row} learned, classes side by side"
@@ -97,19 +115,27 @@ def sensitivity(data, records):
     pictures = []
     for name, values in SENSITIVITY.items():
         scores = [score(**{name: value}) for value in values]
-        pictures.append(figure(
-            lambda s=scores, v=values, n=name: plot_sensitivity(s, v, names=(n, ""),
-                                                                chosen=table[n]),
-            f"{data}-{name}", f"{data}: ACC of TLRR against {name}, the others as in the table",
-        ))  # fmt: skip
+        pictures.append(
+            figure(
+                lambda s=scores, v=values, n=name: plot_sensitivity(
+                    s, v, names=(n, ""), chosen=table[n]
+                ),
+                f"{data}-{name}",
+                f"{data}: ACC of TLRR against {name}, the others as in the table",
+            )
+        )
     for across, up in HEAT_MAPS:
-        scores = [[score(**{across: a, up: b}) for a in SENSITIVITY[across]]
-                  for b in SENSITIVITY[up]]  # fmt: skip
-        pictures.append(figure(
-            lambda s=scores, a=across, u=up: plot_sensitivity(
-                s, SENSITIVITY[a], SENSITIVITY[u], names=(a, u), chosen=(table[a], table[u])
-            ),
-            f"{data}-{across}-{up}", f"{data}: ACC of TLRR against {across} and {up}; a frame is "
-            "around the table's choice",
-        ))  # fmt: skip
+        scores = [
+            [score(**{across: a, up: b}) for a in SENSITIVITY[across]] for b in SENSITIVITY[up]
+        ]
+        pictures.append(
+            figure(
+                lambda s=scores, a=across, u=up: plot_sensitivity(
+                    s, SENSITIVITY[a], SENSITIVITY[u], names=(a, u), chosen=(table[a], table[u])
+                ),
+                f"{data}-{across}-{up}",
+                f"{data}: ACC of TLRR against {across} and {up}; a frame is "
+                "around the table's choice",
+            )
+        )
     return pictures

@@ -103,9 +103,11 @@ def estimated(cells, sources, records):
                 rough += seconds_of(METHODS[record["method"]], {}, record["n"])
     scale = took / rough if rough > 0 else 1.0
     # Features of images are made before the first cell of their set.
-    images = {source.name: IMAGE * source.n for source in sources
-              if source.features is not None
-              and not any(data == source.name for data, _ in fits)}  # fmt: skip
+    images = {
+        source.name: IMAGE * source.n
+        for source in sources
+        if source.features is not None and not any(data == source.name for data, _ in fits)
+    }
     times, group = [], None
     for cell in cells:
         n, affinity = size[cell.data], cell.parameters.get("affinity")
@@ -164,18 +166,37 @@ def _studies(source, studies, repeats):
         for method in INITIAL:
             affinity = {"method": method, **METHODS[method].parameters_on(name)}
             parameters = {
-                "omega1": base["omega1"], "alpha": base["alpha"],
-                "n_neighbors": NEIGHBORS[name], "affinity": affinity,
-            }  # fmt: skip
-            yield Cell("initial", name, f"TLRR after {method}", "file", 0, parameters, repeats,
-                       "TLRR exact")  # fmt: skip
+                "omega1": base["omega1"],
+                "alpha": base["alpha"],
+                "n_neighbors": NEIGHBORS[name],
+                "affinity": affinity,
+            }
+            yield Cell(
+                "initial",
+                name,
+                f"TLRR after {method}",
+                "file",
+                0,
+                parameters,
+                repeats,
+                "TLRR exact",
+            )
     if "sensitivity" in studies and name in SENSITIVITY_SETS:
         exact = METHODS["TLRR exact"].parameters_on(name)
         for pair in HEAT_MAPS:
             for first in SENSITIVITY[pair[0]]:
                 for second in SENSITIVITY[pair[1]]:
                     parameters = {**exact, pair[0]: first, pair[1]: second}
-                    row = "TLRR at " + ", ".join(f"{key} {parameters[key]:g}"
-                                                 for key in SENSITIVITY)  # fmt: skip
-                    yield Cell("sensitivity", name, row, "file", 0, parameters,
-                               min(FEW, repeats), "TLRR exact")  # fmt: skip
+                    row = "TLRR at " + ", ".join(
+                        f"{key} {parameters[key]:g}" for key in SENSITIVITY
+                    )
+                    yield Cell(
+                        "sensitivity",
+                        name,
+                        row,
+                        "file",
+                        0,
+                        parameters,
+                        min(FEW, repeats),
+                        "TLRR exact",
+                    )

@@ -84,9 +84,14 @@ def _aims(sets, table):
             cells += [_mean(entry, "acc"), _difference(entry, "acc", best)]
         lines.append(cells)
     head = [("data", 1), ("TLRR, file order", 3), ("free of the order, shuffled", 5)]
-    names = ["", "paper", "here", "difference", "paper's best", *(
-        part for row in DEFAULTS for part in (row.removesuffix(" default") + "()", "difference")
-    )]  # fmt: skip
+    names = [
+        "",
+        "paper",
+        "here",
+        "difference",
+        "paper's best",
+        *(part for row in DEFAULTS for part in (row.removesuffix(" default") + "()", "difference")),
+    ]
     return section("In short", "ACC.", html_table(lines, [head, names]))
 
 
@@ -101,8 +106,11 @@ def _overview(sets, rows, table):
         lines.append(line)
     head = [("ACC", 1), *((data, len(ORDERS)) for data in sets)]
     names = ["method", *(name for _ in sets for name in ORDERS.values())]
-    return section("All methods", f"{SAME} is the value in file order, as the method does not "
-                    "depend on the order.", html_table(lines, [head, names]))  # fmt: skip
+    return section(
+        "All methods",
+        f"{SAME} is the value in file order, as the method does not depend on the order.",
+        html_table(lines, [head, names]),
+    )
 
 
 def _found(table, data, row, order):
@@ -129,10 +137,19 @@ def _set(output, data, rows, table, records):
         entry = own or shuffled
         peak = "–" if entry.peak_mib is None else f"{entry.peak_mib:.0f}"
         lines.append([*line, f"{entry.seconds:.3g}", peak])
-    head = [("", 1), *((f"{score.upper()}, file order", 3) for score in SHOWN),
-            ("shuffled", len(SHOWN)), ("cost", 2)]  # fmt: skip
-    names = ["method", *(["here", "paper", "difference"] * len(SHOWN)),
-             *(score.upper() for score in SHOWN), "CPU s", "MiB"]  # fmt: skip
+    head = [
+        ("", 1),
+        *((f"{score.upper()}, file order", 3) for score in SHOWN),
+        ("shuffled", len(SHOWN)),
+        ("cost", 2),
+    ]
+    names = [
+        "method",
+        *(["here", "paper", "difference"] * len(SHOWN)),
+        *(score.upper() for score in SHOWN),
+        "CPU s",
+        "MiB",
+    ]
     sizes = next((one["n"], one["n_clusters"]) for one in records if one["data"] == data)
     pictures = figures.of_set(output, data, records) if lines else []
     text = f"{sizes[0]} samples in {sizes[1]} classes."
@@ -145,8 +162,15 @@ def _ablation(other):
         entry = other.get((ABLATION_SET, row, "file"))
         if entry is not None:
             paper = PAPER_ABLATION[row]
-            lines.append([row, _spread(entry, "acc"), _number(paper),
-                          _difference(entry, "acc", paper), _spread(entry, "nmi")])  # fmt: skip
+            lines.append(
+                [
+                    row,
+                    _spread(entry, "acc"),
+                    _number(paper),
+                    _difference(entry, "acc", paper),
+                    _spread(entry, "nmi"),
+                ]
+            )
     if not lines:
         return ""
     given = _text({"affinity": ABLATION_INPUT}).removeprefix("affinity=")
@@ -155,15 +179,18 @@ def _ablation(other):
         "table reproduces TLRR itself better."
     )
     names = ["TLRR with", "ACC", "paper", "difference", "NMI"]
-    return section(f"Terms of TLRR left out, {ABLATION_SET}", escape(text),
-                    html_table(lines, [names]))  # fmt: skip
+    return section(
+        f"Terms of TLRR left out, {ABLATION_SET}", escape(text), html_table(lines, [names])
+    )
 
 
 def _initial(sets, table, other):
     lines = []
     for data in sets:
-        line = [data, *(_spread(table.get((data, row, "file")), "acc")
-                        for row in ("t-SVD-MSC", "TLRR"))]  # fmt: skip
+        line = [
+            data,
+            *(_spread(table.get((data, row, "file")), "acc") for row in ("t-SVD-MSC", "TLRR")),
+        ]
         for method in INITIAL:
             after = other.get((data, f"TLRR after {method}", "file"))
             line += [_spread(table.get((data, method, "file")), "acc"), _spread(after, "acc")]
@@ -188,8 +215,9 @@ def _parameters(sets, rows):
         given = {}
         for data in sets:
             given.setdefault(_text(method.parameters_on(data)), []).append(data)
-        text = "<br>".join(f"{escape(', '.join(names))}: {escape(text)}"
-                           for text, names in given.items())  # fmt: skip
+        text = "<br>".join(
+            f"{escape(', '.join(names))}: {escape(text)}" for text, names in given.items()
+        )
         lines.append([escape(row), text, escape(method.reason)])
     if not lines:
         return ""
@@ -207,8 +235,11 @@ def _text(parameters):
 
 
 def _notes(records, left_out):
-    failed = [f"{one['data']}, {one['row']}, {ORDERS[one['order']]}: {one['error']}"
-              for one in records if "error" in one]  # fmt: skip
+    failed = [
+        f"{one['data']}, {one['row']}, {ORDERS[one['order']]}: {one['error']}"
+        for one in records
+        if "error" in one
+    ]
     said = ordered(
         f"{one['data']}, {one['row']}: {text}"
         for one in records
@@ -242,6 +273,7 @@ def _difference(entry, score, paper):
     if entry is None or paper is None:
         return "–"
     value = round(entry.mean[score] - paper, 3) + 0.0  # no negative zero
-    kind, sign = ("close", "≈") if abs(value) <= CLOSE else (
-        ("above", "▲") if value > 0 else ("below", "▼"))  # fmt: skip
+    kind, sign = (
+        ("close", "≈") if abs(value) <= CLOSE else (("above", "▲") if value > 0 else ("below", "▼"))
+    )
     return f'<span class="{kind}">{sign}&nbsp;{value:+.3f}</span>'

@@ -266,8 +266,12 @@ METHODS = {
 
 # ------------------------------------------------------------------------- studies beside tables
 
-ABLATION = {"alpha = 0": {"alpha": 0.0}, "omega1 = 0": {"omega1": 0.0},
-            "omega2 = 0": {"omega1": 1.0}, "all terms": {}}  # fmt: skip
+ABLATION = {
+    "alpha = 0": {"alpha": 0.0},
+    "omega1 = 0": {"omega1": 0.0},
+    "omega2 = 0": {"omega1": 1.0},
+    "all terms": {},
+}
 ABLATION_SET = "YaleB"
 # At the .5 of the table two of the three come out .02 lower than in the paper; at this they do not,
 # and TLRR itself has .949.
@@ -306,5 +310,4 @@ PAPER = {
 }
 # ACC of its best method that does not depend on the order of the samples.
 PAPER_ORDER_FREE = {"ORL": 0.871, "Yale": 0.780, "Coil20": 0.896, "YaleB": 0.831, "UCI": 0.941}
-PAPER_ABLATION = {"alpha = 0": 0.605, "omega1 = 0": 0.138, "omega2 = 0": 0.609,
-                  "all terms": 0.954}  # fmt: skip
+PAPER_ABLATION = {"alpha = 0": 0.605, "omega1 = 0": 0.138, "omega2 = 0": 0.609, "all terms": 0.954}

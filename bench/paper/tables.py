@@ -63,28 +63,58 @@ def write_csv(output, records):
     """``tables/cells.csv``, one line a cell, and ``tables/rows.csv``, one a row, set and order."""
     folder = Path(output) / "tables"
     folder.mkdir(parents=True, exist_ok=True)
-    fields = ["study", "data", "row", "order", "seed", "n", "n_clusters", "seconds",
-              "input_seconds", "peak_mib", "n_iter", "converged", "error"]  # fmt: skip
+    fields = [
+        "study",
+        "data",
+        "row",
+        "order",
+        "seed",
+        "n",
+        "n_clusters",
+        "seconds",
+        "input_seconds",
+        "peak_mib",
+        "n_iter",
+        "converged",
+        "error",
+    ]
     with open(folder / "cells.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow([*fields, *SCORES, "runs", "parameters", "warnings", "versions"])
         for record in records:
             scores = record.get("scores", {})
-            table.writerow([
-                *(record.get(field) for field in fields),
-                *(f"{np.mean(scores[name]):.5f}" if scores else "" for name in SCORES),
-                len(scores.get("acc", ())),
-                *(json.dumps(record.get(name)) for name in ("parameters", "warnings", "versions")),
-            ])  # fmt: skip
+            table.writerow(
+                [
+                    *(record.get(field) for field in fields),
+                    *(f"{np.mean(scores[name]):.5f}" if scores else "" for name in SCORES),
+                    len(scores.get("acc", ())),
+                    *(
+                        json.dumps(record.get(name))
+                        for name in ("parameters", "warnings", "versions")
+                    ),
+                ]
+            )
     with open(folder / "rows.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         columns = [f"{name} {part}" for name in SCORES for part in ("mean", "std")]
         paper = [f"paper {name}" for name in SCORES[:3]]
         table.writerow(["data", "row", "order", "runs", *columns, *paper, "seconds", "peak_mib"])
         for (data, row, order), entry in entries(records).items():
-            numbers = [f"{part[name]:.5f}" for name in SCORES
-                       for part in (entry.mean, entry.spread)]  # fmt: skip
-            given = [paper_value(data, row, name) if order == "file" else None
-                     for name in SCORES[:3]]  # fmt: skip
-            table.writerow([data, row, order, entry.runs, *numbers, *given,
-                            f"{entry.seconds:.3f}", entry.peak_mib])  # fmt: skip
+            numbers = [
+                f"{part[name]:.5f}" for name in SCORES for part in (entry.mean, entry.spread)
+            ]
+            given = [
+                paper_value(data, row, name) if order == "file" else None for name in SCORES[:3]
+            ]
+            table.writerow(
+                [
+                    data,
+                    row,
+                    order,
+                    entry.runs,
+                    *numbers,
+                    *given,
+                    f"{entry.seconds:.3f}",
+                    entry.peak_mib,
+                ]
+            )

@@ -36,8 +36,22 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
     labels = [] if option == "--labels" else ["--labels", data.parent / "labels.csv"]
     if labels:
         monkeypatch.setattr(_cluster_command, "write_labels", lambda *args: None)
-    assert main(["cluster", str(data), "--clusters", "3", "--method", "snn", option, str(path),
-                 *map(str, labels)]) == 2  # fmt: skip
+    assert (
+        main(
+            [
+                "cluster",
+                str(data),
+                "--clusters",
+                "3",
+                "--method",
+                "snn",
+                option,
+                str(path),
+                *map(str, labels),
+            ]
+        )
+        == 2
+    )
     assert "No space left" in capsys.readouterr().err
     assert path.read_text() == "old"
     assert not [name for name in os.listdir(data.parent) if name.startswith(".mvsc-fast")]

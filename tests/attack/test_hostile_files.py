@@ -192,8 +192,24 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes text alone")
     np.save("b.npy", views[1])
-    assert main(["cluster", name, "b.npy", "--clusters", "3", "--labels", "l.csv", "--report",
-                 "r.html", "--plot", "p.png"]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "cluster",
+                name,
+                "b.npy",
+                "--clusters",
+                "3",
+                "--labels",
+                "l.csv",
+                "--report",
+                "r.html",
+                "--plot",
+                "p.png",
+            ]
+        )
+        == 0
+    )
     page = Path("r.html").read_text(encoding="utf-8")
     assert {"$": "$x^$.npy", "a": "a\ufffd.npy"}[name[0]] in page
 

@@ -14,8 +14,22 @@ from mvsc_fast import similarity
 from mvsc_fast.solvers import snn, trpca, tsvd_msc
 from mvsc_fast.views import check_views
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 1e300, -1e300, 1e-300, 5e-324, 1e38, 1e19, 1e-40, np.nan, np.inf,
-           -np.inf]  # fmt: skip
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    1e300,
+    -1e300,
+    1e-300,
+    5e-324,
+    1e38,
+    1e19,
+    1e-40,
+    np.nan,
+    np.inf,
+    -np.inf,
+]
 DTYPES = ["f8", "f4", "f2", "i4", "u1", "i8", "?", ">f8", "c16", "O", "U3", "g"]
 
 

@@ -23,9 +23,19 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
 def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
-    arguments = ["cluster", str(data / "data.npz"), "--clusters", "3", "--method", method,
-                 "--labels", str(data / "labels.csv"), "--plot", str(data / "plot.png"),
-                 "--scores"]  # fmt: skip
+    arguments = [
+        "cluster",
+        str(data / "data.npz"),
+        "--clusters",
+        "3",
+        "--method",
+        method,
+        "--labels",
+        str(data / "labels.csv"),
+        "--plot",
+        str(data / "plot.png"),
+        "--scores",
+    ]
     assert main(arguments) == 0
     table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(table[:, 0], np.arange(90))
@@ -222,8 +232,9 @@ def test_genes_as_rows(tables, capsys):
     files = [folder / "a.tsv", folder / "b.tsv"]
     found, labels = cluster(folder, *files, "--transpose", "--clusters", 3)
     assert found == ids and accuracy(y, labels) > 0.9
-    found, again = cluster(folder, folder / "a.csv", files[1], "--transpose", files[1],
-                           "--clusters", 3)  # fmt: skip
+    found, again = cluster(
+        folder, folder / "a.csv", files[1], "--transpose", files[1], "--clusters", 3
+    )
     assert found == ids and accuracy(labels, again) == 1.0
     assert main(["cluster", "--transpose", *map(str, files), "--clusters", "3"]) == 2
     assert "to transpose all files, write --transpose after them" in capsys.readouterr().err
@@ -240,8 +251,12 @@ def test_scores_of_a_table_of_labels(tables, capsys):
     assert float(out.splitlines()[1].split()[1]) > 0.9
     assert "--scores: 50 of 60 samples have a label in" in err
     (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines, lines[0]]))
-    assert main(["cluster", *map(str, files), "--clusters", "3", "--scores",
-                 str(folder / "truth.csv")]) == 2  # fmt: skip
+    assert (
+        main(
+            ["cluster", *map(str, files), "--clusters", "3", "--scores", str(folder / "truth.csv")]
+        )
+        == 2
+    )
     assert f"'{ids[order[0]]}'" in capsys.readouterr().err
 
 
@@ -278,8 +293,18 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
     np.testing.assert_array_equal(labels, whole)
     assert any(isinstance(one[0], np.memmap) for one in seen)
     monkeypatch.setattr(_cli_cluster, "COUNTED", 80)
-    _, labels = cluster(data, data / "0.npy", data / "1.npy", "--clusters", "auto", *limit,
-                        "--scale", "standard", "--max-samples", 60)  # fmt: skip
+    _, labels = cluster(
+        data,
+        data / "0.npy",
+        data / "1.npy",
+        "--clusters",
+        "auto",
+        *limit,
+        "--scale",
+        "standard",
+        "--max-samples",
+        60,
+    )
     assert accuracy(y, labels) > 0.9
     assert any(isinstance(one[0], ScaledRows) for one in seen)
 

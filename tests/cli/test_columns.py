@@ -29,10 +29,17 @@ def columns_of(data):
 
 @pytest.mark.parametrize(
     ("columns", "chosen"),
-    [("height,depth", ["height", "depth"]), ("2-4", NAMES), ("4,height", ["depth", "height"]),
-     ("*th,height", ["width", "depth", "height"]), ("*", NAMES), ("!width", ["height", "depth"]),
-     ("*,!d*", ["height", "width"]), ("!2-3", ["depth"])],
-)  # fmt: skip
+    [
+        ("height,depth", ["height", "depth"]),
+        ("2-4", NAMES),
+        ("4,height", ["depth", "height"]),
+        ("*th,height", ["width", "depth", "height"]),
+        ("*", NAMES),
+        ("!width", ["height", "depth"]),
+        ("*,!d*", ["height", "width"]),
+        ("!2-3", ["depth"]),
+    ],
+)
 def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
     data = read(tmp_path, table, columns=[columns])
     assert columns_of(data) == chosen and data.ids.tolist() == IDS
@@ -41,11 +48,15 @@ def test_columns_are_chosen_and_excluded(tmp_path, table, columns, chosen):
 
 @pytest.mark.parametrize(
     ("columns", "message"),
-    [("weight", "no column 'weight'; the table has 'height'"), ("7", "no columns 7, it has 4"),
-     ("!weight", "--columns !weight: there is no such column in .*a.csv"),
-     ("4-2", "no columns 4-2"), ("id,height", "'id'. contains text"),
-     ("!*", "no numeric columns except the ids")],
-)  # fmt: skip
+    [
+        ("weight", "no column 'weight'; the table has 'height'"),
+        ("7", "no columns 7, it has 4"),
+        ("!weight", "--columns !weight: there is no such column in .*a.csv"),
+        ("4-2", "no columns 4-2"),
+        ("id,height", "'id'. contains text"),
+        ("!*", "no numeric columns except the ids"),
+    ],
+)
 def test_columns_that_are_not_there(tmp_path, table, columns, message):
     with pytest.raises(ValueError, match=message):
         read(tmp_path, table, columns=[columns])
@@ -68,10 +79,16 @@ def test_one_table_gives_several_views(tmp_path, table):
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("target", [0, 1]), ("tumor_class", ["a", "b"]), ("Label", [1.0, 2.0]), ("y", [1, 2]),
-     ("OS.time", RNG.integers(1, 4000, 12)), ("vital_status", ["dead", "alive"]),
-     ("histological_type_x", [0, 1])],
-)  # fmt: skip
+    [
+        ("target", [0, 1]),
+        ("tumor_class", ["a", "b"]),
+        ("Label", [1.0, 2.0]),
+        ("y", [1, 2]),
+        ("OS.time", RNG.integers(1, 4000, 12)),
+        ("vital_status", ["dead", "alive"]),
+        ("histological_type_x", [0, 1]),
+    ],
+)
 def test_labels_are_not_features_unless_they_are_chosen(tmp_path, table, name, values):
     table[name] = np.resize(values, 12)
     with pytest.raises(

@@ -9,12 +9,22 @@ pytest.importorskip("argcomplete")
 
 def completions(line, folder):
     """The words that argcomplete gives to a shell."""
-    shell = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "words.out"),
-             "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line)),
-             "COMP_TYPE": "9"}  # fmt: skip
+    shell = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "words.out"),
+        "_ARGCOMPLETE_IFS": "\n",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "COMP_TYPE": "9",
+    }
     command = "from mvsc_fast.cli import main; main()"
-    subprocess.run([sys.executable, "-c", command], cwd=folder, env={**os.environ, **shell},
-                   check=True, timeout=120)  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-c", command],
+        cwd=folder,
+        env={**os.environ, **shell},
+        check=True,
+        timeout=120,
+    )
     return [word.strip() for word in (folder / "words.out").read_text().splitlines()]
 
 

@@ -82,9 +82,15 @@ def test_numbers_of_rows_are_not_the_ids(tmp_path):
 
 @pytest.mark.parametrize(
     ("ids", "name"),
-    [(range(12), None), (range(100, 112), "id"), (NUMBERS, "sample_id"), (IDS, "title"),
-     (range(1, 13), "count"), (NUMBERS, "nr")],
-)  # fmt: skip
+    [
+        (range(12), None),
+        (range(100, 112), "id"),
+        (NUMBERS, "sample_id"),
+        (IDS, "title"),
+        (range(1, 13), "count"),
+        (NUMBERS, "nr"),
+    ],
+)
 def test_ids_of_a_single_file(tmp_path, ids, name):
     path = write(tmp_path / "a.csv", frame(pd.Index(ids, name=name)))
     data = load_data([path])
@@ -109,8 +115,9 @@ def test_integer_features_are_not_ids(tmp_path):
 
 def test_files_without_ids_are_matched_by_position_which_is_said(tmp_path):
     paths = [write(tmp_path / f"{i}.csv", frame(), False) for i in "ab"]
-    assert load_data(paths).notes == ["no ids were found: rows are matched by position, 12 in each "
-                                      "file"]  # fmt: skip
+    assert load_data(paths).notes == [
+        "no ids were found: rows are matched by position, 12 in each file"
+    ]
     write(paths[0], frame(pd.Index(IDS, name="id")))
     data = load_data(paths)
     assert data.ids.tolist() == IDS
@@ -131,10 +138,14 @@ def test_files_with_ids_that_have_nothing_in_common_are_never_matched(tmp_path, 
 
 @pytest.mark.parametrize(
     ("change", "what"),
-    [(str.upper, "upper and lower case"), (lambda one: one + " ", "blanks"),
-     (lambda one: one.replace("-", "."), "punctuation"), (lambda one: f"{one}-01A", "endings"),
-     (lambda one: one.replace("p-", "P.").replace(".0", "."), "case, blanks, punctuation and")],
-)  # fmt: skip
+    [
+        (str.upper, "upper and lower case"),
+        (lambda one: one + " ", "blanks"),
+        (lambda one: one.replace("-", "."), "punctuation"),
+        (lambda one: f"{one}-01A", "endings"),
+        (lambda one: one.replace("p-", "P.").replace(".0", "."), "case, blanks, punctuation and"),
+    ],
+)
 def test_ids_that_are_written_in_two_ways(tmp_path, change, what):
     ids = [f"p-{i:03d}-x" for i in range(12)]
     for other in (change, lambda one: change(one) if one > "p-003" else one):
@@ -246,8 +257,10 @@ def test_one_file_of_several_is_transposed(tmp_path):
     data = load_data(paths, transpose=[str(paths[1])])
     assert data.ids.tolist() == IDS and data.views["b"].shape == (12, 8)
     with pytest.raises(ValueError, match="use --join inner to keep"):
-        load_data([paths[0], write(tmp_path / "c.csv", genes("C", IDS[2:]))],
-                  transpose=[str(tmp_path / "c.csv")])  # fmt: skip
+        load_data(
+            [paths[0], write(tmp_path / "c.csv", genes("C", IDS[2:]))],
+            transpose=[str(tmp_path / "c.csv")],
+        )
     with pytest.raises(ValueError, match="features are 'TCGA.* read it without --transpose"):
         load_data([write(tmp_path / "d.csv", genes("D").T)], transpose=["*"])
 

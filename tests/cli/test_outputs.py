@@ -21,8 +21,7 @@ def data(tmp_path):
 
 
 def run(data, *arguments):
-    return main(["cluster", str(data), "--clusters", "3", "--method", "awp",
-                 *map(str, arguments)])  # fmt: skip
+    return main(["cluster", str(data), "--clusters", "3", "--method", "awp", *map(str, arguments)])
 
 
 # ------------------------------------------------------------------------------------------ files

@@ -30,8 +30,21 @@ def cohort(tmp_path_factory):
 
 def fit(folder, *arguments, model="model.pkl"):
     files = [folder / one if str(one).endswith((".csv", ".npy")) else one for one in arguments]
-    assert main(["cluster", *map(str, files), "--clusters", "3", "--save", str(folder / model),
-                 "--labels", str(folder / "fitted.csv")]) == 0  # fmt: skip
+    assert (
+        main(
+            [
+                "cluster",
+                *map(str, files),
+                "--clusters",
+                "3",
+                "--save",
+                str(folder / model),
+                "--labels",
+                str(folder / "fitted.csv"),
+            ]
+        )
+        == 0
+    )
 
 
 def labelled(folder, *files, model="model.pkl"):
@@ -175,8 +188,15 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
 
 def test_margins_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     folder, _, _ = cohort
-    files = ["cluster", str(folder / "rna.csv"), str(folder / "mirna.csv"), "--clusters", "3",
-             "--scale", "standard"]  # fmt: skip
+    files = [
+        "cluster",
+        str(folder / "rna.csv"),
+        str(folder / "mirna.csv"),
+        "--clusters",
+        "3",
+        "--scale",
+        "standard",
+    ]
     first = tmp_path / "first.csv"
     assert main([*files, "--explain", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)

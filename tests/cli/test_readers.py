@@ -172,10 +172,12 @@ def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
 
 def test_options_that_would_be_ignored(tmp_path):
     np.savez(tmp_path / "a.npz", view_0=VIEWS[0])
-    for options, message in (({"id_column": "id"}, "--id-column is for tables"),
-                             ({"columns": ["a"]}, "--columns is for tables"),
-                             ({"transpose": ["*"]}, "--transpose is for tables"),
-                             ({"join": "inner"}, "--join matches files by ids")):  # fmt: skip
+    for options, message in (
+        ({"id_column": "id"}, "--id-column is for tables"),
+        ({"columns": ["a"]}, "--columns is for tables"),
+        ({"transpose": ["*"]}, "--transpose is for tables"),
+        ({"join": "inner"}, "--join matches files by ids"),
+    ):
         with pytest.raises(ValueError, match=message):
             load_data([tmp_path / "a.npz"], **options)
 
@@ -219,10 +221,12 @@ def test_labels_are_matched_by_id(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("who,kind\nx,a\ny,b\nz,b\n", "has no column with ids such as 'p', 'q'"),
-     ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "must have one column of labels besides the ids"),
-     ("who\np\nq\nr\n", "must have one column of labels")],
-)  # fmt: skip
+    [
+        ("who,kind\nx,a\ny,b\nz,b\n", "has no column with ids such as 'p', 'q'"),
+        ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "must have one column of labels besides the ids"),
+        ("who\np\nq\nr\n", "must have one column of labels"),
+    ],
+)
 def test_labels_that_cannot_be_matched(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         labels(tmp_path, text, np.array(["p", "q", "r"], dtype=object))

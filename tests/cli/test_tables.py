@@ -180,8 +180,9 @@ def test_names_that_are_numbers(tmp_path):
         found, data = read(path)
         np.testing.assert_allclose(found, X)
         assert list(data.views["a"].columns) == list(map(str, columns))
-    spectra = pd.DataFrame(RNG.standard_normal((12, 40)), pd.Index(IDS, name="probe of a run"),
-                           np.arange(40) + 400.5)  # fmt: skip
+    spectra = pd.DataFrame(
+        RNG.standard_normal((12, 40)), pd.Index(IDS, name="probe of a run"), np.arange(40) + 400.5
+    )
     spectra.to_csv(path)
     assert read(path, id_column="1")[0].shape == (12, 40)
 
@@ -270,10 +271,11 @@ GENES = ["TP53", "EGFR", "KRAS"]
 LAYOUTS = {
     "xena": pd.DataFrame(X.T, index=pd.Index(GENES, name="sample"), columns=IDS),
     "cbioportal": pd.DataFrame(X.T, index=pd.Index(GENES, name="Hugo_Symbol"), columns=IDS),
-    "entrez": pd.DataFrame(X.T, index=pd.Index([7157, 1956, 3845], name="Entrez_Gene_Id"),
-                           columns=IDS),
+    "entrez": pd.DataFrame(
+        X.T, index=pd.Index([7157, 1956, 3845], name="Entrez_Gene_Id"), columns=IDS
+    ),
     "numbered": pd.DataFrame(X.T, index=GENES, columns=range(1001, 1013)),
-}  # fmt: skip
+}
 LAYOUTS["cbioportal"].insert(0, "Entrez_Gene_Id", [7157, 1956, 3845])
 
 
@@ -291,11 +293,14 @@ def test_genes_as_rows(tmp_path, layout):
 
 def test_a_series_matrix_of_geo(tmp_path):
     path = tmp_path / "series_matrix.txt"
-    rows = "\n".join(f'"{gene}"\t' + "\t".join(map(str, x)) for gene, x in
-                     zip(GENES, X.T, strict=True))  # fmt: skip
+    rows = "\n".join(
+        f'"{gene}"\t' + "\t".join(map(str, x)) for gene, x in zip(GENES, X.T, strict=True)
+    )
     header = "\t".join(f'"GSM{1000 + i}"' for i in range(12))
-    path.write_text(f'!Series_title\t"A study"\n!Series_type\t"x"\n\n!series_matrix_table_begin\n'
-                    f'"ID_REF"\t{header}\n{rows}\n!series_matrix_table_end\n')  # fmt: skip
+    path.write_text(
+        f'!Series_title\t"A study"\n!Series_type\t"x"\n\n!series_matrix_table_begin\n'
+        f'"ID_REF"\t{header}\n{rows}\n!series_matrix_table_end\n'
+    )
     found, data = read(path, transpose=[str(path)])
     np.testing.assert_allclose(found, X)
     assert data.ids.tolist()[:2] == ["GSM1000", "GSM1001"]
@@ -305,8 +310,10 @@ def test_a_series_matrix_of_geo(tmp_path):
 
 def test_errors_of_transposed_tables_have_the_places_of_the_file(tmp_path):
     path = tmp_path / "a.txt"
-    for cell, message in (("inf", "1 cell is infinite, the first in column 6, line 3 .*: replace"),
-                          ("low", "line 3, column 6 .'s04'. is 'low', not a number")):  # fmt: skip
+    for cell, message in (
+        ("inf", "1 cell is infinite, the first in column 6, line 3 .*: replace"),
+        ("low", "line 3, column 6 .'s04'. is 'low', not a number"),
+    ):
         table = LAYOUTS["xena"].astype(object)
         table.iloc[1, 4] = cell
         table.to_csv(path, sep="\t")

@@ -20,9 +20,7 @@ def test_the_pass_of_trpca_is_its_twin(dtype, n):
     expected = recovery.trpca_pass(
         *(A.astype(np.float64) for A in (W, L, S, Y, X)), basis, lam=0.4, mu=2.0, mu_next=2.2
     )
-    change = kernels.trpca_pass(
-        W, L, S, Y, X, basis, lam=0.4, mu=2.0, mu_next=2.2, n_threads=2
-    )  # fmt: skip
+    change = kernels.trpca_pass(W, L, S, Y, X, basis, lam=0.4, mu=2.0, mu_next=2.2, n_threads=2)
     for found, twin in zip((L, S, Y, X, change), expected, strict=True):
         np.testing.assert_allclose(found, twin, atol=TOLERANCE[dtype] * 10)
 

@@ -54,9 +54,12 @@ def test_blocks_are_the_components_of_the_long_tubes(screen):
 
 
 @given(
-    n=st.integers(1, 60), seed=st.integers(0, 999), density=st.floats(0, 0.2),
-    alpha=st.floats(0.1, 8), single=st.booleans(),
-)  # fmt: skip
+    n=st.integers(1, 60),
+    seed=st.integers(0, 999),
+    density=st.floats(0, 0.2),
+    alpha=st.floats(0.1, 8),
+    single=st.booleans(),
+)
 def test_labels_are_scipys_components(screen, screen_blocks, n, seed, density, alpha, single):
     rng = np.random.default_rng(seed)
     W = random_similarities(2, n, seed) * (rng.random((n, n)) < density)

@@ -19,9 +19,14 @@ def expand(T, m):
 
 
 @given(
-    m=MULTIPLICITIES, v=st.integers(1, 3), seed=st.integers(0, 999), omega1=st.floats(0, 1),
-    alpha=st.floats(0, 6), lam=st.floats(0.2, 8), sparse=st.booleans(),
-)  # fmt: skip
+    m=MULTIPLICITIES,
+    v=st.integers(1, 3),
+    seed=st.integers(0, 999),
+    omega1=st.floats(0, 1),
+    alpha=st.floats(0, 6),
+    lam=st.floats(0.2, 8),
+    sparse=st.booleans(),
+)
 def test_equals_the_expanded_problem(m, v, seed, omega1, alpha, lam, sparse):
     W = random_similarities(v, len(m), seed)
     if sparse:
@@ -79,9 +84,11 @@ def test_weights_of_one_change_no_bit():
 
 
 @given(
-    m=st.lists(st.floats(0.05, 3.0), min_size=2, max_size=10), seed=st.integers(0, 999),
-    alpha=st.floats(1, 12), omega1=st.floats(0, 0.9),
-)  # fmt: skip
+    m=st.lists(st.floats(0.05, 3.0), min_size=2, max_size=10),
+    seed=st.integers(0, 999),
+    alpha=st.floats(1, 12),
+    omega1=st.floats(0, 0.9),
+)
 def test_weights_below_one_screen_no_tube_that_is_needed(m, seed, alpha, omega1):
     """Every pattern a problem can have: the same tensor among samples that no screening touches."""
     W = random_similarities(2, len(m), seed)
@@ -92,9 +99,10 @@ def test_weights_below_one_screen_no_tube_that_is_needed(m, seed, alpha, omega1)
     value = tlrr_objective(L, W, m, omega1, alpha, 1.5)
     assert result.objective(W) <= value + 1e-6 * max(value, 1.0)
     excess = value - result.objective(W) + result.error_bound**2 * 1.5
-    assert np.linalg.norm(root * (L - result.tensor)) <= result.error_bound + np.sqrt(
-        max(excess, 0) / 1.5
-    ) + 1e-6  # fmt: skip
+    assert (
+        np.linalg.norm(root * (L - result.tensor))
+        <= result.error_bound + np.sqrt(max(excess, 0) / 1.5) + 1e-6
+    )
 
 
 def tlrr_objective(L, W, m, omega1, alpha, lam):
@@ -127,9 +135,12 @@ def twin_minimiser(W, m, omega1, alpha, lam, iterations=400):
         M = primal(P_momentum, Q_momentum)
         P_next = np.stack([clip(X, omega1) for X in P_momentum + lam * M])
         Q_next = np.stack(
-            [clip(X, omega2 * r) for X, r in zip((Q_momentum + lam * M).transpose(1, 0, 2), root,
-                                                 strict=True)], axis=1
-        )  # fmt: skip
+            [
+                clip(X, omega2 * r)
+                for X, r in zip((Q_momentum + lam * M).transpose(1, 0, 2), root, strict=True)
+            ],
+            axis=1,
+        )
         uphill = ((P_momentum - P_next) * (P_next - P)).sum()
         uphill += ((Q_momentum - Q_next) * (Q_next - Q)).sum()
         t = 1.0 if uphill > 0 else t

@@ -66,8 +66,10 @@ def test_a_report_of_tlrr(views, tmp_path):
 
 def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     ids = np.array([f"id{i}" for i in range(90)], dtype=object)
-    noisy = {name: X + 0.4 * np.random.RandomState(1).standard_normal(X.shape)
-             for name, X in views.items()}  # fmt: skip
+    noisy = {
+        name: X + 0.4 * np.random.RandomState(1).standard_normal(X.shape)
+        for name, X in views.items()
+    }
     model = ConsensusTLRR(3, random_state=0).fit(noisy)
     counts = suggest_n_clusters(noisy, random_state=0)
     found = explain(model, noisy, counts=counts, ids=ids)

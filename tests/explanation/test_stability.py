@@ -48,8 +48,10 @@ def test_the_same_labels_are_fully_stable():
 
 def test_nothing_depends_on_the_number_of_workers(data):
     estimator = KMeans(3, n_init=1, init="random")
-    one, two = (stability(estimator, data, n_resamples=4, random_state=3, n_jobs=n_jobs)
-                for n_jobs in (1, 2))  # fmt: skip
+    one, two = (
+        stability(estimator, data, n_resamples=4, random_state=3, n_jobs=n_jobs)
+        for n_jobs in (1, 2)
+    )
     for name in ("labels", "agreement", "cluster_stability", "sample_stability"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     assert not hasattr(estimator, "labels_")

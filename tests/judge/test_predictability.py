@@ -60,8 +60,10 @@ def test_fitted_samples_predict_the_others(d):
 def test_some_of_many_samples_judge_as_all_do(subspaces):
     views, y = subspaces
     rng = np.random.default_rng(0)
-    labellings = [np.where(rng.uniform(size=len(y)) < p, y, rng.integers(4, size=len(y)))
-                  for p in (1, 0.9, 0.5)]  # fmt: skip
+    labellings = [
+        np.where(rng.uniform(size=len(y)) < p, y, rng.integers(4, size=len(y)))
+        for p in (1, 0.9, 0.5)
+    ]
     expected, found = (
         Judge([ViewRows(X) for X in views], count)(labellings, 4) for count in (len(y), 80)
     )
@@ -85,8 +87,9 @@ def test_equal_to_its_definition(subspaces, nonnegative):
 def test_the_truth_is_more_predictable_than_what_differs_from_it(blobs):
     views, y = blobs
     rng = np.random.default_rng(0)
-    labellings = [np.where(rng.uniform(size=120) < p, rng.integers(4, size=120), y)
-                  for p in (0, 0.1, 0.3, 1)]  # fmt: skip
+    labellings = [
+        np.where(rng.uniform(size=120) < p, rng.integers(4, size=120), y) for p in (0, 0.1, 0.3, 1)
+    ]
     scores = label_predictability(views, labellings)
     assert (np.diff(scores) < 0).all() and scores[0] > 0.9 and scores[-1] < 0.1
 

@@ -183,8 +183,13 @@ def test_a_model_gives_its_arrays_in_the_layout_of_the_header():
     n, L, c = 300, native["n_landmarks"], 4
     assert native["n_clusters"] == c and native["scale_neighbors"] == 10
     for i, (width, d) in enumerate(((20, 20), (400, n))):
-        shapes = {"means": (d,), "landmarks": (L, d), "scales": (L,), "coefficients": (d, c),
-                  "fill": (L, d)}  # fmt: skip
+        shapes = {
+            "means": (d,),
+            "landmarks": (L, d),
+            "scales": (L,),
+            "coefficients": (d, c),
+            "fill": (L, d),
+        }
         for name, shape in shapes.items():
             array = native[name][i]
             assert array.shape == shape and array.dtype == np.float32 and array.flags.c_contiguous

@@ -15,8 +15,10 @@ from mvsc_fast.spectral import spectral_labels
 def labellings_near(y, share, count, seed):
     rng = np.random.default_rng(seed)
     k = y.max() + 1
-    return [np.where(rng.uniform(size=len(y)) < share, rng.integers(k, size=len(y)), y)
-            for _ in range(count)]  # fmt: skip
+    return [
+        np.where(rng.uniform(size=len(y)) < share, rng.integers(k, size=len(y)), y)
+        for _ in range(count)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -79,11 +79,16 @@ def call(api, native, rows, /, *, n_threads=1, spare=0, struct=None, **changes):
     workspace, work = guarded(max(0, bytes_.value + spare), np.int8)
     table = table_of(rows)
     arguments = {
-        "predictor": ctypes.addressof(predictor), "m": m, "rows": ctypes.addressof(table),
-        "dtype": FLOAT32 if rows[0].dtype == np.float32 else FLOAT64, "n_threads": n_threads,
-        "workspace": work.ctypes.data, "bytes": len(work), "scores": scores.ctypes.data,
+        "predictor": ctypes.addressof(predictor),
+        "m": m,
+        "rows": ctypes.addressof(table),
+        "dtype": FLOAT32 if rows[0].dtype == np.float32 else FLOAT64,
+        "n_threads": n_threads,
+        "workspace": work.ctypes.data,
+        "bytes": len(work),
+        "scores": scores.ctypes.data,
         "labels": labels.ctypes.data,
-    }  # fmt: skip
+    }
     assert set(changes) <= set(arguments)
     before = [X.tobytes() for X in rows]
     with blas_threads(1):
@@ -122,18 +127,24 @@ def native_problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5), factor=False
         return rng.standard_normal(shape).astype(np.float32)
 
     return {
-        "n_clusters": n_clusters, "n_landmarks": n_landmarks, "scale_neighbors": 10,
-        "n_features": np.array(width), "d": np.array(d[:v]), "form": np.array([1, 2, 1][:v]),
-        "samples": [rng.standard_normal((d[i], width[i])) if width[i] > d[i] else None
-                    for i in range(v)],
+        "n_clusters": n_clusters,
+        "n_landmarks": n_landmarks,
+        "scale_neighbors": 10,
+        "n_features": np.array(width),
+        "d": np.array(d[:v]),
+        "form": np.array([1, 2, 1][:v]),
+        "samples": [
+            rng.standard_normal((d[i], width[i])) if width[i] > d[i] else None for i in range(v)
+        ],
         "factors": [np.eye(d[i]) if width[i] > d[i] else None for i in range(v)],
-        "means": [normal(k) for k in d[:v]], "landmarks": [normal(n_landmarks, k) for k in d[:v]],
+        "means": [normal(k) for k in d[:v]],
+        "landmarks": [normal(n_landmarks, k) for k in d[:v]],
         "scales": [np.abs(normal(n_landmarks)) + 0.1 for _ in range(v)],
         "least_scales": np.full(v, 1e-3, np.float32),
         "coefficients": [normal(k, n_clusters) for k in d[:v]],
         "kernel_coefficients": normal(n_landmarks, n_clusters),
         "fill": [normal(n_landmarks, k) for k in d[:v]] if fill and v > 1 else None,
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture
@@ -195,8 +206,9 @@ def test_every_misuse_of_the_arrays_has_its_status(api, small, name, value, stat
     assert call(api, native, rows)[0] == status
 
 
-@pytest.mark.parametrize("name", ["samples", "factors", "means", "landmarks", "scales",
-                                  "coefficients", "fill"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["samples", "factors", "means", "landmarks", "scales", "coefficients", "fill"]
+)
 def test_null_pointers_in_tables_are_seen(api, small, name):
     native, rows = small
     native[name][0] = None
@@ -227,8 +239,20 @@ def test_every_misuse_of_the_call_has_its_status(api, small, changes, status):
 
 
 @pytest.mark.parametrize("written", ["workspace", "scores", "labels"])
-@pytest.mark.parametrize("read", ["rows", "samples", "factors", "means", "landmarks", "scales",
-                                  "coefficients", "kernel_coefficients", "fill"])  # fmt: skip
+@pytest.mark.parametrize(
+    "read",
+    [
+        "rows",
+        "samples",
+        "factors",
+        "means",
+        "landmarks",
+        "scales",
+        "coefficients",
+        "kernel_coefficients",
+        "fill",
+    ],
+)
 def test_outputs_may_not_overlap_what_is_read(api, small, written, read):
     native, rows = small
     arrays = rows if read == "rows" else native[read]
@@ -262,10 +286,17 @@ def test_rows_of_nan_are_missing_where_they_can_be_filled(api, fill):
 
 @examples(60)
 @given(
-    st.integers(0, 200), st.integers(1, 3), st.integers(1, 40), st.integers(1, 130),
-    st.lists(st.integers(1, 90), min_size=3, max_size=3), st.booleans(), st.booleans(),
-    st.integers(1, 3), st.booleans(), st.integers(0, 2**32 - 1),
-)  # fmt: skip
+    st.integers(0, 200),
+    st.integers(1, 3),
+    st.integers(1, 40),
+    st.integers(1, 130),
+    st.lists(st.integers(1, 90), min_size=3, max_size=3),
+    st.booleans(),
+    st.booleans(),
+    st.integers(1, 3),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
 def test_any_problem_stays_within_its_memory(
     api, m, v, n_clusters, n_landmarks, d, factor, single, threads, lacking, seed
 ):

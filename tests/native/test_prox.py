@@ -60,9 +60,20 @@ DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
     ],
 )
 def test_every_misuse_of_a_map_has_its_status(probe, changes, status):
-    arguments = {"map": SLICE_SHRINK, "size": 48, "data": DATA, "v": 3, "m": 4, "n": 4,
-                 "dtype": FLOAT64, "t": 0.5, "n_threads": 2, "spare": 0,
-                 "which": 0, **changes}  # fmt: skip
+    arguments = {
+        "map": SLICE_SHRINK,
+        "size": 48,
+        "data": DATA,
+        "v": 3,
+        "m": 4,
+        "n": 4,
+        "dtype": FLOAT64,
+        "t": 0.5,
+        "n_threads": 2,
+        "spare": 0,
+        "which": 0,
+        **changes,
+    }
     found, message, intact, data, counts = probe.prox(*arguments.values())
     assert found == status, message
     assert intact and len(message) > 5
@@ -98,15 +109,19 @@ def test_maps_in_several_threads_equal_python_to_the_last_bit(probe, code):
 @examples(100)
 @given(
     st.integers(TUBE_SHRINK, SYMMETRIC_CLIP),
-    st.integers(0, 5), st.integers(0, 40), st.integers(0, 40),
+    st.integers(0, 5),
+    st.integers(0, 40),
+    st.integers(0, 40),
     st.sampled_from([FLOAT32, FLOAT64]),
     st.sampled_from([0.0, 1e-300, 1e-3, 0.5, 5.0, 1e300]),
-    st.integers(1, 4), st.integers(0, 200),
+    st.integers(1, 4),
+    st.integers(0, 200),
     st.sampled_from([1.0, 0.0, 1e-310, 1e30, 1e300]),
     st.integers(0, 2**32 - 1),
-)  # fmt: skip
-def test_a_map_of_any_tensor_stays_within_its_memory(probe, map, v, m, n, dtype, t, threads,
-                                                     spare, scale, seed):  # fmt: skip
+)
+def test_a_map_of_any_tensor_stays_within_its_memory(
+    probe, map, v, m, n, dtype, t, threads, spare, scale, seed
+):
     kind = np.float32 if dtype == FLOAT32 else np.float64
     with np.errstate(all="ignore"):
         data = (scale * np.random.default_rng(seed).standard_normal(v * m * n)).astype(kind)

@@ -225,26 +225,60 @@ def test_a_wrong_size_of_the_blocks_is_seen(probe):
 
 @examples(100)
 @given(
-    v=st.integers(0, 4), n=st.integers(0, 20), single=st.booleans(),
-    solver=st.sampled_from([1, 2]), threads=st.integers(1, 3), omega1=st.floats(0, 1),
-    alpha=st.floats(0, 9), lam=st.sampled_from([1e-250, 1e-3, 1.0, 15.0, 1e5, 1e250]),
-    scale=st.sampled_from([1.0, 1.0, 0.0, 1e-310, 1e-30, 1e30, 1e140]), steps=st.integers(0, 20),
-    stop_after=st.sampled_from([-1, -1, 1, 3]), density=st.floats(0, 1), screened=st.integers(0, 1),
-    spare=st.sampled_from([0, 0, 0, 100, -1, -1000]), symmetric=st.integers(0, 9),
+    v=st.integers(0, 4),
+    n=st.integers(0, 20),
+    single=st.booleans(),
+    solver=st.sampled_from([1, 2]),
+    threads=st.integers(1, 3),
+    omega1=st.floats(0, 1),
+    alpha=st.floats(0, 9),
+    lam=st.sampled_from([1e-250, 1e-3, 1.0, 15.0, 1e5, 1e250]),
+    scale=st.sampled_from([1.0, 1.0, 0.0, 1e-310, 1e-30, 1e30, 1e140]),
+    steps=st.integers(0, 20),
+    stop_after=st.sampled_from([-1, -1, 1, 3]),
+    density=st.floats(0, 1),
+    screened=st.integers(0, 1),
+    spare=st.sampled_from([0, 0, 0, 100, -1, -1000]),
+    symmetric=st.integers(0, 9),
     seed=st.integers(0, 2**32 - 1),
-)  # fmt: skip
+)
 def test_a_problem_of_any_kind_stays_within_its_memory(
-    probe, v, n, single, solver, threads, omega1, alpha, lam, scale, steps, stop_after, density,
-    screened, spare, symmetric, seed,
-):  # fmt: skip
+    probe,
+    v,
+    n,
+    single,
+    solver,
+    threads,
+    omega1,
+    alpha,
+    lam,
+    scale,
+    steps,
+    stop_after,
+    density,
+    screened,
+    spare,
+    symmetric,
+    seed,
+):
     rng = np.random.default_rng(seed)
     W = scale * rng.standard_normal((v, n, n)) * (rng.random((n, n)) < density)
     with np.errstate(all="ignore"):
         W = (W + W.transpose(0, 2, 1) if symmetric else W).astype(np.float32 if single else float)
     answer = call_tlrr(
-        probe, W, solver=solver, n_threads=threads, omega1=omega1, alpha=alpha, lam=lam,
-        max_iter=steps, stop_after=stop_after, screened=screened, spare=spare, mu=0.1,
-    )  # fmt: skip
+        probe,
+        W,
+        solver=solver,
+        n_threads=threads,
+        omega1=omega1,
+        alpha=alpha,
+        lam=lam,
+        max_iter=steps,
+        stop_after=stop_after,
+        screened=screened,
+        spare=spare,
+        mu=0.1,
+    )
     assert answer["intact"] and answer["message"] != "unknown status"
     assert answer["status"] not in (BAD_SHAPE, TOO_LARGE, NO_CONVERGENCE)
     L = np.frombuffer(answer["L"], dtype=W.dtype)
@@ -258,8 +292,15 @@ def test_a_problem_of_any_kind_stays_within_its_memory(
 def test_nothing_is_allocated_inside(probe, tmp_path):
     """All memory of the C library is counted: only OpenMP takes some for its teams of threads."""
     library = tmp_path / "count_malloc.so"
-    run = [c_compiler(), "-O1", "-shared", "-fPIC", "-o", str(library),
-           str(TESTS / "native_probe" / "count_malloc.c")]  # fmt: skip
+    run = [
+        c_compiler(),
+        "-O1",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(library),
+        str(TESTS / "native_probe" / "count_malloc.c"),
+    ]
     subprocess.run(run, check=True)
     code = f"""
 import sys
@@ -281,9 +322,11 @@ for T in (W, split):
             print(solver, threads, answers[0]["asked"], min(a["inside"] for a in answers))
 """
     out = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "LD_PRELOAD": str(library)},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+    )
     assert out.returncode == 0, out.stderr
     for line in out.stdout.splitlines():
         _, _, asked, inside = map(int, line.split())

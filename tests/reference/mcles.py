@@ -41,14 +41,14 @@ def laplacian(S):
     return np.diag(A.sum(axis=0)) - A
 
 
-def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30,
-          codebook_tol=1e-10):  # fmt: skip
+def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30, codebook_tol=1e-10):
     """S, H, F, objective values; H (d, n) and F (n, c) are the starts.
 
     The released code has 1e-6 as ``codebook_tol``.
     """
-    X = np.vstack([(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T
-                   for V in views])  # fmt: skip
+    X = np.vstack(
+        [(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-12)).T for V in views]
+    )
     n, c = F.shape
     W, S = np.zeros((len(X), len(H))), np.zeros((n, n))
     values = []
@@ -59,8 +59,9 @@ def mcles(views, H, F, alpha=0.8, beta=0.4, gamma=0.004, tol=1e-2, max_iter=30,
         K = H.T @ H
         q = np.sum((F[:, None] - F) ** 2, axis=2)
         A = beta / alpha * np.eye(n) + K
-        S = np.stack([simplex_qp(A, gamma / (2 * alpha) * q[i] - 2 * K[:, i]) for i in range(n)],
-                     axis=1)  # fmt: skip
+        S = np.stack(
+            [simplex_qp(A, gamma / (2 * alpha) * q[i] - 2 * K[:, i]) for i in range(n)], axis=1
+        )
         values_L, vectors = np.linalg.eigh(laplacian(S))
         F = vectors[:, :c]
         values.append(

@@ -68,5 +68,13 @@ def snn_pass(W, E, L1, Y1, X, L3, Y3, mapper, *, mu, mu_next):
     Y = [Y[m] + mu * R[m] for m in range(3)]
     changes = [new_E - E, *R, *(L[m] - old[m] for m in range(3))]
     A = (W - new_E - Y[2] / mu_next).reshape(len(W), -1)
-    return (new_E, L[0], Y[0], W - new_E - Y[0] / mu_next, L[2], Y[2],
-            max(np.abs(C).max() for C in changes), A @ A.T)  # fmt: skip
+    return (
+        new_E,
+        L[0],
+        Y[0],
+        W - new_E - Y[0] / mu_next,
+        L[2],
+        Y[2],
+        max(np.abs(C).max() for C in changes),
+        A @ A.T,
+    )

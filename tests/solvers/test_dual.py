@@ -35,10 +35,15 @@ def test_finds_the_minimiser(v, n, parameters):
 
 
 @given(
-    v=st.integers(1, 4), n=st.integers(2, 10), seed=st.integers(0, 999),
-    omega1=st.floats(0, 1), alpha=st.floats(0, 6), lam=st.floats(0.2, 8), steps=st.integers(0, 6),
+    v=st.integers(1, 4),
+    n=st.integers(2, 10),
+    seed=st.integers(0, 999),
+    omega1=st.floats(0, 1),
+    alpha=st.floats(0, 6),
+    lam=st.floats(0.2, 8),
+    steps=st.integers(0, 6),
     by_callback=st.booleans(),
-)  # fmt: skip
+)
 def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps, by_callback):
     W = random_similarities(v, n, seed)
     parameters = {"omega1": omega1, "alpha": alpha, "lam": lam}
@@ -178,9 +183,12 @@ def test_the_callback_learns_whose_iteration_it_is():
     W, _ = block_tensor([20, 30, 1, 12])
     seen = {}
     result = published_tlrr(
-        W, alpha=3.0, lam=2.0, tol=1e-8,
+        W,
+        alpha=3.0,
+        lam=2.0,
+        tol=1e-8,
         callback=lambda state: seen.setdefault(state.block, []).append(state.iteration),
-    )  # fmt: skip
+    )
     assert set(seen) == set(result.blocks)
     for iterations in seen.values():
         assert iterations == list(range(1, len(iterations) + 1))

@@ -25,8 +25,11 @@ def test_fourier_is_orthonormal_and_inverted(m, axis):
 def test_fourier_rows_hold_the_frequencies_in_pairs():
     x = np.random.default_rng(0).standard_normal((6, 1))
     hat = np.fft.fft(x, axis=0, norm="ortho")[:, 0]
-    expected = [hat[0].real, *np.sqrt(2) * np.array([hat[1].real, hat[1].imag, hat[2].real,
-                hat[2].imag]), hat[3].real]  # fmt: skip
+    expected = [
+        hat[0].real,
+        *np.sqrt(2) * np.array([hat[1].real, hat[1].imag, hat[2].real, hat[2].imag]),
+        hat[3].real,
+    ]
     np.testing.assert_allclose(Fourier().forward(x, 0)[:, 0], expected, atol=1e-14)
 
 

@@ -117,8 +117,9 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
     found = from_anndata(mudata_of(modalities), use={"rna": "X_pca"})
     assert [frame.shape for frame in found.values()] == [(60, 5), (60, 15)]
     assert [frame.shape for frame in from_anndata(list(modalities.values()), "X_pca")] == [
-        (60, 5), (60, 5)
-    ]  # fmt: skip
+        (60, 5),
+        (60, 5),
+    ]
     one.X = scipy.sparse.csr_matrix(one.X)
     (frame,) = from_anndata(one).values()
     assert scipy.sparse.issparse(check_views(frame)[0])

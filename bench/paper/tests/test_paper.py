@@ -31,9 +31,7 @@ def folder(tmp_path_factory):
     """Two data sets on file: one of the paper's names, one of its own."""
     place = tmp_path_factory.mktemp("data")
     for seed, name in enumerate(("yaleb10", "mine")):
-        views, y = datasets.make_multiview_subspaces(
-            60, 3, n_features=(12, 8), random_state=seed
-        )  # fmt: skip
+        views, y = datasets.make_multiview_subspaces(60, 3, n_features=(12, 8), random_state=seed)
         order = np.argsort(y, kind="stable")
         arrays = {f"view_{i}": X[order] for i, X in enumerate(views)}
         np.savez(place / f"{name}.npz", y=y[order], **arrays)
@@ -48,9 +46,14 @@ def done(folder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "SENSITIVITY", few)
         records = run.run(
-            folder, output, methods=["TLRR", "AWP", "ConsensusTLRR default"],
-            sets=["YaleB", "mine"], seeds=2, repeats=3, jobs=1,
-        )  # fmt: skip
+            folder,
+            output,
+            methods=["TLRR", "AWP", "ConsensusTLRR default"],
+            sets=["YaleB", "mine"],
+            seeds=2,
+            repeats=3,
+            jobs=1,
+        )
     return output, records, (output / "report.html").read_text(encoding="utf-8")
 
 
@@ -78,8 +81,11 @@ def test_every_cell_is_recorded_with_what_made_it(done):
 
 def test_a_cell_is_what_the_estimator_finds(folder, done):
     _, records, _ = done
-    record = next(r for r in records if (r["data"], r["row"], r["order"], r["seed"])
-                  == ("mine", "TLRR", "shuffled", 1))  # fmt: skip
+    record = next(
+        r
+        for r in records
+        if (r["data"], r["row"], r["order"], r["seed"]) == ("mine", "TLRR", "shuffled", 1)
+    )
     (source,), _ = data.find_sources(folder, ["mine"])
     views, y = source.load(None)
     order = np.random.RandomState(1).permutation(60)
@@ -109,8 +115,16 @@ def test_the_papers_numbers_belong_to_rows_and_sets():
 @pytest.mark.skipif(not SHARED.is_dir(), reason="benchmark data are not next to the repository")
 def test_yale_in_file_order_as_published(tmp_path):
     """From images: the row of the paper is ACC .988, NMI .988, ARI .975."""
-    records = run.run(SHARED, tmp_path, methods=["TLRR"], sets=["Yale"], orders=["file"],
-                      studies=["tables"], repeats=3, jobs=1)  # fmt: skip
+    records = run.run(
+        SHARED,
+        tmp_path,
+        methods=["TLRR"],
+        sets=["Yale"],
+        orders=["file"],
+        studies=["tables"],
+        repeats=3,
+        jobs=1,
+    )
     means = tables.entries(records)["Yale", "TLRR", "file"].mean
     for score, published in zip(("acc", "nmi", "ari"), (0.988, 0.988, 0.975), strict=True):
         assert abs(means[score] - published) < 0.005
@@ -120,8 +134,9 @@ def test_long_cells_are_fewer_or_left_out_with_the_reason():
     large = data.Source("UCI", 2000, 10, "x")
     found, left_out = plan.plan([large], ["SNN", "SCMV-3DT"], plan.ORDERS, 3, 1, ["tables"], 7.0)
     assert [(cell.row, cell.order, cell.seed) for cell in found] == [
-        ("SNN", "file", 0), ("SNN", "shuffled", 0)
-    ]  # fmt: skip
+        ("SNN", "file", 0),
+        ("SNN", "shuffled", 0),
+    ]
     assert any("SNN, shuffled: 1 of 3 seeds, as one takes" in text for text in left_out)
     assert sum("SCMV-3DT" in text and "minutes, more than" in text for text in left_out) == 2
 
@@ -145,8 +160,16 @@ def test_features_of_images_are_made_once(tmp_path, monkeypatch):
 def test_what_is_finished_is_not_computed_again(folder, done, monkeypatch, capsys):
     output, records, _ = done
     monkeypatch.setattr(run, "work", None)  # would fail
-    again = run.run(folder, output, methods=["tlrr", "awp"], sets=["mine"], studies=["tables"],
-                    seeds=2, repeats=3, jobs=1)  # fmt: skip
+    again = run.run(
+        folder,
+        output,
+        methods=["tlrr", "awp"],
+        sets=["mine"],
+        studies=["tables"],
+        seeds=2,
+        repeats=3,
+        jobs=1,
+    )
     kept = {record["key"]: record for record in records}
     assert again and all(kept[record["key"]] == record for record in again)
     assert f"{len(again)} cells, {len(again)} of them finished" in capsys.readouterr().out
@@ -154,8 +177,13 @@ def test_what_is_finished_is_not_computed_again(folder, done, monkeypatch, capsy
 
 def test_other_data_parameters_or_repeats_are_other_cells():
     cell = cells.Cell("tables", "mine", "AWP", "file", 0, {"n_neighbors": 10}, 1, "AWP")
-    keys = [cell.key("x"), cell.key("other data"), cell._replace(seed=1).key("x"),
-            cell._replace(parameters={}).key("x"), cell._replace(repeats=2).key("x")]  # fmt: skip
+    keys = [
+        cell.key("x"),
+        cell.key("other data"),
+        cell._replace(seed=1).key("x"),
+        cell._replace(parameters={}).key("x"),
+        cell._replace(repeats=2).key("x"),
+    ]
     assert len(set(keys)) == len(keys)
     assert cell._replace(study="ablation").key("x") == cell.key("x")
 
@@ -205,14 +233,25 @@ def test_a_failure_is_recorded_reported_and_tried_again(folder, tmp_path, monkey
 
 def test_the_report_has_every_table_and_picture(done):
     page = done[2]
-    for heading in ("In short", "All methods", "YaleB", "mine", "Parameters",
-                    "Terms of TLRR left out, YaleB", "TLRR after other methods",
-                    "Sensitivity of TLRR"):  # fmt: skip
+    for heading in (
+        "In short",
+        "All methods",
+        "YaleB",
+        "mine",
+        "Parameters",
+        "Terms of TLRR left out, YaleB",
+        "TLRR after other methods",
+        "Sensitivity of TLRR",
+    ):
         assert f"<h2>{heading}</h2>" in page
-    for caption in ("YaleB: CPU seconds of one fit", "YaleB: residual of each solver",
-                    "mine: similarities that TLRR learned", "mine: spectral embedding of TLRR",
-                    "YaleB: ACC of TLRR against omega1, ",
-                    "YaleB: ACC of TLRR against lam and alpha"):  # fmt: skip
+    for caption in (
+        "YaleB: CPU seconds of one fit",
+        "YaleB: residual of each solver",
+        "mine: similarities that TLRR learned",
+        "mine: spectral embedding of TLRR",
+        "YaleB: ACC of TLRR against omega1, ",
+        "YaleB: ACC of TLRR against lam and alpha",
+    ):
         assert f'aria-label="{caption}' in page
     assert not re.search(r'(src|href)="(?!#|data:)', page)  # no network
 

@@ -54,8 +54,10 @@ def label_in_c(program, folder, views, batch):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     run = subprocess.run(
         [program, folder / "model.bin", "1", str(batch), *files],
-        env=os.environ | {"PATH": path}, capture_output=True, text=True,
-    )  # fmt: skip
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+    )
     if run.returncode:
         sys.exit(run.stderr)
     return np.array(run.stdout.split(), dtype=int), float(run.stderr.split()[0])

@@ -6,8 +6,15 @@ import re
 import numpy as np
 
 SECTIONS = (
-    "Parameters", "Attributes", "Returns", "Raises", "Warns", "Notes", "References", "Examples"
-)  # fmt: skip
+    "Parameters",
+    "Attributes",
+    "Returns",
+    "Raises",
+    "Warns",
+    "Notes",
+    "References",
+    "Examples",
+)
 
 
 def sections(doc):

@@ -7,8 +7,11 @@ class ShortRepr:
     """Mixin of results: shapes of arrays, values of figures, nothing else."""
 
     def __repr__(self):
-        fields = [f"{name}={_short(value)}" for name, value in vars(self).items()
-                  if value is not None and not isinstance(value, dict)]  # fmt: skip
+        fields = [
+            f"{name}={_short(value)}"
+            for name, value in vars(self).items()
+            if value is not None and not isinstance(value, dict)
+        ]
         return f"{type(self).__name__}({', '.join(fields)})"
 
 

@@ -53,8 +53,14 @@ def run(args):
     _check_combinations(args, precomputed)
     _check_outputs(args)
     with _collected() as said:
-        data = load_data(args.files, id_column=args.id_column or "auto", columns=args.columns,
-                         join=args.join, transpose=args.transpose, lazy=_lazy(args))  # fmt: skip
+        data = load_data(
+            args.files,
+            id_column=args.id_column or "auto",
+            columns=args.columns,
+            join=args.join,
+            transpose=args.transpose,
+            lazy=_lazy(args),
+        )
         for note in data.notes:
             tell(note)
         views = data.views
@@ -88,8 +94,9 @@ def run(args):
             picture(model).savefig(stream, dpi=120, format=form)
     if args.report:
         with replaced(args.report) as stream:
-            write_report(stream.name, model, views, explanation=explained,
-                         notes=[*data.notes, *said])  # fmt: skip
+            write_report(
+                stream.name, model, views, explanation=explained, notes=[*data.notes, *said]
+            )
     if truth is not None:
         y, rows = truth
         print(score_table({args.method: clustering_scores(y, labels[rows])}), file=out)
@@ -125,9 +132,11 @@ def _check_combinations(args, precomputed):
     if args.plot and args.method == NO_AFFINITY:
         raise ValueError(f"--plot: {NO_AFFINITY} does not learn an affinity matrix")
     if precomputed:
-        for given, name in ((args.scale == "standard", "--scale"),
-                            (args.clusters == "auto", "--clusters auto"),
-                            (args.memory_limit, "--memory-limit")):  # fmt: skip
+        for given, name in (
+            (args.scale == "standard", "--scale"),
+            (args.clusters == "auto", "--clusters auto"),
+            (args.memory_limit, "--memory-limit"),
+        ):
             if given:
                 raise ValueError(
                     f"{name} needs features, but --affinity precomputed expects similarities"
@@ -219,14 +228,17 @@ def _scaled(views):
 
 def _save(path, data, model, scale):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
-    save_model(path, {
-        "model": model if scale is None else make_pipeline(scale, model),
-        "views": list(data.views),
-        "columns": data.columns,
-        "id_name": data.id_name,
-        "one_table": data.one_table,
-        "values": values_of(data.views),
-    })  # fmt: skip
+    save_model(
+        path,
+        {
+            "model": model if scale is None else make_pipeline(scale, model),
+            "views": list(data.views),
+            "columns": data.columns,
+            "id_name": data.id_name,
+            "one_table": data.one_table,
+            "values": values_of(data.views),
+        },
+    )
 
 
 def _suggested(views, args):

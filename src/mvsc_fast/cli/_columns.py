@@ -62,8 +62,11 @@ def selected(table, wanted):
     for part in wanted.split(",") if wanted else ():
         one = part.strip().removeprefix("!")
         numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", one)
-        new = [k for k, name in enumerate(table.names)
-               if one and (name == one or fnmatchcase(name, one))]  # fmt: skip
+        new = [
+            k
+            for k, name in enumerate(table.names)
+            if one and (name == one or fnmatchcase(name, one))
+        ]
         if numbers and one not in table.names:
             low, high = int(numbers[1]), int(numbers[2] or numbers[1])
             if not 1 <= low <= high <= len(titles):
@@ -167,8 +170,11 @@ def _check_no_labels(table, chosen):
         others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         names = [_named(table, k) for k in found]
         alone = len(found) == len(chosen)
-        way = (f"remove the file, or use it with --scores {table.name}" if alone else
-               f"{exclusion(names[:5])} excludes {'them' if others else 'it'}")  # fmt: skip
+        way = (
+            f"remove the file, or use it with --scores {table.name}"
+            if alone
+            else f"{exclusion(names[:5])} excludes {'them' if others else 'it'}"
+        )
         raise ValueError(
             f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
             f"like a feature: {way}, --columns '*' makes it a feature"
@@ -225,8 +231,7 @@ def check_numbers(table, chosen, X, rows):
         told = ""
         if len(columns):
             names = [_named(table, chosen[k]) for k in columns[:5]]
-            told = (f"; {counted(len(columns), 'column')} without any value: "
-                    f"{exclusion(names)}")  # fmt: skip
+            told = f"; {counted(len(columns), 'column')} without any value: {exclusion(names)}"
         raise ValueError(
             f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
             f"{first(partly)}: fill them, or exclude such columns or samples (up to "

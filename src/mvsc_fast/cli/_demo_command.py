@@ -44,8 +44,9 @@ def run(args):
         name = estimator.__name__
         print(f"{number} of 3: {name}, {what}", flush=True)
         begin = time.perf_counter()
-        model = estimator(10, random_state=args.seed, n_threads=args.threads,
-                          verbose=int(sys.stderr.isatty())).fit(views)  # fmt: skip
+        model = estimator(
+            10, random_state=args.seed, n_threads=args.threads, verbose=int(sys.stderr.isatty())
+        ).fit(views)
         models.append(model)
         print(f"        {time.perf_counter() - begin:.1f} s", flush=True)
         rows[name] = clustering_scores(y, model.labels_)

@@ -39,8 +39,10 @@ class Column:
             cells = [table.text[k][row] for row in rows]
             self.keys = [None if is_missing(cell) else cell for cell in cells]
         else:
-            self.keys = [f"{one:.0f}" if one.is_integer() and abs(one) < 2**53 else None
-                         for one in table.numbers[rows, k].tolist()]  # fmt: skip
+            self.keys = [
+                f"{one:.0f}" if one.is_integer() and abs(one) < 2**53 else None
+                for one in table.numbers[rows, k].tolist()
+            ]
         self.set = set(self.keys)
         self.differ = None not in self.set and len(self.set) == len(self.keys)
         self.name = table.names[k].lower()
@@ -97,9 +99,14 @@ def find_ids(tables, wanted, features):
     if wanted == "none":
         return [None] * len(tables), [{one.k for one in own} for own in evident], []
     # Prefer text to numbers, and columns with a typical name of ids to others.
-    evident = [min(own, default=None, key=lambda one: (not (one.text and one.name and one.named),
-                                                       not one.text, one.k))
-               for own in evident]  # fmt: skip
+    evident = [
+        min(
+            own,
+            default=None,
+            key=lambda one: (not (one.text and one.name and one.named), not one.text, one.k),
+        )
+        for own in evident
+    ]
     found = _agreeing(candidates)
     if not any(found):  # then at most one table has ids
         first = next((i for i, one in enumerate(evident) if one), None)
@@ -108,10 +115,14 @@ def find_ids(tables, wanted, features):
     others = [None if one else other for one, other in zip(found, evident, strict=True)]
     for other in filter(None, others):
         check_alike(chosen.table.name, chosen.keys, other.table.name, other.keys)
-    _check_orientation(tables, [
-        one or next((own for own in all_ if own.k == 0 and own.text), None)
-        for one, all_ in zip(found, known, strict=True)
-    ], all(found))  # fmt: skip
+    _check_orientation(
+        tables,
+        [
+            one or next((own for own in all_ if own.k == 0 and own.text), None)
+            for one, all_ in zip(found, known, strict=True)
+        ],
+        all(found),
+    )
     for one, all_ in zip(found, known, strict=True):
         _check_repeated([] if one else all_, chosen)
     for other in filter(None, others):
@@ -122,11 +133,20 @@ def find_ids(tables, wanted, features):
             "by position"
         )
     twins = [
-        {one.k for one in own if ids and one.k != ids.k and any(
-            one.set == other.set or other in found and one.agreement(other)
-            for rest in candidates if rest is not own for other in rest)}
+        {
+            one.k
+            for one in own
+            if ids
+            and one.k != ids.k
+            and any(
+                one.set == other.set or other in found and one.agreement(other)
+                for rest in candidates
+                if rest is not own
+                for other in rest
+            )
+        }
         for own, ids in zip(candidates, found, strict=True)
-    ]  # fmt: skip
+    ]
     return found, twins, _said(found, tables)
 
 
@@ -191,8 +211,9 @@ def differ_by(ours, theirs):
             return what, pairs[0]
     for few, many in ((ours, theirs), (theirs, ours)):
         heads = {plain(one): one for one in few}
-        cuts = ((one, plain(one[: cut.start()])) for one in many
-                for cut in re.finditer("[._ -]", one))  # fmt: skip
+        cuts = (
+            (one, plain(one[: cut.start()])) for one in many for cut in re.finditer("[._ -]", one)
+        )
         pairs = [(one, heads[head]) for one, head in cuts if head in heads]
         if len(pairs) >= least:
             return "their endings", pairs[0]
@@ -220,8 +241,10 @@ def check_distinct(column):
         twice.setdefault(one, []).append(row)
     twice = {one: rows for one, rows in twice.items() if len(rows) > 1}
     if twice:
-        told = [f"{one!r} in {' and '.join(table.rows[row] for row in rows)}"
-                for one, rows in list(twice.items())[:3]]  # fmt: skip
+        told = [
+            f"{one!r} in {' and '.join(table.rows[row] for row in rows)}"
+            for one, rows in list(twice.items())[:3]
+        ]
         more = "" if len(twice) <= 3 else f", ... ({len(twice)} ids)"
         raise ValueError(
             f"{table.name}: ids in {table.title(k)} occur more than once: "

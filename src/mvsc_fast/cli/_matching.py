@@ -49,8 +49,10 @@ def matched(views, join):
         rows = np.array([place.get(one, -1) for one in ids])
         matrices.append(view.values if view.ids == ids else view.values[rows])
         matrices[-1][rows < 0] = np.nan
-    told = {"inner": f"{len(known) - len(ids)} excluded because not in every file",
-            "outer": f"{len(known) - len(common)} of them without a view"}  # fmt: skip
+    told = {
+        "inner": f"{len(known) - len(ids)} excluded because not in every file",
+        "outer": f"{len(known) - len(common)} of them without a view",
+    }
     notes = [f"--join {join}: {counted(len(ids), 'sample')}, {told[join]}"] if join else []
     return matrices, np.array(ids, dtype=object), notes
 

@@ -25,9 +25,11 @@ def run(args):
     data = load_data(
         paths[:1] if shared else [paths[i] for i in given],
         columns=None if whole else [columns[i] for i in given],
-        id_column=args.id_column or "auto", id_name=saved["id_name"], join=ANY,
+        id_column=args.id_column or "auto",
+        id_name=saved["id_name"],
+        join=ANY,
         transpose=args.transpose,
-    )  # fmt: skip
+    )
     for note in data.notes:
         tell(note)
     if len(data.views) != len(given):

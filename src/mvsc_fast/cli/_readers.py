@@ -51,8 +51,9 @@ class Data(NamedTuple):
     one_table: bool = False
 
 
-def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None, transpose=(),
-              lazy=False):  # fmt: skip
+def load_data(
+    paths, *, id_column="auto", id_name=None, columns=None, join=None, transpose=(), lazy=False
+):
     """Read the views of one data set, with the ids of its samples.
 
     Parameters
@@ -86,16 +87,21 @@ def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None,
     kinds = {path: _kind(path) for path in paths}
     arrays = [path for path, kind in kinds.items() if kind in (".npy", *WHOLE)]
     turned = _transposed(paths, transpose)
-    for name, wrong in (("--id-column", id_column != "auto" and arrays),
-                        ("--columns", str in map(type, columns or ()) and arrays),
-                        ("--transpose", turned & set(arrays))):  # fmt: skip
+    for name, wrong in (
+        ("--id-column", id_column != "auto" and arrays),
+        ("--columns", str in map(type, columns or ()) and arrays),
+        ("--transpose", turned & set(arrays)),
+    ):
         if wrong:
             raise ValueError(f"{name} is for tables, but {min(wrong)} has no named columns")
     if any(kind in WHOLE for kind in kinds.values()):
         return _whole(paths, kinds, join, lazy)
     read = {path: _named(path, _read, path, kind, lazy) for path, kind in kinds.items()}
-    tables = {path: _named(path, one.turned) if path in turned else one
-              for path, one in read.items() if isinstance(one, Table)}  # fmt: skip
+    tables = {
+        path: _named(path, one.turned) if path in turned else one
+        for path, one in read.items()
+        if isinstance(one, Table)
+    }
     columns = _for_each(columns, paths)
     paths = paths * (len(columns) // len(paths))
     given = list(zip(paths, columns, strict=True))
@@ -110,17 +116,21 @@ def load_data(paths, *, id_column="auto", id_name=None, columns=None, join=None,
         id_column = id_name
     found, twins, notes = find_ids(list(tables.values()), id_column, list(named.values()))
     ids = dict(zip(tables, zip(found, twins, strict=True), strict=True))
-    views = [read[path] if own is None else _view(tables[path], *ids[path], own)
-             for path, own in zip(paths, chosen, strict=True)]  # fmt: skip
+    views = [
+        read[path] if own is None else _view(tables[path], *ids[path], own)
+        for path, own in zip(paths, chosen, strict=True)
+    ]
     matrices, index, said = matched(views, join)
     notes = [note for table in tables.values() for note in table.notes] + notes + said
     id_name = next((view.id_name for view in views if view.id_name), "sample")
-    framed = [as_frame(X, view.columns, index, id_name)
-              for X, view in zip(matrices, views, strict=True)]  # fmt: skip
+    framed = [
+        as_frame(X, view.columns, index, id_name) for X, view in zip(matrices, views, strict=True)
+    ]
     named = dict(zip(_distinct_names(paths, columns), framed, strict=True))
     names = [view.columns for view in views]
-    return Data(named, None, index, id_name, list(dict.fromkeys(notes)), names,
-                len(set(paths)) < len(paths))  # fmt: skip
+    return Data(
+        named, None, index, id_name, list(dict.fromkeys(notes)), names, len(set(paths)) < len(paths)
+    )
 
 
 def load_labels(path, ids, n_samples):

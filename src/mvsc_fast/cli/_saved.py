@@ -81,5 +81,7 @@ def _some_rows(views):
     rows = spread(n, COMPARED)
     if source is not None:
         return source.take(rows)
-    return [None if scipy.sparse.issparse(X) else np.asarray(getattr(X, "iloc", X)[rows], float)
-            for X in views.values()]  # fmt: skip
+    return [
+        None if scipy.sparse.issparse(X) else np.asarray(getattr(X, "iloc", X)[rows], float)
+        for X in views.values()
+    ]

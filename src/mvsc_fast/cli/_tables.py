@@ -92,14 +92,16 @@ class Table:
         names = [""] * len(self.rows)
         for k in reversed(range(front)):
             cells = self.text.get(k) or [f"{one:.15g}" for one in self.numbers[:, k].tolist()]
-            names = [name if is_missing(cell) else cell
-                     for cell, name in zip(cells, names, strict=True)]  # fmt: skip
+            names = [
+                name if is_missing(cell) else cell for cell, name in zip(cells, names, strict=True)
+            ]
         numbers, text, columns = self.numbers[:, front:].T, {}, self.rows
         if any(self.names):
             numbers = np.hstack([np.full((len(numbers), 1), np.nan), numbers])
             names, columns, text = ["", *names], ["the header", *columns], {0: self.names[front:]}
-        return Table(self.name, names, numbers, text, {}, self.columns[front:], columns,
-                     self.notes, True)  # fmt: skip
+        return Table(
+            self.name, names, numbers, text, {}, self.columns[front:], columns, self.notes, True
+        )
 
 
 def is_missing(cell):
@@ -249,8 +251,9 @@ def _text_columns(rows, number):
     found = set()
     for k, column in enumerate(zip(*rows, strict=False)):
         column = [cell for cell in column if not is_missing(cell)]
-        count = sum(_value(cell, number) is not None and not CODE.fullmatch(cell.strip())
-                    for cell in column)  # fmt: skip
+        count = sum(
+            _value(cell, number) is not None and not CODE.fullmatch(cell.strip()) for cell in column
+        )
         if 2 * count < len(column) or k == 0 and count < len(column) == len(set(column)):
             found.add(k)
     return found

@@ -49,9 +49,10 @@ def _without_comments(stream):
 
 def _cells(lines, separator):
     reader = csv.reader(
-        lines if separator != " " else map(str.strip, lines), delimiter=separator,
+        lines if separator != " " else map(str.strip, lines),
+        delimiter=separator,
         skipinitialspace=separator != "\t",
-    )  # fmt: skip
+    )
     while True:
         place = f"line {reader.line_num + 1}"
         try:
@@ -79,10 +80,14 @@ def excel_rows(path, name):
     openpyxl = import_extra("openpyxl", f"{name}: Excel")
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
-        sheets = {sheet.title: [(f"row {row}", ["" if one is None else str(one) for one in cells])
-                                for row, cells in enumerate(sheet.iter_rows(values_only=True), 1)
-                                if any(cell is not None for cell in cells)]
-                  for sheet in book.worksheets}  # fmt: skip
+        sheets = {
+            sheet.title: [
+                (f"row {row}", ["" if one is None else str(one) for one in cells])
+                for row, cells in enumerate(sheet.iter_rows(values_only=True), 1)
+                if any(cell is not None for cell in cells)
+            ]
+            for sheet in book.worksheets
+        }
     finally:
         book.close()
     sheets = {title: rows for title, rows in sheets.items() if rows}

@@ -65,8 +65,10 @@ def fitted_with(model, views):
         raise ValueError(
             f"the views have {n_features} features, expected {expected}: pass the views of fit"
         )
-    columns = [list(range(d)) if own is None else own
-               for own, d in zip(given.columns, n_features, strict=True)]  # fmt: skip
+    columns = [
+        list(range(d)) if own is None else own
+        for own, d in zip(given.columns, n_features, strict=True)
+    ]
     views = [filled(X, mean_row(X)) for X in views]
     return Fitted(model, steps, views, list(names), columns, ids)
 

@@ -56,9 +56,11 @@ def html_table(lines, heads, kind="numbers"):
         names = (one if isinstance(one, tuple) else (one, 1) for one in head)
         top += "<tr>" + "".join(f'<th colspan="{n}">{escape(t)}</th>' for t, n in names) + "</tr>"
     body = "".join(
-        f'<tr><th scope="row">{line[0]}</th>' + "".join(f"<td>{cell}</td>" for cell in line[1:])
-        + "</tr>" for line in lines
-    )  # fmt: skip
+        f'<tr><th scope="row">{line[0]}</th>'
+        + "".join(f"<td>{cell}</td>" for cell in line[1:])
+        + "</tr>"
+        for line in lines
+    )
     return (
         f'<div class="scroll" tabindex="0"><table class="{kind}"><thead>{top}</thead>'
         f"<tbody>{body}</tbody></table></div>"

@@ -41,10 +41,13 @@ def panels_of(found):
     panels = (
         (_sizes, True, "Samples of each cluster"),
         (_quality, quality, "How well each cluster is separated from the others"),
-        (_margins, found.margin is not None,
-         "Margin of each sample in its cluster; 0 is halfway to another"),
+        (
+            _margins,
+            found.margin is not None,
+            "Margin of each sample in its cluster; 0 is halfway to another",
+        ),
         (_support, found.view_support is not None, "Support of each view for the clusters"),
-    )  # fmt: skip
+    )
     return [(draw, caption) for draw, is_known, caption in panels if is_known]
 
 
@@ -79,15 +82,20 @@ def _margins(ax, found):
     for shown, color in ((~least, COLORS[0]), (least, COLORS[3])):
         ax.plot((found.labels + spread)[shown], found.margin[shown], ".", ms=3, color=color)
     bottom = min(0, ax.get_ylim()[0])
-    ax.set(title=f"least certain samples: {least.sum()}", ylabel="margin of each sample",
-           ylim=(bottom, 1.05))  # fmt: skip
+    ax.set(
+        title=f"least certain samples: {least.sum()}",
+        ylabel="margin of each sample",
+        ylim=(bottom, 1.05),
+    )
     name_clusters(ax, found.clusters)
 
 
 def _support(ax, found):
     aside = [name in found.excluded_views for name in found.view_names]
-    names = [f"{name} (excluded)" if out else str(name)
-             for name, out in zip(found.view_names, aside, strict=True)]  # fmt: skip
+    names = [
+        f"{name} (excluded)" if out else str(name)
+        for name, out in zip(found.view_names, aside, strict=True)
+    ]
     names = [name.replace("$", r"\$") for name in names]  # not mathematics
     place = np.arange(len(names))
     ax.barh(place, found.view_support, color=[COLORS[-1] if out else COLORS[0] for out in aside])

@@ -77,8 +77,11 @@ def suggestion(counts):
 def given_parameters(model):
     """Names of the parameters of an estimator that are not at their defaults."""
     defaults = type(model)().get_params(deep=False)
-    return [name for name, value in model.get_params(deep=False).items()
-            if repr(value) != repr(defaults[name]) or name == "n_clusters"]  # fmt: skip
+    return [
+        name
+        for name, value in model.get_params(deep=False).items()
+        if repr(value) != repr(defaults[name]) or name == "n_clusters"
+    ]
 
 
 def versions():

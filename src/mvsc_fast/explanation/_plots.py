@@ -233,8 +233,9 @@ def plot_sensitivity(
     if chosen is not None:
         from matplotlib.patches import Rectangle
 
-        place = [np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen,
-                                                                   strict=True)]  # fmt: skip
+        place = [
+            np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen, strict=True)
+        ]
         if all(len(one) for one in place):
             corner = (place[0][0] - 0.5, place[1][0] - 0.5)
             ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[3], linewidth=2.5))
@@ -291,8 +292,13 @@ def plot_embedding(
         own = points[labels == name]
         ax.scatter(*own.T, s=14, alpha=0.7, linewidths=0, label=str(name), **look)
     if len(names) <= NAMED_GROUPS:
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", markerscale=1.6,
-                  handletextpad=0.2)  # fmt: skip
+        ax.legend(
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            fontsize="small",
+            markerscale=1.6,
+            handletextpad=0.2,
+        )
     ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
     return ax
 
@@ -317,8 +323,9 @@ def plot_candidates(
     sizes, J = candidates["n_neighbors"], candidates["predictability"]
     for kind, marker, color in zip(np.unique(candidates["graph"]), MARKERS, COLORS, strict=False):
         own = candidates["graph"] == kind
-        ax.plot(sizes[own], J[own], marker, color=color, ms=5, alpha=0.7,
-                label=f"graphs of {kind} rows")  # fmt: skip
+        ax.plot(
+            sizes[own], J[own], marker, color=color, ms=5, alpha=0.7, label=f"graphs of {kind} rows"
+        )
     fused = candidates["fused"]
     ax.plot(sizes[fused], J[fused], "o", ms=11, mfc="none", color=COLORS[3], label="fused")
     ax.set_xscale("log")
@@ -349,8 +356,15 @@ def plot_n_clusters(
     for name, style in zip(("criterion", "silhouette", "modularity"), _styles(), strict=False):
         ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
     place = np.searchsorted(found.counts, found.candidates)
-    ax.plot(found.counts[place], found.criterion[place], "o", ms=11, mfc="none", color=COLORS[3],
-            label=f"candidates {', '.join(map(str, found.candidates))}")  # fmt: skip
+    ax.plot(
+        found.counts[place],
+        found.criterion[place],
+        "o",
+        ms=11,
+        mfc="none",
+        color=COLORS[3],
+        label=f"candidates {', '.join(map(str, found.candidates))}",
+    )
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")

@@ -96,12 +96,16 @@ def write_report(
         _told(texts, "choices", gallery(_choices(fit.model, found))),
         _told(texts, "candidates"),
         _told(texts, "unknown"),
-        section("How it was computed", "", html_table(done, [["before the fit", ""]], "wide")
-                + _parameters(fit.model, found)
-                + details("Warnings and notes", list(dict.fromkeys(notes)))
-                + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>"),
+        section(
+            "How it was computed",
+            "",
+            html_table(done, [["before the fit", ""]], "wide")
+            + _parameters(fit.model, found)
+            + details("Warnings and notes", list(dict.fromkeys(notes)))
+            + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>",
+        ),
         section("Methods paragraph", escape(found.methods_paragraph), ""),
-    ]  # fmt: skip
+    ]
     path = Path(path)
     path.write_text(page(title, parts), encoding="utf-8")
     return path
@@ -152,20 +156,27 @@ def _relations(model, found):
     if embedding is not None:
         shown = np.arange(len(embedding))[:: -(-len(embedding) // DRAWN)]
         labels = found.clusters[found.labels[shown]]
-        pictures.append(figure(
-            lambda: plot_embedding(embedding[shown], labels, groups="found"), "embedding",
-            "First two principal directions of the spectral embedding",
-        ))  # fmt: skip
+        pictures.append(
+            figure(
+                lambda: plot_embedding(embedding[shown], labels, groups="found"),
+                "embedding",
+                "First two principal directions of the spectral embedding",
+            )
+        )
     return pictures
 
 
 def _choices(model, found):
     if found.counts is not None:
-        yield figure(lambda: plot_n_clusters(found.counts), "counts",
-                     "Evidence for each number of clusters")  # fmt: skip
+        yield figure(
+            lambda: plot_n_clusters(found.counts), "counts", "Evidence for each number of clusters"
+        )
     if hasattr(model, "candidates_"):
-        yield figure(lambda: plot_candidates(model.candidates_), "candidates",
-                     "Predictability of the candidate labellings")  # fmt: skip
+        yield figure(
+            lambda: plot_candidates(model.candidates_),
+            "candidates",
+            "Predictability of the candidate labellings",
+        )
 
 
 def _parameters(model, found):

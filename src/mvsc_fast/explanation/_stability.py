@@ -186,8 +186,11 @@ def stability(
 def _seeded(estimator, rng):
     """A clone in which every ``random_state`` of None is an integer."""
     estimator = clone(estimator)
-    unset = [name for name, value in estimator.get_params().items()
-             if value is None and name.split("__")[-1] == "random_state"]  # fmt: skip
+    unset = [
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and name.split("__")[-1] == "random_state"
+    ]
     return estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in sorted(unset)})
 
 
@@ -228,10 +231,20 @@ def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | Non
     ax = new_figure() if ax is None else ax
     place = np.searchsorted(found.clusters, found.labels)
     spread = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(place))) * [[1], [0.05]]
-    ax.bar(np.arange(len(found.clusters)), found.cluster_stability, color=COLORS[0],
-           label="clusters (mean best Jaccard)")  # fmt: skip
-    ax.plot(place + spread[0], found.sample_stability + spread[1], ".", ms=3, color=COLORS[3],
-            label="samples (share that stay)")  # fmt: skip
+    ax.bar(
+        np.arange(len(found.clusters)),
+        found.cluster_stability,
+        color=COLORS[0],
+        label="clusters (mean best Jaccard)",
+    )
+    ax.plot(
+        place + spread[0],
+        found.sample_stability + spread[1],
+        ".",
+        ms=3,
+        color=COLORS[3],
+        label="samples (share that stay)",
+    )
     ax.set(title=title, ylabel=f"stability, {len(found.agreement)} subsamples", ylim=(0, 1.05))
     ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
     name_clusters(ax, found.clusters)

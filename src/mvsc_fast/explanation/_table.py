@@ -37,8 +37,10 @@ class Table(dict[str, np.ndarray]):
 
     def cells(self, rows: slice | IntArray = slice(None)) -> dict[str, list[str]]:
         """The given rows as text, in a list for each column."""
-        return {name: [shown_value(value) for value in column[rows].tolist()]
-                for name, column in self.items()}  # fmt: skip
+        return {
+            name: [shown_value(value) for value in column[rows].tolist()]
+            for name, column in self.items()
+        }
 
     def __repr__(self):
         left = [name for name, column in self.items() if column.dtype.kind in "OUS"]

@@ -11,8 +11,12 @@ from ._table import ROWS, shown_value, text_table
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
 LEFT = ("view", "graph", "")  # columns of text
-WRAPPED = {"width": 79, "initial_indent": "  ", "subsequent_indent": "  ",
-           "break_on_hyphens": False}  # fmt: skip
+WRAPPED = {
+    "width": 79,
+    "initial_indent": "  ",
+    "subsequent_indent": "  ",
+    "break_on_hyphens": False,
+}
 
 
 class Part(NamedTuple):
@@ -93,22 +97,34 @@ def _uncertain(found, rows):
     return Part(
         title + (f", the first {rows}" if count > rows else ""),
         found.table(found.uncertain[:rows]).cells(),
-        ["margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
-         f"({negative})."],
-    )  # fmt: skip
+        [
+            "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
+            f"({negative})."
+        ],
+    )
 
 
 def _views(found):
-    known = {"view": found.view_names, "features": found.view_features,
-             "samples without": found.view_missing, "support": found.view_support}  # fmt: skip
-    columns = {name: [shown_value(value) for value in np.array(values, dtype=object)]
-               for name, values in known.items() if values is not None and len(values)}  # fmt: skip
+    known = {
+        "view": found.view_names,
+        "features": found.view_features,
+        "samples without": found.view_missing,
+        "support": found.view_support,
+    }
+    columns = {
+        name: [shown_value(value) for value in np.array(values, dtype=object)]
+        for name, values in known.items()
+        if values is not None and len(values)
+    }
     support = np.ones(len(found.view_names)) if found.view_support is None else found.view_support
     columns[""] = [
-        "excluded" if name in found.excluded_views
-        else "little support for these clusters" if value < WEAK_VIEW else ""
+        "excluded"
+        if name in found.excluded_views
+        else "little support for these clusters"
+        if value < WEAK_VIEW
+        else ""
         for name, value in zip(found.view_names, support, strict=True)
-    ]  # fmt: skip
+    ]
     sentences = [
         f"{name if isinstance(name, str) else f'View {name}'} was excluded: {reason}."
         for name, reason in found.excluded_views.items()

@@ -107,8 +107,10 @@ def sparse_tensor(
     scales = np.empty((v, n), dtype=np.float32)
     # All entries are kept between the two sweeps if they fit, else computed again in blocks.
     per_row = max(1, 4 * v * len(indices) // n)
-    blocks = [slice(first, min(n, first + MEMORY // per_row + 1))
-              for first in range(0, n, MEMORY // per_row + 1)]  # fmt: skip
+    blocks = [
+        slice(first, min(n, first + MEMORY // per_row + 1))
+        for first in range(0, n, MEMORY // per_row + 1)
+    ]
     for rows in blocks:
         values = _entries(factors, indptr, indices, rows, n_threads)
         for i in range(v):
@@ -124,9 +126,18 @@ def sparse_tensor(
         if len(blocks) > 1:
             values = _entries(factors, indptr, indices, rows, n_threads)
         _factored.longest_tubes(
-            values, roots, indptr, indices, rows.start, rows.stop, cap, kept, entries, lengths,
+            values,
+            roots,
+            indptr,
+            indices,
+            rows.start,
+            rows.stop,
+            cap,
+            kept,
+            entries,
+            lengths,
             n_threads,
-        )  # fmt: skip
+        )
     found = kept >= 0
     # Position of each entry of the symmetric pattern: in its own row, or in that of its column.
     place = np.arange(1, found.sum() + 1)

@@ -27,9 +27,17 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
     history = _History(callback, max_iter)
     with blas_threads(1):
         result = solve(
-            data, n, **pattern, solver="dual", **model, tol=tol, max_iter=max_iter,
-            n_threads=n_threads, screening=screening, report=history.report,
-        )  # fmt: skip
+            data,
+            n,
+            **pattern,
+            solver="dual",
+            **model,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+            screening=screening,
+            report=history.report,
+        )
     values = result["values"]
     return TLRRResult(
         tensor=_split(values, n, **pattern) if pattern else values.reshape(W.shape),

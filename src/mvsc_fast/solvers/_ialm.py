@@ -25,9 +25,20 @@ def solve_ialm(W, *, omega1, alpha, lam, tol, max_iter, mu, rho, mu_max, n_threa
 
     with blas_threads(1):
         result = solve(
-            W.reshape(v, n * n), n, solver="ialm", omega1=omega1, alpha=alpha, lam=lam, tol=tol,
-            max_iter=max_iter, mu=mu, rho=rho, mu_max=mu_max, n_threads=n_threads, report=report,
-        )  # fmt: skip
+            W.reshape(v, n * n),
+            n,
+            solver="ialm",
+            omega1=omega1,
+            alpha=alpha,
+            lam=lam,
+            tol=tol,
+            max_iter=max_iter,
+            mu=mu,
+            rho=rho,
+            mu_max=mu_max,
+            n_threads=n_threads,
+            report=report,
+        )
     history = {
         name: np.array([state[name] for state in states]) for name in ("residual", "seconds", "mu")
     }

@@ -75,9 +75,18 @@ def snn(
     for mu in run:
         frontal_shrink(X, rows / mu, group=v)
         change, gram = snn_pass(
-            W, E, L1, Y1, X, L3, Y3, _view_mapper(gram, views / mu),
-            mu=mu, mu_next=run.next_mu, n_threads=n_threads,
-        )  # fmt: skip
+            W,
+            E,
+            L1,
+            Y1,
+            X,
+            L3,
+            Y3,
+            _view_mapper(gram, views / mu),
+            mu=mu,
+            mu_next=run.next_mu,
+            n_threads=n_threads,
+        )
         run.record(change)
     return RecoveryResult(L1, E, **run.outcome)
 

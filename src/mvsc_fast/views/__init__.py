@@ -96,8 +96,11 @@ def named_views(views, *, ensure_min_samples=2, missing=False):
     names = [name for name, _ in given]
     titles = [view_title(name) for name in names] if listed else ["X"]
     read = [_read(X, title) for (_, X), title in zip(given, titles, strict=True)]
-    indexed = [(frame.index, title) for frame, title in zip(read, titles, strict=True)
-               if frame.index is not None]  # fmt: skip
+    indexed = [
+        (frame.index, title)
+        for frame, title in zip(read, titles, strict=True)
+        if frame.index is not None
+    ]
     for index, title in indexed[1:]:
         check_same_index(indexed[0][0], index, title, indexed[0][1])
     if indexed and len(twice := repeated(indexed[0][0])):

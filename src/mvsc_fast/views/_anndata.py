@@ -89,8 +89,10 @@ def from_anndata(
     order = data.obs_names if hasattr(data, "mod") else slice(None)
     data = getattr(data, "mod", data)
     if isinstance(data, Mapping):
-        given = {name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
-                 for name, one in data.items()}  # fmt: skip
+        given = {
+            name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
+            for name, one in data.items()
+        }
     elif isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
     else:
@@ -110,8 +112,10 @@ def from_anndata(
         elif same:
             frames[name] = pd.DataFrame.sparse.from_spmatrix(values, index, columns)
         else:
-            check_memory(values.dtype.itemsize * values.shape[0] * values.shape[1],
-                         f"{view_title(name)} as a dense matrix")  # fmt: skip
+            check_memory(
+                values.dtype.itemsize * values.shape[0] * values.shape[1],
+                f"{view_title(name)} as a dense matrix",
+            )
             frames[name] = pd.DataFrame(values.toarray(), index, columns)
     if same:
         return frames

@@ -194,8 +194,10 @@ class RowSource(Sequence):
 
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
-        if all(isinstance(X, np.ndarray) and not isinstance(X, np.memmap) or
-               scipy.sparse.issparse(X) for X in self.views):  # fmt: skip
+        if all(
+            isinstance(X, np.ndarray) and not isinstance(X, np.memmap) or scipy.sparse.issparse(X)
+            for X in self.views
+        ):
             return [X[indices].astype(self.dtype, copy=False) for X in self.views]
         order = np.argsort(indices)
         ascending = np.asarray(indices)[order]
