@@ -15,7 +15,7 @@ import scipy.sparse
 from mvsc_fast._utils.validation import check_similarities, check_sparse_similarities
 from mvsc_fast.spectral import spectral_embedding
 from mvsc_fast.views import check_views
-from mvsc_fast.views._row_source import RowSource
+from mvsc_fast.views._read import read_views
 
 ARRAYS = {
     "csr": ("data", "indices", "indptr"),
@@ -29,7 +29,7 @@ ARRAYS = {
 NUMBERS = [-(2**31), -1, 0, 1, 5, 29, 30, 1000, 10**7, 2**31 - 1, 2**31, 2**62]
 READERS = {
     "views": lambda A: check_views([A]),
-    "row source": lambda A: list(RowSource([A], rows=7).map(lambda first, blocks: blocks)),
+    "row source": lambda A: list(read_views([A], min_samples=1).map(lambda first, blocks: blocks)),
     "dense similarities": lambda A: check_similarities([A]),
     "sparse similarities": lambda A: check_sparse_similarities([A]),
     "spectral": lambda A: spectral_embedding(A, 1),

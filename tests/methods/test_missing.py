@@ -1,5 +1,7 @@
 """Samples that lack views: rows of NaN in fit and predict."""
 
+import warnings
+
 import dask.array as da
 import numpy as np
 import pandas as pd
@@ -209,11 +211,11 @@ def spoiled(views, i, rows, columns=slice(None)):
     [
         (
             lambda views: [views[0], np.where(np.arange(60) == 9, np.inf, views[1])],
-            "view 1 contains 200 infinite values, the first in row 0, column 9",
+            "view 1 has inf in row 0, column 9",
         ),
         (
             lambda views: [scipy.sparse.csr_array(X) for X in spoiled(views, 1, 9, 2)],
-            "view 1 contains 1 NaN value, the first in row 9, column 2",
+            "view 1 has nan in row 9, column 2",
         ),
         (
             lambda views: spoiled(views, 1, slice(0, 120), slice(0, 12)),
@@ -223,20 +225,71 @@ def spoiled(views, i, rows, columns=slice(None)):
             lambda views: {"a": pd.DataFrame(spoiled(views, 1, slice(None), 7)[1]).add_prefix("x")},
             "view 'a' has no values in column 'x7': remove it",
         ),
-        (
-            lambda views: spoiled(spoiled(spoiled(views, 0, 5), 1, 5), 2, 5),
-            r"every view lacks 1 sample .rows 5.: remove them",
-        ),
-        (lambda views: spoiled(views, 2, slice(1, None)), "view 2 has only 1 row without NaN"),
-        (
-            lambda views: dict(zip("abc", spoiled(views, 2, slice(1, None)), strict=True)),
-            "view 'c' has only 1 row without NaN",
-        ),
+        (lambda views: [X * np.nan for X in views], "n_clusters=4 is more than .* n_samples=0"),
     ],
 )
 def test_what_cannot_be_completed_is_named(spoil, message, data):
     with pytest.raises(ValueError, match=message):
         ConsensusTLRR(4).fit(spoil(data[0]))
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 120])
+def test_samples_without_any_view_have_no_label_and_change_no_other(data, tmp_path, max_samples):
+    complete, _, _ = data
+    model = ConsensusTLRR(4, max_samples=max_samples, random_state=0)
+    rows = [5, 77, 180]
+    lost = [np.insert(X, rows, np.nan, axis=0) for X in complete]
+    numbers = np.flatnonzero(np.isnan(lost[0]).any(axis=1))
+    expected = np.insert(model.fit(complete).labels_, rows, -1)
+    expected_new = np.insert(model.predict(complete), rows, -1)
+    stored = []
+    for i, X in enumerate(lost):
+        np.save(tmp_path / f"{i}.npy", X)
+        stored.append(np.load(tmp_path / f"{i}.npy", mmap_mode="r"))
+    told = r"without any of the views that are used: 3 samples .rows 5, 78, 182., with the label -1"
+    for given in (lost, stored):
+        with pytest.warns(UserWarning, match=told) as warned:
+            model.fit(given)
+        assert len(warned) == 1
+        np.testing.assert_array_equal(model.labels_, expected)
+        assert not np.isin(numbers, model.samples_).any()
+        with pytest.warns(UserWarning, match=told) as warned:
+            np.testing.assert_array_equal(model.predict(given), expected_new)
+        assert len(warned) == 1
+    lazy = [da.from_array(X, chunks=(70, -1)) for X in lost]
+    with pytest.warns(UserWarning, match=told):
+        np.testing.assert_array_equal(model.fit(lazy).labels_, expected)
+    np.testing.assert_array_equal(model.predict(lazy), expected_new)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 15])
+def test_a_view_that_few_samples_have(data, count):
+    complete, _, _ = data
+    rare = [X.copy() for X in complete]
+    rare[2][count:] = np.nan
+    model = ConsensusTLRR(4, max_samples=60, random_state=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model.fit(rare)
+        labels = model.labels_
+        predicted = model.predict(rare)
+        counts = suggest_n_clusters(rare, max_samples=60, random_state=0)
+    assert counts.n_samples == 60
+    present = (model.samples_ < count).sum()
+    excluded = [str(one.message) for one in told if "excluded, because" in str(one.message)]
+    assert bool(excluded) == (present < 2)
+    if present < 2:
+        assert f"of the 60 clustered samples have it: view 2 ({present})" in excluded[0]
+        assert model.views_used_ == [0, 1] and model.view_support_[2] == 0
+        assert clustering_scores(labels, predicted)["ari"] > 0.9
+
+
+def test_a_view_that_two_of_many_samples_have():
+    views, y = datasets.make_multiview_subspaces(1100, 3, n_features=(8, 9, 5), random_state=0)
+    views[2][2:] = np.nan
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] > 0.9
+    assert model.view_support_[2] == 0 < model.view_support_[:2].min()
 
 
 @pytest.mark.parametrize(

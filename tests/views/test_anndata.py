@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import ConsensusTLRR, datasets, explain
-from mvsc_fast.views import check_views, from_anndata, named_views
+from mvsc_fast.views import check_views, from_anndata, loaded
+from mvsc_fast.views._read import read_views
 
 IDS = [f"p{i}" for i in range(60)]
 
@@ -22,7 +23,7 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     pd = pytest.importorskip("pandas")
     X, ids = arrays["rna"], pd.Index(IDS)
     one = SimpleNamespace(X=X, obs_names=ids, var_names=[f"g{j}" for j in range(20)])
-    given = named_views({"rna": one})
+    given = loaded(read_views({"rna": one}))
     assert given.arrays[0] is X and given.columns == [one.var_names]
     with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
         check_views([one, pd.DataFrame(X, index=IDS[::-1])])
@@ -92,7 +93,7 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
     parts = {"rna": modalities["rna"][:50].copy(), "atac": modalities["atac"][:9:-1].copy()}
     parts["atac"].X = scipy.sparse.csr_matrix(parts["atac"].X)
     mdata = mudata_of(parts)
-    given = named_views(mdata, missing=True)
+    given = loaded(read_views(mdata), missing=True)
     frames = from_anndata(mdata)
     order = [IDS.index(one) for one in frames["rna"].index]
     assert sorted(order) == list(range(60)) and list(frames["atac"].index) == list(mdata.obs_names)

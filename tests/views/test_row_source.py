@@ -4,17 +4,21 @@ import re
 import threading
 from pathlib import Path
 
+import dask
 import dask.array as da
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
 from dask.distributed import Client, LocalCluster
 
+from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import _dask
 from mvsc_fast.views._passes import labels_of, summarised
-from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes, stored_rows
+from mvsc_fast.views._read import read_views
+from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
 from mvsc_fast.views._rows import canonical_order
 
 
@@ -25,7 +29,7 @@ def views():
 
 
 def memory_map(X, folder, mode="r"):
-    path = folder / f"{X.shape[1]}.npy"
+    path = folder / f"{X.shape[1]}{mode}.npy"
     np.save(path, X)
     return np.load(path, mmap_mode=mode)
 
@@ -47,7 +51,8 @@ KEPT = {
 @pytest.mark.parametrize("rows", [33, 1000])
 def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_path, name, rows):
     expected = summarised(RowSource(views))
-    source = stored_rows([KEPT[name](X, tmp_path) for X in views], rows)
+    source = read_views([KEPT[name](X, tmp_path) for X in views])
+    source.rows = rows
     assert (source.n_samples, source.n_features) == (500, [7, 30])
     found = summarised(source)
     for key in ("keys", "least"):
@@ -62,9 +67,8 @@ def test_the_summary_does_not_depend_on_order_or_blocks(views):
     order = np.random.default_rng(1).permutation(500)
     summary = summarised(RowSource(views, rows=64))
     permuted = summarised(RowSource([X[order] for X in views], rows=100))
-    for keys, others in zip(summary.keys, permuted.keys, strict=True):
-        np.testing.assert_array_equal(keys[order], others)
-    np.testing.assert_array_equal(np.lexsort(summary.keys), canonical_order(views))
+    np.testing.assert_array_equal(summary.keys[order], permuted.keys)
+    np.testing.assert_array_equal(np.argsort(summary.keys), canonical_order(views))
     np.testing.assert_array_equal(summary.least, [X.min() for X in views])
 
 
@@ -78,7 +82,8 @@ def resident(path):
 def test_pages_of_memory_maps_are_given_back(tmp_path):
     X = memory_map(np.ones((100_000, 50)), tmp_path)
     assert X.sum() == 5e6 and resident(tmp_path) > 30e6
-    source = stored_rows([X], 2500)
+    source = read_views([X])
+    source.rows = 2500
     held = [resident(tmp_path) for _ in source.map(lambda first, blocks: blocks[0].sum())]
     assert max(held[1:]) < 15e6 and resident(tmp_path) == 0
     source.take(np.arange(0, 100_000, 700))
@@ -88,7 +93,8 @@ def test_pages_of_memory_maps_are_given_back(tmp_path):
 def test_changes_in_a_private_memory_map_are_kept(tmp_path):
     X = memory_map(np.ones((100, 3)), tmp_path, mode="c")
     X[5] = 2.0
-    source = stored_rows([X], 50)
+    source = read_views([X])
+    source.rows = 50
     assert sum(source.map(lambda first, blocks: blocks[0].sum())) == X.sum() == 303
 
 
@@ -127,32 +133,97 @@ def test_the_first_entry_that_cannot_be_used_is_named(views, layout, value):
     ("given", "message"),
     [
         (lambda X: [X, X[:-1]], "view 1 has 499 samples, view 0 has 500"),
-        (lambda X: [X, X.astype(complex)], "view 1 has dtype complex128: convert it to real"),
-        (lambda X: [X, X[:, :0]], "view 1 has no columns"),
-        (lambda X: [X, X[0]], r"view 1 has shape \(7,\): it must have rows and columns"),
+        (lambda X: [X, X.astype(complex)], "Complex data not supported: view 1 has dtype complex"),
+        (lambda X: [X, X[:, :0]], r"view 1: found array with 0 feature.s. .shape=.500, 0.. while"),
+        (lambda X: [X, X[0]], "view 1 is a 1D array of 7 entries"),
+        (lambda X: [X, X[:, :, None]], r"view 1 has shape .500, 7, 1.: it must have rows and col"),
     ],
 )
 @pytest.mark.parametrize("wrap", [lambda X: X, da.from_array])
 def test_views_that_do_not_fit_together(views, given, message, wrap):
     with pytest.raises(ValueError, match=message):
-        stored_rows([wrap(views[0]), *map(wrap, given(views[0])[1:])]) or RowSource(given(views[0]))
+        read_views([wrap(X) for X in given(views[0])])
 
 
 def test_dask_arrays_must_be_chunked_by_rows_alike(views):
     X, Y = (da.from_array(X, chunks=(100, -1)) for X in views)
     with pytest.raises(ValueError, match=r"view 1 has 3 chunks of columns.*rechunk\(\{1: -1\}\)"):
-        stored_rows([X, Y.rechunk({1: 10})])
+        read_views([X, Y.rechunk({1: 10})])
     with pytest.raises(ValueError, match=r"view 1 has 2 chunks of rows, first 250, view 0 has 5"):
-        stored_rows([X, Y.rechunk({0: 250})])
+        read_views([X, Y.rechunk({0: 250})])
     with pytest.raises(ValueError, match=r"view 1 has chunks of unknown.*compute_chunk_sizes\(\)"):
-        stored_rows([X, Y[Y[:, 0] > 0]])
-    with pytest.raises(ValueError, match=r"view 1 is a numpy ndarray: if one view is a Dask"):
-        stored_rows([X, views[1]])
+        read_views([X, Y[Y[:, 0] > 0]])
 
 
-def test_what_is_in_memory_is_no_source(views):
-    for X in (views, views[0], [scipy.sparse.csr_array(views[0])], [[1.0, 2.0]], None):
-        assert stored_rows(X) is None
+class Declared:
+    """A stored array that declares another shape or type than its rows have."""
+
+    ndim = 2
+
+    def __init__(self, X, shape, dtype=np.float64):
+        self.X, self.shape, self.dtype = X, shape, np.dtype(dtype)
+
+    def __getitem__(self, rows):
+        return self.X[rows]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "found"),
+    [
+        ((500, 31), float, r"rows 0 to 499: got float64 of shape .500, 30., but .* .500, 31."),
+        ((500, 29), float, r"rows 0 to 499: got float64 of shape .500, 30., but .* .500, 29."),
+        (
+            (510, 30),
+            float,
+            r"rows 0 to 509: got float64 of shape .500, 30., but .* float64 of shape .510, 30.",
+        ),
+        (
+            (500, 30),
+            np.float32,
+            "rows 0 to 499: got float64 of shape .500, 30., but the view declares float32",
+        ),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_rows_that_are_not_as_declared(views, shape, dtype, found, lazy):
+    model = ConsensusTLRR(3, random_state=0).fit([views[0][:60, :4], views[1][:60]])
+    first = np.resize(views[0][:, :4], (shape[0], 4))
+    second = Declared(views[1], shape, dtype)
+    if lazy:
+        block = dask.delayed(lambda: views[1])()
+        second = da.from_delayed(block, shape=shape, dtype=dtype)
+    model.n_features_per_view_ = [4, shape[1]]  # as if fitted on such views
+    for use in (
+        lambda: summarised(read_views([first, second])),
+        lambda: read_views([first, second]).take(np.arange(5)),
+        lambda: read_views([first, second]).load(),
+        lambda: np.asarray(model.predict([first, second])),
+    ):
+        with pytest.raises(ValueError, match=f"view 1, {found}"):
+            use()
+
+
+def test_forms_may_be_mixed_and_keep_ids_columns_and_types(views, tmp_path):
+    ids = [f"s{i}" for i in range(500)]
+    frame = pd.DataFrame(views[0], index=ids).add_prefix("x")
+    gappy = pd.DataFrame(views[1], index=ids).astype("Float64")
+    gappy.iloc[3, 4] = pd.NA
+    for form in KEPT.values():
+        stored = form(views[1], tmp_path)
+        source = read_views({"a": frame, "b": stored, "c": gappy})
+        assert source.names == ["a", "b", "c"] and list(source.index) == ids
+        assert source.columns == [list(frame), None, None]
+        rows = source.take(np.array([3, 400]))
+        np.testing.assert_array_equal(rows[0], views[0][[3, 400]])
+        np.testing.assert_array_equal(rows[1], views[1][[3, 400]])
+        assert np.isnan(rows[2][0, 4]) and np.isnan(rows[2]).sum() == 1
+        with pytest.raises(ValueError, match="'c' have the ids of view 'a' in another order"):
+            read_views({"a": frame, "b": stored, "c": gappy[::-1]})
+
+
+def test_a_data_frame_may_have_a_column_of_any_name(views):
+    frame = pd.DataFrame(views[0][:, :2], columns=["__dask_graph__", "__dataframe__"])
+    assert read_views([frame, views[1]]).n_features == [2, 30]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +258,7 @@ def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
     monkeypatch.setattr(_dask, "PATIENCE", 0.05)
     options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
-        source = stored_rows([da.from_array(X, chunks=(200, -1)) for X in views])
+        source = read_views([da.from_array(X, chunks=(200, -1)) for X in views])
         coming = threading.Timer(0.5, cluster.scale, [1])
         with pytest.warns(UserWarning, match="has no workers: the fit waits until") as told:
             coming.start()

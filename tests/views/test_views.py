@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
-from mvsc_fast.views import align, check_views, named_views
+from mvsc_fast.views import align, check_views
 from mvsc_fast.views._columns import warn_of_columns
+from mvsc_fast.views._read import read_views
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -22,7 +23,7 @@ def test_lists_single_matrices_and_sparse_views():
 
 
 def test_dicts_name_their_views_and_generators_are_lists():
-    given = named_views({"text": X, "image": X[:, :1]})
+    given = read_views({"text": X, "image": X[:, :1]})
     assert given.names == ["text", "image"] and given.columns == [None, None] and given.listed
     for some in ((A for A in (X, X)), iter([X, X]), {"a": X, "b": X}.values()):
         assert len(check_views(some)) == 2
@@ -177,9 +178,9 @@ def test_kinds_of_numbers_in_frames():
 def test_frames_of_the_interchange_protocol():
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"x": [1.0, 2.0, 3.0], "y": [1, 0, 2]})
-    given = named_views([table])
+    given = read_views([table])
     assert given.columns == [["x", "y"]]
-    np.testing.assert_array_equal(given.arrays[0], [[1, 1], [2, 0], [3, 2]])
+    np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
     with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
 

@@ -23,14 +23,13 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
 from ..preprocessing import PerView
-from ..views._row_source import stored_rows
+from ..views._row_source import is_stored
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, values_of
 from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # number of labels that are written at once
-COUNTED = 1000  # number of samples of views on disk for --clusters auto
 NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
@@ -216,7 +215,7 @@ def _scaled(views):
     for name, X in views.items():
         if scipy.sparse.issparse(X):
             raise ValueError(f"--scale standard: {name} is sparse and would become dense")
-        if stored_rows(X) is not None:
+        if is_stored(X):
             scaled[name] = ScaledRows(X)
             scale.transformers_[name] = scaled[name].scaler
         else:
@@ -245,11 +244,6 @@ def _suggested(views, args):
     """Suggest numbers of clusters and report them."""
     from ..judge._n_clusters import suggest_n_clusters
 
-    source = stored_rows(views)
-    if source is not None and source.n_samples > COUNTED:
-        rng = np.random.RandomState(args.seed)
-        rows = np.sort(rng.choice(source.n_samples, COUNTED, replace=False))
-        views = dict(zip(views, source.take(rows), strict=True))
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
     tell(suggestion(counts))
     return counts

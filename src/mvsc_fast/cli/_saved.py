@@ -8,7 +8,7 @@ import scipy.sparse
 
 from .._utils.messages import import_extra, warn_user
 from ..views._frames import view_title
-from ..views._row_source import stored_rows
+from ..views._read import read_views
 from ..views._rows import spread
 
 TRUSTED = ("mvsc_fast.", "numpy.", "scipy.", "sklearn.")
@@ -77,11 +77,6 @@ def warn_of_units(views, values):
 
 
 def _some_rows(views):
-    source, n = stored_rows(views), next(iter(views.values())).shape[0]
-    rows = spread(n, COMPARED)
-    if source is not None:
-        return source.take(rows)
-    return [
-        None if scipy.sparse.issparse(X) else np.asarray(getattr(X, "iloc", X)[rows], float)
-        for X in views.values()
-    ]
+    source = read_views(views, min_samples=1)
+    rows = source.take(spread(source.n_samples, COMPARED))
+    return [None if scipy.sparse.issparse(X) else X for X in rows]

@@ -9,10 +9,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..spectral import spectral_embedding
-from ..views import named_views
+from ..views import loaded
 from ..views._columns import in_order
 from ..views._missing import filled, mean_row
-from ..views._row_source import stored_rows
+from ..views._read import read_views
+from ..views._row_source import is_dask, is_stored
 
 
 class Fitted(NamedTuple):
@@ -47,12 +48,14 @@ def fitted_with(model, views):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain")
     n = len(model.labels_)
     ids = np.arange(n) if ids is None else ids
-    if views is None or takes_similarities(model) or stored_rows(views) is not None:
+    source = None
+    if not (views is None or takes_similarities(model)):
+        names = getattr(model, "view_names_in_", None)
+        source = read_views(views if names is None else in_order(views, names))
+    if source is None or any(is_dask(view) or is_stored(view) for view in source):
         names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
         return Fitted(model, steps, None, list(names), [], ids)
-    if hasattr(model, "view_names_in_"):
-        views = in_order(views, model.view_names_in_)
-    given = named_views(views, missing=True)
+    given = loaded(source, missing=True)
     views, names = given.arrays, getattr(model, "view_names_in_", given.names)
     if views[0].shape[0] != n:
         raise ValueError(

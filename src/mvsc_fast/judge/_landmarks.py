@@ -8,8 +8,9 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
+from .._utils.messages import warn_user
 from .._utils.threads import blas_threads
-from ..views._missing import filled, ridge_coefficients
+from ..views._missing import filled, ridge_coefficients, warn_of_gaps
 from ..views._rows import SMALL_BLOCK, presence
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
 
@@ -150,6 +151,23 @@ class Predictor:
         scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
         self._predict(views, scores, n_threads)
         return scores
+
+    def warn_of_rows(self, notes, titles):
+        """Warn of missing cells, and of negative values in views that had none in fit."""
+        warn_of_gaps(notes.gaps, titles)
+        negative = [
+            titles[i]
+            for i, view in zip(self._used, self._rows, strict=True)
+            if view.nonnegative and notes.least[i] < 0
+        ]
+        if negative:
+            warn_user(
+                f"negative values in {', '.join(negative)}, but none in fit: they count as zeros. "
+                "Check that units, logarithms and scaling are those of fit"
+            )
+
+    def __getstate__(self):
+        return dict(vars(self))  # another thread may compute `_fill` during a copy
 
     def _predict(self, views, scores, n_threads):
         given = [views[i] for i in self._used]

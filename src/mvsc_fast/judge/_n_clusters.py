@@ -17,10 +17,10 @@ from .._utils.types import FloatArray, IntArray, Seed, Views
 from .._utils.validation import check_integer
 from ..solvers._method import check_seed, either
 from ..spectral import simplified_silhouette
-from ..views import named_views
 from ..views._columns import warn_of_columns
-from ..views._missing import completed, imputed
-from ..views._rows import canonical_order
+from ..views._missing import imputed
+from ..views._passes import drawn
+from ..views._read import read_views
 from ._ridge import Judge
 from ._scan import scan
 from ._support import used_views
@@ -139,29 +139,27 @@ def suggest_n_clusters(
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
-    views, names, columns, _ = named_views(views, missing=True)
-    n = views[0].shape[0]
-    if n < 2 * PER_CLUSTER:
-        raise ValueError(f"{n} samples: at least {2 * PER_CLUSTER} are needed to count clusters")
-    views, _ = completed(views, names, columns)
-    warn_of_columns(views, names, columns)
-    order = canonical_order(views)
-    if n > max_samples:
-        drawn = np.random.RandomState(seed).choice(n, max_samples, replace=False)
-        order = order[np.sort(drawn)]
-    views = [X[order] for X in views]
-    largest = len(order) // PER_CLUSTER
+    source = read_views(views)
+    if source.n_samples < 2 * PER_CLUSTER:
+        raise ValueError(
+            f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
+        )
+    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed)
+    names = [source.names[i] for i in sample.kept]
+    warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
+    largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":
         largest = min(largest, LARGEST)
     elif max_clusters > largest:
         raise ValueError(
-            f"max_clusters={max_clusters} is too large for {len(order)} samples: it must be at "
-            f"most {largest}, one cluster for every {PER_CLUSTER} samples"
+            f"max_clusters={max_clusters} is too large for {len(sample.samples)} samples: it must "
+            f"be at most {largest}, one cluster for every {PER_CLUSTER} samples"
         )
     else:
         largest = max_clusters
-    with use_threads(n_threads, len(order)) as n_threads:
-        used = used_views(views, imputed(views), names=names)
+    with use_threads(n_threads, len(sample.samples)) as n_threads:
+        complete = imputed(sample.views)
+        used = used_views(sample.views, complete, sample.nonnegative, names)
         counts = _counts(largest)
         graphs = scan(
             used.present_rows, used.present, NEIGHBORS, largest, seed=seed, n_threads=n_threads
@@ -170,7 +168,7 @@ def suggest_n_clusters(
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights = _weights(used.rows, counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
-    return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(order))
+    return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(sample.samples))
 
 
 def _counts(largest):

@@ -96,6 +96,14 @@ def view_by_view(rows):
     return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
 
 
+def _graph(X):
+    """Graph of one view; empty if all samples are equal, which would predict the largest cluster."""
+    n = X.shape[0]
+    if n < 2 or is_constant(X):
+        return np.zeros((n, n), dtype=np.float32)
+    return view_by_view([X])[0]
+
+
 def z_of_halves(X):
     """`permutation_z` between the graphs of the even and of the odd columns of a view."""
     X = unit_rows(X)
@@ -141,17 +149,14 @@ class ViewGraphs:
             rows = [unit_rows(X) for X in observed(chosen)]
         else:
             rows = [X[self.samples] for X in unit]
-        self.graphs = [view_by_view([X])[0] for X in rows]
-        for A, X in zip(self.graphs, rows, strict=True):
-            if is_constant(X):
-                A[:] = 0  # a graph with equal entries would predict the largest cluster
+        self.graphs = [_graph(X) for X in rows]
 
     def support(self, labels):
         """`view_support` of labels of all samples."""
         labels = labels[self.samples]
         return np.concatenate(
             [
-                view_support([A], labels[has])
+                view_support([A], labels[has]) if has.any() else [0.0]
                 for A, has in zip(self.graphs, self.present, strict=True)
             ]
         )

@@ -25,8 +25,9 @@ from ..judge._support import MAX_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
 from ..solvers._method import CHECKS, check_seed, count, natural
 from ..spectral import spectral_labels
-from ..views import named_views
+from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
+from ..views._read import read_views
 from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, given), **learned, "view_support_": support}
+        return {**input_attributes(X, views, given), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -228,7 +229,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _read(self, X):
         """Validated views."""
-        return named_views(X)
+        return loaded(read_views(X))
 
     def _warn(self, given):
         """Warn of features for which clusters are not meaningful."""
@@ -337,9 +338,9 @@ class _Fitting:
         self._running.pop(self._key, None)
 
 
-def input_attributes(X, given):
+def input_attributes(X, views, given):
     """A dict of the attributes that describe the input X of `fit`."""
-    n_features = [int(view.shape[1]) for view in given.arrays]
+    n_features = [int(view.shape[1]) for view in views]
     names = column_attributes(given.columns)
     if not given.listed:
         single = BaseEstimator()

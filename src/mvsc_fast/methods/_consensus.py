@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._utils.messages import warn_user
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
@@ -22,9 +24,9 @@ from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..solvers._method import either, option
 from ..views._columns import check_columns, warn_of_columns, with_absent
-from ..views._missing import completed, gaps, warn_of_gaps
-from ..views._passes import labels_of, summarised
-from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes, rows_of
+from ..views._passes import drawn, labels_of, warn_of_lost
+from ..views._read import read_views
+from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
 
@@ -156,7 +158,7 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fitted(self, X):
         self._check_parameters()
-        source = rows_of(X)
+        source = read_views(X)
         check_clusters(self.n_clusters, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
@@ -166,45 +168,45 @@ class ConsensusTLRR(MultiViewClusterer):
         ):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
-            numbers, views, nonnegative = _drawn(source, plan.n_fitted, seed)
-            views, mean_rows = completed(views, source.names, source.columns, progress.log)
-            warn_of_columns(views, source.names, source.columns)
+            sample = drawn(source, plan.n_fitted, self.n_clusters, seed, progress.log)
+            names = [source.names[i] for i in sample.kept]
+            warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
             fitted = fit_labels(
-                views,
-                nonnegative,
-                mean_rows,
+                sample,
                 self.n_clusters,
-                names=source.names,
+                names=names,
                 select=self.view_selection == "auto",
                 seed=seed,
                 n_threads=n_threads,
                 progress=progress,
             )
-            rank = np.argsort(numbers)
-            labels = fitted.labels[rank]
-            if plan.n_fitted < source.n_samples:
+            rank = np.argsort(sample.samples)
+            numbers, labels = sample.samples[rank], fitted.labels[rank]
+            if len(numbers) < source.n_samples:
                 progress.stage("prediction")
                 predictor = partial(fitted.predictor, n_threads=source.threads(n_threads))
-                labels = labels_of(source, predictor, numbers[rank], labels)
+                labels = labels_of(source, predictor, numbers, labels)
             else:
                 labels = source.labels_like(labels)
+        support = np.zeros(len(source))
+        support[sample.kept] = fitted.support
         candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}
         learned = {
             "labels_": labels,
-            "samples_": numbers[rank],
+            "samples_": numbers,
             "candidates_": candidates,
             "affinity_matrix_": fitted.affinity[rank][:, rank],
-            "view_support_": fitted.support,
+            "view_support_": support,
             "views_used_": fitted.used,
             "n_tuples_": fitted.n_tuples,
             "gap_": fitted.gap,
-            "_predictor": fitted.predictor,
+            "predictor_": fitted.predictor,
         }
         if self.store != "all":
             del learned["affinity_matrix_"], candidates["labels"]
         if self.store == "labels":
-            del learned["_predictor"]
-        return {**input_attributes(X, source), **learned}
+            del learned["predictor_"]
+        return {**input_attributes(X, source.views, source), **learned}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.
@@ -233,7 +235,7 @@ class ConsensusTLRR(MultiViewClusterer):
         """
         predictor = self._fitted_predictor()
         X = with_absent(X, self.view_names_in_, self.n_features_per_view_)
-        source = rows_of(X, min_samples=1)
+        source = read_views(X, min_samples=1)
         if not source.listed and len(self.n_features_per_view_) == 1:
             validate_data(self, X, skip_check_array=True, reset=False)
         check_columns(self, source.columns)
@@ -244,12 +246,16 @@ class ConsensusTLRR(MultiViewClusterer):
                 "None for an absent one"
             )
         if self.memory_limit is not None:
-            source.rows = block_rows(source.n_features, check_bytes(self.memory_limit, ""))
-        warn_of_gaps(list(map(gaps, source.views)), source.names)
-        nothing = np.empty(0, dtype=np.intp)
+            limit = check_bytes(self.memory_limit, "memory_limit")
+            source.rows = block_rows(source.n_features, limit)
+        nothing, notes = np.empty(0, dtype=np.intp), []
         with use_threads(self.n_threads, source.n_samples) as n_threads:
-            predictor = partial(predictor, n_threads=source.threads(n_threads))
-            return labels_of(source, predictor, nothing, nothing.astype(np.int64))
+            call = partial(predictor, n_threads=source.threads(n_threads))
+            labels = labels_of(source, call, nothing, nothing.astype(np.int64), notes)
+        if notes:  # blocks of Dask arrays are read later, by other processes
+            predictor.warn_of_rows(reduce(add, notes), source.titles)
+            warn_of_lost(np.flatnonzero(labels < 0))
+        return labels
 
     def to_native(self) -> dict[str, Any]:
         """Export the predictor as plain arrays for the C interface.
@@ -266,12 +272,12 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fitted_predictor(self):
         check_is_fitted(self)
-        if not hasattr(self, "_predictor"):
+        if not hasattr(self, "predictor_"):
             raise ValueError(
                 'the model was fitted with store="labels" and cannot predict: fit with '
                 'store="predictor" or "all"'
             )
-        return self._predictor
+        return self.predictor_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -279,7 +285,17 @@ class ConsensusTLRR(MultiViewClusterer):
         return tags
 
     def __sklearn_is_fitted__(self):
-        return hasattr(self, "labels_")
+        return hasattr(self, "n_features_per_view_")
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if hasattr(state.get("labels_"), "__dask_graph__"):
+            warn_user(
+                "labels_ is a lazy Dask array, which refers to the rows of the views: it is not "
+                "saved or copied. To keep it, set model.labels_ = model.labels_.compute() first"
+            )
+            del state["labels_"]
+        return state
 
 
 class Plan(NamedTuple):
@@ -318,7 +334,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     if memory_limit is None:
         return Plan(m, block_rows(n_features))
     limit = check_bytes(memory_limit, "memory_limit")
-    kept = 8 * n * (len(n_features) + 3)  # keys of each view, their order, labels
+    kept = 8 * n * 4  # keys and hashes of samples, their order, labels
     passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
     if max(fit, passes) > limit:
         raise MemoryError(
@@ -347,16 +363,3 @@ def fit_bytes(n, m, n_features, n_clusters):
     cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
     alone = 16 * v * min(m, MAX_SAMPLES) ** 2  # the graph of each view alone
     return judge + wide + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24
-
-
-def _drawn(source, m, seed):
-    """Draw m samples uniformly in canonical order.
-
-    Returns their indices, their rows, and whether each view is non-negative.
-    """
-    summary = summarised(source)
-    numbers = np.lexsort(summary.keys)
-    if m < len(numbers):
-        ranks = np.random.RandomState(seed).choice(len(numbers), m, replace=False)
-        numbers = numbers[np.sort(ranks)]
-    return numbers, source.take(numbers), summary.least >= 0

@@ -37,8 +37,9 @@ class Fitted(NamedTuple):
     affinity : csr_array of shape (m, m)
     predictor : Predictor
     used : list of int
-        Indices of the views that were fused.
+        Indices of the views that were fused, among all views.
     support : ndarray of shape (v,)
+        Support of the views that were drawn.
     n_tuples : int
     gap : float
     """
@@ -53,20 +54,14 @@ class Fitted(NamedTuple):
     gap: float
 
 
-def fit_labels(
-    views, nonnegative, mean_rows, n_clusters, *, names, select, seed, n_threads, progress
-):
+def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     """Cluster samples in canonical order.
 
     Parameters
     ----------
-    views : list of ndarray or csr_matrix of shape (m, d_i)
+    sample : Drawn
         A row of NaN means that the sample lacks the view. It then has no similarities in this view;
         the judge and the predictor use rows that are predicted from its other views.
-    nonnegative : sequence of bool
-        Whether each view is non-negative in all samples, fitted or not.
-    mean_rows : list of ndarray of shape (d_i,)
-        Mean row of each view, which fills missing cells of new samples.
     n_clusters : int
     names : list
         Names of the views for warnings.
@@ -79,10 +74,10 @@ def fit_labels(
     -------
     Fitted
     """
-    complete = imputed(views)
-    equal = equal_samples(complete)
+    equal = equal_samples(sample.views)
     warn_of_few(equal, n_clusters)
-    used = used_views(views, complete, nonnegative, names, select=select)
+    complete = imputed(sample.views)
+    used = used_views(sample.views, complete, sample.nonnegative, names, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
     candidates, affinity = _labellings(used, n_clusters, seed, n_threads, progress)
@@ -107,6 +102,8 @@ def fit_labels(
     progress.log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
     progress.stage("refinement")
     labels = refined_labels(fused.labels, n_clusters, judge.ridge, affinity)
+    labels = _agreed(labels, equal, n_clusters)
+    numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
         labels=labels,
         candidates=candidates,
@@ -114,14 +111,23 @@ def fit_labels(
         predictor=Predictor(
             judge.features,
             judge.ridge.coefficients(one_hot(labels, n_clusters)),
-            used.indices,
-            [mean_rows[i] for i in used.indices],
+            numbers,
+            [sample.mean_rows[i] for i in used.indices],
         ),
-        used=used.indices,
+        used=numbers,
         support=used.graphs.support(labels),
         n_tuples=fused.n_tuples,
         gap=fused.gap,
     )
+
+
+def _agreed(labels, equal, n_clusters):
+    """The most frequent label among equal samples for each of them."""
+    if equal[-1] + 1 == len(equal):
+        return labels
+    votes = np.zeros((equal[-1] + 1, n_clusters), dtype=np.intp)
+    np.add.at(votes, (equal, labels), 1)
+    return votes.argmax(axis=1)[equal]
 
 
 def _labellings(used, c, seed, n_threads, progress):

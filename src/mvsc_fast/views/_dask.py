@@ -2,6 +2,7 @@
 
 import operator
 import warnings
+from typing import NamedTuple
 
 import dask
 import dask.array as da
@@ -9,63 +10,55 @@ import numpy as np
 
 from .._utils.messages import warn_user
 from .._utils.threads import limit_threads
-from ._row_source import RowSource
+from ._row_source import RowSource, checked_block, is_dask, stacked
 
 PATIENCE = 60  # seconds after which a waiting fit checks whether the cluster has workers
 
 
 class DaskSource(RowSource):
-    """`RowSource` for Dask arrays with the same row chunks and one chunk of columns.
+    """`RowSource` if a view is a Dask array with all columns in one chunk.
 
-    Every partition of rows is a task, which reads its rows in blocks of a bounded size. Arguments
-    that tasks share are sent once. Tasks run on the workers of the active client, or in the default
-    scheduler. A warning is given if there have been no workers for a minute. `map` can be used
-    within a partition only.
+    Other views get its chunks of rows. Every partition of rows is a task, which reads its rows in
+    blocks of a bounded size. Arguments that tasks share are sent once. Tasks run on the workers of
+    the active client, or in the default scheduler. A warning is given if there have been no workers
+    for a minute. `map` can be used within a partition only.
 
     Raises
     ------
     ValueError
-        If a view is not a Dask array, or if chunks have unknown sizes, split columns, or differ
-        among views; the message suggests a remedy.
+        If chunks have unknown sizes, split columns, or differ among views; the message suggests a
+        remedy.
     """
 
-    def __init__(self, views, titles, rows=None):
-        super().__init__(views, titles, rows)
-        chunks = self.views[0].chunks[0]
-        for X, title in zip(self.views, titles, strict=True):
-            if X.chunks[0] != chunks:
+    def __init__(self, views, rows=None, *, titles, **about):
+        for view, title in zip(views, titles, strict=True):
+            if is_dask(view):
+                _check_chunks(view, title)
+        like = next(i for i, view in enumerate(views) if is_dask(view))
+        chunks = views[like].chunks[0]
+        super().__init__(views, rows, titles=titles, **about)
+        for view, title in zip(views, titles, strict=True):
+            if is_dask(view) and view.chunks[0] != chunks:
                 raise ValueError(
-                    f"{title} has {len(X.chunks[0])} chunks of rows, first {X.chunks[0][0]}, "
-                    f"{titles[0]} has {len(chunks)}, first {chunks[0]}: they must be equal: use "
-                    "view.rechunk({0: first.chunks[0]})"
+                    f"{title} has {len(view.chunks[0])} chunks of rows, first "
+                    f"{view.chunks[0][0]}, {titles[like]} has {len(chunks)}, first {chunks[0]}: "
+                    "they must be equal: use view.rechunk({0: first.chunks[0]})"
                 )
-
-    def _checked(self, X, name):
-        if not isinstance(X, da.Array):
-            raise ValueError(
-                f"{name} is a {type(X).__module__.partition('.')[0]} {type(X).__name__}: if one "
-                "view is a Dask array, all must be: use dask.array.from_array(view, "
-                "chunks=(other.chunks[0], -1)) or frame.to_dask_array(lengths=True)"
-            )
-        if np.isnan(X.shape).any():
-            raise ValueError(
-                f"{name} has chunks of unknown size: call view.compute_chunk_sizes() first"
-            )
-        if X.ndim == 2 and len(X.chunks[1]) > 1:
-            raise ValueError(
-                f"{name} has {len(X.chunks[1])} chunks of columns, but every row must be in "
-                "one: use view.rechunk({1: -1})"
-            )
-        return super()._checked(X, name)
+        self.views = [
+            view
+            if is_dask(view)
+            else da.from_array(view, chunks=(chunks, -1), name=False, asarray=False)
+            for view in views
+        ]
+        self._declared = [(view.shape[1], view.dtype) for view in views]
 
     def sum(self, function, *args):
         """Sum of the results of all blocks, by pairwise summation of neighbouring blocks."""
         call = _Call(function, args)
-        counts = self.views[0].chunks[0]
         parts = [
-            dask.delayed(_sum)(*task, self.rows, call)
-            for task, count in zip(self._partitions(), counts, strict=True)
-            if count
+            dask.delayed(_sum)(blocks, partition, call)
+            for blocks, partition in self._partitions()
+            if partition.count
         ]
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
@@ -78,22 +71,30 @@ class DaskSource(RowSource):
         return da.concatenate(
             [
                 da.from_delayed(
-                    dask.delayed(_per_row)(first, blocks, self.rows, call, np.dtype(dtype)),
-                    shape=(count,),
+                    dask.delayed(_per_row)(blocks, partition, call, np.dtype(dtype)),
+                    shape=(partition.count,),
                     dtype=dtype,
                 )
-                for (first, blocks), count in zip(
-                    self._partitions(), self.views[0].chunks[0], strict=True
-                )
+                for blocks, partition in self._partitions()
             ]
         )
 
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
+        indices = np.asarray(indices)
         order = np.argsort(indices)
-        found = _computed([X[np.asarray(indices)[order]] for X in self.views])
+        ascending, parts = indices[order], []
+        for blocks, partition in self._partitions():
+            low, high = np.searchsorted(ascending, [partition.first, partition.end])
+            if low < high:
+                chosen = ascending[low:high] - partition.first
+                parts.append(dask.delayed(_take)(blocks, partition, chosen))
         back = np.argsort(order)
-        return [X.astype(self.dtype, copy=False)[back] for X in found]
+        return [stacked(part)[back] for part in zip(*_computed(parts), strict=True)]
+
+    def load(self):
+        """All rows of every view."""
+        return self.take(np.arange(self.n_samples))
 
     def threads(self, n_threads):
         """One, because tasks run in parallel."""
@@ -104,10 +105,37 @@ class DaskSource(RowSource):
         return da.from_array(labels, chunks=(self.views[0].chunks[0],))
 
     def _partitions(self):
-        """The pairs (index of the first row, delayed blocks of all views) of all partitions."""
-        starts = np.cumsum([0, *self.views[0].chunks[0][:-1]]).tolist()
-        blocks = [X.to_delayed().ravel().tolist() for X in self.views]
-        return list(zip(starts, map(list, zip(*blocks, strict=True)), strict=True))
+        """The pairs (delayed blocks of all views, `Partition`) of all partitions."""
+        counts = self.views[0].chunks[0]
+        firsts = np.cumsum([0, *counts[:-1]]).tolist()
+        blocks = [view.to_delayed().ravel().tolist() for view in self.views]
+        return [
+            (list(parts), Partition(first, count, self.rows, self.titles, self._declared))
+            for first, count, *parts in zip(firsts, counts, *blocks, strict=True)
+        ]
+
+
+class Partition(NamedTuple):
+    """Rows that one task reads, and what their views declare of them."""
+
+    first: int
+    count: int
+    rows: int
+    titles: list
+    declared: list  # number of columns and dtype of each view
+
+    @property
+    def end(self):
+        """Index of the first row after this partition."""
+        return self.first + self.count
+
+    def source(self, blocks):
+        """The rows as a `RowSource`; raises ValueError if they are not as declared."""
+        checked = [
+            checked_block(block, title, self.first, (self.count, d), dtype)
+            for block, title, (d, dtype) in zip(blocks, self.titles, self.declared, strict=True)
+        ]
+        return RowSource(checked, self.rows, self.first, titles=self.titles)
 
 
 class _Call:
@@ -170,11 +198,28 @@ def _itself(call):
     return call
 
 
-def _sum(first, blocks, rows, call):
+def _sum(blocks, partition, call):
     with limit_threads():
-        return RowSource(blocks, rows=rows, first=first).sum(call)
+        return partition.source(blocks).sum(call)
 
 
-def _per_row(first, blocks, rows, call, dtype):
+def _per_row(blocks, partition, call, dtype):
     with limit_threads():
-        return RowSource(blocks, rows=rows, first=first).per_row(call, dtype)
+        return partition.source(blocks).per_row(call, dtype)
+
+
+def _take(blocks, partition, chosen):
+    return partition.source(blocks).take(chosen)
+
+
+def _check_chunks(view, title):
+    """Raise ValueError unless every row of a Dask array is in one chunk of known size."""
+    if np.isnan(view.shape).any():
+        raise ValueError(
+            f"{title} has chunks of unknown size: call view.compute_chunk_sizes() first"
+        )
+    if view.ndim == 2 and len(view.chunks[1]) > 1:
+        raise ValueError(
+            f"{title} has {len(view.chunks[1])} chunks of columns, but every row must be in "
+            "one: use view.rechunk({1: -1})"
+        )

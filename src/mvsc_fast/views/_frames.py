@@ -119,7 +119,7 @@ def check_objects(column, title, name):
 
 def _float_type(dtype):
     """The floating type to which a column of this dtype is converted."""
-    return np.float32 if str(dtype).lower() in ("float32", "float16") else np.float64
+    return np.float32 if str(dtype).lower() == "float32" else np.float64
 
 
 def refusal(title, kind, column=None):

@@ -9,7 +9,6 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.messages import counted, warn_user
-from ._frames import view_title
 from ._rows import (
     BLOCK,
     SMALL_BLOCK,
@@ -26,81 +25,61 @@ RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit 
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
 
-def completed(views, names, columns, log=None):
-    """Fill missing cells, and set rows that lack more than half of their cells to NaN.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Arrays may contain NaN.
-    names : list
-    columns : list of (list of str or None)
-        Names of the columns of each view, see `NamedViews`.
-    log : callable, optional
-        See `warn_of_gaps`.
-
-    Returns
-    -------
-    views, mean_rows : lists
-        The views, and their mean rows, see `filled`.
-
-    Raises
-    ------
-    ValueError
-        If more than a tenth of the cells of a view are missing, or all cells of a column.
-    """
-    found = list(map(gaps, views))
-    for X, gap, name, columns_of in zip(views, found, names, columns, strict=True):
-        if gap.share > MOST:
-            raise ValueError(
-                f"{view_title(name)} lacks {100 * gap.share:.3g} % of its cells, but at most "
-                f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
-            )
-        if gap.cells and (empty := np.isnan(X).all(axis=0)).any():
-            j = int(empty.argmax())
-            which = j if columns_of is None else columns_of[j]
-            raise ValueError(f"{view_title(name)} has no values in column {which!r}: remove it")
-    warn_of_gaps(found, names, log)
-    means = [mean_row(X) for X in views]
-    return [filled(X, mean) for X, mean in zip(views, means, strict=True)], means
-
-
 class Gaps(NamedTuple):
     """Missing rows of a view, and missing cells in all other rows."""
 
     n_samples: int
+    n_features: int
     rows: int = 0
     cells: int = 0
-    share: float = 0.0
     partial: bool = False  # whether any cell will be filled or ignored
+
+    def joined(self, other):
+        """The gaps of both of two blocks of samples."""
+        n, rows, cells = (
+            getattr(self, name) + getattr(other, name) for name in ("n_samples", "rows", "cells")
+        )
+        return Gaps(n, self.n_features, rows, cells, self.partial or other.partial)
+
+    @property
+    def share(self):
+        """Share of missing cells in the rows that are not missing."""
+        return self.cells / max((self.n_samples - self.rows) * self.n_features, 1)
 
 
 def gaps(X):
-    """Count the `Gaps` of a view in memory; those of other views are not counted."""
-    n = X.shape[0]
-    if not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
-        return Gaps(n)
-    X = X[incomplete_rows(X)]
-    lost, gone = missing_rows(X), np.isnan(X)
-    cells = int(gone[~lost].sum())
-    share = cells / max((n - lost.sum()) * X.shape[1], 1)
-    return Gaps(n, int(lost.sum()), cells, share, not gone.all())
+    """Count the `Gaps` of a view in memory."""
+    if scipy.sparse.issparse(X):
+        return Gaps(*X.shape)
+    incomplete = X[incomplete_rows(X)]
+    lost, gone = missing_rows(incomplete), np.isnan(incomplete)
+    return Gaps(*X.shape, int(lost.sum()), int(gone[~lost].sum()), not gone.all())
 
 
-def warn_of_gaps(found, names, log=None):
+def check_gaps(found, titles):
+    """Raise ValueError if more than a tenth of the cells of a view are missing."""
+    for gap, title in zip(found, titles, strict=True):
+        if gap.share > MOST:
+            raise ValueError(
+                f"{title} lacks {100 * gap.share:.3g} % of its cells, but at most "
+                f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
+            )
+
+
+def warn_of_gaps(found, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
-    told = []
-    for (n, rows, cells, share, _), name in zip(found, names, strict=True):
-        parts = [f"{counted(cells, 'cell')} ({100 * share:.2g} %)"] * (cells > 0)
-        parts += [f"{rows} of {n} samples"] * (rows > 0)
-        told += [f"{view_title(name)} lacks {' and '.join(parts)}"] * bool(parts)
+    lacking = []
+    for gap, title in zip(found, titles, strict=True):
+        parts = [f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)"] * (gap.cells > 0)
+        parts += [f"{gap.rows} of {counted(gap.n_samples, 'sample')}"] * (gap.rows > 0)
+        lacking += [f"{title} lacks {' and '.join(parts)}"] * bool(parts)
     if any(gap.partial for gap in found):
         warn_user(
-            f"{', '.join(told)}: cells are filled from the other values of their row; rows that "
+            f"{', '.join(lacking)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
         )
-    elif told and log is not None:
-        log(", ".join(told))
+    elif lacking and log is not None:
+        log(", ".join(lacking))
 
 
 def mean_row(X):

@@ -4,17 +4,15 @@ import functools
 import mmap
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.containers import check_container, checked_csr
-from . import named_views
-from ._frames import view_title
+from ._rows import BLOCK
 
-BLOCK = 8192  # maximum number of rows of a block
 BLOCK_BYTES = 2**25  # maximum size of a block in float64 if no limit is known
 COPIES = 8  # number of copies of a block in float64 that a pass needs
 LEAST_ROWS = 128  # minimum number of rows of a block, because reading fewer is inefficient
@@ -36,67 +34,17 @@ def check_bytes(value, name):
     )
 
 
-def rows_of(X, *, min_samples=2):
-    """The row source of views in memory, in files or on other machines.
-
-    Views in memory are validated here, others while their rows are read.
-
-    Parameters
-    ----------
-    X : list, tuple, dict or generator of views, or one view
-        Views as in `check_views`, or memory maps, HDF5 data sets, zarr arrays, Dask arrays.
-    min_samples : int, default=2
-
-    Returns
-    -------
-    RowSource
-        With the attributes ``names``, ``columns`` and ``listed`` of `NamedViews`.
-    """
-    source = stored_rows(X)
-    if source is None:
-        given = named_views(X, ensure_min_samples=min_samples, missing=True)
-        source = RowSource(given.arrays)
-        source.names, source.columns, source.listed = given.names, given.columns, given.listed
-    elif source.n_samples < min_samples:
-        raise ValueError(
-            f"{source.titles[0]} has {source.n_samples} samples: at least {min_samples} are needed"
-        )
-    return source
+def is_dask(view):
+    """Whether a view is a collection of Dask; a data frame may have a column of this name."""
+    return hasattr(type(view), "__dask_graph__")
 
 
-def stored_rows(X, rows=None):
-    """The row source of X if any of its views is stored outside memory, else None.
-
-    Parameters
-    ----------
-    X : list or dict of views, or one view
-    rows : int, optional
-        See `RowSource`.
-    """
-    listed = isinstance(X, (list, tuple, Mapping)) and not scipy.sparse.issparse(X)
-    named = isinstance(X, Mapping) and listed
-    views = list(X.values() if named else X if listed else [X])
-    names = list(X) if named else list(range(len(views)))
-    titles = [view_title(name) for name in names] if listed else ["X"]
-    if any(hasattr(view, "__dask_graph__") for view in views):
-        from ._dask import DaskSource
-
-        source = DaskSource(views, titles, rows)
-    elif any(map(_is_stored, views)):
-        source = RowSource(views, titles, rows)
-    else:
-        return None
-    source.names, source.columns, source.listed = names, [None] * len(names), listed
-    return source
-
-
-def _is_stored(view):
-    """Whether a view is a memory map or another stored array that is read by slices."""
-    if isinstance(view, np.memmap):
-        return view.ndim == 2
+def is_stored(view):
+    """Whether a view is read by slices: a memory map or another stored array, or without memory."""
+    if isinstance(view, np.ndarray):
+        return isinstance(view, np.memmap) or view.ndim == 2 and view.strides == (0, 0)
     return (
-        not isinstance(view, np.ndarray)
-        and not scipy.sparse.issparse(view)
+        not scipy.sparse.issparse(view)
         and isinstance(getattr(view, "dtype", None), np.dtype)
         and len(getattr(view, "shape", ())) == 2
         and hasattr(view, "__getitem__")
@@ -106,19 +54,28 @@ def _is_stored(view):
 class RowSource(Sequence):
     """Views whose rows are read in blocks of a bounded size, never all at once.
 
-    It is also a sequence of the views, each of which has a shape and a dtype.
+    It is also a sequence of the views, each of which has a shape and a dtype. `read_views` makes it
+    from the views of a user.
 
     Parameters
     ----------
     views : list of array-like of shape (n, d_i)
-        Arrays, sparse matrices, memory maps, and other objects with a shape, a dtype and slices,
-        such as HDF5 data sets and zarr arrays.
-    titles : list of str, optional
-        Names of the views in messages.
+        Arrays, csr matrices, memory maps, and other objects with a shape, a dtype and slices, such
+        as HDF5 data sets and zarr arrays.
     rows : int, optional
         Number of rows of a block. None is the result of `block_rows`. No result depends on it.
     first : int, default=0
         Index of the first row, if this source is a part of another.
+    titles : list of str, optional
+        Names of the views in messages.
+    names : list, optional
+        Keys of a mapping, else 0, 1, ...
+    columns : list of (list of str or None), optional
+        Names of the columns of each data frame, if all of them are strings; None for other views.
+    index : pandas index, optional
+        Ids of the samples, if a view has them.
+    listed : bool, default=True
+        False if a single matrix was given.
 
     Attributes
     ----------
@@ -133,42 +90,43 @@ class RowSource(Sequence):
         If the views are not matrices of real numbers with the same samples.
     """
 
-    def __init__(self, views, titles=None, rows=None, first=0):
+    def __init__(
+        self,
+        views,
+        rows=None,
+        first=0,
+        *,
+        titles=None,
+        names=None,
+        columns=None,
+        index=None,
+        listed=True,
+    ):
+        self.views = views
         self.titles = titles or [f"view {i}" for i in range(len(views))]
-        self.views = [self._checked(*titled) for titled in zip(views, self.titles, strict=True)]
-        self.n_samples = int(self.views[0].shape[0])
-        for X, title in zip(self.views, self.titles, strict=True):
-            if X.shape[0] != self.n_samples:
+        self.names = list(range(len(views))) if names is None else names
+        self.columns = [None] * len(views) if columns is None else columns
+        self.index, self.listed = index, listed
+        for view, title in zip(views, self.titles, strict=True):
+            check_matrix(view, title)
+        self.n_samples = int(views[0].shape[0])
+        for view, title in zip(views, self.titles, strict=True):
+            if view.shape[0] != self.n_samples:
                 raise ValueError(
-                    f"{title} has {X.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
+                    f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
                     "every view must describe the same samples"
                 )
-        self.n_features = [int(X.shape[1]) for X in self.views]
-        single = all(X.dtype == np.float32 for X in self.views)
+        self.n_features = [int(view.shape[1]) for view in views]
+        single = all(view.dtype == np.float32 for view in views)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.rows = rows or block_rows(self.n_features)
         self.first = first
-
-    @property
-    def arrays(self):
-        """The views, as in `NamedViews`."""
-        return self.views
 
     def __len__(self):
         return len(self.views)
 
     def __getitem__(self, i):
         return self.views[i]
-
-    def _checked(self, X, name):
-        """A view that can be read by slices."""
-        check_container(X, name)
-        if scipy.sparse.issparse(X):
-            X = checked_csr(X, name)
-        elif not (isinstance(X, np.ndarray) or _is_stored(X)):
-            X = np.asarray(X)
-        _check_matrix(X, name)
-        return X
 
     def map(self, function, *args):
         """Yield ``function(first, blocks, *args)`` for every block of rows, in order.
@@ -177,7 +135,7 @@ class RowSource(Sequence):
         C-contiguous arrays or csr matrices of ``dtype``.
         """
         for rows in self._blocks():
-            blocks = [self._read(X, rows) for X in self.views]
+            blocks = [self._read(i, rows) for i in range(len(self.views))]
             yield function(self.first + rows.start, blocks, *args)
             self.release()
 
@@ -194,11 +152,8 @@ class RowSource(Sequence):
 
     def take(self, indices):
         """The rows of every view with the given indices, in this order."""
-        if all(
-            isinstance(X, np.ndarray) and not isinstance(X, np.memmap) or scipy.sparse.issparse(X)
-            for X in self.views
-        ):
-            return [X[indices].astype(self.dtype, copy=False) for X in self.views]
+        if not any(map(is_stored, self.views)):
+            return [_plain(view[indices], self.dtype) for view in self.views]
         order = np.argsort(indices)
         ascending = np.asarray(indices)[order]
         parts = []
@@ -206,10 +161,17 @@ class RowSource(Sequence):
             low, high = np.searchsorted(ascending, [rows.start, rows.stop])
             if low < high:
                 chosen = ascending[low:high] - rows.start
-                parts.append([self._read(X, rows, chosen) for X in self.views])
+                parts.append([self._read(i, rows)[chosen] for i in range(len(self.views))])
                 self.release()
         back = np.argsort(order)
-        return [_stacked(part)[back] for part in zip(*parts, strict=True)]
+        return [stacked(part)[back] for part in zip(*parts, strict=True)]
+
+    def load(self):
+        """All rows of every view; those in memory and of this type are not copied."""
+        return [
+            self._read(i, slice(0, self.n_samples)) if is_stored(view) else _plain(view, self.dtype)
+            for i, view in enumerate(self.views)
+        ]
 
     def threads(self, n_threads):
         """Number of threads for one block, if a fit has ``n_threads``."""
@@ -223,13 +185,18 @@ class RowSource(Sequence):
         for start in range(0, self.n_samples, self.rows):
             yield slice(start, min(start + self.rows, self.n_samples))
 
-    def _read(self, X, rows, chosen=slice(None)):
-        if scipy.sparse.issparse(X):
-            return X[rows][chosen].astype(self.dtype, copy=False)
-        part = X[rows]
-        check_container(part, "a view")  # some files contain masked arrays
-        part = np.asarray(part)
-        return np.ascontiguousarray(part[chosen], dtype=self.dtype)
+    def _read(self, i, rows):
+        view = self.views[i]
+        part = view[rows]
+        if is_stored(view):
+            part = checked_block(
+                part,
+                self.titles[i],
+                self.first + rows.start,
+                (rows.stop - rows.start, self.n_features[i]),
+                view.dtype,
+            )
+        return _plain(part, self.dtype)
 
     def release(self):
         """Release the pages of memory maps, which otherwise count as memory of the process."""
@@ -250,16 +217,65 @@ def block_rows(n_features, available=None):
     return int(min(BLOCK, max(1, parts) * LEAST_ROWS))
 
 
-def _check_matrix(X, name):
+def check_matrix(X, title):
+    """Raise ValueError unless X is a matrix of real numbers with at least one column."""
+    if X.ndim == 1:
+        raise ValueError(
+            f"{title} is a 1D array of {X.shape[0]} entries, but every view must be 2D. Reshape "
+            "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample; "
+            "omit labels, which are not a view"
+        )
     if X.ndim != 2:
-        raise ValueError(f"{name} has shape {X.shape}: it must have rows and columns")
+        raise ValueError(f"{title} has shape {X.shape}: it must have rows and columns")
     if X.shape[1] == 0:
-        raise ValueError(f"{name} has no columns")
+        raise ValueError(
+            f"{title}: found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is "
+            "required."
+        )
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {title} has dtype {X.dtype}")
     if X.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has dtype {X.dtype}: convert it to real numbers")
+        raise ValueError(f"{title} has dtype {X.dtype}: convert it to real numbers")
 
 
-def _stacked(parts):
+def checked_block(part, title, first, shape, dtype):
+    """Rows that a stored or lazy view returned, if they have the shape and type that it declares.
+
+    Parameters
+    ----------
+    part : array-like or sparse matrix
+    title : str
+        Name of the view.
+    first : int
+        Index of the first row.
+    shape : tuple
+    dtype : dtype
+
+    Raises
+    ------
+    ValueError
+        If they have another shape or type.
+    """
+    rows = f"{title}, rows {first} to {first + shape[0] - 1}"
+    check_container(part, rows)  # some files contain masked arrays
+    part = checked_csr(part, rows) if scipy.sparse.issparse(part) else np.asarray(part)
+    if part.shape != shape or part.dtype.newbyteorder("=") != np.dtype(dtype).newbyteorder("="):
+        raise ValueError(
+            f"{rows}: got {part.dtype} of shape {part.shape}, but the view declares {dtype} of "
+            f"shape {shape}: correct its shape and dtype, and do not change it during a fit"
+        )
+    return part
+
+
+def _plain(part, dtype):
+    """A C-contiguous array or a csr matrix of a type."""
+    if scipy.sparse.issparse(part):
+        return part.astype(dtype, copy=False)
+    return np.ascontiguousarray(part, dtype=dtype)
+
+
+def stacked(parts):
+    """Blocks of consecutive rows as one array or csr matrix."""
     if scipy.sparse.issparse(parts[0]):
         return scipy.sparse.vstack(parts, format="csr")
     return np.concatenate(parts)

@@ -14,6 +14,7 @@ from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
+KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 
 
 def missing_rows(X):
@@ -60,34 +61,84 @@ def observed(views):
 def canonical_order(views):
     """An order of the samples that depends on their contents alone.
 
-    Samples are sorted by a weighted sum of their row in each view; samples with equal sums in all
-    views are equal up to rounding. Without weights, rows of counts could have equal sums.
+    Samples are sorted by `row_keys`. Where these are equal, a hash of the contents decides, so that
+    samples with the same key and hash are equal in all views.
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
+        Rows may be NaN.
 
     Returns
     -------
     ndarray of shape (n,) of int
     """
-    return np.lexsort([row_keys(X) for X in views])
+    return sorted_rows(row_keys(views), lambda: row_hashes(views))
 
 
-def row_keys(X):
-    """A weighted sum of each row of a view, which depends on that row alone to the last bit."""
-    weights = 1.0 + np.cos(np.arange(X.shape[1]))
-    keys = np.empty(X.shape[0])
-    for rows in gen_batches(len(keys), BLOCK):
-        block = dense(X[rows])
+def sorted_rows(keys, hashes):
+    """Indices that sort keys; ``hashes`` is called for a second key if keys are equal."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    return np.lexsort([hashes(), keys]) if (ordered[1:] == ordered[:-1]).any() else order
+
+
+def row_keys(views):
+    """A number for each sample, which depends on the directions of its rows alone.
+
+    The weighted sum of the entries of a row of unit length, summed over the views. It is rounded,
+    so that rows that differ by a factor, or in the order of the views, have the same key.
+    """
+    keys = 0.0
+    for X in views:
+        weights = 1.0 + np.cos(np.arange(X.shape[1]))
+        keys = keys + np.concatenate(
+            [_directions(X[rows], weights) for rows in gen_batches(X.shape[0], SMALL_BLOCK)]
+        )
+    return np.rint(keys * 2.0**KEY_BITS)
+
+
+def _directions(X, weights):
+    """Weighted sums of the rows divided by their lengths; 0 for a row of zeros or NaN."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        sums, squares = _row_sums(X, weights), _row_sums(X, X)
+    lost = np.flatnonzero(~((squares > 1e-280) & np.isfinite(squares)))
+    if len(lost):  # squares overflow or underflow, or cells are missing
+        part = np.nan_to_num(dense(X[lost]), nan=0.0)
+        exponent = -np.frexp(np.abs(part).max(axis=1, keepdims=True))[1]
+        first = np.minimum(exponent, 1022)
+        part = part * np.ldexp(1.0, first) * np.ldexp(1.0, exponent - first)
+        sums[lost], squares[lost] = _row_sums(part, weights), _row_sums(part, part)
+    return sums / np.sqrt(np.where(squares > 0, squares, 1.0))
+
+
+def _row_sums(X, factors):
+    """Sums of each row of X times factors, in float64, from that row alone to the last bit."""
+    if not scipy.sparse.issparse(X):
         # A product with BLAS may round a row by its position; sums along rows do not.
-        with np.errstate(over="ignore", invalid="ignore"):
-            keys[rows] = (block * weights).sum(axis=1)
-        lost = np.flatnonzero(~np.isfinite(keys[rows]))  # sums overflow, or cells are missing
-        part = block[lost]
-        keys[rows][lost] = np.nansum(part * 2.0**-64 * weights, axis=1)
-        keys[rows][lost[np.isnan(part).all(axis=1)]] = np.nan
-    return keys
+        return np.multiply(X, factors, dtype=np.float64).sum(axis=1)
+    factors = X.data if factors is X else factors[X.indices]
+    data = np.multiply(X.data, factors, dtype=np.float64)
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape) @ np.ones(X.shape[1])
+
+
+def row_hashes(views):
+    """A 64-bit hash of each sample in all views, of shape (n,), uint64."""
+    hashes = np.zeros(views[0].shape[0], dtype=np.uint64)
+    for i, X in enumerate(views):
+        weights = _mixed(np.arange(X.shape[1], dtype=np.uint64) + np.uint64(i << 40)) | np.uint64(1)
+        for rows in gen_batches(X.shape[0], SMALL_BLOCK):
+            block = dense(X[rows]) + 0.0  # no negative zeros
+            block[np.isnan(block)] = np.nan
+            hashes[rows] += (_mixed(block.view(np.uint64)) * weights).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def _mixed(bits):
+    """The finalizer of SplitMix64 (Steele, Lea & Flood 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 def spread(n, count):
@@ -101,11 +152,28 @@ def dense(X):
 
 
 def equal_samples(views):
-    """Index of the distinct value of each sample, from 0, for samples in canonical order."""
-    differs = np.zeros(views[0].shape[0], dtype=np.int64)
+    """Index of the distinct direction of each sample, from 0, for samples in canonical order.
+
+    Two samples are equal if, in each view, their rows of unit length are equal up to rounding, or
+    the same cells are missing.
+    """
+    keys = row_keys(views)
+    pairs = np.flatnonzero(keys[1:] == keys[:-1])
     for X in views:
-        differs[1:] |= np.asarray((X[1:] != X[:-1]).sum(axis=1)).ravel() > 0
+        if len(pairs):
+            some = gen_batches(len(pairs), SMALL_BLOCK)
+            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in some])]
+    differs = np.ones(len(keys), dtype=np.int64)
+    differs[0] = differs[pairs + 1] = 0
     return np.cumsum(differs)
+
+
+def _are_equal(X, rows):
+    """Whether the directions of some rows equal those of the next rows."""
+    first, second = (dense(X[rows + k]) for k in (0, 1))
+    missing = np.isnan(first)
+    apart = abs(unit_rows(np.nan_to_num(first)) - unit_rows(np.nan_to_num(second))).max(axis=1)
+    return (apart < 64 * np.finfo(X.dtype).eps) & (missing == np.isnan(second)).all(axis=1)
 
 
 def warn_of_few(equal, n_clusters):

@@ -1,0 +1,218 @@
+"""The one reader of views: every form of data, in memory, in files and on other machines."""
+
+from collections.abc import Iterator, Mapping, ValuesView
+from numbers import Number
+from os import PathLike
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from .._utils.containers import check_container, checked_csr
+from .._utils.messages import warn_user
+from .._utils.validation import check_memory
+from ._anndata import is_anndata, read_anndata, unpacked
+from ._frames import (
+    check_objects,
+    check_same_index,
+    is_frame,
+    is_series,
+    read_frame,
+    refusal,
+    repeated,
+    shown,
+    view_title,
+)
+from ._row_source import RowSource, is_dask, is_stored
+from ._rows import missing_rows
+
+
+def read_views(X, *, min_samples=2):
+    """Read views in any form, alone or mixed; rows that are not in memory are read in blocks.
+
+    Data frames, AnnData and sequences become arrays, and their ids and columns are compared and
+    kept. Memory maps, HDF5 data sets, zarr arrays, backed AnnData and Dask arrays remain where they
+    are. Entries are not yet known to be finite.
+
+    Parameters
+    ----------
+    X : list, tuple, dict or generator of views, or one view
+        See `check_views`.
+    min_samples : int, default=2
+
+    Returns
+    -------
+    RowSource
+
+    Raises
+    ------
+    ValueError
+        If there is no view, a view is not a matrix of real numbers, or views have different numbers
+        of samples or different ids.
+    """
+    given, listed = listed_views(X)
+    names = [name for name, _ in given]
+    titles = [view_title(name) for name in names] if listed else ["X"]
+    tables = [_read(view, title) for (_, view), title in zip(given, titles, strict=True)]
+    index = _common_index(tables, titles)
+    values = [_matrix(table.values, title) for table, title in zip(tables, titles, strict=True)]
+    about = {
+        "titles": titles,
+        "names": names,
+        "columns": [_names_of(table.columns) for table in tables],
+        "index": index,
+        "listed": listed,
+    }
+    if any(map(is_dask, values)):
+        from ._dask import DaskSource
+
+        source = DaskSource(values, **about)
+    else:
+        source = RowSource(values, **about)
+    if source.n_samples < min_samples:
+        raise ValueError(
+            f"{titles[0]}: found array with {source.n_samples} sample(s) (shape="
+            f"{source.views[0].shape}) while a minimum of {min_samples} is required"
+        )
+    return source
+
+
+class _Matrix(NamedTuple):
+    """A view without ids and names of columns."""
+
+    values: object
+    columns: None = None
+    index: None = None  # type: ignore[assignment]
+
+
+def listed_views(views):
+    """The pairs (name, matrix) of all views, and False if a single matrix was given."""
+    first = views[0] if isinstance(views, (list, tuple)) and len(views) else views
+    if isinstance(first, (str, bytes, PathLike)):
+        raise ValueError(
+            f"got {first[:40] if isinstance(first, (str, bytes)) else first!r} instead of a view: "
+            "read files first, for example with numpy.load or pandas.read_csv, and convert text to "
+            "numbers (TfidfVectorizer of scikit-learn)"
+        )
+    if scipy.sparse.issparse(views):  # some are mappings
+        return [(0, views)], False
+    views = unpacked(views)
+    if isinstance(views, Mapping):
+        if not views:
+            raise ValueError("the dict of views is empty: pass at least one feature matrix")
+        return list(views.items()), True
+    if isinstance(views, (Iterator, ValuesView)):
+        views = list(views)
+        if views and not any(map(_is_matrix, views)):
+            raise ValueError("the iterable yields no matrices: every view must be 2-D")
+    if isinstance(views, (list, tuple)):
+        if len(views) == 0:
+            raise ValueError("the list of views is empty: pass at least one feature matrix")
+        if any(map(_is_matrix, views)):
+            return list(enumerate(views)), True
+        if all(is_series(X) or isinstance(X, np.ndarray) and X.ndim == 1 for X in views):
+            raise ValueError(
+                f"got a list of {len(views)} arrays that are 1D: pass numpy.stack(X) if they are "
+                "samples, X[:, None] of each if they are views of one column, or X[None] of each "
+                "if they are views of one sample"
+            )
+    elif getattr(views, "ndim", 2) == 3:
+        raise ValueError(
+            f"got one array of shape {views.shape}: pass a list of (n_samples, n_features) "
+            'arrays, or affinity="precomputed" for a stack of similarity matrices'
+        )
+    return [(0, views)], False
+
+
+def _is_matrix(X):
+    if X is None or isinstance(X, (str, bytes, Number)):
+        return False
+    if isinstance(X, (list, tuple)):
+        return len(X) > 0 and isinstance(X[0], (list, tuple, np.ndarray))
+    return scipy.sparse.issparse(X) or is_frame(X) or not _is_array(X) or np.ndim(X) >= 2
+
+
+def _is_array(X):
+    """Whether X supports conversion by NumPy, which treats other objects as nested sequences."""
+    return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__buffer__"))
+
+
+def _read(X, title):
+    """A view as a `Frame` or `_Matrix`; raise ValueError if it is not a table."""
+    if X is None:
+        raise ValueError(
+            f"{title} is None: remove it, or pass rows of NaN for the samples that lack this view"
+        )
+    if isinstance(X, (str, bytes)):
+        raise ValueError(f"{title} is the string {X[:40]!r}: pass a matrix")
+    if is_dask(X) and not hasattr(X, "chunks"):
+        raise ValueError(
+            f"{title} is a {type(X).__name__} of Dask: pass frame.to_dask_array(lengths=True)"
+        )
+    if is_dask(X) or is_stored(X):
+        return _Matrix(X)
+    if is_frame(X):
+        return read_frame(X, title)
+    if is_anndata(X):
+        return read_anndata(X, title)
+    if not (isinstance(X, (list, tuple)) or scipy.sparse.issparse(X) or _is_array(X)):
+        raise ValueError(
+            f"{title} is of type {type(X).__name__}: pass an array, a sparse matrix, a data frame "
+            "or an AnnData object"
+        )
+    if isinstance(X, (list, tuple)) and len(X) and all(isinstance(x, str) for x in X):
+        raise ValueError(refusal(title, "text"))
+    for part in X if isinstance(X, (list, tuple)) else [X]:
+        check_container(part, title)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
+        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
+    return _Matrix(X)
+
+
+def _common_index(tables, titles):
+    """The index that all data frames share, or None; repeated ids are reported."""
+    indexed = [
+        (table.index, title)
+        for table, title in zip(tables, titles, strict=True)
+        if table.index is not None
+    ]
+    if not indexed:
+        return None
+    first, title = indexed[0]
+    for index, other in indexed[1:]:
+        check_same_index(first, index, other, title)
+    if len(twice := repeated(first)):
+        warn_user(
+            f"ids occur more than once in the index of {title}, and their rows are treated as "
+            f"different samples: {shown(*twice)}"
+        )
+    return first
+
+
+def _matrix(X, title):
+    """A view that can be read by rows; sparse views with missing rows become dense."""
+    if is_dask(X) or is_stored(X):
+        return X
+    if scipy.sparse.issparse(X) and X.ndim == 2:
+        X = checked_csr(X, title)
+        if X.dtype.kind == "f" and missing_rows(X).any():
+            check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
+            X = X.toarray()
+        return X
+    X = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if X.ndim == 2 and (X.dtype == object or X.dtype.kind in "US"):
+        X = _from_objects(X, title)
+    return X
+
+
+def _from_objects(X, title):
+    """Convert objects or text to float64; raise ValueError with the column if this fails."""
+    for j, column in enumerate(X.T):
+        check_objects(column, title, j)
+    return X.astype(np.float64)
+
+
+def _names_of(columns):
+    """Names of the columns if all of them are strings, as in scikit-learn, else None."""
+    named = columns is not None and all(isinstance(name, str) for name in columns)
+    return list(columns) if named else None
