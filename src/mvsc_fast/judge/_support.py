@@ -97,7 +97,7 @@ def view_by_view(rows):
 
 
 def _graph(X):
-    """Graph of one view; empty if all samples are equal, which would predict the largest cluster."""
+    """Graph of one view, without edges if all samples are equal: they would have one label."""
     n = X.shape[0]
     if n < 2 or is_constant(X):
         return np.zeros((n, n), dtype=np.float32)
