@@ -1,8 +1,11 @@
 """ConsensusTLRR: accuracy where clusters are clear, invariances, new samples, degenerate data."""
 
+import copy
 import io
 import pickle
+import warnings
 
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse
@@ -311,6 +314,107 @@ def test_which_rows_of_the_data_a_model_holds(n_features):
     for use in (lambda: model.predict(views), model.to_native):
         with pytest.raises(ValueError, match='store="labels" and cannot predict: fit with'):
             use()
+
+
+def test_a_fit_leaves_parameters_and_what_it_learned(subspaces):
+    views = subspaces[0]
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    others = [X[:, :20] for X in views]
+    model.set_params(store="labels").fit(others)
+    fresh = ConsensusTLRR(4, store="labels", random_state=0).fit(others)
+    assert vars(model).keys() == vars(fresh).keys()
+    assert len(pickle.dumps(model)) == len(pickle.dumps(fresh))
+    with pytest.raises(ValueError, match='store="labels" and cannot predict'):
+        model.predict(views)
+
+
+def test_saved_models_of_dask_arrays_hold_no_row_of_the_data(subspaces):
+    views = subspaces[0]
+    lazy = [da.from_array(X, chunks=(100, -1)) for X in views]
+    model = ConsensusTLRR(4, max_samples=100, store="labels", random_state=0).fit(lazy)
+    expected = model.labels_.compute()
+    for copied in (lambda: pickle.loads(pickle.dumps(model)), lambda: copy.deepcopy(model)):
+        with pytest.warns(UserWarning, match=r"labels_ is a lazy Dask array.*labels_.compute\(\)"):
+            other = copied()
+        assert not hasattr(other, "labels_") and other.n_features_per_view_ == [40, 60, 30]
+        data = pickle.dumps(other)
+        assert not any(row.tobytes() in data for X in views for row in X)
+    model.labels_ = expected
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, expected)
+
+
+def test_a_model_may_be_copied_while_another_thread_uses_it(subspaces):
+    model = ConsensusTLRR(4, random_state=0).fit(subspaces[0])
+    state = vars(model.predictor_)
+    state |= {f"unused {i}": 0 for i in range(1000)}
+
+    class Changing:
+        def __deepcopy__(self, memo):
+            state["new"] = 1  # as `to_native` does in another thread
+            return self
+
+    state["unused 0"] = Changing()
+    assert "new" not in vars(copy.deepcopy(model).predictor_)
+
+
+def test_negative_values_of_new_samples_are_reported_if_fit_had_none(subspaces):
+    views = [np.abs(X) for X in subspaces[0]]
+    model = ConsensusTLRR(4, random_state=0).fit([views[0], subspaces[0][1], views[2]])
+    told = "negative values in view 0, view 2, but none in fit: they count as zeros"
+    with pytest.warns(UserWarning, match=told) as caught:
+        model.predict([-X for X in views])
+    assert len(caught) == 1
+    model.predict([views[0], -views[1], views[2]])
+
+
+@pytest.mark.parametrize("wrap", [lambda X: X, np.ndarray.tolist, tuple])
+def test_a_second_view_is_not_taken_for_y(subspaces, wrap):
+    first, second = (X[:60] for X in subspaces[0][:2])
+    with pytest.raises(ValueError, match="y looks like a view, but is not used: pass several"):
+        ConsensusTLRR(4).fit(first, wrap(second))
+    y = np.arange(60) % 4
+    for unused in (y, y.tolist(), y[:, None], y[:, None].tolist(), [], "text"):
+        ConsensusTLRR(4, random_state=0).fit(first, unused)
+
+
+def test_directions_decide_not_lengths_nor_order_nor_the_order_of_views(subspaces):
+    views = subspaces[0]
+    rng = np.random.RandomState(0)
+    model = ConsensusTLRR(4, random_state=0)
+    labels = model.fit(views).labels_
+    longer = [X * 2.0 ** rng.randint(-30, 30, (len(X), 1)) for X in views]
+    np.testing.assert_array_equal(model.fit(longer).labels_, labels)
+    longer = [X * np.exp(rng.standard_normal((len(X), 1))) for X in views]
+    np.testing.assert_array_equal(model.fit(longer).labels_, labels)
+    assert adjusted_rand_score(model.fit(views[::-1]).labels_, labels) > 0.99
+
+
+def test_the_order_of_samples_whose_keys_are_equal_changes_no_label():
+    rng = np.random.RandomState(0)
+    view = np.hstack([rng.uniform(size=(100, 5)), np.full((100, 1), 1e18)])
+    order = rng.permutation(100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = ConsensusTLRR(3, random_state=0).fit([view]).labels_
+        again = ConsensusTLRR(3, random_state=0).fit([view[order]]).labels_
+    np.testing.assert_array_equal(again, labels[order])
+
+
+@pytest.mark.parametrize("n_features", [1, 7])
+def test_equal_directions_are_counted_once_and_have_one_label(n_features):
+    rng = np.random.RandomState(0)
+    rows = rng.uniform(-1, 1, (4, n_features))
+    rows[0] = -rows[1]
+    rows = rows[rng.randint(4, size=80)]
+    view = rows * rng.uniform(0.1, 9, (80, 1))
+    distinct = 2 if n_features == 1 else 4
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        labels = ConsensusTLRR(6, random_state=0).fit([view]).labels_
+    assert any(f"have {distinct} distinct values, fewer than" in str(one.message) for one in told)
+    units = np.round(view / np.linalg.norm(view, axis=1, keepdims=True), 6)
+    _, group = np.unique(units, axis=0, return_inverse=True)
+    assert len(np.unique(np.c_[group.ravel(), labels], axis=0)) == distinct
 
 
 # ------------------------------------------------------------------ fits that do not end

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast import ConsensusTLRR, datasets, explain
-from mvsc_fast.views import check_views, from_anndata, loaded
+from mvsc_fast.views import align, check_views, from_anndata, loaded
 from mvsc_fast.views._read import read_views
 
 IDS = [f"p{i}" for i in range(60)]
@@ -131,3 +131,11 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
     one.X = None
     with pytest.raises(ValueError, match="view 'rna' has no 'X'"):
         check_views(modalities)
+
+
+@real
+def test_objects_of_different_samples_are_aligned(arrays, modalities):
+    rna, atac = modalities["rna"], modalities["atac"][5:]
+    aligned = align({"rna": rna, "atac": atac}, join="inner")
+    assert list(aligned["rna"].index) == list(atac.obs_names)
+    np.testing.assert_array_equal(aligned["atac"], atac.X)

@@ -170,6 +170,9 @@ def test_kinds_of_numbers_in_frames():
     frame["n"] = pd.array([1, None], dtype="Int64")
     with pytest.raises(ValueError, match="1 NaN .* row 1, column 'n'"):
         check_views(frame)
+    for fill in (np.nan, 1.0):
+        filled = pd.arrays.SparseArray([1.0, 5.0, 1.0], fill_value=fill)
+        np.testing.assert_array_equal(check_views(pd.DataFrame({"a": filled}))[0].T, [[1, 5, 1]])
     sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.eye(3, format="csc"))
     assert scipy.sparse.issparse(check_views(sparse)[0])
     assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
@@ -181,6 +184,11 @@ def test_frames_of_the_interchange_protocol():
     given = read_views([table])
     assert given.columns == [["x", "y"]]
     np.testing.assert_array_equal(given.load()[0], [[1, 1], [2, 0], [3, 2]])
+    decimals = pa.array([1, 2, 3], pa.decimal128(3, 1))
+    with pytest.raises(
+        ValueError, match=r"view 0 has a column that cannot be read .*: cast it to float64"
+    ):
+        check_views([table.append_column("z", decimals)])
     with pytest.raises(ValueError, match="view 0 contains text in column 'z'"):
         check_views([table.append_column("z", pa.array(["a", "b", "c"]))])
 

@@ -177,8 +177,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         RuntimeError
             If the estimator is already being fitted, by another thread or the caller of a callback.
         """
-        if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
-            raise ValueError(f"y of shape {y.shape} is not used: pass several views as a list")
+        if _is_view(y):
+            raise ValueError("y looks like a view, but is not used: pass several views as a list")
         with _Fitting(self):
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
@@ -235,7 +235,11 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Warn of features for which clusters are not meaningful."""
         views = given.arrays
         warn_of_columns(views, given.names, given.columns)
-        constant_views(views, "which has no information about clusters", given.names)
+        constant_views(
+            views,
+            f"which says nothing about clusters, but {type(self).__name__} uses it: remove it",
+            given.names,
+        )
         order = canonical_order(views)
         warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
@@ -336,6 +340,13 @@ class _Fitting:
 
     def __exit__(self, *_):
         self._running.pop(self._key, None)
+
+
+def _is_view(y):
+    """Whether y is a matrix of several columns."""
+    if isinstance(y, (list, tuple)):
+        return len(y) > 0 and isinstance(y[0], (list, tuple, np.ndarray)) and np.size(y[0]) > 1
+    return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
 def input_attributes(X, views, given):

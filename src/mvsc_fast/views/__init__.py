@@ -11,7 +11,7 @@ import scipy.sparse
 from .._utils.messages import counted
 from .._utils.types import Frames, Views
 from .._utils.validation import are_finite, check_finite, check_option
-from ._anndata import from_anndata
+from ._anndata import from_anndata, is_anndata
 from ._frames import repeated, shown, view_title
 from ._passes import check_entries
 from ._read import listed_views, read_views
@@ -92,8 +92,8 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
 
     Parameters
     ----------
-    frames : list or dict of pandas.DataFrame
-        The views. Their index contains the ids of the samples, each once
+    frames : list or dict of pandas.DataFrame or of AnnData
+        The views; of AnnData, ``X`` is used. Their index contains the ids of the samples, each once
         (``frame.set_index("id")``).
     join : {"outer", "inner"}, default="outer"
         "outer" keeps the samples of all frames, with a row of NaN in the frames that lack a
@@ -126,6 +126,8 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     given, listed = listed_views(frames)
     if not listed:
         raise ValueError("align takes a list or a dict of data frames")
+    if all(is_anndata(frame) for _, frame in given):
+        given = [(name, from_anndata(one, use=["X"])["X"]) for name, one in given]
     for name, frame in given:
         title = view_title(name)
         if not hasattr(frame, "reindex"):

@@ -43,7 +43,8 @@ def read_anndata(X, title, use="X"):
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
             f"obsm ({shown(*X.obsm)}) with views.from_anndata(data, use=...)"
         )
-    values = values.to_memory() if hasattr(values, "to_memory") else values  # backed by a file
+    if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
+        values = values.to_memory()  # backed by a file that cannot be read by rows
     return Frame(values, columns, X.obs_names)
 
 
@@ -107,6 +108,7 @@ def from_anndata(
     same = all(map(ids[0].equals, ids[1:]))
     frames = {}
     for name, (values, columns, index) in read.items():
+        values = values.to_memory() if hasattr(values, "to_memory") else values
         if not scipy.sparse.issparse(values):
             frames[name] = pd.DataFrame(values, index, columns)
         elif same:

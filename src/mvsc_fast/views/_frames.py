@@ -52,7 +52,12 @@ def read_frame(X, title):
     else:
         protocol = X.__dataframe__()
         columns = list(protocol.column_names())
-        kinds = [KINDS.get(int(A.dtype[0])) for A in protocol.get_columns()]
+        try:
+            kinds = [KINDS.get(int(A.dtype[0])) for A in protocol.get_columns()]
+        except (NotImplementedError, ValueError) as error:  # decimals, lists
+            raise ValueError(
+                f"{title} has a column that cannot be read ({error}): cast it to float64"
+            ) from None
     for column, kind in zip(columns, kinds, strict=True):
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(column)))
@@ -75,7 +80,7 @@ def _read_pandas(X, title):
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
-    if len(columns) and all(hasattr(dtype, "fill_value") for dtype in X.dtypes):  # sparse columns
+    if columns and all(getattr(dtype, "fill_value", None) == 0 for dtype in X.dtypes):  # sparse
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
     return Frame(X.to_numpy(dtype=dtype, na_value=np.nan), columns, X.index)
