@@ -31,6 +31,7 @@ NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they ov
 LONG_NAMES = 30  # letters along an axis, beyond which names are rotated
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vPX*<>"
+CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
 
 
 def new_figure(width=4.4, height=3.4, *, columns=1):
@@ -285,20 +286,12 @@ def plot_embedding(
     points[:, : min(2, len(s))] = (U * s)[:, :2]
     names = np.unique(labels)
     for i, name in enumerate(names):
-        look = {
-            "color": COLORS[i % len(COLORS)],
-            "marker": MARKERS[(i + i // len(COLORS)) % len(MARKERS)],
-        }
-        own = points[labels == name]
-        ax.scatter(*own.T, s=14, alpha=0.7, linewidths=0, label=str(name), **look)
+        marker = MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
+        look = {"color": COLORS[i % len(COLORS)], "marker": marker, "label": str(name)}
+        ax.scatter(*points[labels == name].T, s=14, alpha=0.7, linewidths=0, **look)
     if len(names) <= NAMED_GROUPS:
-        ax.legend(
-            loc="center left",
-            bbox_to_anchor=(1.0, 0.5),
-            fontsize="small",
-            markerscale=1.6,
-            handletextpad=0.2,
-        )
+        outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"}
+        ax.legend(**outside, markerscale=1.6, handletextpad=0.2)
     ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
     return ax
 
@@ -323,11 +316,10 @@ def plot_candidates(
     sizes, J = candidates["n_neighbors"], candidates["predictability"]
     for kind, marker, color in zip(np.unique(candidates["graph"]), MARKERS, COLORS, strict=False):
         own = candidates["graph"] == kind
-        ax.plot(
-            sizes[own], J[own], marker, color=color, ms=5, alpha=0.7, label=f"graphs of {kind} rows"
-        )
+        look = {"color": color, "ms": 5, "alpha": 0.7, "label": f"graphs of {kind} rows"}
+        ax.plot(sizes[own], J[own], marker, **look)
     fused = candidates["fused"]
-    ax.plot(sizes[fused], J[fused], "o", ms=11, mfc="none", color=COLORS[3], label="fused")
+    ax.plot(sizes[fused], J[fused], "o", **CIRCLE, label="fused")
     ax.set_xscale("log")
     ax.set_xticks(np.unique(sizes), [str(d) for d in np.unique(sizes)])
     ax.minorticks_off()
@@ -356,15 +348,8 @@ def plot_n_clusters(
     for name, style in zip(("criterion", "silhouette", "modularity"), _styles(), strict=False):
         ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
     place = np.searchsorted(found.counts, found.candidates)
-    ax.plot(
-        found.counts[place],
-        found.criterion[place],
-        "o",
-        ms=11,
-        mfc="none",
-        color=COLORS[3],
-        label=f"candidates {', '.join(map(str, found.candidates))}",
-    )
+    label = f"candidates {', '.join(map(str, found.candidates))}"
+    ax.plot(found.counts[place], found.criterion[place], "o", **CIRCLE, label=label)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")
