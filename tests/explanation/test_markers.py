@@ -58,7 +58,9 @@ def test_features_that_set_clusters_apart_are_first(data):
     assert table["feature"][first[:2]].tolist() == [1, "x"]
     assert table["effect"][first[0]] > 2 and table["effect"][first[1]] < -2
     lines = repr(table).splitlines()
-    assert len(lines) == 1 + 3 * 3 + 1 and lines[-1] == "  ... 15 more rows"
+    assert lines[1 + 3 * 3] == "  ... 15 more rows"
+    assert " ".join(map(str.strip, lines[2 + 3 * 3 :])) == _markers.NO_TEST
+    assert "not significance tests" in _markers.NO_TEST and max(map(len, lines)) < 80
 
 
 def test_blocks_and_sparse_views_change_nothing(data, monkeypatch):
@@ -82,12 +84,28 @@ def test_a_cluster_without_a_view_is_unknown_there(data):
     plot_markers(markers(model, {"counts": views["counts"], "reals": X}))
 
 
-def test_values_that_overflow_are_ranked(data):
+@pytest.mark.parametrize("power", [-700, 700, 1000])
+def test_no_result_depends_on_the_unit(data, power):
     model, views = data
-    X = views["counts"].copy()
-    X[0] = 1e300 * (model.labels_ == 10)
-    table = markers(model, [X])
-    assert (table["feature"][0], table["auc"][0], np.isnan(table["effect"][0])) == (0, 1, True)
+    scaled = {name: X * 2.0**power for name, X in views.items()}
+    table, expected = markers(model, scaled), markers(model, views)
+    for name in ("feature", "effect", "auc", "p", "q"):
+        np.testing.assert_array_equal(table[name], expected[name])
+
+
+def test_small_values_are_ranked_beside_large_ones(data):
+    model, views = data
+    x = np.where(model.labels_ == 10, np.arange(60) * 1e-300, -1e300)
+    x[0] = 1e300
+    row = markers(model, [x[:, None]]).to_frame().iloc[0]
+    own, others = x[model.labels_ == 10], x[model.labels_ != 10]
+    assert row.p == pytest.approx(mannwhitneyu(own, others, method="asymptotic").pvalue)
+    assert np.isfinite(row.effect)
+
+
+def test_a_view_that_no_sample_has_is_unknown():
+    (found,) = _markers._compared(np.empty((0, 2)), np.empty(0, dtype=int), 3)
+    assert np.shape(found) == (3, 3, 2) and np.isnan(found).all()
 
 
 def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
@@ -104,7 +122,7 @@ def test_what_has_no_markers_is_refused(data):
     model, views = data
     W = similarity.nearest_neighbors([views["counts"]], n_neighbors=10)
     fitted = TLRR(2, affinity="precomputed", random_state=0).fit(W)
-    with pytest.raises(ValueError, match="markers are features: pass views in memory"):
+    with pytest.raises(ValueError, match="markers are features: pass the views of fit"):
         markers(fitted, W)
     with pytest.raises(ValueError, match="there is only one cluster"):
         markers(KMeans(1).fit(views["counts"]), [views["counts"]])

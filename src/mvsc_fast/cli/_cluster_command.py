@@ -309,7 +309,8 @@ def summary(views, labels):
 
 def picture(model):
     """Figure of the affinity matrices before and after recovery."""
-    (before, after), labels, titles = similarities(model)
+    labels = model.labels_[getattr(model, "samples_", slice(None))]
+    (before, after), labels, titles = similarities(model, labels)
     return pair(before, after, labels, titles)
 
 

@@ -16,10 +16,11 @@ from ..judge._ridge import Judge, mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral import simplified_silhouette
 from ..views._missing import imputed
-from ..views._rows import ViewRows, canonical_order, is_constant, observed, presence
+from ..views._passes import LEAST_PRESENT
+from ..views._rows import ViewRows, canonical_order, is_constant, missing_rows, observed
 from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
 from ._panels import plot_explanation
-from ._paragraph import methods_paragraph, suggestion
+from ._paragraph import methods_paragraph, selection
 from ._table import Table
 from ._text import explained_text
 
@@ -169,10 +170,10 @@ def explain(
         A fitted clusterer with ``labels_``, or a pipeline that ends in one. `ConsensusTLRR` and
         `TLRR` give the most details.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
-        The views on which the model, or the pipeline, was fitted; samples may lack views. Without
-        them, predictability and margins are computed from neighbours alone, and the reasons for
-        excluding views are not available. Ignored if the model was fitted on precomputed
-        similarities, or if they are not in memory.
+        The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts;
+        samples may lack views. Without them, predictability and margins are computed from
+        neighbours alone, and the reasons for excluding views are not available. Ignored if the
+        model was fitted on precomputed similarities.
     ids : array-like of shape (n_samples,), optional
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
@@ -214,34 +215,34 @@ def explain(
 
 def explained(fit, ids=None, counts=None):
     """The `Explanation` of a `Fitted`, see `explain`."""
-    model, views, names = fit.model, fit.views, fit.names
-    clusters, labels = np.unique(model.labels_, return_inverse=True)
-    samples = getattr(model, "samples_", np.arange(len(labels)))
+    model, views, samples = fit.model, fit.views, fit.samples
+    clusters, labels = np.unique(fit.labels[samples], return_inverse=True)
+    names, sizes = np.unique(fit.labels, return_counts=True)  # -1 for samples without any view
     ids = fit.ids if ids is None else np.asarray(ids)
-    if ids.shape != labels.shape:
-        raise ValueError(f"ids has shape {ids.shape}, expected {labels.shape}")
+    if ids.shape != fit.labels.shape:
+        raise ValueError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
     found = Explanation(
         method=type(model).__name__,
-        n_samples=len(labels),
-        labels=labels[samples],
+        n_samples=len(fit.labels),
+        labels=labels,
         samples=samples,
         clusters=clusters,
-        sizes=np.bincount(labels),
+        sizes=sizes[np.searchsorted(names, clusters)],
         ids=ids,
-        view_names=names,
+        view_names=fit.names,
         view_support=getattr(model, "view_support_", None),
         counts=counts,
         run=dict(getattr(model, "run_", {})),
     )
     with blas_threads(1):
-        _tell_clusters(found, model, views)
-        _tell_views(found, model, views, labels)
-    _tell_choice(found, model)
+        _evaluate_clusters(found, model, views)
+        _describe_views(found, fit)
+    _describe_choice(found, model)
     found.methods_paragraph = methods_paragraph(found, model, fit.steps)
     return found
 
 
-def _tell_clusters(found, model, views):
+def _evaluate_clusters(found, model, views):
     """Evaluate the clusters, and find the samples between them."""
     embedding = found.embedding = embedding_of(model, len(found.clusters))
     c, labels = len(found.clusters), found.labels
@@ -270,11 +271,11 @@ def _tell_clusters(found, model, views):
         if not takes_similarities(model):
             found.unknown.append(
                 "Predictability and margins are computed from neighbors in the affinity matrix "
-                "alone; explain(model, views) also uses the features of views in memory."
+                "alone; explain(model, views) also uses the features of the views."
             )
     else:
         used = getattr(model, "views_used_", range(len(views)))
-        fitted = imputed([views[i][found.samples] for i in used])
+        fitted = imputed([views[i] for i in used])
         order = canonical_order(fitted)
         judge = Judge([ViewRows(X[order]) for X in fitted])
         sorted_labels = labels[order].astype(np.int64)
@@ -310,17 +311,16 @@ def _margins(scores, labels):
     return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
 
 
-def _tell_views(found, model, views, labels):
+def _describe_views(found, fit):
     """Find the size and the support of every view, and the reasons for excluding views."""
+    model, views = fit.model, fit.views
     found.view_features = getattr(model, "n_features_per_view_", [])
     if views is not None:
-        found.view_features = [X.shape[1] for X in views]
-        present = presence(views)
-        present = np.ones((len(views), 1), dtype=bool) if present is None else present
-        found.view_missing = (~present).sum(axis=1)
-        found.n_incomplete = int((~present).any(axis=0).sum())
+        found.view_features = fit.source.n_features
+        missing = fit.source.sum(_missing)
+        found.view_missing, found.n_incomplete = missing[:-1], int(missing[-1])
     if found.view_support is None and views is not None and len(found.clusters) > 1:
-        found.view_support = ViewGraphs(views).support(labels)
+        found.view_support = ViewGraphs(views).support(found.labels)
     if found.view_support is None:
         found.unknown.append(
             f"{found.method} has no view_support_: use explain(model, views) for the support of "
@@ -336,34 +336,40 @@ def _tell_views(found, model, views, labels):
             "Use explain(model, views) for the precise reasons why views were excluded."
         )
     else:
-        fitted = [X[found.samples] for X in views]
-        varied = [i for i, X in enumerate(observed(fitted)) if not is_constant(X)]
-        graphs = ViewGraphs(fitted)
+        graphs = ViewGraphs(views)
+        known = [X if X.shape[0] >= LEAST_PRESENT else None for X in observed(views)]
+        varied = [i for i, X in enumerate(known) if not (X is None or is_constant(X))]
         across = dict(zip(varied, graphs.across(varied), strict=True))
         reasons = {}
         for i in aside:
-            reasons[i] = "all samples are equal"
             if i in across:
                 reasons[i] = (
                     f"noise: z of its graph is {across[i]:.1f} with other views and "
                     f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
                 )
+            elif known[i] is None:
+                reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
+            else:
+                reasons[i] = "all samples are equal"
     found.excluded_views = {found.view_names[i]: reason for i, reason in reasons.items()}
 
 
-def _tell_choice(found, model):
+def _missing(first, views):
+    """Number of samples of a block that lack each view, and of those that lack any view."""
+    missing = np.array([missing_rows(X) for X in views])
+    return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
+
+
+def _describe_choice(found, model):
     """Describe how the labels were chosen."""
-    m, n, say = len(found.samples), found.n_samples, found.choices.append
-    if found.counts is not None:
-        say(f"{suggestion(found.counts)}.")
-    if m < n:
-        say(f"{m} of {n} samples were clustered; the labels of the others were predicted.")
+    found.choices = selection(found)
+    add = found.choices.append
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        say("The six most predictable labellings were fused by TLRR, and the labels refined.")
-        found.agreement = _agreement(found)
-        if found.agreement is not None:
-            say(
+        add("The six most predictable labellings were fused by TLRR, and the labels refined.")
+        if "labels" in found.candidates:  # they may not be stored
+            found.agreement = _agreement(found.candidates["labels"], found.labels)
+            add(
                 f"The normalised mutual information of {len(found.agreement)} candidate "
                 f"labellings with the labels is {found.agreement.mean():.2f} on average and at "
                 f"least {found.agreement.min():.2f}."
@@ -371,22 +377,15 @@ def _tell_choice(found, model):
         return
     if hasattr(model, "n_iter_"):
         end = "" if getattr(model, "converged_", True) else ", not converged"
-        say(f"{counted(model.n_iter_, 'iteration')}{end}.")
+        add(f"{counted(model.n_iter_, 'iteration')}{end}.")
     gap = getattr(model, "gap_", None)
     if gap is not None:
-        say(f"The relative duality gap of the tensor is {gap:.2g}.")
+        add(f"The relative duality gap of the tensor is {gap:.2g}.")
     else:
         found.unknown.append(f"{found.method} has no candidate labellings to show.")
 
 
-def _agreement(found):
-    """Normalised mutual information of the candidates with the labels.
-
-    None if the model does not store the candidates.
-    """
-    if "labels" not in found.candidates:
-        return None
-    labellings = found.candidates["labels"]
-    c = int(max(labellings.max(), found.labels.max())) + 1
-    ours = found.labels.astype(np.int64)
-    return np.array([mutual_information(one, ours, c) for one in labellings])
+def _agreement(labellings, labels):
+    """Normalised mutual information of each of some labellings with the labels."""
+    c, labels = int(max(labellings.max(), labels.max())) + 1, labels.astype(np.int64)
+    return np.array([mutual_information(one, labels, c) for one in labellings])

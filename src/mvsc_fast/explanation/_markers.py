@@ -23,18 +23,23 @@ PRINTED = 3  # rows for each cluster
 MOST_ROWS = 40  # of the heat map
 LONG_NAME = 28  # letters
 LARGEST = 4.0  # effect at the end of the colour scale
+NO_TEST = (
+    "The clusters were found from the same features: p and q rank features, and are not "
+    "significance tests."
+)
 
 
 def markers(model: Estimator, views: Views) -> Table:
-    """Compare each feature in each cluster with the same feature in all other samples.
+    """Compare each feature in each cluster with the same feature in all other clustered samples.
 
     Parameters
     ----------
     model : estimator
         A fitted clusterer with ``labels_``, or a pipeline that ends in one.
     views : list or dict of array-like of shape (n_samples, n_features_i)
-        The views on which the model, or the pipeline, was fitted. The features of a pipeline are
-        those of its last step. Samples that lack a view are ignored in it.
+        The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts.
+        The features of a pipeline are those of its last step. If the fit used a subsample
+        (``samples_``), only these samples are compared. Samples that lack a view are ignored in it.
 
     Returns
     -------
@@ -79,8 +84,8 @@ def markers(model: Estimator, views: Views) -> Table:
 def markers_of(fit):
     """The table of `markers` for a `Fitted`."""
     if fit.views is None:
-        raise ValueError("markers are features: pass views in memory, not similarities")
-    clusters, labels = np.unique(fit.model.labels_, return_inverse=True)
+        raise ValueError("markers are features: pass the views of fit, not similarities")
+    clusters, labels = np.unique(fit.labels[fit.samples], return_inverse=True)
     c = len(clusters)
     if c < 2:
         raise ValueError("there is only one cluster: it cannot be compared")
@@ -107,7 +112,7 @@ def markers_of(fit):
     cluster = np.repeat(np.arange(c), len(features))
     order = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1), cluster))
     first = np.arange(c)[:, None] * len(features) + np.arange(min(PRINTED, len(features)))
-    return Table({name: column[order] for name, column in columns.items()}, first.ravel())
+    return Table({name: column[order] for name, column in columns.items()}, first.ravel(), NO_TEST)
 
 
 def _compared(X, labels, c):
@@ -117,20 +122,22 @@ def _compared(X, labels, c):
     X = X.tocsc() if scipy.sparse.issparse(X) else X
     own = np.bincount(labels, minlength=c)[:, None]
     others = n - own
-    for columns in gen_batches(X.shape[1], max(1, ENTRIES // n)):
+    for columns in gen_batches(X.shape[1], max(1, ENTRIES // max(1, n))):
         block = dense(X[:, columns])
+        ranks = rankdata(block, axis=0) - (n + 1) / 2
+        constant = (block == block[:1]).all(axis=0)
+        # Powers of two, without rounding: squares neither overflow nor underflow.
+        block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=0, initial=0))[1])
         with np.errstate(all="ignore"):  # unknown values are NaN
-            block = block - block.mean(axis=0)
+            block -= block.sum(axis=0) / n
             mean = member @ block / own  # the mean of the others is -mean * own / others
             within = (block**2).sum(axis=0) - mean**2 * own * n / others
             effect = mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
-            ranks = rankdata(block, axis=0) - (n + 1) / 2
             above = member @ ranks  # U minus its mean
             # The sum of squared ranks includes the correction for ties.
             deviation = np.sqrt(own * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
             auc = 0.5 + above / (own * others)
             z = np.maximum(np.abs(above) - 0.5, 0) / deviation
-        constant = np.ptp(block, axis=0) == 0
         effect[:, constant] = z[:, constant] = 0
         for value in (effect, auc, z):
             value[(own == 0) | (others == 0) | np.isnan(value)] = np.nan

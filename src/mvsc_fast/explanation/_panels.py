@@ -104,8 +104,14 @@ def _support(ax, found):
     ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
 
 
-def similarities(model):
+def similarities(model, labels):
     """Return two affinity matrices of a model, before and after recovery, with labels and titles.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    labels : ndarray of shape (m,)
+        Labels of the clustered samples.
 
     Returns
     -------
@@ -114,7 +120,6 @@ def similarities(model):
     labels : ndarray of shape (m,)
     titles : tuple of two str
     """
-    labels = model.labels_[getattr(model, "samples_", slice(None))]
     if hasattr(model, "candidates_"):
         found = model.candidates_["labels"]
         rows = np.argsort(labels, kind="stable")

@@ -30,19 +30,14 @@ def methods_paragraph(found, model, steps):
         processing = ", then ".join(" ".join(str(step).split()) for step in steps)
     if processing:
         sentences.append(f"Processing: {processing}.")
-    told = {"random_state", *given_parameters(model)}.difference(WITHOUT_EFFECT)
+    shown = {"random_state", *given_parameters(model)}.difference(WITHOUT_EFFECT)
     values = model.get_params(deep=False).items()
-    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in told)
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in shown)
     sentences.append(
         f"{found.method} found {counted(len(found.clusters), 'cluster')} ({parameters}; other "
         "parameters at their defaults)."
     )
-    if found.counts is not None:
-        sentences.append(f"{suggestion(found.counts)}.")
-    if len(found.samples) < n:
-        sentences.append(
-            f"{len(found.samples)} samples were clustered, and the labels of the others predicted."
-        )
+    sentences += selection(found)
     if found.excluded_views:
         names = ", ".join(map(str, found.excluded_views))
         sentences.append(f"Views excluded as uninformative: {names}.")
@@ -56,13 +51,28 @@ def _described(found):
     names, sizes = found.view_names, found.view_features
     if len(names) == 1:
         return f" described by {counted(sizes[0], 'feature')}"
-    told = [
+    described = [
         f"{f'view {name}' if isinstance(name, int) else name} ({counted(size, 'feature')})"
         for name, size in zip(names, sizes, strict=True)
     ]
-    if len(told) > NAMED_VIEWS:
-        told = [*told[:NAMED_VIEWS], "..."]
-    return f" described by {len(names)} views: {', '.join(told)}"
+    if len(described) > NAMED_VIEWS:
+        described = [*described[:NAMED_VIEWS], "..."]
+    return f" described by {len(names)} views: {', '.join(described)}"
+
+
+def selection(found):
+    """Sentences on the suggested number of clusters and on samples that were not clustered."""
+    m, n, labelled = len(found.samples), found.n_samples, found.sizes.sum()
+    sentences = [] if found.counts is None else [f"{suggestion(found.counts)}."]
+    if labelled < n:
+        sentences.append(
+            f"Without any view, and with the label -1: {counted(n - labelled, 'sample')}."
+        )
+    if m < labelled:
+        sentences.append(
+            f"{m} of {n} samples were clustered; the labels of the others were predicted."
+        )
+    return sentences
 
 
 def suggestion(counts):

@@ -16,7 +16,7 @@ from .._utils.messages import counted
 from .._utils.types import Estimator, Views
 from ._explain import Explanation, explained
 from ._fitted import fitted_with
-from ._markers import markers_of, plot_markers
+from ._markers import NO_TEST, markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
@@ -26,8 +26,7 @@ from ._text import parts_of
 LISTED = 50  # maximum number of clusters and of least certain samples
 DRAWN = 20_000  # maximum number of samples in a plot of an embedding
 MARKERS = (
-    "Features whose values in a cluster differ most from those of all other samples. The clusters "
-    "were found from the same features, so this is a ranking and not a significance test."
+    f"Features whose values in a cluster differ most from those of all other samples. {NO_TEST}"
 )
 LEARNED = {
     "lam_": "lam",
@@ -88,14 +87,14 @@ def write_report(
     parts = [
         f"<h1>{title}</h1>",
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
-        _told(texts, "clusters", gallery(_panels(found))),
-        _told(texts, "uncertain"),
+        _part(texts, "clusters", gallery(_panels(found))),
+        _part(texts, "uncertain"),
         _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
-        _told(texts, "views"),
-        _told(texts, "choices", gallery(_choices(fit.model, found))),
-        _told(texts, "candidates"),
-        _told(texts, "unknown"),
+        _part(texts, "views"),
+        _part(texts, "choices", gallery(_choices(fit.model, found))),
+        _part(texts, "candidates"),
+        _part(texts, "unknown"),
         section(
             "How it was computed",
             "",
@@ -111,7 +110,7 @@ def write_report(
     return path
 
 
-def _told(texts, name, body=""):
+def _part(texts, name, body=""):
     """The section for a part of the explanation, if it is available, followed by other HTML."""
     if name not in texts:
         return ""
@@ -149,7 +148,7 @@ def _relations(model, found):
     """Similarities before and after, and the embedding."""
     pictures = []
     if getattr(model, "affinity_matrix_", None) is not None:
-        matrices, labels, titles = similarities(model)
+        matrices, labels, titles = similarities(model, found.clusters[found.labels])
         for S, title in zip(matrices, titles, strict=True):
             pictures.append(figure(lambda S=S: plot_similarity(S, labels), title, title))
     embedding = found.embedding

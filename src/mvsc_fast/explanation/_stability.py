@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.types import Estimator, FloatArray, Seed, Views
 from .._utils.validation import check_integer
-from ._fitted import ids_of, takes_similarities
+from ..views._anndata import is_anndata
+from ..views._lazy import LazyView
+from ..views._read import listed_views
+from ..views._row_source import is_dask, is_stored
+from ._fitted import fitted_with, takes_similarities
 from ._panels import name_clusters
 from ._plots import COLORS, new_figure
 from ._table import Table
@@ -44,7 +49,8 @@ class Stability:
         2007).
     sample_stability : ndarray of shape (n_samples,)
         How often the sample stays in its cluster, as a share of the subsamples that contain it,
-        after clusters have been matched one to one. NaN for a sample that no subsample contains.
+        after clusters have been matched one to one. NaN for a sample that no subsample contains,
+        and for samples that lack all views.
     labels : ndarray of shape (n_samples,)
         The labels of all samples.
     ids : ndarray of shape (n_samples,)
@@ -62,7 +68,8 @@ class Stability:
     fraction: float
 
     def __str__(self):
-        sizes = np.unique(self.labels, return_counts=True)[1]
+        names, sizes = np.unique(self.labels, return_counts=True)
+        sizes = sizes[np.searchsorted(names, self.clusters)]
         columns = {"cluster": self.clusters, "samples": sizes, "Jaccard": self.cluster_stability}
         return (
             f"Stability under {len(self.agreement)} subsamples of {100 * self.fraction:.0f} %\n"
@@ -103,7 +110,7 @@ def stability(
         are compared with its labels; otherwise a clone is fitted on all samples. A
         ``random_state`` of None is replaced by seeds.
     views : list or dict of array-like of shape (n_samples, n_features_i), or table
-        The input of `fit`; samples may lack views.
+        The input of `fit`, in any form that it accepts; samples may lack views.
     n_resamples : int, default=20
         Number of subsamples.
     fraction : float, default=0.8
@@ -120,7 +127,8 @@ def stability(
     Raises
     ------
     ValueError
-        If a parameter is invalid, or the estimator takes similarities.
+        If a parameter is invalid, the estimator takes similarities, or the views are not those of
+        `fit`.
 
     References
     ----------
@@ -146,13 +154,18 @@ def stability(
     rng = check_random_state(random_state)
     if not hasattr(last, "labels_"):
         estimator = _seeded(estimator, rng).fit(views)
-        last = _last(estimator)
-    clusters, labels = np.unique(last.labels_, return_inverse=True)
+    fit = fitted_with(estimator, views)
+    clusters = np.unique(fit.labels[fit.samples])
+    labels = np.searchsorted(clusters, fit.labels)
+    labelled = np.flatnonzero(np.isin(fit.labels, clusters))  # the others lack all views
     n, c = len(labels), len(clusters)
-    m = round(fraction * n)
-    draws = [np.sort(rng.choice(n, m, replace=False)) for _ in range(n_resamples)]
+    m = round(fraction * len(labelled))
+    draws = [
+        labelled[np.sort(rng.choice(len(labelled), m, replace=False))] for _ in range(n_resamples)
+    ]
+    part = _subsets(estimator, fit.source, views)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_labels_of)(_seeded(estimator, rng), _rows_of(views, rows)) for rows in draws
+        delayed(_labels_of)(_seeded(estimator, rng), part(rows)) for rows in draws
     )
     agreement, jaccard = np.empty(n_resamples), np.empty((n_resamples, c))
     kept, drawn = np.zeros(n), np.zeros(n)
@@ -171,14 +184,13 @@ def stability(
         drawn[rows] += 1
     with np.errstate(invalid="ignore"):
         kept = kept / drawn
-    ids = ids_of(views)
     return Stability(
         agreement=agreement,
         clusters=clusters,
         cluster_stability=np.nanmean(jaccard, axis=0),
         sample_stability=kept,
-        labels=clusters[labels],
-        ids=np.arange(n) if ids is None else ids,
+        labels=fit.labels,
+        ids=fit.ids,
         fraction=float(fraction),
     )
 
@@ -205,13 +217,29 @@ def _last(estimator):
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def _rows_of(views, rows):
-    """The given rows of views or of a table, in the same container."""
-    if isinstance(views, Mapping):
-        return {name: _rows_of(X, rows) for name, X in views.items()}
-    if isinstance(views, (list, tuple)):
-        return [_rows_of(X, rows) for X in views]
-    return views.iloc[rows] if hasattr(views, "iloc") else views[rows]
+def _subsets(estimator, source, views):
+    """The function from indices of samples to the input of `fit` for these samples."""
+    given, listed = zip(source.names, source.views, strict=True), source.listed
+    if isinstance(estimator, Pipeline):  # which may transform text
+        given, listed = listed_views(views)
+    given = dict(given)
+
+    def subset(rows):
+        parts = {name: _rows_of(view, rows) for name, view in given.items()}
+        if not listed:
+            return parts[0]
+        return list(parts.values()) if list(parts) == list(range(len(parts))) else parts
+
+    return subset
+
+
+def _rows_of(view, rows):
+    """Some rows, in ascending order, of a view or a table; stored ones are read later."""
+    if scipy.sparse.issparse(view):
+        return view.tocsr()[rows]
+    if is_dask(view) or is_anndata(view):
+        return view[rows]
+    return LazyView(view, "a view", rows=rows) if is_stored(view) else _safe_indexing(view, rows)
 
 
 def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | None = None) -> Axes:

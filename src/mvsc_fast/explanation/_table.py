@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 ROWS = 12  # of a list that may be long
+WRAPPED = {
+    "width": 79,
+    "initial_indent": "  ",
+    "subsequent_indent": "  ",
+    "break_on_hyphens": False,
+}
 
 
 class Table(dict[str, np.ndarray]):
@@ -24,10 +31,15 @@ class Table(dict[str, np.ndarray]):
     columns : dict of ndarray of shape (n_rows,)
     shown : array-like of int, optional
         The rows that are printed; by default the first twelve.
+    note : str, default=""
+        Text that is printed below the rows.
     """
 
-    def __init__(self, columns: dict[str, Any], shown: ArrayLike | None = None) -> None:
+    def __init__(
+        self, columns: dict[str, Any], shown: ArrayLike | None = None, note: str = ""
+    ) -> None:
         super().__init__(columns)
+        self._note = note
         self._shown = range(min(ROWS, self.n_rows)) if shown is None else shown
 
     @property
@@ -46,7 +58,8 @@ class Table(dict[str, np.ndarray]):
         left = [name for name, column in self.items() if column.dtype.kind in "OUS"]
         text = text_table(self.cells(np.asarray(self._shown, dtype=np.intp)), left)
         more = self.n_rows - len(self._shown)
-        return f"{text}\n  ... {more} more rows" if more else text
+        text += f"\n  ... {more} more rows" if more else ""
+        return f"{text}\n{fill(self._note, **WRAPPED)}" if self._note else text
 
     def to_frame(self) -> DataFrame:
         """Return the table as a data frame.

@@ -6,17 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.messages import counted
-from ._table import ROWS, shown_value, text_table
+from ._table import ROWS, WRAPPED, shown_value, text_table
 
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
 LEFT = ("view", "graph", "")  # columns of text
-WRAPPED = {
-    "width": 79,
-    "initial_indent": "  ",
-    "subsequent_indent": "  ",
-    "break_on_hyphens": False,
-}
 
 
 class Part(NamedTuple):
@@ -74,8 +68,8 @@ def _clusters(found, rows):
         weak = [str(found.clusters[k]) for k in np.flatnonzero(predictable < WEAK_CLUSTER)]
         if weak:
             more = f" and {len(weak) - ROWS} more" if len(weak) > ROWS else ""
-            told = ", ".join(weak[:ROWS])
-            sentences.append(f"Not well separated from the others: {told}{more}.")
+            names = ", ".join(weak[:ROWS])
+            sentences.append(f"Not well separated from the others: {names}{more}.")
         overall = np.average(predictable, weights=np.bincount(found.labels))
         sentences.append(
             "predictable: share of samples whose label is predicted from the other samples; "
