@@ -147,7 +147,7 @@ def test_one_transformer_is_cloned_for_all_views():
         ("drop", [TABLE], "view 0: expected a transformer, None or"),
         (None, TABLE, "split one table by ViewSplitter"),
         (None, [], "no views"),
-        ([StandardScaler()], [TABLE + np.inf], "view 0: Input X contains"),
+        ([StandardScaler()], [TABLE + np.inf], "view 0 has inf in row 0, column 0"),
     ],
 )
 def test_what_is_wrong_with_views_is_said(transformers, views, message):
@@ -168,6 +168,56 @@ def test_a_dict_may_lack_views():
     found = per_view.transform({"b": 2 * TABLE})
     assert list(found) == ["b"]
     np.testing.assert_allclose(found["b"], StandardScaler().fit_transform(TABLE))
+
+
+def test_a_view_that_all_samples_lack_may_be_none():
+    views = {"a": TABLE, "b": 2 * TABLE}
+    per_view = PerView(StandardScaler()).fit(views)
+    found = per_view.transform({**views, "a": None})
+    assert list(found) == ["a", "b"] and found["a"] is None
+    assert PerView(StandardScaler()).fit([TABLE, TABLE]).transform([TABLE, None])[1] is None
+    with pytest.raises(ValueError, match="view 'a' is None: remove it, or pass rows of NaN"):
+        PerView(None).fit({"a": None, "b": TABLE})
+
+
+def test_new_samples_of_a_pipeline_may_lack_a_view(wine):
+    X, _ = wine
+    views = {"a": X[:, :6], "b": X[:, 6:]}
+    model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0)).fit(views)
+    without = model.predict({"b": views["b"]})
+    np.testing.assert_array_equal(model.predict({"a": None, "b": views["b"]}), without)
+    assert (without == model[-1].labels_).mean() > 0.7
+
+
+TEXTS = ["red or green", "green", "blue", "red and blue"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_column_of_text_is_vectorized(named):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"text": TEXTS, "text_length": [12.0, 5, 4, 12], "size": [1.0, 2, 3, 4]})
+    columns = {"words": "text", "letters": "text", "numbers": ["text_length", "size"]}
+    if not named:
+        table, columns = table.to_numpy(), {"words": 0, "letters": -3, "numbers": [1, 2]}
+    splitter = ViewSplitter(columns).fit(table)
+    vectorizers = {"words": TfidfVectorizer(), "letters": TfidfVectorizer(analyzer="char")}
+    steps = make_pipeline(splitter, PerView({**vectorizers, "numbers": StandardScaler()}))
+    found = steps.fit_transform(table)
+    for name, vectorizer in vectorizers.items():
+        same = vectorizer.fit_transform(TEXTS)
+        np.testing.assert_allclose(found[name].toarray(), same.toarray())
+    assert found["numbers"].shape == (4, 2) and splitter.unused_.tolist() == []
+    names = splitter.get_feature_names_out()
+    assert names["words"].tolist() == ["text" if named else "x0"]
+    assert steps.get_feature_names_out()["words"].tolist() == ["and", "blue", "green", "or", "red"]
+    assert steps[0].transform(table[:2])["words"].tolist() == TEXTS[:2]
+
+
+def test_other_columns_keep_two_dimensions(frame):
+    views = ViewSplitter(["size", ["id"], 1]).fit_transform(frame)
+    assert [view.shape for view in views] == [(3, 1)] * 3
+    frame["size_2"] = [1, 2, 3]
+    assert ViewSplitter(["size"]).fit_transform(frame)[0].shape == (3, 2)
 
 
 def test_parameters_have_names_by_view():

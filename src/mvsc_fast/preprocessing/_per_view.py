@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._utils.types import Estimator
 from ._containers import ChosenOutput, Container, items, like, unchanged
+from ._stored import fitted, named, transformed
 from ._table_columns import listed
 
 if TYPE_CHECKING:
@@ -51,6 +52,13 @@ class PerView(  # type: ignore[call-arg]
 
     Notes
     -----
+    Views may be stored outside memory: memory maps, HDF5 data sets, zarr and Dask arrays. A
+    transformer with ``partial_fit``, such as `StandardScaler`, `MinMaxScaler`, `MaxAbsScaler` or
+    `IncrementalPCA`, is then fitted in blocks of rows, and `transform` returns an array whose rows
+    are transformed when they are read by slices (a lazy Dask array for a Dask array). Other
+    transformers read the whole view into memory, if it is available. The blocks of a fit depend on
+    the shape of the view alone.
+
     In a pipeline, parameters of the transformers have names such as ``perview__shape__with_mean``
     or ``perview__0__with_mean``, with the name of the view; those of a single transformer for all
     views ``perview__transformers__with_mean``. Grid search splits its input by rows, so begin the
@@ -95,7 +103,7 @@ class PerView(  # type: ignore[call-arg]
         self
         """
         views = items(_check_container(X))
-        fitted = []
+        found = []
         for (name, view), given in zip(views, self._by_view(X), strict=True):
             if _passes(given):
                 given = unchanged(self._output)
@@ -103,8 +111,13 @@ class PerView(  # type: ignore[call-arg]
                 raise ValueError(
                     f'view {name!r}: expected a transformer, None or "passthrough", got {given!r}'
                 )
-            fitted.append(_named(name, clone(given).fit, view, y))
-        self.transformers_ = like(X, fitted)
+            if view is None:
+                raise ValueError(
+                    f"view {name!r} is None: remove it, or pass rows of NaN for the samples that "
+                    "lack this view"
+                )
+            found.append(fitted(clone(given), view, name, y))
+        self.transformers_ = like(X, found)
         return self
 
     def transform(self, X: Tables) -> Any:
@@ -113,22 +126,29 @@ class PerView(  # type: ignore[call-arg]
         Parameters
         ----------
         X : list or dict of views
-            The same views as in `fit`; a dict may lack some of them.
+            The same views as in `fit`. A view that all samples lack may be None, or absent from
+            the dict.
 
         Returns
         -------
         list or dict of views
-            Transformed views, a dict or a list as X.
+            Transformed views, a dict or a list as X; None for views that are None.
         """
         check_is_fitted(self)
         views = dict(items(_check_container(X)))
-        fitted = dict(items(self.transformers_))
-        if [*views] != [name for name in fitted if name in views or not isinstance(X, dict)]:
+        steps = dict(items(self.transformers_))
+        if [*views] != [name for name in steps if name in views or not isinstance(X, dict)]:
             raise ValueError(
-                f"X has the views {listed(views)}, fit had {listed(fitted)}: pass the same "
+                f"X has the views {listed(views)}, fit had {listed(steps)}: pass the same "
                 "views in the same order"
             )
-        return like(X, [_named(name, fitted[name].transform, view) for name, view in views.items()])
+        return like(
+            X,
+            [
+                None if view is None else transformed(steps[name], view, name)
+                for name, view in views.items()
+            ],
+        )
 
     def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of every transformer.
@@ -176,13 +196,13 @@ class PerView(  # type: ignore[call-arg]
         dict or list of ndarray of str
         """
         check_is_fitted(self)
-        fitted = items(self.transformers_)
-        names = dict.fromkeys(name for name, _ in fitted)
+        steps = items(self.transformers_)
+        names = dict.fromkeys(name for name, _ in steps)
         if input_features is not None:
             names = dict(items(input_features))
         return like(
             self.transformers_,
-            [_named(name, one.get_feature_names_out, names[name]) for name, one in fitted],
+            [named(name, one.get_feature_names_out, names[name]) for name, one in steps],
         )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -247,14 +267,6 @@ class PerView(  # type: ignore[call-arg]
 def _passes(given):
     """Whether a view is returned unchanged."""
     return given is None or (isinstance(given, str) and given == "passthrough")
-
-
-def _named(name, function, *args):
-    """Result of a transformer's method; its errors are raised with the name of the view."""
-    try:
-        return function(*args)
-    except ValueError as error:
-        raise ValueError(f"view {name!r}: {error}") from error
 
 
 def _check_container(X):

@@ -1,18 +1,22 @@
 """Selection of columns of a table by name, prefix, position or slice."""
 
 from difflib import get_close_matches
+from functools import partial
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
+from ..views._frames import view_title
+from ..views._lazy import LazyView
+from ..views._row_source import is_dask, is_stored
 
 
 def as_table(X):
     """Return X as a table with columns."""
     if scipy.sparse.issparse(X):
         return checked_csr(X, "X")
-    X = X if hasattr(X, "columns") else np.asarray(X)
+    X = X if hasattr(X, "columns") or is_stored(X) else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
             f"X has shape {X.shape}: expected a table of shape (n_samples, n_features)"
@@ -26,9 +30,37 @@ def column_names(X):
     return names if all(isinstance(name, str) for name in names) else None
 
 
-def take_columns(X, columns):
-    """Columns of a table by position."""
+def take_columns(X, columns, name):
+    """Columns of a table by position, for the view of this name; of shape (n,) for a single int."""
+    if np.ndim(columns) == 0:
+        columns = int(columns)
+    if is_stored(X) and not is_dask(X):
+        return LazyView(X, view_title(name), transform=partial(_of_block, columns))
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+
+
+def _of_block(columns, first, block):
+    return block[:, columns]
+
+
+def columns_of_view(X, columns, names, name):
+    """Positions of the columns of a view, see `positions_of`.
+
+    A column of text that is given by its name or position alone is of shape (), as vectorizers
+    expect an array of shape (n,).
+    """
+    what, n_columns = view_title(name), X.shape[1]
+    by_name = isinstance(columns, str) and (names or []).count(columns) == 1
+    by_position = np.ndim(columns) == 0 and hasattr(columns, "__index__") and not is_stored(X)
+    if by_name or by_position:
+        (position,) = positions_of([columns], names, n_columns, what)
+        if _is_text(take_columns(X, position, name)):
+            return np.array(position)
+    return positions_of(columns, names, n_columns, what)
+
+
+def _is_text(column):
+    return getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column)
 
 
 def positions_of(columns, names, n_columns, what):
@@ -47,12 +79,8 @@ def positions_of(columns, names, n_columns, what):
     ndarray of int
     """
     if isinstance(columns, str):
-        found = [j for j, name in enumerate(names or []) if name.startswith(columns)]
-        if names is None:
-            raise ValueError(
-                f"{what}: selection by name requires a data frame with column names, but the "
-                f"{n_columns} columns of this table have no names: pass positions, not {columns!r}"
-            )
+        _check_named(columns, names, n_columns, what)
+        found = [j for j, name in enumerate(names) if name.startswith(columns)]
         if not found:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
         return np.array(found)
@@ -83,11 +111,7 @@ def positions_of(columns, names, n_columns, what):
 def _position(column, names, n_columns, what):
     """Position of one column, given by name or position."""
     if isinstance(column, str):
-        if names is None:
-            raise ValueError(
-                f"{what}: selection by name requires a data frame with column names, but the "
-                f"{n_columns} columns of this table have no names: pass positions, not {column!r}"
-            )
+        _check_named(column, names, n_columns, what)
         if names.count(column) == 1:
             return names.index(column)
         if column in names:
@@ -98,6 +122,14 @@ def _position(column, names, n_columns, what):
     if not -n_columns <= column < n_columns:
         raise ValueError(f"{what}: there is no column {column}, the table has {n_columns}")
     return int(column) % n_columns
+
+
+def _check_named(column, names, n_columns, what):
+    if names is None:
+        raise ValueError(
+            f"{what}: selection by name requires a data frame with column names, but the "
+            f"{n_columns} columns of this table have no names: pass positions, not {column!r}"
+        )
 
 
 def alike(wanted, names):

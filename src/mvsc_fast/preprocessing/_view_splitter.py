@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.types import IntArray, View
 from ._containers import ChosenOutput, Container, items, like, unchanged
-from ._table_columns import as_table, column_names, positions_of, take_columns
+from ._table_columns import (
+    as_table,
+    column_names,
+    columns_of_view,
+    positions_of,
+    take_columns,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,13 +37,15 @@ class ViewSplitter(  # type: ignore[call-arg]
     views : dict or list
         Columns of each view; the keys of a dict are the names of the views. The columns of a view
         are given as a string (a prefix of their names), a list of names or of positions, a
-        position, a slice of positions, or a list of booleans, one for each column. Views may share
-        columns. Names require a data frame; positions count from 0, also in data frames.
+        position, a slice of positions, or a list of booleans, one for each column. The name or the
+        position of a column of text is passed on as an array of shape (n_samples,), as vectorizers
+        expect. Views may share columns. Names require a data frame; positions count from 0, also in
+        data frames.
 
     Attributes
     ----------
     columns_ : dict or list of ndarray of int
-        Positions of the columns of each view.
+        Positions of the columns of each view, of shape () for a column of text.
     unused_ : ndarray of int
         Positions of the columns that are in no view, such as that of an id.
     n_features_in_ : int
@@ -97,12 +105,9 @@ class ViewSplitter(  # type: ignore[call-arg]
         names = column_names(X)
         self.columns_ = like(
             self.views,
-            [
-                positions_of(columns, names, X.shape[1], f"view {name!r}")
-                for name, columns in items(self.views)
-            ],
+            [columns_of_view(X, columns, names, name) for name, columns in items(self.views)],
         )
-        found = np.concatenate([columns for _, columns in items(self.columns_)])
+        found = np.hstack([columns for _, columns in items(self.columns_)])
         self.unused_ = np.setdiff1d(np.arange(X.shape[1]), found)
         validate_data(self, X, skip_check_array=True)
         return self
@@ -118,7 +123,8 @@ class ViewSplitter(  # type: ignore[call-arg]
         -------
         dict or list of array, csr_matrix or data frame
             The views, a dict or a list as ``views``, of the same type as X, or data frames after
-            ``set_output(transform="pandas")``.
+            ``set_output(transform="pandas")``. Columns of a memory map, HDF5 data set, zarr or Dask
+            array are read later, by slices of rows.
 
         Raises
         ------
@@ -139,7 +145,7 @@ class ViewSplitter(  # type: ignore[call-arg]
         chosen = self._output or get_config()["transform_output"]
         if chosen != "default":
             X = unchanged(chosen).fit_transform(X)
-        found = [take_columns(X, place[columns]) for _, columns in items(self.columns_)]
+        found = [take_columns(X, place[columns], name) for name, columns in items(self.columns_)]
         return like(self.views, found)
 
     def set_output(self, *, transform: Container | None = None) -> Self:
@@ -174,4 +180,5 @@ class ViewSplitter(  # type: ignore[call-arg]
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        return like(self.views, [names[columns] for _, columns in items(self.columns_)])
+        positions = (np.atleast_1d(columns) for _, columns in items(self.columns_))
+        return like(self.views, [names[columns] for columns in positions])

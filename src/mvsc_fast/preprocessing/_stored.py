@@ -1,0 +1,136 @@
+"""Transformers of views, block by block if a view is stored outside memory."""
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse
+from sklearn.preprocessing import FunctionTransformer
+
+from .._utils.validation import check_available_memory
+from ..views._frames import view_title
+from ..views._lazy import LazyView
+from ..views._read import read_views
+from ..views._row_source import block_rows, is_dask, is_stored, stacked
+from ._table_columns import column_names
+
+FIT_MEMORY = 2**26  # bytes for the blocks of a fit
+
+
+def fitted(transformer, view, name, y=None):
+    """Fit a transformer on a view, in blocks if the view is stored and it has ``partial_fit``."""
+    if not is_stored(view) or _is_identity(transformer):
+        return named(name, transformer.fit, view, y)
+    if not hasattr(transformer, "partial_fit"):
+        return named(name, transformer.fit, _loaded(view, name), y)
+    first = 0
+    for block in _batches(view, name, getattr(transformer, "n_components", None)):
+        named(name, transformer.partial_fit, block, first=first)
+        first += block.shape[0]
+    return transformer
+
+
+def transformed(transformer, view, name):
+    """A transformed view; a stored view is transformed when it is read, if it was fitted so."""
+    if not is_stored(view) or _is_identity(transformer):
+        return named(name, transformer.transform, view)
+    if not hasattr(transformer, "partial_fit"):
+        return named(name, transformer.transform, _loaded(view, name))
+    block_of = partial(_block, transformer, name)
+    if not is_dask(view):
+        return LazyView(view, view_title(name), transform=block_of)
+    like = block_of(0, read_views({name: view}, min_samples=1).take([0])[0])
+    return view.map_blocks(
+        partial(_dask_block, block_of, like[:0]),
+        dtype=like.dtype,
+        chunks=(view.chunks[0], (like.shape[1],)),
+        meta=like[:0],
+    )
+
+
+def _is_identity(transformer):
+    return isinstance(transformer, FunctionTransformer) and transformer.func is None
+
+
+def _loaded(view, name):
+    """A stored view as an array."""
+    check_available_memory(
+        view.dtype.itemsize * view.shape[0] * view.shape[1],
+        f"{view_title(name)} in memory",
+        "use a transformer with partial_fit, such as StandardScaler, which reads blocks",
+    )
+    return read_views({name: view}, min_samples=1).load()[0]
+
+
+def _batches(view, name, n_components):
+    """Yield blocks of rows, at least ``n_components`` each.
+
+    Their sizes depend on the shape of the view alone, so that the fit does not depend on its form.
+    """
+    source = read_views({name: view})
+    source.rows = block_rows(source.n_features, FIT_MEMORY)
+    size = max(source.rows, n_components if isinstance(n_components, int) else 0)
+    parts = source.map(lambda first, blocks: blocks[0])
+    if is_dask(view):
+        ends = np.cumsum([0, *filter(None, view.chunks[0])])
+        parts = (source.take(np.arange(*pair))[0] for pair in pairwise(ends))
+    rest = next(parts)
+    for part in parts:
+        rest = stacked([rest, part])
+        while rest.shape[0] >= 2 * size:
+            yield rest[:size]
+            rest = rest[size:]
+    yield rest
+
+
+def _block(transformer, name, first, block):
+    """Transformed rows, the first of which has the index ``first``."""
+    found = named(name, transformer.transform, block, first=first)
+    return found if scipy.sparse.issparse(found) else np.asarray(found)
+
+
+def _dask_block(block_of, nothing, block, block_info=None):
+    first = block_info[0]["array-location"][0][0]
+    return block_of(first, block) if block.shape[0] else nothing
+
+
+def named(name, function, X, *args, first=0):
+    """Result of a transformer's method; its errors name the view, and cells that are not finite.
+
+    Parameters
+    ----------
+    name : str or int
+    function : callable
+    X : array-like
+        Its first argument.
+    first : int
+        Index of the first row of X in the view.
+    """
+    try:
+        return function(X, *args)
+    except ValueError as error:
+        where = _not_finite(X, first, str(error))
+        raise ValueError(
+            f"{view_title(name)} has {where}: impute or remove such samples first"
+            if where
+            else f"{view_title(name)}: {error}"
+        ) from error
+
+
+def _not_finite(X, first, message):
+    """The first NaN or infinite cell, if scikit-learn's message reports one."""
+    if "infinity" not in message and "contains NaN" not in message:
+        return ""
+    is_bad = np.isinf if "infinity" in message else np.isnan
+    if scipy.sparse.issparse(X):
+        A = X.tocsr().tocoo()
+        bad = is_bad(A.data)
+        rows, columns = A.row[bad], A.col[bad]
+    else:
+        rows, columns = np.nonzero(is_bad(np.asarray(X, dtype=float)))
+    if len(rows) == 0:  # finite, but too large for float32
+        return ""
+    names = column_names(X)
+    column = columns[0] if names is None else repr(names[columns[0]])
+    kind = "inf" if is_bad is np.isinf else "nan"
+    return f"{kind} in row {first + rows[0]}, column {column}"
