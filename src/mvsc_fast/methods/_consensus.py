@@ -24,7 +24,7 @@ from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..solvers._method import either, option
 from ..views._columns import check_columns, warn_of_columns, with_absent
-from ..views._passes import drawn, labels_of, warn_of_lost
+from ..views._passes import Notes, drawn, labels_of, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
@@ -248,7 +248,8 @@ class ConsensusTLRR(MultiViewClusterer):
         if self.memory_limit is not None:
             limit = check_bytes(self.memory_limit, "memory_limit")
             source.rows = block_rows(source.n_features, limit)
-        nothing, notes = np.empty(0, dtype=np.intp), []
+        nothing = np.empty(0, dtype=np.intp)
+        notes: list[Notes] = []
         with use_threads(self.n_threads, source.n_samples) as n_threads:
             call = partial(predictor, n_threads=source.threads(n_threads))
             labels = labels_of(source, call, nothing, nothing.astype(np.int64), notes)

@@ -58,7 +58,7 @@ class DaskSource(RowSource):
         parts = [
             dask.delayed(_sum)(blocks, partition, call)
             for blocks, partition in self._partitions()
-            if partition.count
+            if partition.size
         ]
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
@@ -72,7 +72,7 @@ class DaskSource(RowSource):
             [
                 da.from_delayed(
                     dask.delayed(_per_row)(blocks, partition, call, np.dtype(dtype)),
-                    shape=(partition.count,),
+                    shape=(partition.size,),
                     dtype=dtype,
                 )
                 for blocks, partition in self._partitions()
@@ -119,7 +119,7 @@ class Partition(NamedTuple):
     """Rows that one task reads, and what their views declare of them."""
 
     first: int
-    count: int
+    size: int
     rows: int
     titles: list
     declared: list  # number of columns and dtype of each view
@@ -127,12 +127,12 @@ class Partition(NamedTuple):
     @property
     def end(self):
         """Index of the first row after this partition."""
-        return self.first + self.count
+        return self.first + self.size
 
     def source(self, blocks):
         """The rows as a `RowSource`; raises ValueError if they are not as declared."""
         checked = [
-            checked_block(block, title, self.first, (self.count, d), dtype)
+            checked_block(block, title, self.first, (self.size, d), dtype)
             for block, title, (d, dtype) in zip(blocks, self.titles, self.declared, strict=True)
         ]
         return RowSource(checked, self.rows, self.first, titles=self.titles)

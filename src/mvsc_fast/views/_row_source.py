@@ -41,8 +41,10 @@ def is_dask(view):
 
 def is_stored(view):
     """Whether a view is read by slices: a memory map or another stored array, or without memory."""
+    if isinstance(view, np.memmap):
+        return view._mmap is not None  # copies of rows are in memory
     if isinstance(view, np.ndarray):
-        return isinstance(view, np.memmap) or view.ndim == 2 and view.strides == (0, 0)
+        return view.ndim == 2 and view.strides == (0, 0)
     return (
         not scipy.sparse.issparse(view)
         and isinstance(getattr(view, "dtype", None), np.dtype)
