@@ -24,8 +24,8 @@ from mvsc_fast.core.tlrr cimport tlrr_screen as core_screen
 from mvsc_fast.core.tlrr cimport tlrr_solve as core_solve
 from mvsc_fast.core.tlrr cimport tlrr_workspace as core_workspace
 
+from mvsc_fast._utils.parameters import check_integer
 from mvsc_fast._utils.threads import blas_threads
-from mvsc_fast._utils.validation import check_integer
 
 
 cdef enum:

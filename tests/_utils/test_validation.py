@@ -6,7 +6,7 @@ import scipy.sparse
 from conftest import published_tlrr, random_similarities
 
 from mvsc_fast._utils import validation
-from mvsc_fast._utils.validation import check_memory, check_number, check_similarities
+from mvsc_fast._utils.validation import check_memory, check_similarities
 
 
 def test_a_good_tensor_is_not_copied():
@@ -108,19 +108,6 @@ def test_sparse_slices():
     with pytest.warns(UserWarning, match="slice 0 is not symmetric"):
         (out,) = validation.check_sparse_similarities([skewed])
     assert abs(out - out.T).max() == 0
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -0.1, 1.1])
-def test_numbers_out_of_range(value):
-    with pytest.raises(ValueError, match="omega1"):
-        check_number(value, "omega1", 0.0, 1.0)
-
-
-def test_numbers_of_the_wrong_type():
-    with pytest.raises(TypeError, match="lam"):
-        check_number("1", "lam")
-    with pytest.raises(TypeError, match="max_iter"):
-        validation.check_integer(1.5, "max_iter", 0)
 
 
 def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):

@@ -28,7 +28,7 @@ import threadpoolctl
 
 from .._kernels import HAS_OPENMP
 from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_threads
-from .validation import check_integer
+from .parameters import check_integer
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
 MOST_PER_CPU = 4  # every thread needs a workspace, and more threads only wait for each other

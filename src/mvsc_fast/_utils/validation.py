@@ -1,28 +1,11 @@
-"""Checks of parameters and similarity tensors; their messages suggest a remedy."""
-
-from numbers import Integral, Real
+"""Checks of similarity tensors and of memory; their messages suggest a remedy."""
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import check_array, check_scalar
 
 from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
 from .messages import counted, warn_user
-
-
-def check_integer(value, name, minimum):
-    """The integer ``value``, at least ``minimum``."""
-    return int(check_scalar(value, name, Integral, min_val=minimum))
-
-
-def check_number(value, name, low=None, high=None, *, open_interval=False):
-    """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
-    ends = "neither" if open_interval else "both"
-    check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
-    if not np.isfinite(value):
-        raise ValueError(f"{name} == {value}, must be a finite number.")
-    return float(value)
 
 
 def check_clusters(n_clusters, n_samples):
@@ -32,34 +15,6 @@ def check_clusters(n_clusters, n_samples):
             f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
         )
     return n_samples
-
-
-def check_numbers(values, name, count, low=None):
-    """A list of ``count`` finite numbers of at least ``low``; a single number is repeated."""
-    values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
-    if len(values) not in (1, count):
-        raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
-    return [check_number(value, name, low) for value in values * (count // len(values))]
-
-
-def check_sample_weight(value, name):
-    """One-dimensional float64 array of finite positive weights."""
-    if np.ndim(value) != 1:
-        raise ValueError(f"{name} must have one weight for each sample, got {value!r}")
-    weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
-    if not weight.min() > 0:
-        p = int(weight.argmin())
-        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W")
-    if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
-        raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
-    return weight
-
-
-def check_option(value, name, options):
-    """The string ``value``, one of ``options``."""
-    if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
-    return value
 
 
 def are_finite(values):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from .._utils.messages import import_extra
+from .._utils.parameters import check_integer, check_number
 from .._utils.types import Numbers, Seed
-from .._utils.validation import check_integer, check_number
 
 __all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
 

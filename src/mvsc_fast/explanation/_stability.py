@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._utils.parameters import check_integer
 from .._utils.types import Estimator, FloatArray, Seed, Views
-from .._utils.validation import check_integer
 from ..views._anndata import is_anndata
 from ..views._lazy import LazyView
 from ..views._read import listed_views

@@ -11,11 +11,10 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
+from .._utils.parameters import check_integer, check_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
-from .._utils.validation import check_integer
-from ..solvers._method import check_seed, either
 from ..spectral import simplified_silhouette
 from ..views._columns import warn_of_columns
 from ..views._missing import imputed

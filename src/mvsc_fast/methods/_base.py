@@ -17,13 +17,13 @@ from sklearn.utils.validation import validate_data
 from .. import __version__
 from .._utils.documentation import completed
 from .._utils.messages import warn_user
+from .._utils.parameters import CHECKS, check_seed, count, natural
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
 from .._utils.validation import check_available_memory, check_clusters
 from ..judge._support import MAX_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
-from ..solvers._method import CHECKS, check_seed, count, natural
 from ..spectral import spectral_labels
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns

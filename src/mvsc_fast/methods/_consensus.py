@@ -12,17 +12,17 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.messages import warn_user
+from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
-from .._utils.validation import check_available_memory, check_clusters, check_integer, in_bytes
+from .._utils.validation import check_available_memory, check_clusters, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
 from ..judge._scan import CANDIDATES, LONGEST, SCALES
 from ..judge._support import MAX_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
-from ..solvers._method import either, option
 from ..views._columns import check_columns, warn_of_columns, with_absent
 from ..views._passes import Notes, drawn, labels_of, warn_of_lost
 from ..views._read import read_views

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from .._utils.parameters import check_integer
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
-from .._utils.validation import check_integer
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import tlrr
 from ..spectral import spectral_embedding

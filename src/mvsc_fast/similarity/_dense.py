@@ -7,8 +7,8 @@ import scipy.linalg
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
+from .._utils.parameters import check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Views
-from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from ._factors import (

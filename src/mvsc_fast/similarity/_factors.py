@@ -16,7 +16,7 @@ import scipy.sparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from .._utils.validation import check_number
+from .._utils.parameters import check_number
 
 SCALES = (0.5, 5.0)
 BLOCK = 1024  # number of rows that are converted to float64 at a time

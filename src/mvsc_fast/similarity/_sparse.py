@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
+from .._utils.parameters import check_integer, check_number
 from .._utils.threads import blas_threads, resolve_threads
 from .._utils.types import Numbers, Views
-from .._utils.validation import check_integer, check_number
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from . import _factored  # type: ignore[attr-defined]

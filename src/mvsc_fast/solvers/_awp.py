@@ -9,12 +9,13 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
+from .._utils.parameters import check_flag, count, option
 from .._utils.types import Callback, Views
 from .._utils.validation import check_clusters
 from ..spectral import normalized_eigenvectors
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
-from ._method import check_flag, count, method, option
+from ._method import method
 from ._results import RotationResult
 from ._run import Run
 

@@ -6,10 +6,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from .._utils.parameters import check_flag, nonnegative
 from .._utils.types import Callback, Views
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
-from ._method import check_flag, method, nonnegative
+from ._method import method
 from ._results import RepresentationResult
 from ._run import Run
 from ._sylvester import sylvester

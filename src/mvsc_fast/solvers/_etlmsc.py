@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from .._utils.parameters import check_integer, either, positive
 from .._utils.types import Callback, Shaped, Views
-from .._utils.validation import check_integer
 from ..similarity import _dense as graphs
 from ..views import check_views
-from ._method import either, method, positive
+from ._method import method
 from ._representation import MU_MAX
 from ._results import RepresentationResult
 from ._run import Run

@@ -6,10 +6,11 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_random_state
 
+from .._utils.parameters import check_seed, count, either, positive
 from .._utils.types import Callback, Seed, Views
 from ..views import check_views
 from ._latent import Stack
-from ._method import check_seed, count, either, method, positive
+from ._method import method
 from ._results import LatentResult
 from ._run import Run
 

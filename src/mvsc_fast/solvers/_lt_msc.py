@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from .._kernels import mode_shrink, slice_shrink
+from .._utils.parameters import check_numbers, positive
 from .._utils.types import Callback, Numbers, Views
-from .._utils.validation import check_numbers
 from ..views import check_views
-from ._method import method, positive
+from ._method import method
 from ._representation import (
     MU_MAX,
     ThinView,

@@ -7,12 +7,13 @@ import scipy.linalg
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
+from .._utils.parameters import check_seed, count, nonnegative, positive
 from .._utils.types import Callback, Seed, Views
 from .._utils.validation import check_clusters
 from ..spectral import largest_eigenpairs
 from ..views import check_views
 from ._latent import Stack
-from ._method import check_seed, count, method, nonnegative, positive
+from ._method import method
 from ._results import LatentResult
 from ._run import Run
 from ._simplex import simplex_programs

@@ -4,14 +4,11 @@ import functools
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar, get_args
-
-import numpy as np
-from sklearn.utils import check_random_state
+from typing import Any, TypeVar
 
 from .._utils.documentation import completed
+from .._utils.parameters import CHECKS
 from .._utils.threads import limit_threads, use_threads
-from .._utils.validation import check_integer, check_number, check_option
 
 Function = TypeVar("Function")
 
@@ -36,64 +33,6 @@ Raises
 ValueError
     If the data or a parameter are invalid.
 """
-
-
-def either(word, check):
-    """Check for a parameter that may also be ``word``: None, or a string such as "auto"."""
-
-    def check_either(value, name):
-        if value is word or (isinstance(value, str) and value == word):
-            return value
-        try:
-            return check(value, name)
-        except TypeError as error:
-            raise TypeError(f"{error} Or {name}={word!r}.") from None
-
-    return check_either
-
-
-def option(words):
-    """Check for a parameter that must be one of the strings of a ``Literal``."""
-    return partial(check_option, options=get_args(words))
-
-
-def check_callback(value, name):
-    """``value``, which must be callable."""
-    if not callable(value):
-        raise ValueError(f"{name} must be callable or None, got {value!r}")
-    return value
-
-
-def check_flag(value, name):
-    """``value``, which must be True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return value
-
-
-def check_seed(value, name):
-    """``value``, which scikit-learn must accept as a random state."""
-    try:
-        check_random_state(value)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    return value
-
-
-count = partial(check_integer, minimum=1)
-natural = partial(check_integer, minimum=0)
-nonnegative = partial(check_number, low=0.0)
-positive = partial(check_number, low=0.0, open_interval=True)
-
-CHECKS = {
-    "tol": nonnegative,
-    "max_iter": natural,
-    "mu": positive,
-    "rho": partial(check_number, low=1.0),
-    "mu_max": positive,
-    "n_threads": either(None, count),
-    "callback": either(None, check_callback),
-}
 
 
 def method(check_data: Any, **checks: Any) -> Callable[[Function], Function]:

@@ -9,10 +9,11 @@ import scipy.fft
 import scipy.linalg
 import scipy.sparse
 
+from .._utils.parameters import nonnegative, option, positive
 from .._utils.types import Callback, Views
 from ..views import check_views
 from ..views._rows import unit_rows
-from ._method import method, nonnegative, option, positive
+from ._method import method
 from ._results import RepresentationResult
 from ._run import Run
 from ._transforms import Fourier

@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 
 from .._kernels import frontal_shrink, snn_pass
+from .._utils.parameters import check_numbers, either
 from .._utils.types import Callback, Numbers, Similarities
-from .._utils.validation import check_memory, check_numbers, check_similarities
-from ._method import either, method
+from .._utils.validation import check_memory, check_similarities
+from ._method import method
 from ._results import RecoveryResult
 from ._run import Run
 

@@ -9,17 +9,22 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
-from .._utils.types import Callback, Similarities
-from .._utils.validation import (
+from .._utils.parameters import (
     check_number,
     check_sample_weight,
-    check_similarities,
-    check_sparse_similarities,
+    count,
+    either,
+    natural,
+    nonnegative,
+    option,
+    positive,
 )
+from .._utils.types import Callback, Similarities
+from .._utils.validation import check_similarities, check_sparse_similarities
 from ..similarity._affinity import tube_lengths, tube_threshold
 from ._dual import solve_dual
 from ._ialm import solve_ialm
-from ._method import count, either, method, natural, nonnegative, option, positive
+from ._method import method
 from ._results import Solver, TLRRResult
 
 if TYPE_CHECKING:

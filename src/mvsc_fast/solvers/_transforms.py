@@ -13,8 +13,8 @@ import scipy.fft
 import scipy.linalg
 
 from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetric_shrink
+from .._utils.parameters import check_option
 from .._utils.threads import blas_threads
-from .._utils.validation import check_option
 from ..similarity._dense import ridge_similarities
 from ..spectral import normalized
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._kernels import trpca_pass
+from .._utils.parameters import either, positive
 from .._utils.types import Callback, Shaped, Similarities
 from .._utils.validation import check_memory, check_similarities
-from ._method import either, method, positive
+from ._method import method
 from ._results import RecoveryResult
 from ._run import Run
 from ._transforms import ViewTransform, check_view_transform, resolve_view_transform

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .._utils.parameters import option, positive
 from .._utils.types import Callback, Shaped, Views
 from ..views import check_views
-from ._method import method, option, positive
+from ._method import method
 from ._representation import MU_MAX, ThinView, Update, common_coordinates, solve_tsvd
 from ._results import RepresentationResult
 from ._run import Run

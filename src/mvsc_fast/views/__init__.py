@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import counted
+from .._utils.parameters import check_option
 from .._utils.types import Frames, Views
-from .._utils.validation import are_finite, check_finite, check_option
+from .._utils.validation import are_finite, check_finite
 from ._anndata import from_anndata, is_anndata
 from ._frames import repeated, shown, view_title
 from ._passes import check_entries

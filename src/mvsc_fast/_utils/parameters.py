@@ -1,0 +1,108 @@
+"""Checks of parameters: ``check(value, name)`` returns the value or raises an error in words."""
+
+from functools import partial
+from numbers import Integral, Real
+from typing import get_args
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state, check_scalar
+
+
+def check_integer(value, name, minimum):
+    """The integer ``value``, at least ``minimum``."""
+    return int(check_scalar(value, name, Integral, min_val=minimum))
+
+
+def check_number(value, name, low=None, high=None, *, open_interval=False):
+    """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
+    ends = "neither" if open_interval else "both"
+    check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
+    if not np.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be a finite number.")
+    return float(value)
+
+
+def check_numbers(values, name, count, low=None):
+    """A list of ``count`` finite numbers of at least ``low``; a single number is repeated."""
+    values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
+    if len(values) not in (1, count):
+        raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
+    return [check_number(value, name, low) for value in values * (count // len(values))]
+
+
+def check_option(value, name, options):
+    """The string ``value``, one of ``options``."""
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def check_callback(value, name):
+    """``value``, which must be callable."""
+    if not callable(value):
+        raise ValueError(f"{name} must be callable or None, got {value!r}")
+    return value
+
+
+def check_flag(value, name):
+    """``value``, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def check_seed(value, name):
+    """``value``, which scikit-learn must accept as a random state."""
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return value
+
+
+def check_sample_weight(value, name):
+    """One-dimensional float64 array of finite positive weights."""
+    if np.ndim(value) != 1:
+        raise ValueError(f"{name} must have one weight for each sample, got {value!r}")
+    weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
+    if not weight.min() > 0:
+        p = int(weight.argmin())
+        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W")
+    if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
+        raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
+    return weight
+
+
+def either(word, check):
+    """Check for a parameter that may also be ``word``: None, or a string such as "auto"."""
+
+    def check_either(value, name):
+        if value is word or (isinstance(value, str) and value == word):
+            return value
+        try:
+            return check(value, name)
+        except TypeError as error:
+            raise TypeError(f"{error} Or {name}={word!r}.") from None
+
+    return check_either
+
+
+def option(words):
+    """Check for a parameter that must be one of the strings of a ``Literal``."""
+    return partial(check_option, options=get_args(words))
+
+
+count = partial(check_integer, minimum=1)
+natural = partial(check_integer, minimum=0)
+nonnegative = partial(check_number, low=0.0)
+positive = partial(check_number, low=0.0, open_interval=True)
+
+CHECKS = {
+    "tol": nonnegative,
+    "max_iter": natural,
+    "mu": positive,
+    "rho": partial(check_number, low=1.0),
+    "mu_max": positive,
+    "n_threads": either(None, count),
+    "callback": either(None, check_callback),
+}
