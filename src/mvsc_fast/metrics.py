@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
+
+from ._utils.labels import check_labels, index_of
 
 __all__ = ["clustering_scores"]
 
@@ -17,7 +18,7 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Class and cluster of every sample; integers or strings. Indexes of pandas series must agree.
+        Class and cluster of every sample; numbers or strings. Indexes of pandas series must agree.
 
     Returns
     -------
@@ -31,20 +32,12 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the two differ in length or are empty, or are pandas series with different indexes.
+        If the two differ in length, are empty or hold NaN or None, or are pandas series with
+        different indexes.
     """
-    named = hasattr(y_true, "iloc") and hasattr(y_pred, "iloc")
-    if named and not y_true.index.equals(y_pred.index):
-        raise ValueError(
-            "y_true and y_pred have different indexes: align them by y_pred.loc[y_true.index], or "
-            "pass arrays to compare by position"
-        )
-    y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
-    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
-        if y.ndim != 1 or y.size == 0:
-            raise ValueError(f"{name} has shape {y.shape}: expected one label per sample")
-    if len(y_true) != len(y_pred):
-        raise ValueError(f"y_true has {len(y_true)} labels, y_pred has {len(y_pred)}")
+    index = index_of(y_true)
+    y_true = check_labels(y_true, "y_true")
+    y_pred = check_labels(y_pred, "y_pred", len(y_true), index, "y_true")
     table = contingency_matrix(y_true, y_pred)
     rows, columns = linear_sum_assignment(table, maximize=True)
     (_, false_pos), (false_neg, true_pos) = pair_confusion_matrix(y_true, y_pred)

@@ -116,10 +116,13 @@ def test_a_single_cluster_says_nothing(subspaces):
 
 
 def test_labels_must_match_the_samples(subspaces):
-    with pytest.raises(
-        ValueError, match=r"labels has shape \(119,\), but the views have 120 samples"
-    ):
-        label_predictability(subspaces[0], subspaces[1][1:])
+    views, y = subspaces
+    with pytest.raises(ValueError, match="labels has 119 labels, but the number of samples is 120"):
+        label_predictability(views, y[1:])
+    with pytest.raises(ValueError, match="labelling 1 has 119 labels"):
+        label_predictability(views, [y, y[1:]])
+    with pytest.raises(ValueError, match=r"labels has shape \(0, 120\)"):
+        label_predictability(views, np.empty((0, 120)))
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))

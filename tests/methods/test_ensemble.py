@@ -1,6 +1,7 @@
 """TLRR of co-associations on label tuples equals TLRR of all samples."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference.dual as twin
 from sklearn.cluster import AgglomerativeClustering, KMeans
@@ -86,9 +87,10 @@ def test_labellings_of_other_packages_are_fused():
     ("labellings", "message"),
     [
         ([], "labellings is empty"),
-        ([[0, 1], [0, 1, 1]], "labelling 1 has 3 samples, but labelling 0 has 2"),
+        ([[0, 1], [0, 1, 1]], "labelling 1 has 3 labels, but the number of samples is 2"),
         ([[0, 1], [0.0, np.nan]], "labelling 1 has 1 NaN or None, the first for sample 1"),
         ([[0, 1], ["a", None]], "labelling 1 has 1 NaN or None, the first for sample 1"),
+        ([["a", "b"], [1, "1"]], "labelling 1 has both numbers and strings"),
         ([[[0, 1]]], r"labelling 0 has shape \(1, 2\): expected one label per sample"),
     ],
 )
@@ -97,3 +99,21 @@ def test_labellings_that_cannot_be_fused(labellings, message):
         consensus_labels(labellings, 2)
     with pytest.raises(ValueError, match="n_clusters == 0"):
         consensus_labels([[0, 1]], 0)
+
+
+def test_parameters_are_checked_before_labellings_are_read():
+    def read():
+        raise AssertionError
+        yield
+
+    with pytest.raises(ValueError, match="n_threads == 0"):
+        consensus_labels(read(), 2, n_threads=0)
+    with pytest.raises(ValueError, match="random_state: "):
+        consensus_labels(read(), 2, random_state="seed")
+
+
+def test_labellings_are_compared_by_their_index():
+    one = pd.Series([0, 0, 1, 1], index=list("abcd"))
+    assert (consensus_labels([[0, 0, 1, 1], one, one], 2).labels == [0, 0, 1, 1]).all()
+    with pytest.raises(ValueError, match="labelling 2 and the labellings before have different"):
+        consensus_labels([[0, 0, 1, 1], one, one[::-1]], 2)

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Views
-from ..views import check_views
+from ..views import named_views
 from ..views._rows import ViewRows, canonical_order
 from ._ridge import Judge
 
@@ -38,7 +39,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
         Views, as for the estimators; a single matrix is one view.
     labels : array-like of shape (n_samples,) or (n_labellings, n_samples)
-        Integers or strings. Scoring many labellings at once costs little more than scoring one.
+        Numbers or strings; the index of a pandas series must be that of the views. Scoring many
+        labellings at once costs little more than scoring one.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     Raises
     ------
     ValueError
-        If a view is invalid, or labels do not match the samples or are NaN or None.
+        If a view is invalid, or labels do not match the samples or their ids, or are NaN or None.
 
     Notes
     -----
@@ -63,31 +65,18 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     >>> label_predictability(views, y) > label_predictability(views, y[::-1])
     True
     """
-    views = check_views(views)
-    labels = np.asarray(labels)
+    given = named_views(views)
+    views, index = given.arrays, getattr(given, "index", None)
     n = views[0].shape[0]
-    if labels.ndim not in (1, 2) or labels.shape[-1] != n or labels.size == 0:
-        raise ValueError(
-            f"labels has shape {labels.shape}, but the views have {n} samples: expected shape "
-            "(n_samples,) or (n_labellings, n_samples)"
-        )
-    unknown = labels != labels  # NaN
-    if labels.dtype == object:
-        unknown = unknown | (labels == None)  # noqa: E711
-    if np.any(unknown):
-        first = int(np.flatnonzero(np.atleast_2d(unknown).any(axis=0))[0])
-        raise ValueError(
-            f"labels has {np.count_nonzero(unknown)} NaN or None, the first for sample {first}: "
-            "remove samples without a label"
-        )
+    listed = isinstance(labels, (list, tuple))
+    several = len(labels) > 0 and (np.ndim(labels[0]) == 1 if listed else np.ndim(labels) == 2)
+    if several:
+        rows = labels if listed else np.asarray(labels)
+        numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(rows)]
+    else:
+        numbered = [check_labels(labels, "labels", n, index)]
     with blas_threads(1):
         order = canonical_order(views)
         judge = Judge([ViewRows(X[order]) for X in views])
-        scores = [judge(*_numbered(row[order]))[0] for row in np.atleast_2d(labels)]
-    return float(scores[0]) if labels.ndim == 1 else np.array(scores)
-
-
-def _numbered(labels):
-    """A list of the labels numbered from 0, and the number of distinct labels."""
-    names, numbered = np.unique(labels, return_inverse=True)
-    return [numbered], len(names)
+        scores = [judge([row[order]], int(row.max()) + 1)[0] for row in numbered]
+    return np.array(scores) if several else float(scores[0])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 
-from .._utils.parameters import check_integer
+from .._utils.labels import check_labels, index_of
+from .._utils.parameters import CHECKS, check_seed, count
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
@@ -63,7 +63,8 @@ def consensus_labels(
     Parameters
     ----------
     labellings : sequence of array-like of shape (n_samples,)
-        Integers or strings, from any method; their numbers of clusters may differ.
+        Numbers or strings, from any method; their numbers of clusters may differ. Indexes of pandas
+        series must agree.
     n_clusters : int
         Number of clusters to find.
     random_state : int or RandomState, optional
@@ -81,7 +82,8 @@ def consensus_labels(
     Raises
     ------
     ValueError
-        If labellings have different lengths or hold NaN or None, or n_clusters is not positive.
+        If labellings have different lengths or indexes or hold NaN or None, or n_clusters is not
+        positive.
 
     Notes
     -----
@@ -95,35 +97,18 @@ def consensus_labels(
     >>> consensus_labels(labellings, 2, random_state=0).labels
     array([1, 1, 0, 0, 0])
     """
-    n_clusters = check_integer(n_clusters, "n_clusters", 1)
-    seed = draw_seed(check_random_state(random_state))
-    numbered = [_numbered(one, i) for i, one in enumerate(labellings)]
+    n_clusters = count(n_clusters, "n_clusters")
+    seed = draw_seed(check_seed(random_state, "random_state"))
+    CHECKS["n_threads"](n_threads, "n_threads")
+    numbered: list[IntArray] = []
+    n = index = None
+    for i, labels in enumerate(labellings):
+        numbered.append(check_labels(labels, f"labelling {i}", n, index, "the labellings before"))
+        n, index = len(numbered[0]), index_of(labels) if index is None else index
     if not numbered:
         raise ValueError("labellings is empty: at least one labelling is needed")
-    for i, one in enumerate(numbered):
-        if len(one) != len(numbered[0]):
-            raise ValueError(
-                f"labelling {i} has {len(one)} samples, but labelling 0 has {len(numbered[0])}: "
-                "all labellings must have the same samples"
-            )
     with use_threads(n_threads, len(numbered[0])) as threads:
         return fused_labels(numbered, n_clusters, seed=seed, n_threads=threads)
-
-
-def _numbered(labels, i):
-    """Labels as integers from 0."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or len(labels) == 0:
-        raise ValueError(f"labelling {i} has shape {labels.shape}: expected one label per sample")
-    unknown = labels != labels  # NaN
-    if labels.dtype == object:
-        unknown = unknown | (labels == None)  # noqa: E711
-    if np.any(unknown):
-        raise ValueError(
-            f"labelling {i} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
-            f"{int(np.argmax(unknown))}: remove such samples from all labellings"
-        )
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_tuples=MAX_TUPLES):

@@ -1,0 +1,81 @@
+"""Check of labels that users give: of classes, of clusters, of several labellings."""
+
+from numbers import Number
+
+import numpy as np
+
+from .containers import check_container
+from .messages import counted
+
+
+def index_of(labels):
+    """The index of a pandas series; None for other containers."""
+    return labels.index if hasattr(labels, "iloc") else None
+
+
+def check_labels(labels, name, n=None, index=None, other="the views"):
+    """Number labels from 0 in sorted order.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Numbers or strings.
+    name : str
+        Name of the labels in messages.
+    n : int, optional
+        Expected number of labels.
+    index : pandas index, optional
+        Expected index, if ``labels`` is a pandas series.
+    other : str
+        Name in messages of what has n samples with this index.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,), int64
+    """
+    check_container(labels, name)
+    listed = isinstance(labels, (list, tuple))  # whose types NumPy would unify
+    values = np.asarray(labels, dtype=object if listed else None)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"{name} has shape {values.shape}: expected one label per sample")
+    if n is not None and len(values) != n:
+        raise ValueError(
+            f"{name} has {counted(len(values), 'label')}, but the number of samples is {n} in "
+            f"{other}: expected one label per sample"
+        )
+    own = index_of(labels)
+    if own is not None and index is not None and not own.equals(index):
+        row = int(np.argmax(own != index))
+        raise ValueError(
+            f"{name} and {other} have different indexes, {own[row]!r} and {index[row]!r} in row "
+            f"{row}: align them by .loc, or pass arrays to compare by position"
+        )
+    if values.dtype == object:
+        unknown = np.array([not _is_known(label) for label in values])
+    else:
+        unknown = values != values
+    if unknown.any():
+        raise ValueError(
+            f"{name} has {np.count_nonzero(unknown)} NaN or None, the first for sample "
+            f"{int(unknown.argmax())}: remove samples without a label"
+        )
+    if values.dtype == object:
+        _check_types(set(map(type, values)), name)
+    return np.unique(values, return_inverse=True)[1].astype(np.int64, copy=False)
+
+
+def _is_known(label):
+    """Whether a label is not None, NaN, or NA of pandas, whose comparison with itself is NA."""
+    same = label == label
+    return label is not None and isinstance(same, bool | np.bool_) and bool(same)
+
+
+def _check_types(types, name):
+    """Raise ValueError unless all labels are text, or all are numbers."""
+    text = {kind for kind in types if issubclass(kind, str)}
+    numbers = {kind for kind in types if issubclass(kind, Number | np.bool_)}
+    if others := types - text - numbers:
+        kinds = ", ".join(sorted(kind.__name__ for kind in others))
+        raise ValueError(f"{name} has labels of type {kinds}: expected numbers or strings")
+    if text and numbers:
+        raise ValueError(f"{name} has both numbers and strings, such as 1 and '1': convert them")
