@@ -6,6 +6,7 @@ import scipy.linalg
 import scipy.sparse
 from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import normalize
 
 from mvsc_fast import spectral
 from mvsc_fast.methods import AWP
@@ -282,3 +283,12 @@ def test_simplified_silhouette_is_its_definition():
     expected = (b - a) / np.maximum(a, b)
     np.testing.assert_allclose(simplified_silhouette(E, labels), expected)
     assert (simplified_silhouette(np.ones((4, 2)), np.array([0, 0, 1, 1])) == 0).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_rows_that_differ_by_rounding_are_not_distinct(count):
+    rng = np.random.default_rng(0)
+    rows = normalize(rng.standard_normal((count, 4)))[rng.permutation(np.arange(60) % count)]
+    rows *= 1 + 1e-15 * rng.standard_normal(rows.shape)
+    assert spectral.distinct_rows(rows) == count
+    assert spectral.distinct_rows(np.zeros((3, 4))) == 1

@@ -31,6 +31,7 @@ LOOK = 1e-3, 2e-2
 # SciPy 1.17 and later restart at random if the products from one start are used up.
 SEED = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
+RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
 PASSES = 10  # Lloyd iterations over all rows after them
 
 __all__ = ["fuse", "spectral_embedding", "spectral_labels"]
@@ -272,6 +273,12 @@ def embedded(values, vectors, n_clusters, kind):
     if kind == "c":
         return normalize(vectors[:, :n_clusters])
     return normalize(vectors * np.maximum(values, 0) ** 2)
+
+
+def distinct_rows(rows):
+    """Number of rows that k-means can tell apart, counted on a random line."""
+    line = np.sort(rows @ np.random.RandomState(0).standard_normal(rows.shape[1]))
+    return 1 + np.count_nonzero(np.diff(line) > RESOLUTION * np.abs(line).max())
 
 
 def assign(

@@ -97,6 +97,26 @@ def test_a_fit_in_its_own_callback_is_refused_and_others_are_not(views, method):
     assert settings() == before
 
 
+def test_fits_in_threads_leave_the_filters_of_warnings():
+    """Only scikit-learn's short ones may stay, which make warnings of conversions errors."""
+    code = """
+        import sys, warnings
+        from concurrent.futures import ThreadPoolExecutor
+
+        from mvsc_fast import ConsensusTLRR, datasets
+
+        views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
+        before = list(warnings.filters)
+        sys.setswitchinterval(1e-5)
+        with ThreadPoolExecutor(4) as pool:
+            fits = [pool.submit(ConsensusTLRR(3, random_state=0).fit, views) for _ in range(12)]
+        assert [fit.result() for fit in fits]
+        assert [one for one in before if one not in warnings.filters] == []
+        print({one[0] for one in warnings.filters if one not in before} - {"error"})
+    """
+    assert run_python(code).split() == ["set()"]
+
+
 def test_one_model_predicts_in_eight_threads(views):
     model = ConsensusTLRR(3, random_state=0).fit([X[:40] for X in views])
     expected = model.predict(views)

@@ -1,10 +1,8 @@
 """The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from ..judge._landmarks import Predictor
 from ..judge._ridge import Judge, one_hot, refined_labels
@@ -12,9 +10,9 @@ from ..judge._scan import SCALES, scan, sizes_of
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
-from ..spectral import assign, embedded
+from ..spectral import KMEANS_ROWS, assign, distinct_rows, embedded
 from ..views._missing import imputed
-from ..views._rows import equal_samples, warn_of_few
+from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels
 
 SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs
@@ -160,7 +158,6 @@ def _labellings(used, c, seed, n_threads, progress):
 
 
 def _assigned(embedding, c, seed):
-    with warnings.catch_warnings():
-        # Fewer distinct rows than clusters are reported once, for the samples.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return assign(embedding, c, n_init=1, random_state=seed).astype(np.int64)
+    # k-means would warn of fewer distinct rows than clusters, which are reported for the samples.
+    c = min(c, distinct_rows(embedding[spread(len(embedding), KMEANS_ROWS)]))
+    return assign(embedding, c, n_init=1, random_state=seed).astype(np.int64)
