@@ -44,7 +44,7 @@ ALL = ["tests"]  # with the extra mvsc-fast[test]
 CORE = ["tests/core", "tests/solvers"]
 WITHOUT_EXTRAS = [
     *(f"tests/{part}" for part in "_utils attack core judge native similarity solvers".split()),
-    "tests/test_spectral.py",
+    "tests/spectral",
 ]
 
 

@@ -21,7 +21,7 @@ from store import append
 from mvsc_fast import __version__
 from mvsc_fast._utils.threads import limit_threads
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.spectral import assign
+from mvsc_fast.spectral._cut import assign
 
 PICTURE = 240  # rows of the affinity kept for its picture
 LARGEST = 10 * PICTURE  # rows of which they are made

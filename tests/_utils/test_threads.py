@@ -17,12 +17,13 @@ from conftest import published_tlrr, random_similarities, run_python
 from sklearn.base import clone
 
 import mvsc_fast
-from mvsc_fast import TLRR, datasets, spectral
+from mvsc_fast import TLRR, datasets
 from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast._utils.threads import resolve_threads
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.methods._base import as_array
+from mvsc_fast.spectral import _cut
 
 
 def test_functions_read_the_threads_that_they_take():
@@ -283,13 +284,13 @@ def test_limits_hold_in_every_python_thread():
 
 def test_k_means_has_one_thread(monkeypatch):
     seen = []
-    fit_predict = spectral.KMeans.fit_predict
+    fit_predict = _cut.KMeans.fit_predict
     monkeypatch.setattr(
-        spectral.KMeans,
+        _cut.KMeans,
         "fit_predict",
         lambda self, X: seen.extend(all_settings()) or fit_predict(self, X),
     )
-    spectral.assign(np.random.default_rng(0).standard_normal((400, 3)), 3, random_state=0)
+    _cut.assign(np.random.default_rng(0).standard_normal((400, 3)), 3, random_state=0)
     assert set(seen) == {1}
 
 

@@ -50,9 +50,9 @@ def _with(W, index, value):
 @pytest.mark.parametrize(
     ("W", "message"),
     [
-        ([], "empty list"),
+        ([], "W is empty"),
         (np.ones((3, 3)), r"shape \(v, n, n\), got an array of shape \(3, 3\)"),
-        (np.ones((0, 3, 3)), "at least one view"),
+        (np.ones((0, 3, 3)), "at least one similarity matrix"),
         (np.ones((2, 0, 0)), "no samples"),
         (np.ones((2, 3, 4)), r"slice 0 has shape \(3, 4\), it must be square"),
         ([np.ones((3, 3)), np.ones((4, 4))], "slice 1 has 4 samples, slice 0 has 3"),
@@ -101,7 +101,9 @@ def test_sparse_slices():
     A = scipy.sparse.csr_matrix(random_similarities(1, 6)[0])
     (out,) = validation.check_sparse_similarities([A])
     np.testing.assert_array_equal(out.toarray(), A.toarray())
-    with pytest.raises(ValueError, match=r"slice 1 has shape \(5, 5\)"):
+    with pytest.raises(ValueError, match=r"slice 0 has entries up to 1e\+24, too large"):
+        validation.check_sparse_similarities([(A / A.max()).astype(np.float32) * 1e24])
+    with pytest.raises(ValueError, match="slice 1 has 5 samples, slice 0 has 6"):
         validation.check_sparse_similarities([A, A[:5, :5]])
     skewed = A.tolil()
     skewed[0, 1] += 1

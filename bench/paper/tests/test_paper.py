@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from mvsc_fast import datasets, metrics
 from mvsc_fast.methods import TSVDMSC
-from mvsc_fast.spectral import assign
+from mvsc_fast.spectral._cut import assign
 
 PAPER = Path(__file__).resolve().parents[1]
 SHARED = PAPER.parents[2] / "shared" / "data"

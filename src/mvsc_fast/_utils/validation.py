@@ -8,11 +8,11 @@ from .containers import check_container, checked_csr
 from .messages import counted, warn_user
 
 
-def check_clusters(n_clusters, n_samples):
+def check_clusters(n_clusters, n_samples, name="n_clusters"):
     """The number of samples, at least ``n_clusters``."""
     if n_clusters > n_samples:
         raise ValueError(
-            f"n_clusters={n_clusters} is more than the number of samples, n_samples={n_samples}"
+            f"{name}={n_clusters} is more than the number of samples, n_samples={n_samples}"
         )
     return n_samples
 
@@ -119,43 +119,6 @@ def available_memory():
     return available
 
 
-def check_sparse_similarities(W, *, nonnegative=False, name="W"):
-    """A list of csr_arrays, symmetric, finite and of one shape and dtype."""
-    W = [
-        checked_csr(A, f"{name}: slice {i}")
-        if scipy.sparse.issparse(A)
-        else scipy.sparse.csr_array(A)
-        for i, A in enumerate(W)
-    ]
-    n = W[0].shape[0]
-    dtype = np.result_type(*(A.dtype for A in W))
-    dtype = np.float32 if dtype == np.float32 else np.float64
-    out = []
-    for i, A in enumerate(W):
-        if A.shape != (n, n):
-            raise ValueError(
-                f"{name}: slice {i} has shape {A.shape}, slice 0 has {W[0].shape}: every slice "
-                "must be square and of the same size"
-            )
-        if A.dtype.kind not in "fiub":
-            raise ValueError(f"{name}: slice {i} has dtype {A.dtype}: similarities must be real")
-        A = A.astype(dtype)
-        check_finite(A, f"{name}: slice {i}")
-        if nonnegative and A.nnz and A.data.min() < 0:
-            raise ValueError(
-                f"{name}: slice {i} has {int((A.data < 0).sum())} negative entries (smallest "
-                f"{A.data.min():.3g}): similarities must be >= 0"
-            )
-        difference = abs(A - A.T)
-        asymmetry = difference.max() if difference.nnz else 0.0
-        if asymmetry > 0:
-            if asymmetry > 100 * np.finfo(dtype).eps * abs(A).max():
-                _warn_asymmetry(name, i, asymmetry / abs(A).max())
-            A = ((A + A.T) / 2).astype(dtype)
-        out.append(scipy.sparse.csr_array(A))
-    return out
-
-
 def check_similarities(W, *, nonnegative=False, name="W"):
     """One C-contiguous float tensor of shape (v, n, n) with symmetric slices.
 
@@ -174,90 +137,125 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         On empty input, slices that are not square or differ in size, entries that are not finite
         real numbers, or are too large to be squared.
     """
-    for i, A in enumerate(W if isinstance(W, (list, tuple)) else [W]):
-        check_container(A, f"{name}: slice {i}" if isinstance(W, (list, tuple)) else name)
-    if isinstance(W, (list, tuple)):
-        if len(W) == 0:
-            raise ValueError(f"{name} is an empty list: at least one similarity matrix is needed")
-        slices = [
-            checked_csr(A, f"{name}: slice {i}") if scipy.sparse.issparse(A) else np.asarray(A)
-            for i, A in enumerate(W)
-        ]
+    slices, titles = _slices(W, name)
+    check_slice_size(slices[0].shape[0], name)
+    dtype = _float_type(slices, name)
+    if isinstance(slices, np.ndarray):
+        tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
+        dense = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
+        tensor = np.stack([np.asarray(A, dtype=dtype) for A in dense])
+    borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
+    for i, (A, title) in enumerate(zip(tensor, titles, strict=True)):
+        symmetric = _similarities(A, title, nonnegative)
+        if symmetric is not A:
+            tensor, borrowed = tensor.copy() if borrowed else tensor, False
+            tensor[i] = symmetric
+    return tensor
+
+
+def check_sparse_similarities(W, *, nonnegative=False, name="W"):
+    """A list of symmetric csr_arrays of one type; parameters are those of `check_similarities`."""
+    slices, titles = _slices(W, name)
+    dtype = _float_type(slices, name)
+    slices = [scipy.sparse.csr_array(A, dtype=dtype) for A in slices]
+    return [_similarities(A, title, nonnegative) for A, title in zip(slices, titles, strict=True)]
+
+
+def check_affinity(S, name):
+    """A symmetric, non-negative array or csr_array of floats, of shape (n, n)."""
+    (A,) = _square([S], [name])
+    dtype = _float_type([A], name)
+    return _similarities(A.astype(dtype, copy=False), name, nonnegative=True)
+
+
+def check_tensor(T, name):
+    """A list of finite float slices of shape (n, n), all dense or all csr_arrays."""
+    slices, titles = _slices(T, name)
+    dtype = _float_type(slices, name)
+    sparse = any(map(scipy.sparse.issparse, slices))
+    slices = [scipy.sparse.csr_array(A) if sparse else A for A in slices]
+    for A, title in zip(slices, titles, strict=True):
+        check_finite(A, title)
+    return [A.astype(dtype, copy=False) for A in slices]
+
+
+def _slices(W, name):
+    """The square slices of a tensor, as an array or a list, and their names in messages."""
+    if not isinstance(W, (list, tuple)):
+        check_container(W, name)
         W = np.asarray(W)
         if W.ndim != 3:
             raise ValueError(
                 f"{name} must be a list of n x n matrices or an array of shape (v, n, n), "
                 f"got an array of shape {W.shape}"
             )
-        if len(W) == 0:
-            raise ValueError(f"{name} has shape {W.shape}: at least one view is needed")
-        slices = W
-    n = slices[0].shape[0] if slices[0].ndim else 0
-    for i, A in enumerate(slices):
+    if len(W) == 0:
+        raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
+    titles = [f"{name}: slice {i}" for i in range(len(W))]
+    slices = _square(W, titles)
+    return W if isinstance(W, np.ndarray) else slices, titles
+
+
+def _square(slices, titles):
+    """Arrays and csr_arrays of shape (n, n)."""
+    for A, title in zip(slices, titles, strict=True):
+        check_container(A, title)
+    slices = [
+        checked_csr(A, title) if scipy.sparse.issparse(A) else np.asarray(A)
+        for A, title in zip(slices, titles, strict=True)
+    ]
+    for A, title in zip(slices, titles, strict=True):
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
-            raise ValueError(f"{name}: slice {i} has shape {A.shape}, it must be square")
-        if A.shape[0] != n:
+            raise ValueError(f"{title} has shape {A.shape}, it must be square")
+        if A.shape != slices[0].shape:
             raise ValueError(
-                f"{name}: slice {i} has {A.shape[0]} samples, slice 0 has {n}: every view must "
-                "describe the same samples"
+                f"{title} has {A.shape[0]} samples, slice 0 has {slices[0].shape[0]}: every view "
+                "must describe the same samples"
             )
-    if n == 0:
-        raise ValueError(f"{name} has no samples")
-    check_slice_size(n, name)
+        if A.shape[0] == 0:
+            raise ValueError(f"{title} has no samples")
+    return slices
+
+
+def _float_type(slices, name):
+    """float32 or float64, which represents the entries of all slices."""
     dtype = np.result_type(*(A.dtype for A in slices))
     if dtype.kind == "c":
         raise ValueError(f"{name}: Complex data not supported, similarities must be real")
     if dtype.kind not in "fiub" or dtype.itemsize > 8:
         raise ValueError(f"{name} has dtype {dtype}: convert it to float32 or float64")
-    dtype = np.dtype(np.float32) if dtype in (np.float16, np.float32) else np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype in (np.float16, np.float32) else np.dtype(np.float64)
 
-    if isinstance(slices, np.ndarray):
-        tensor = np.ascontiguousarray(slices, dtype=dtype)
-    else:
-        slices = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
-        tensor = np.stack([np.asarray(A, dtype=dtype) for A in slices])
-    for i, A in enumerate(tensor):
-        check_finite(A, f"{name}: slice {i}")
-        if A.min() < 0 and nonnegative:
+
+def _similarities(A, title, nonnegative):
+    """A, or a symmetric copy; raise ValueError if its entries are no similarities."""
+    check_finite(A, title)
+    values = A.data if scipy.sparse.issparse(A) else A
+    if values.size:
+        if nonnegative and values.min() < 0:
             raise ValueError(
-                f"{name}: slice {i} has {int((A < 0).sum())} negative entries (smallest "
-                f"{A.min():.3g}): similarities must be >= 0"
+                f"{title} has {int((values < 0).sum())} negative entries (smallest "
+                f"{values.min():.3g}): similarities must be >= 0"
             )
-        check_squarable(A, f"{name}: slice {i}")
-    borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
-    return _symmetric(tensor, borrowed, name)
+        check_squarable(values, title)
+    asymmetry = _asymmetry(A)
+    if asymmetry == 0:
+        return A
+    largest = max(values.max(), -values.min())
+    if asymmetry > 100 * np.finfo(A.dtype).eps * largest:
+        warn_user(
+            f"{title} is not symmetric (largest difference {asymmetry / largest:.2g} of the "
+            "largest entry): it is averaged with its transpose"
+        )
+    return ((A + A.T) / 2).astype(A.dtype, copy=False)
 
 
-def _symmetric(tensor, borrowed, name):
-    """The tensor, whose slices are averaged with their transposes if they differ."""
-    worst, where = 0.0, None
-    asymmetric = []
-    for i, A in enumerate(tensor):
-        asymmetry = _largest_asymmetry(A)
-        if asymmetry > 0:
-            asymmetric.append(i)
-        scale = max(A.max(), -A.min())
-        if asymmetry > 100 * np.finfo(A.dtype).eps * scale and asymmetry > worst * scale:
-            worst, where = asymmetry / scale, i
-    if asymmetric and borrowed:
-        tensor = tensor.copy()
-    for i in asymmetric:
-        tensor[i] = (tensor[i] + tensor[i].T) / 2
-    if where is not None:
-        _warn_asymmetry(name, where, worst)
-    return tensor
-
-
-def _warn_asymmetry(name, i, share):
-    warn_user(
-        f"{name}: slice {i} is not symmetric (largest difference {share:.2g} of the largest "
-        "entry): slices are averaged with their transposes"
-    )
-
-
-def _largest_asymmetry(A, block=256):
-    """max |A - A^T| without an n x n temporary."""
+def _asymmetry(A, block=256):
+    """max |A - A^T|, for a dense matrix without an n x n temporary."""
+    if scipy.sparse.issparse(A):
+        difference = abs(A - A.T)
+        return difference.max() if difference.nnz else 0.0
     return max(
         float(np.abs(A[j : j + block, j:] - A[j:, j : j + block].T).max())
         for j in range(0, len(A), block)

@@ -14,7 +14,7 @@ from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
 from ..judge._ridge import Judge, mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
-from ..spectral import simplified_silhouette
+from ..spectral._cut import simplified_silhouette
 from ..views._missing import imputed
 from ..views._passes import LEAST_PRESENT
 from ..views._rows import ViewRows, canonical_order, is_constant, missing_rows, observed

@@ -15,7 +15,7 @@ from .._utils.parameters import check_integer, check_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
-from ..spectral import simplified_silhouette
+from ..spectral._cut import simplified_silhouette
 from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn

@@ -68,10 +68,9 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     given = named_views(views)
     views, index = given.arrays, getattr(given, "index", None)
     n = views[0].shape[0]
-    listed = isinstance(labels, (list, tuple))
-    several = len(labels) > 0 and (np.ndim(labels[0]) == 1 if listed else np.ndim(labels) == 2)
+    rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
+    several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
     if several:
-        rows = labels if listed else np.asarray(labels)
         numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(rows)]
     else:
         numbered = [check_labels(labels, "labels", n, index)]

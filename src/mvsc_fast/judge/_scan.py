@@ -6,7 +6,7 @@ from ..similarity._affinity import thresholded_affinity, tube_threshold
 from ..similarity._factors import view_factors
 from ..similarity._nearest_rows import listed_rows
 from ..similarity._sparse import sparse_tensor
-from ..spectral import normalized_eigenvectors
+from ..spectral._eigenvectors import normalized_eigenvectors
 
 # Ridges of the slices of a view for each kind of rows, relative to the mean eigenvalue of its Gram
 # matrix. A single ridge for all sets lowers the accuracy by .1 on some of them, and its choice by

@@ -24,7 +24,7 @@ from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
 from .._utils.validation import check_available_memory, check_clusters
 from ..judge._support import MAX_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
-from ..spectral import spectral_labels
+from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._read import read_views
@@ -264,7 +264,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Labels and embedding of the affinity matrix."""
         S = learned["affinity_matrix_"]
         warn_of_unlike(np.ravel(S.sum(axis=1)))
-        labels, embedding = spectral_labels(
+        labels, embedding = normalized_cut(
             S, self.n_clusters, n_init=self.n_init, random_state=seed
         )
         return {"labels_": labels, "embedding_": embedding}

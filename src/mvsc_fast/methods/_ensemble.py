@@ -16,7 +16,8 @@ from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import tlrr
-from ..spectral import spectral_embedding
+from ..spectral._cut import embedded
+from ..spectral._eigenvectors import normalized_eigenvectors
 from ._base import draw_seed
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
@@ -143,7 +144,8 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     S, S_W = result.tensor.sum(axis=0) * pairs, agree.sum(axis=0) * pairs
     # The eigenvectors of the n x n affinity are constant on tuples. Up to the lengths of rows,
     # normalised in the embedding, they equal those of the sums over pairs of tuples.
-    embedding = spectral_embedding(regularized(S, S_W, size.sum()), n_clusters)
+    affinity = regularized(S, S_W, size.sum())
+    embedding = embedded(*normalized_eigenvectors(affinity, n_clusters), n_clusters, "c")
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_
     return labels.astype(np.int64), result.gap

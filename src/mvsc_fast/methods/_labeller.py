@@ -10,7 +10,7 @@ from ..judge._scan import SCALES, scan, sizes_of
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
-from ..spectral import KMEANS_ROWS, assign, distinct_rows, embedded
+from ..spectral._cut import KMEANS_ROWS, assign, distinct_rows, embedded
 from ..views._missing import imputed
 from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._utils.types import Callback, FloatArray, Seed
 from ..solvers._mcles import mcles
-from ..spectral import assign
+from ..spectral._cut import assign
 from ._representation import RepresentationClusterer
 
 

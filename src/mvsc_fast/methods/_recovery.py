@@ -13,7 +13,7 @@ from ..judge._support import view_support
 from ..similarity import _dense as graphs
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._factors import SCALES, view_scales
-from ..spectral import fuse
+from ..spectral._cut import symmetric_sum
 from ..views import NamedViews
 from ._base import MultiViewClusterer, as_array, fit_nested
 
@@ -139,7 +139,7 @@ class RecoveryClusterer(MultiViewClusterer):
 
     def _fuse(self, W, L):
         """The affinity matrix of the low-rank tensor L."""
-        return fuse(L)
+        return symmetric_sum(L)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

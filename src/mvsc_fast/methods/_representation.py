@@ -7,7 +7,7 @@ from typing import Any
 from .._utils.messages import warn_user
 from .._utils.types import Estimator, FloatArray, Shaped
 from ..solvers._transforms import Basis, SampleTransform, check_sample_transform, graph_basis
-from ..spectral import fuse
+from ..spectral._cut import symmetric_sum
 from ._base import MultiViewClusterer, as_array, fit_nested
 
 
@@ -56,7 +56,7 @@ class RepresentationClusterer(MultiViewClusterer):
         learned = self._attributes(self._call(views, progress, n_threads, **context))
         tensor = learned["tensor_"]
         return {
-            "affinity_matrix_": fuse(tensor, keep_diagonal=self._keep_diagonal),
+            "affinity_matrix_": symmetric_sum(tensor, keep_diagonal=self._keep_diagonal),
             "similarity_": tensor,
             **learned,
         }

@@ -6,7 +6,7 @@ from .._utils.types import Callback, Estimator, Seed
 from ..similarity._affinity import regularized
 from ..solvers._results import Solver
 from ..solvers._tlrr import tlrr
-from ..spectral import fuse
+from ..spectral._cut import symmetric_sum
 from ._recovery import AffinityName, RecoveryClusterer
 
 
@@ -79,4 +79,4 @@ class TLRR(RecoveryClusterer):
         self._keep_parameters(locals())
 
     def _fuse(self, W, L):
-        return regularized(fuse(L), fuse(W), W[0].shape[0])
+        return regularized(symmetric_sum(L), symmetric_sum(W), W[0].shape[0])

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from .._utils.parameters import check_flag, count, option
 from .._utils.types import Callback, Views
 from .._utils.validation import check_clusters
-from ..spectral import normalized_eigenvectors
+from ..spectral._eigenvectors import normalized_eigenvectors
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from ._method import method

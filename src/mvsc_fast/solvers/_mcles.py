@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from .._utils.parameters import check_seed, count, nonnegative, positive
 from .._utils.types import Callback, Seed, Views
 from .._utils.validation import check_clusters
-from ..spectral import largest_eigenpairs
+from ..spectral._eigenvectors import largest_eigenpairs
 from ..views import check_views
 from ._latent import Stack
 from ._method import method

@@ -16,7 +16,7 @@ from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetr
 from .._utils.parameters import check_option
 from .._utils.threads import blas_threads
 from ..similarity._dense import ridge_similarities
-from ..spectral import normalized
+from ..spectral._eigenvectors import normalized
 
 
 class Fourier:

@@ -8,16 +8,10 @@ from conftest import random_similarities
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
-from mvsc_fast import spectral
 from mvsc_fast.methods import AWP
-from mvsc_fast.spectral import (
-    assign,
-    fuse,
-    normalized_eigenvectors,
-    simplified_silhouette,
-    spectral_embedding,
-    spectral_labels,
-)
+from mvsc_fast.spectral import _eigenvectors, fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral._cut import assign, distinct_rows, simplified_silhouette
+from mvsc_fast.spectral._eigenvectors import normalized_eigenvectors
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -83,9 +77,11 @@ def blocks(n, link, seed):
     own, other = rng.integers(first, last, size=(20, n)), rng.integers(n, size=n)
     columns = np.vstack([own, other]).ravel()
     values = np.vstack([rng.uniform(0.5, 1.5, (20, n)), np.full(n, link)]).ravel()
-    A = scipy.sparse.coo_array((values, (np.tile(np.arange(n), 21), columns)), shape=(n, n))
+    A = scipy.sparse.coo_array((values, (np.tile(np.arange(n), 21), columns)), shape=(n, n)).tocsr()
     move = rng.permutation(n)
-    return scipy.sparse.csr_array(A + A.T)[move][:, move], y[move]
+    A = (A + A.T)[move][:, move]
+    A.sort_indices()
+    return A, y[move]
 
 
 def assert_eigenpairs(A, values, vectors, atol):
@@ -249,8 +245,8 @@ def test_permuting_the_samples_permutes_the_labels():
 def test_fusing_sparse_slices_is_fusing_dense_ones(keep_diagonal):
     T = random_similarities(3, 12, seed=1) - 1.5
     T[np.abs(T) < 0.6] = 0
-    fused = spectral.fuse([scipy.sparse.csr_array(A) for A in T], keep_diagonal=keep_diagonal)
-    expected = spectral.fuse(T, keep_diagonal=keep_diagonal)
+    fused = fuse([scipy.sparse.csr_array(A) for A in T], keep_diagonal=keep_diagonal)
+    expected = fuse(T, keep_diagonal=keep_diagonal)
     np.testing.assert_allclose(fused.toarray(), expected, atol=1e-15)
 
 
@@ -290,5 +286,93 @@ def test_rows_that_differ_by_rounding_are_not_distinct(count):
     rng = np.random.default_rng(0)
     rows = normalize(rng.standard_normal((count, 4)))[rng.permutation(np.arange(60) % count)]
     rows *= 1 + 1e-15 * rng.standard_normal(rows.shape)
-    assert spectral.distinct_rows(rows) == count
-    assert spectral.distinct_rows(np.zeros((3, 4))) == 1
+    assert distinct_rows(rows) == count
+    assert distinct_rows(np.zeros((3, 4))) == 1
+
+
+def _changed(S, index, value):
+    S = S.copy()
+    S[index] = value
+    return S
+
+
+S = block_affinity([5, 5], weak=0.1)[0]
+
+
+@pytest.mark.parametrize("container", [np.asarray, scipy.sparse.csr_array, scipy.sparse.coo_matrix])
+@pytest.mark.parametrize(
+    ("S", "message"),
+    [
+        (S[:4], r"S has shape \(4, 10\), it must be square"),
+        (_changed(S, (1, 2), np.nan), "S contains 1 NaN value, the first in row 1, column 2"),
+        (
+            _changed(S, (0, 3), -1),
+            r"S has 1 negative entries \(smallest -1\)",
+        ),
+        (S * 1j, "S: Complex data not supported"),
+        (S * 1e200, r"S has entries up to .*e\+200, too large to be squared"),
+        (S[:0, :0], "S has no samples"),
+    ],
+)
+def test_matrices_that_are_no_affinities_are_refused(S, message, container):
+    for call in (spectral_embedding, spectral_labels):
+        with pytest.raises(ValueError, match=message):
+            call(container(S), 2)
+
+
+def test_parameters_are_checked_before_the_affinity():
+    for call, name in ((spectral_embedding, "n_components"), (spectral_labels, "n_clusters")):
+        with pytest.raises(ValueError, match=f"{name} == 0, must be >= 1"):
+            call(None, 0)
+        with pytest.raises(ValueError, match=f"{name}=11 is more than the number of samples"):
+            call(S, 11)
+    with pytest.raises(ValueError, match="n_init == 0"):
+        spectral_labels(None, 2, n_init=0)
+    with pytest.raises(ValueError, match="random_state: "):
+        spectral_labels(None, 2, random_state="x")
+    with pytest.raises(ValueError, match="keep_diagonal must be True or False"):
+        fuse(None, keep_diagonal=2)
+
+
+@pytest.mark.parametrize("container", [np.asarray, np.ndarray.tolist, scipy.sparse.csr_array])
+def test_an_affinity_is_not_changed_and_averaged_with_its_transpose(container):
+    skewed = _changed(S, (0, 1), 2 * S[0, 1])
+    given = container(skewed)
+    with pytest.warns(UserWarning, match="S is not symmetric .*: it is averaged") as caught:
+        found = spectral_embedding(given, 2)
+    assert caught[0].filename == __file__
+    expected = spectral_embedding((skewed + skewed.T) / 2, 2)
+    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-12)
+    np.testing.assert_array_equal(scipy.sparse.csr_array(given).toarray(), skewed)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        ([], "tensor is empty"),
+        (S, r"tensor must be a list of n x n matrices or .*, got an array of shape \(10, 10\)"),
+        ([S, S[:3, :3]], "tensor: slice 1 has 3 samples, slice 0 has 10"),
+        ([S, _changed(S, (2, 1), np.inf)], "tensor: slice 1 contains 1 infinite value"),
+        ([scipy.sparse.csr_array(S), S[:, :3]], r"tensor: slice 1 has shape \(10, 3\)"),
+    ],
+)
+def test_tensors_that_cannot_be_fused_are_refused(tensor, message):
+    with pytest.raises(ValueError, match=message):
+        fuse(tensor)
+
+
+def test_fusing_takes_lists_and_mixtures_of_slices():
+    expected = fuse(np.stack([S, -2 * S]))
+    np.testing.assert_array_equal(fuse([S.tolist(), (-2 * S).tolist()]), expected)
+    np.testing.assert_array_equal(fuse([S, scipy.sparse.coo_array(-2 * S)]).toarray(), expected)
+    assert fuse(np.ones((1, 2, 2), dtype=np.int8)).tolist() == [[0, 1], [1, 0]]
+
+
+def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
+    monkeypatch.setattr(_eigenvectors, "LAPACK_LIMIT", 50)
+    monkeypatch.setattr(_eigenvectors, "TOLERANCE", {np.float64: 1e-14})
+    eigsh = _eigenvectors.eigsh
+    monkeypatch.setattr(_eigenvectors, "eigsh", lambda *a, **k: eigsh(*a, **k, maxiter=1))
+    noise = random_similarities(1, 120)[0]
+    with pytest.raises(ValueError, match="of 2 eigenvectors .* converged to 1e-14: red"):
+        spectral_labels(noise, 3)

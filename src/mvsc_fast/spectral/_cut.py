@@ -1,0 +1,144 @@
+"""Fusion of slices, and k-means of eigenvectors, on validated affinity matrices."""
+
+import numpy as np
+import scipy.sparse
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
+
+from .._utils.threads import limit_threads
+from ..views._rows import spread
+from ._eigenvectors import normalized_eigenvectors
+
+KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
+RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
+PASSES = 10  # Lloyd iterations over all rows after them
+
+
+def symmetric_sum(tensor, *, keep_diagonal=False):
+    """`fuse` of an array of shape (v, n, n), or a list of arrays or of csr_arrays."""
+    if scipy.sparse.issparse(tensor[0]):
+        S = sum(abs(A) for A in tensor)
+        S = scipy.sparse.csr_array(S + S.T) * 0.5
+        return S if keep_diagonal else scipy.sparse.csr_array(S - scipy.sparse.diags(S.diagonal()))
+    S = np.abs(tensor[0])
+    for A in tensor[1:]:
+        S += np.abs(A)
+    S += S.T.copy()
+    S *= 0.5
+    if not keep_diagonal:
+        np.fill_diagonal(S, 0.0)
+    return S
+
+
+def embedded(values, vectors, n_clusters, kind):
+    """Rows of unit length from 2 c leading eigenpairs.
+
+    Parameters
+    ----------
+    values, vectors
+        Of `normalized_eigenvectors`.
+    n_clusters : int
+        c.
+    kind : {"c", "2c"}
+        "c" uses the first c eigenvectors. "2c" uses all, multiplied by their squared eigenvalues,
+        which separates clusters that c eigenvectors cannot separate.
+    """
+    if kind == "c":
+        return normalize(vectors[:, :n_clusters])
+    return normalize(vectors * np.maximum(values, 0) ** 2)
+
+
+def distinct_rows(rows):
+    """Number of rows that k-means can tell apart, counted on a random line."""
+    line = np.sort(rows @ np.random.RandomState(0).standard_normal(rows.shape[1]))
+    return 1 + np.count_nonzero(np.diff(line) > RESOLUTION * np.abs(line).max())
+
+
+def assign(
+    embedding,
+    n_clusters,
+    *,
+    order=None,
+    n_init=20,
+    random_state=None,
+    max_rows=KMEANS_ROWS,
+    passes=PASSES,
+):
+    """k-means labels of the rows of an embedding.
+
+    If there are more than 20 000 rows, k-means runs on a subsample of this size, evenly spaced in
+    ``order``, and then at most ten Lloyd iterations over all rows start from the best centres.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+    n_clusters : int
+    order : ndarray of shape (n,), optional
+        One number per sample that does not depend on the order of the samples, such as its
+        degree. k-means is run on the samples sorted by it, so that permuting the samples permutes
+        the labels.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int, RandomState or None
+    max_rows, passes : int
+
+    Returns
+    -------
+    ndarray of shape (n,) of int
+        Labels from 0, numbered by their first appearance in ``order``.
+    """
+    rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
+    rows = embedding[rank]
+    model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
+    with limit_threads():  # its chunks have 256 rows, too few for several threads
+        if len(rows) > max_rows:
+            model.fit(rows[spread(len(rows), max_rows)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
+        found = model.fit_predict(rows)
+    # Starts that reach the same partition tie up to rounding, so number clusters by appearance.
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    labels = np.empty(len(embedding), dtype=np.int32)
+    labels[rank] = np.argsort(np.argsort(first))[inverse]
+    return labels
+
+
+def normalized_cut(S, n_clusters, *, n_init, random_state):
+    """Labels and embedding of `spectral_labels`."""
+    embedding = embedded(*normalized_eigenvectors(S, n_clusters), n_clusters, "c")
+    degree = np.ravel(S.sum(axis=1))
+    labels = assign(embedding, n_clusters, order=degree, n_init=n_init, random_state=random_state)
+    return labels, embedding
+
+
+def simplified_silhouette(embedding, labels):
+    """Simplified silhouette of each sample, computed from cluster means.
+
+    It is ``(b - a) / max(a, b)``, with a the distance to the mean of the sample's own cluster and b
+    the distance to the nearest mean of another cluster, and costs time linear in n (Hruschka, de
+    Castro & Campello 2004).
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n, k)
+    labels : ndarray of shape (n,) of int
+        Labels from 0 of at least two clusters.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Values in [-1, 1]; 0 if both distances are 0.
+    """
+    n, c = len(labels), int(labels.max()) + 1
+    ones = np.ones(n, dtype=embedding.dtype)
+    member = scipy.sparse.csr_array((ones, labels, np.arange(n + 1)), shape=(n, c))
+    sizes = np.bincount(labels, minlength=c)
+    means = (member.T @ embedding) / np.maximum(sizes, 1)[:, None].astype(embedding.dtype)
+    squares = embedding @ means.T
+    squares *= -2
+    squares += np.einsum("ij,ij->i", embedding, embedding)[:, None]
+    squares += np.where(sizes > 0, np.einsum("ij,ij->i", means, means), np.inf)
+    a = squares[np.arange(n), labels]
+    squares[np.arange(n), labels] = np.inf
+    a, b = (np.sqrt(np.maximum(x, 0)) for x in (a, squares.min(axis=1)))
+    largest = np.maximum(a, b)
+    return np.where(largest > 0, (b - a) / np.where(largest > 0, largest, 1), 0)
