@@ -119,6 +119,20 @@ def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):
         check_memory(3 * 2**30, "tlrr")
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system has no cgroups")
+@pytest.mark.parametrize("version", [1, 2])
+def test_memory_for_cached_files_is_available(version, tmp_path, monkeypatch):
+    names = validation.CGROUPS[2 - version][1:]
+    monkeypatch.setattr(validation, "CGROUPS", [(tmp_path, *names)])
+    unlimited = validation.available_memory()
+    (tmp_path / names[0]).write_text("8000000\n")
+    (tmp_path / names[1]).write_text("7999000\n")
+    (tmp_path / "memory.stat").write_text(f"anon 1000000\n{names[2]} 5000000\nfile 6000000\n")
+    assert validation.available_memory() == 5_001_000 < unlimited
+    (tmp_path / names[0]).write_text("max\n")
+    assert validation.available_memory() > 5_001_000
+
+
 def test_available_memory_is_positive():
     assert validation.available_memory() > 2**20
 

@@ -1,11 +1,26 @@
 """Checks of similarity tensors and of memory; their messages suggest a remedy."""
 
+import contextlib
+from pathlib import Path
+
 import numpy as np
 import scipy.sparse
 
 from .._kernels import LARGEST_SLICE
 from .containers import check_container, checked_csr
 from .messages import counted, warn_user
+
+# Limit and use of the memory of a container, and its reclaimable part, the cache of files that were
+# not read lately: of cgroups, version 2 and 1.
+CGROUPS = [
+    ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    (
+        "/sys/fs/cgroup/memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+]
 
 
 def check_clusters(n_clusters, n_samples, name="n_clusters"):
@@ -101,21 +116,20 @@ def in_bytes(count):
 
 
 def available_memory():
-    """Bytes that this process may still allocate: free memory within the cgroup's limit."""
+    """Bytes that this process may still allocate: free memory within the cgroup's limit.
+
+    Infinity if the system has no /proc/meminfo, as macOS and Windows: nothing is refused there.
+    """
     try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":", 1) for line in file)
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         available = int(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         return float("inf")
-    try:
-        with (
-            open("/sys/fs/cgroup/memory.max") as limit,
-            open("/sys/fs/cgroup/memory.current") as used,
-        ):
-            available = min(available, int(limit.read()) - int(used.read()))
-    except (OSError, ValueError):
-        pass
+    for folder, limit, used, cache in CGROUPS:
+        with contextlib.suppress(OSError, KeyError, ValueError):  # "max" is no limit
+            text = [Path(folder, name).read_text() for name in (limit, used, "memory.stat")]
+            reclaimable = int(dict(line.split() for line in text[2].splitlines())[cache])
+            available = min(available, int(text[0]) - int(text[1]) + reclaimable)
     return available
 
 
