@@ -38,6 +38,26 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+def test_methods_without_threads_are_documented():
+    functions = {one.__name__: one._function for one in CLASSES if one._function is not None}
+    single = [name for name, one in functions.items() if "n_threads" not in one.checks]
+    (names,) = re.findall(
+        r"do not depend on it. (.*?) always\s+use", methods.AWP.__doc__, flags=re.S
+    )
+    assert sorted(re.findall(r"[A-Z]\w+", names)) == sorted(single)
+
+
+def test_types_of_n_clusters():
+    views, _ = datasets.make_multiview_subspaces(300, 3, random_state=0)
+    expected = mvsc_fast.ConsensusTLRR(3, random_state=0).fit_predict(views)
+    model = mvsc_fast.ConsensusTLRR(np.int8(3), random_state=0).fit(views)
+    np.testing.assert_array_equal(model.labels_, expected)
+    assert type(model.n_clusters) is np.int8
+    for wrong in (True, 3.0, "3"):
+        with pytest.raises(TypeError, match="n_clusters must be an"):
+            mvsc_fast.ConsensusTLRR(wrong).fit(views)
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_parameters_survive_cloning(estimator):
     assert clone(estimator).get_params(deep=False).keys() == estimator.get_params(False).keys()

@@ -9,7 +9,9 @@ from sklearn.utils import check_array, check_random_state, check_scalar
 
 
 def check_integer(value, name, minimum):
-    """The integer ``value``, at least ``minimum``."""
+    """The integer ``value``, at least ``minimum``; no bool."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value}")
     return int(check_scalar(value, name, Integral, min_val=minimum))
 
 
@@ -90,6 +92,11 @@ def either(word, check):
 def option(words):
     """Check for a parameter that must be one of the strings of a ``Literal``."""
     return partial(check_option, options=get_args(words))
+
+
+def verbosity(value, name):
+    """``value``, a bool or an integer from 0."""
+    return natural(int(value) if isinstance(value, bool) else value, name)
 
 
 count = partial(check_integer, minimum=1)

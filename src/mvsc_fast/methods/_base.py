@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 from .. import __version__
 from .._utils.documentation import completed
 from .._utils.messages import warn_user
-from .._utils.parameters import CHECKS, check_seed, count, natural
+from .._utils.parameters import CHECKS, check_seed, count, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
@@ -66,7 +66,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Pass an int for reproducible labels.
     n_threads : int, optional
         Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
-        Labels do not depend on it.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
     verbose : int, default=0
         If 1, print each stage with the elapsed time and, for long stages, their progress to
         standard error. On a terminal a progress bar is shown if tqdm is installed.
@@ -123,7 +124,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         "n_init": count,
         "random_state": check_seed,
         "n_threads": CHECKS["n_threads"],
-        "verbose": natural,
+        "verbose": verbosity,
         "callback": CHECKS["callback"],
     }
 
@@ -225,7 +226,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
             if name in self._checks:
-                self._checks[name](value, name)
+                setattr(self, name, self._checks[name](value, name))
 
     def _read(self, X):
         """Validated views."""
