@@ -2,12 +2,13 @@
 
 import sys
 import time
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 EVERY = 3.0  # seconds between two lines of one stage
 
 
-class IterationState(NamedTuple):
+@dataclass(frozen=True)
+class IterationState:
     """State of an iteration, which is passed to the callback.
 
     If the callback returns True, the iterations stop. Callbacks of estimators are also called at
@@ -118,7 +119,7 @@ class Progress:
     def _call(self, state):
         if self._callback is not None:
             seconds = time.perf_counter() - self._start
-            state = state._replace(stage=self._stage, seconds=seconds)
+            state = replace(state, stage=self._stage, seconds=seconds)
             self.stopped = bool(self._callback(state)) or self.stopped
 
 
