@@ -150,6 +150,33 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
         TLRR(4, affinity="precomputed").fit(views)
 
 
+def test_precomputed_similarities_may_be_named(subspaces):
+    W = dict(zip("abcd", similarity.self_representation(subspaces[0]), strict=True))
+    expected = TLRR(4, affinity="precomputed", random_state=0).fit(list(W.values()))
+    assert expected.view_names_in_ == [0, 1, 2, 3]
+    sparse = {name: scipy.sparse.csr_array(A) for name, A in W.items()}
+    for given, names in ((W, [*"abcd"]), (iter(W.values()), range(4)), (W.values(), range(4))):
+        model = TLRR(4, affinity="precomputed", random_state=0).fit(given)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        assert model.view_names_in_ == list(names)
+    model = TLRR(4, affinity="precomputed", random_state=0).fit(sparse)
+    assert model.view_names_in_ == [*"abcd"] and scipy.sparse.issparse(model.tensor_[0])
+    with pytest.raises(ValueError, match="X is empty"):
+        TLRR(4, affinity="precomputed").fit({})
+
+
+def test_the_objective_of_sparse_results_is_that_of_dense_ones():
+    W = random_similarities(2, 20) > 2.5
+    sparse = [scipy.sparse.csr_array(A.astype(float)) for A in W]
+    for weight in (None, np.arange(1.0, 21.0)):
+        dense, thin = (
+            tlrr(given, lam=2.0, sample_weight=weight) for given in (W.astype(float), sparse)
+        )
+        assert scipy.sparse.issparse(thin.tensor[0])
+        assert thin.objective(sparse) == pytest.approx(dense.objective(W), rel=1e-3)
+        assert thin.objective(W) == thin.objective(sparse)
+
+
 def test_sparse_similarities_are_never_made_dense(subspaces):
     views, y = subspaces
     W = similarity.sparse_self_representation(views)

@@ -20,7 +20,8 @@ class AWP(MultiViewClusterer):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_clusters)
-        Weighted mean of the rotated embeddings; the label of a sample is the argmax of its row.
+        Weighted mean of the rotated embeddings; samples with the argmax of their rows in common
+        share a label.
     weights_ : ndarray of shape (v,)
         Weights of the views; they sum to 1.
     n_iter_ : int

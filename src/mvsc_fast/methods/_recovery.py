@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, ValuesView
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -42,8 +43,9 @@ class RecoveryClusterer(MultiViewClusterer):
     ----------
     affinity : str or estimator, default="self_representation"
         How to construct W: "self_representation", "nearest_neighbors" and "rbf" call the function
-        of this name in `similarity`; "precomputed" means that X is W. An estimator with an
-        attribute ``tensor_`` is fitted on the views, unless it is fitted already.
+        of this name in `similarity`; "precomputed" means that X is W, whose slices may be
+        the values of a dict. An estimator with an attribute ``tensor_`` is fitted on the views,
+        unless it is fitted already.
 
     Attributes
     ----------
@@ -81,7 +83,10 @@ class RecoveryClusterer(MultiViewClusterer):
     def _read(self, X):
         if not self._precomputed:
             return super()._read(X)
-        X = [X] if scipy.sparse.issparse(X) else X
+        X = [X] if scipy.sparse.issparse(X) else X  # some are mappings
+        names = list(X) if isinstance(X, Mapping) else None
+        if isinstance(X, (Mapping, Iterator, ValuesView)):
+            X = list(X.values() if isinstance(X, Mapping) else X)
         sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
         listed = isinstance(X, (list, tuple)) and len(X) > 0
         single = not sparse and (np.ndim(X[0]) + 1 if listed else np.ndim(X)) == 2
@@ -92,7 +97,7 @@ class RecoveryClusterer(MultiViewClusterer):
             W = check_similarities(X, nonnegative=True, name="X")
         if W[0].shape[0] < 2:
             raise ValueError("X has 1 sample, expected at least 2")
-        return NamedViews(W, list(range(len(W))), [None] * len(W), listed=True)
+        return NamedViews(W, names or list(range(len(W))), [None] * len(W), listed=True)
 
     def _warn(self, given):
         if not self._precomputed:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 
 from .._utils.short_repr import ShortRepr
 from .._utils.types import FloatArray, IntArray, Similarities, Tensor
@@ -72,7 +73,8 @@ class RotationResult(ShortRepr):
     labels : ndarray of shape (n,) of int
         Consecutive numbers from 0; there may be fewer clusters than requested.
     embedding : ndarray of shape (n, n_clusters)
-        Weighted mean of the rotated embeddings; the label of a sample is the argmax of its row.
+        Weighted mean of the rotated embeddings; samples with the argmax of their rows in common
+        share a label.
     embeddings : ndarray of shape (v, n, n_clusters)
         The spectral embeddings F_i, with orthonormal columns.
     rotations : ndarray of shape (v, n_clusters, n_clusters)
@@ -177,6 +179,11 @@ class TLRRResult(ShortRepr):
         return objective(self.tensor, W, **self.parameters)
 
 
+def _dense(tensor):
+    """An array of shape (v, n, n); slices may be sparse."""
+    return np.stack([A.toarray() if scipy.sparse.issparse(A) else np.asarray(A) for A in tensor])
+
+
 def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
     """Value of the TLRR model at L: nuclear norms, tube lengths and the squared misfit to W.
 
@@ -184,7 +191,7 @@ def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
     times.
     """
     omega2 = 1.0 - omega1
-    L, W = np.asarray(L, dtype=np.float64), np.asarray(W)
+    L, W = _dense(L).astype(np.float64, copy=False), _dense(W)
     root = np.ones(L.shape[1]) if sample_weight is None else np.sqrt(sample_weight)
     both = np.outer(root, root)
     L = L * both
