@@ -38,7 +38,7 @@ PARTS = {
 }
 CONSTANTS = [
     (_labeller, "SIZES", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
-    (_labeller, "NEIGHBORS", [15, 60]),
+    (_labeller, "VOTING_NEIGHBORS", [15, 60]),
     (_labeller, "STARTS", [{"c": 3}, {"2c": 3}, {"c": 1, "2c": 1}, {"c": 10, "2c": 3}]),
     (_labeller, "BEST", [3, 10, 16]),
     (_scan, "CANDIDATES", [30, 100]),
@@ -47,7 +47,7 @@ CONSTANTS = [
     (_ensemble, "ALPHA", [5.0, 18.0]),
     (_ensemble, "MAX_TUPLES", [100]),
     (_ridge, "RIDGE", [0.25, 1.0]),
-    (_ridge, "ROUNDS", [3, 30]),
+    (_ridge, "REFINEMENTS", [3, 30]),
     (_ridge, "REGRESSED", [1024]),
     (_ridge, "N_LANDMARKS", [300, 1200]),
     (_landmarks, "SCALE_RANK", [5, 20]),

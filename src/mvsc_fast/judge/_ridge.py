@@ -13,7 +13,7 @@ RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # Maximum number of samples, evenly spaced, that the regressions are fitted on: Gram matrices and
 # leverages of 10 000 took a fifth of a fit.
 REGRESSED = 4096
-ROUNDS = 10
+REFINEMENTS = 10  # at most, of all labels
 COLUMNS = 1024  # of one-hot labels in one product
 
 
@@ -182,7 +182,7 @@ def refined_labels(labels, n_clusters, ridge, affinity):
     ndarray of shape (n,)
     """
     neighbours = normalize(affinity, norm="l1")
-    for _ in range(ROUNDS):
+    for _ in range(REFINEMENTS):
         (new,) = ridge.predicted([labels], n_clusters, add=lambda Y: neighbours @ Y)
         if (new == labels).all() or len(np.unique(new)) < len(np.unique(labels)):
             break

@@ -16,7 +16,7 @@ from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels
 
 SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs
-NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
+VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
 # k-means starts by embedding. Each gives a separate labelling, because inertia picks wrong starts
 # that predictability does not (digits .909 +- .062 against .949 +- .002). "2c" is needed on hdigit
 # (.83 without) and fails on YaleB, where it is not among the six fused labellings.
@@ -131,13 +131,13 @@ def _agreed(labels, equal, n_clusters):
 def _labellings(used, c, seed, n_threads, progress):
     """The candidates without scores, and the affinity matrix that is used for refinement.
 
-    The affinity matrix is the sum over unit and centred rows at `NEIGHBORS` neighbours.
+    The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours.
     """
     n = used.present.shape[1]
     if searched_approximately(n):
         progress.log("approximate neighbor search by pynndescent")
     sizes = sizes_of(n, SIZES)
-    voting = max([d for d in sizes if d <= NEIGHBORS], default=sizes[0])
+    voting = max([d for d in sizes if d <= VOTING_NEIGHBORS], default=sizes[0])
     seeds = iter(np.random.RandomState(seed).randint(2**31 - 1, size=100))
     found, affinity = [], 0
     count = len(SCALES) * len(sizes)

@@ -19,7 +19,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from .._utils.parameters import check_number
 
 SCALES = (0.5, 5.0)
-BLOCK = 1024  # number of rows that are converted to float64 at a time
+CONVERTED_ROWS = 1024  # that are float64 at a time
 
 
 class Factors(NamedTuple):
@@ -82,7 +82,7 @@ def _used_columns(X):
 
 def _blocks(X, used):
     """Yield the used columns, float64, in blocks of rows."""
-    for rows in gen_batches(X.shape[0], BLOCK):
+    for rows in gen_batches(X.shape[0], CONVERTED_ROWS):
         yield X[rows][:, used].astype(np.float64, copy=False)
 
 
@@ -96,7 +96,7 @@ def _primal(X, used, gram, ridge):
     (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (inverse,))
     u = np.empty((X.shape[0], len(lower)), dtype=np.float32)
     slack = np.empty(len(u))
-    for rows, block in zip(gen_batches(len(u), BLOCK), _blocks(X, used), strict=True):
+    for rows, block in zip(gen_batches(len(u), CONVERTED_ROWS), _blocks(X, used), strict=True):
         block = block.toarray() if scipy.sparse.issparse(block) else block
         U = trmm(1.0, inverse, block.T, lower=1)
         u[rows] = U.T

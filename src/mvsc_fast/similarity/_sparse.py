@@ -22,7 +22,6 @@ from ._factors import SCALES, check_scales, view_factors
 from ._nearest_rows import listed_rows, nearest_rows
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
-CANDIDATES, LONGEST = 50, 64  # nearest rows of each slice, tubes of each row, in the estimators
 
 
 class SparseTensor(NamedTuple):

@@ -14,7 +14,7 @@ from ._method import method
 from ._results import LatentResult
 from ._run import Run
 
-RIDGE = 1e-6  # on H, as in the released code
+H_RIDGE = 1e-6  # as in the released code
 
 
 @method(check_views, lam=positive, n_components=either(None, count), random_state=check_seed)
@@ -89,7 +89,7 @@ def lmsc(
         P = _polar(target @ H.T)
         error = E[r:] - y[r:]
         error -= (error @ right.T) @ left.T  # (E_r - y_r) (I - Z)^T
-        H = _latent(P.T @ target + error, left, right, 1.0 + RIDGE / mu)
+        H = _latent(P.T @ target + error, left, right, 1.0 + H_RIDGE / mu)
         right[:K] += G
         U, V = _low_rank(left, right, lam / mu)  # J
 

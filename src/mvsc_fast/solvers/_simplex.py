@@ -4,7 +4,7 @@ import numpy as np
 import scipy.linalg
 
 CHECK = 5  # steps between certificates, each of which costs as much as a step
-BLOCK = 2**16  # entries of the rows handled together, which stay in cache
+CACHED = 2**16  # entries of the rows handled together, which stay in cache
 
 
 def project_rows(V, tau=None):
@@ -82,7 +82,7 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
         return out
 
     S, ahead, tau = S.copy(), S.copy(), np.full(len(S), -1.0, dtype=S.dtype)
-    height = max(1, BLOCK // S.shape[1])
+    height = max(1, CACHED // S.shape[1])
     blocks = [slice(first, first + height) for first in range(0, len(S), height)]
     for step in range(max_iter):
         for rows in blocks:
