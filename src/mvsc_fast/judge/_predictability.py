@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Views
-from ..views import named_views
+from ..views import loaded
+from ..views._read import read_views
 from ..views._rows import ViewRows, canonical_order
 from ._ridge import Judge
 
@@ -65,7 +66,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     >>> label_predictability(views, y) > label_predictability(views, y[::-1])
     True
     """
-    given = named_views(views)
+    given = loaded(read_views(views))
     views, index = given.arrays, getattr(given, "index", None)
     n = views[0].shape[0]
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
