@@ -11,7 +11,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
-from .._utils.parameters import check_integer, check_seed, either
+from .._utils.parameters import CHECKS, check_integer, check_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
@@ -138,6 +138,7 @@ def suggest_n_clusters(
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    CHECKS["n_threads"](n_threads, "n_threads")
     source = read_views(views)
     if source.n_samples < 2 * PER_CLUSTER:
         raise ValueError(

@@ -100,6 +100,8 @@ class ConsensusTLRR(MultiViewClusterer):
     samples_ : ndarray of shape (m,)
         Indices of the clustered samples, ascending; all, unless there are more than
         ``max_samples``.
+    predictor_ : object
+        What `predict` and `to_native` use; absent with ``store="labels"``.
     n_tuples_ : int
         Number of distinct tuples of labels among the six fused labellings, which is the size of the
         TLRR problem.
@@ -131,6 +133,7 @@ class ConsensusTLRR(MultiViewClusterer):
     views_used_: list[int]
     affinity_matrix_: csr_array
     samples_: IntArray
+    predictor_: Any
     n_tuples_: int
     gap_: float
 
