@@ -1,6 +1,7 @@
 """The judge of labels equals leaving out one sample after the other, and prefers the truth."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference.predictability as twin
 import scipy.sparse
@@ -119,6 +120,13 @@ def test_labels_must_match_the_samples(subspaces):
     views, y = subspaces
     with pytest.raises(ValueError, match="labels has 119 labels, but the number of samples is 120"):
         label_predictability(views, y[1:])
+    frames = [pd.DataFrame(X, index=[f"s{i}" for i in range(120)]) for X in views]
+    series = pd.Series(y, index=frames[0].index)
+    assert label_predictability([views[0], *frames[1:]], series) == label_predictability(views, y)
+    with pytest.raises(ValueError, match="labels and the views have different indexes"):
+        label_predictability(frames, series[::-1])
+    with pytest.raises(ValueError, match="labelling 1 and the views have different indexes"):
+        label_predictability([views[0], *frames[1:]], [y, series[::-1]])
     with pytest.raises(ValueError, match="labelling 1 has 119 labels"):
         label_predictability(views, [y, y[1:]])
     with pytest.raises(ValueError, match=r"labels has shape \(0, 120\)"):
