@@ -1,5 +1,8 @@
 """The column of ids is found over all tables, and nothing is matched that does not correspond."""
 
+from functools import partial
+from unicodedata import normalize
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,7 +47,7 @@ def test_rows_are_matched_by_ids_of_any_name_and_kind(tmp_path, values, names):
 def test_ids_may_be_in_any_column(tmp_path, place):
     tables = [frame(), frame()]
     tables[0].insert(place, "first", NUMBERS)
-    tables[1].insert(0, "second", [float(one) for one in NUMBERS])
+    tables[1].insert(0, "second", NUMBERS)
     tables[1] = tables[1].iloc[ORDER]
     paths = [write(tmp_path / f"{i}.csv", table, False) for i, table in enumerate(tables)]
     data = load_data(paths)
@@ -143,16 +146,62 @@ def test_files_with_ids_that_have_nothing_in_common_are_never_matched(tmp_path, 
         (lambda one: one + " ", "blanks"),
         (lambda one: one.replace("-", "."), "punctuation"),
         (lambda one: f"{one}-01A", "endings"),
+        (lambda one: f"{one}\u200b", "Unicode normalization or invisible"),
+        (partial(normalize, "NFD"), "Unicode normalization or invisible"),
         (lambda one: one.replace("p-", "P.").replace(".0", "."), "case, blanks, punctuation and"),
     ],
 )
 def test_ids_that_are_written_in_two_ways(tmp_path, change, what):
-    ids = [f"p-{i:03d}-x" for i in range(12)]
+    ids = [f"p-{i:03d}-\u00e9x" for i in range(12)]
     for other in (change, lambda one: change(one) if one > "p-003" else one):
         paths = pair(tmp_path, frame(ids), frame(list(map(other, ids))))
         for join in (None, "inner"):
             with pytest.raises(ValueError, match=f"differ only in .*{what}.*use the same notation"):
                 load_data(paths, join=join)
+
+
+@pytest.mark.parametrize("n", [30, 12])
+@pytest.mark.parametrize(
+    ("ids", "others", "message"),
+    [
+        (["9_99"], ["999"], "only in .*'999'; only in .*'9_99'"),
+        (["041"], ["41"], "differ only in leading zeros, such as '041' and '41'"),
+        (["5.0"], ["5"], "differ only in the notation of numbers .*, such as '5.0' and '5'"),
+        (["1E2"], ["100"], "differ only in the notation of numbers .*, such as '1E2' and '100'"),
+        (["1E2", "10E1"], ["10E1", "1E2"], None),
+        (["30_1", "301"], ["301", "30_1"], None),
+        (["0025", "x"], ["x", "0025"], None),
+        (["\u0663"], ["3"], "do not have the same ids"),
+        (["2.50"], ["2.50"], None),
+    ],
+)
+def test_an_id_is_the_text_of_its_cell_in_every_row(tmp_path, n, ids, others, message):
+    """Also below many rows of integers, on which nothing is decided."""
+    numbers = [str(1000 + i) for i in range(n)]
+    paths = []
+    for name, last in (("a", ids), ("b", others)):
+        values = RNG.standard_normal((n + len(last), 3)).round(6)
+        values[n:, 0] = [7 + (sorted(ids).index(one) if not message else 0) for one in last]
+        table = frame(pd.Index([*numbers, *last], name="id"), values=values)
+        paths.append(write(tmp_path / f"{name}.csv", table))
+    if message:
+        with pytest.raises(ValueError, match=message):
+            load_data(paths)
+        return
+    data = load_data(paths)
+    assert data.ids.tolist() == [*numbers, *ids]
+    rows = [n + ids.index(one) for one in sorted(ids)]
+    for view in data.views.values():
+        np.testing.assert_array_equal(np.asarray(view)[rows, 0], 7 + np.arange(len(ids)))
+
+
+def test_columns_of_ids_that_differ_in_notation_are_not_matched_by_position(tmp_path):
+    for other in (float, "{:.6e}".format, "{:09d}".format):
+        paths = pair(
+            tmp_path, frame(pd.Index(NUMBERS, name="x")), frame(pd.Index(map(other, NUMBERS)))
+        )
+        with pytest.raises(ValueError, match="differ only in (leading zeros|the notation of num)"):
+            load_data(paths)
 
 
 def test_leading_zeros_make_other_ids(tmp_path):

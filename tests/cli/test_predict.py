@@ -82,12 +82,30 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     tables["mirna"].iloc[120:].to_csv(paths[1])
     both = labelled(folder, *paths)
     assert len(both) == 50 and score(y, both) > 0.9
-    assert "--join outer: 50 samples, 30 of them without a view" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "mvsc-fast: 50 samples, 30 of them without a view" in err and "--join" not in err
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
     assert "no file for mirna" in capsys.readouterr().err
     swapped = labelled(folder, f"mirna={paths[1]}", f"rna={paths[0]}")
     assert (swapped == both.loc[swapped.index]).all()
+
+
+@pytest.mark.filterwarnings("default")
+def test_files_with_few_ids_in_common(cohort, tmp_path, capsys):
+    folder, tables, _ = cohort
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    tables["rna"].iloc[100:130].to_csv(paths[0])
+    tables["mirna"].iloc[100:130].rename(index=lambda one: f"q{one}x").to_csv(paths[1])
+    files = list(map(str, paths))
+    assert main(["predict", str(folder / "model.pkl"), *files]) == 2
+    err = capsys.readouterr().err
+    assert "have 0 ids in common (only in" in err and "--join" not in err
+    for first, few in ((117, True), (115, False)):
+        tables["mirna"].iloc[first:150].to_csv(paths[1])
+        labelled(folder, *paths)
+        told = f"b.csv and {files[0]} have {130 - first} ids in common"
+        assert (told in capsys.readouterr().err) == few
 
 
 def test_a_single_new_sample_with_a_number_as_id(cohort, tmp_path):

@@ -215,8 +215,14 @@ def test_labels_are_matched_by_id(tmp_path):
     assert labels(tmp_path, "who,kind\nr,a\np,b\nz,b\n", ids) == (["a", "b"], [2, 0])
     assert labels(tmp_path, "age,label,who\n30,1,r\n40,,p\n50,2,q\n", ids) == ([1, 2], [2, 1])
     numbers = np.array(["7", "8", "9"], dtype=object)
-    assert labels(tmp_path, "MRN,y\n9.0,1\n7,2\n8,3\n", numbers) == ([1, 2, 3], [2, 0, 1])
+    assert labels(tmp_path, "MRN,y\n9,1\n7,2\n8,3\n", numbers) == ([1, 2, 3], [2, 0, 1])
     assert labels(tmp_path, "y\n1\n1\n2\n", None) == ([1, 1, 2], [0, 1, 2])
+
+
+def test_labels_of_ids_in_another_notation_are_refused(tmp_path):
+    ids = np.array(["7", "8", "9"], dtype=object)
+    with pytest.raises(ValueError, match="differ only in the notation of numbers .* '9' and '9.0'"):
+        labels(tmp_path, "MRN,y\n9.0,1\n7,2\n8,3\n", ids)
 
 
 @pytest.mark.parametrize(

@@ -152,10 +152,74 @@ def test_comments_above_a_table(tmp_path):
     path.write_text('# measured in "Rome\n\n# of 2024\n' + frame().to_csv(index=False))
     found, data = read(path)
     np.testing.assert_allclose(found, X)
-    assert list(data.views["a"].columns) == NAMES and data.notes == []
+    assert list(data.views["a"].columns) == NAMES
+    assert data.notes == [f"{path}: 2 lines above the table skipped as comments"]
     path.write_text("# of 2024\n\n1,2\n3,x\n4,5\n")
     with pytest.raises(ValueError, match="line 4, column 2 is 'x'"):
         load_data([path])
+
+
+@pytest.mark.parametrize("mark", ["#", "# ", "##"])
+@pytest.mark.parametrize("above", ["", "# made by a program, 2024\n\n"])
+def test_a_header_that_begins_with_a_comment_sign(tmp_path, mark, above):
+    path = tmp_path / "a.csv"
+    text = frame(pd.Index(IDS, name="OTU ID")).to_csv()
+    path.write_text(above + mark + text)
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a"].columns) == NAMES and data.id_name == "OTU ID"
+    assert ("skipped" in "".join(data.notes)) == bool(above)
+    pd.DataFrame({"f": X[:, 0], "target": np.resize([0, 1], 12)}, pd.Index(IDS, name="id")).to_csv(
+        path
+    )
+    path.write_text(mark + path.read_text())
+    with pytest.raises(ValueError, match="'target'. looks like a label"):
+        read(path)
+
+
+def test_comments_that_are_no_header(tmp_path):
+    path = tmp_path / "a.csv"
+    for text, columns in (
+        ("#x,y\na,b\n1,2.5\n3,4\n", ["a", "b"]),
+        ("#x\n1,2.5\n3,4\n", ["1", "2"]),
+    ):
+        path.write_text(text)
+        found, data = read(path)
+        assert data.notes == [f"{path}: 1 line above the table skipped as comments"]
+        assert list(data.views["a"].columns) == columns
+        np.testing.assert_array_equal(found, [[1, 2.5], [3, 4]])
+    path.write_text("#s1,2,5\ns2,3.5,4\ns3,4.5,3\n")
+    with pytest.raises(ValueError, match="line 1 may contain names or a sample"):
+        read(path)
+
+
+def test_a_row_that_begins_with_an_exclamation_mark_is_a_sample(tmp_path):
+    path = tmp_path / "a.csv"
+    ids = [*IDS[:5], "!s5", *IDS[6:10], "#s10", "!s11"]
+    path.write_text("!made in 2024\n" + frame(pd.Index(ids, name="id")).to_csv())
+    found, data = read(path)
+    np.testing.assert_allclose(found, X)
+    assert data.ids.tolist() == ids
+
+
+@pytest.mark.parametrize("cell", ["1_5", "\u0661\u0662", "12%", "0x1F", "(3.2)"])
+@pytest.mark.parametrize("row", [3, 40])
+def test_cells_that_are_no_numbers_in_any_row(tmp_path, cell, row):
+    path = tmp_path / "a.csv"
+    table = pd.DataFrame(RNG.standard_normal((60, 3)), columns=NAMES).astype(object)
+    table.iloc[row, 1] = cell
+    table.to_csv(path, index=False)
+    with pytest.raises(
+        ValueError, match=rf"line {row + 2}, column 2 \('width'\) is '.*', not a num"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+def test_encodings_that_are_not_recognized(tmp_path, encoding):
+    path = written(tmp_path / "a.csv", encoding=encoding)
+    with pytest.raises(ValueError, match="a.csv has NUL characters, .*: save it as UTF-8"):
+        read(path)
 
 
 def test_old_ends_of_lines(tmp_path):
@@ -255,8 +319,9 @@ def test_text_tables_need_no_pandas(tmp_path, monkeypatch):
     data = load_data([tmp_path / "a.csv", tmp_path / "b.tsv"])
     np.testing.assert_allclose(data.views["b"], X + 1)
     assert data.ids.tolist() == IDS
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "c.parquet").write_text("")
-    with pytest.raises(ImportError, match="Parquet needs pandas: pip install pandas pyarrow$"):
+    with pytest.raises(ImportError, match="Parquet needs pyarrow: pip install pyarrow$"):
         load_data([tmp_path / "c.parquet"])
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     (tmp_path / "c.xlsx").write_text("")

@@ -96,7 +96,7 @@ def check_exclusions(columns, tables):
 
 
 def features(table, id_column, selection, twins=()):
-    """Validate the features of a table, and return their positions and their matrix.
+    """Positions of the features of a table; raise ValueError if they are no features.
 
     Parameters
     ----------
@@ -120,8 +120,7 @@ def features(table, id_column, selection, twins=()):
     if not chosen:
         raise ValueError(f"{table.name}: no numeric columns except the ids")
     _check_text(table, chosen)
-    whole = chosen == list(range(chosen[0], chosen[-1] + 1))
-    return chosen, table.numbers[:, slice(chosen[0], chosen[-1] + 1) if whole else chosen]
+    return chosen
 
 
 def exclusion(names):
@@ -135,7 +134,7 @@ def _named(table, k):
 
 def counts_rows(table):
     """Whether the first column has no name and contains row numbers, as in exported frames."""
-    column = np.sort(table.numbers[table.filled(), 0])
+    column = np.sort(table.numbers[table.filled, 0])
     nameless = any(table.names) and table.names[0].lower() in ("", "unnamed: 0")
     return nameless and np.array_equal(column, column[0] + np.arange(len(column)))
 
@@ -143,7 +142,7 @@ def counts_rows(table):
 def _check_no_ids(table, chosen, twins):
     for k in chosen:
         named = table.names[k] and ID_NAME.fullmatch(table.names[k]) and not table.transposed
-        if k in twins or named and (k in table.text or _whole(table, k)):
+        if k in twins or named and (k in table.words or _whole(table, k)):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
                 f"{_named(table, k)} uses it as ids, {exclusion([_named(table, k)])} excludes "
@@ -182,23 +181,24 @@ def _check_no_labels(table, chosen):
 
 
 def _check_text(table, chosen):
-    words = [k for k in chosen if k in table.text]
-    strays = [(table.strays[k], k) for k in chosen if k in table.strays]
-    if strays:
-        (row, cell), k = min(strays)
+    """Raise ValueError if a column contains text, first for columns that also contain numbers."""
+    found = [k for k in chosen if k in table.words]
+    mixed = [k for k in found if not np.isnan(table.numbers[:, k]).all()]
+    if mixed:
+        k = min(mixed, key=lambda k: table.words[k][0])
+        row, cell = table.words[k]
         raise ValueError(
             f"{table.name}: {table.where(row, k)} is {cell!r}, not a number: correct it, leave it "
             f"empty if the value is missing, or exclude the column with "
             f"{exclusion([_named(table, k)])}"
         )
-    if words:
-        k, others = words[0], f" (and {len(words) - 1} more)" if len(words) > 1 else ""
-        cells = table.text[k]
-        row = next(row for row, cell in enumerate(cells) if cell.strip())
+    if found:
+        (row, cell), more = table.words[found[0]], len(found) > 1
         raise ValueError(
-            f"{table.name}: {table.title(k)}{others} contains text ({cells[row]!r} in "
-            f"{table.rows[row]}): {exclusion([_named(table, k) for k in words[:5]])} excludes "
-            f"{'them' if others else 'it'}; or encode text as numbers"
+            f"{table.name}: {table.title(found[0])}{f' (and {len(found) - 1} more)' * more} "
+            f"contains text ({cell!r} in {table.rows[row]}): "
+            f"{exclusion([_named(table, k) for k in found[:5]])} excludes "
+            f"{'them' if more else 'it'}; or encode text as numbers"
         )
 
 

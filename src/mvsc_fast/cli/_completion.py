@@ -2,7 +2,8 @@
 
 from .._utils.messages import import_extra
 from ._arrays import WHOLE
-from ._text import EXCEL, PARQUET, TEXT
+from ._tables import PARQUET
+from ._text import EXCEL, TEXT
 
 VIEWS = (*TEXT, ".gz", *EXCEL, *PARQUET, ".npy", *WHOLE)
 VALUES = {"K": ["auto"], "N": [], "SIZE": [], "NAME": [], "NAMES": []}  # not files

@@ -1,16 +1,19 @@
 """Detection of the column of each table that contains the ids of the samples."""
 
 import re
+from functools import cached_property
 from itertools import combinations
+from unicodedata import category, normalize
 
 import numpy as np
 
 from ..views._frames import shown
 from ._columns import counts_rows, selected
-from ._tables import ID_NAME, is_missing
+from ._tables import CODE, ID_NAME, is_missing
+from ._text import cell_of
 
 LEAST = 10  # minimum number of distinct integers in the first column that look like ids
-ENDS = 20  # number of columns at either end of a table in which integers may be ids
+SEEN = 1000  # number of rows that show whether features are integers
 SAMPLE_NAME = re.compile(
     r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+"
     r"|(?:sample|patient|subject|case|donor|participant|individual|pat|pt)[ _.-]?\d+",
@@ -22,31 +25,48 @@ FEATURE_COLUMN = re.compile(
 )
 # Changes of notation after which ids may agree.
 CHANGES = {
+    "the notation of numbers (as 5.0 for 5)": lambda one: (
+        f"{float(one):.15g}" if NUMBER.fullmatch(one) else one
+    ),
     "upper and lower case": str.casefold,
     "blanks": lambda one: re.sub(r"\s", "", one),
+    "Unicode normalization or invisible characters": lambda one: "".join(
+        char for char in normalize("NFKC", one) if category(char) != "Cf"
+    ),
     "punctuation (as . for -)": lambda one: re.sub(r"[._\s-]", "-", one.strip()),
     "leading zeros": lambda one: re.sub(r"(?<!\d)0+(?=\d)", "", one),
 }
 PLAIN = "case, blanks, punctuation and zeros"
+NUMBER = re.compile(r"[1-9]\d{,14}(?:\.\d*)?(?:e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 class Column:
-    """A column that may contain ids, with a key for each row that is not empty, or None."""
+    """A column that may contain ids: the text of each row that is not empty, or None."""
 
     def __init__(self, table, k, rows):
-        self.table, self.k, self.rows, self.text = table, k, rows, k in table.text
-        if self.text:
-            cells = [table.text[k][row] for row in rows]
-            self.keys = [None if is_missing(cell) else cell for cell in cells]
-        else:
-            self.keys = [
-                f"{one:.0f}" if one.is_integer() and abs(one) < 2**53 else None
-                for one in table.numbers[rows, k].tolist()
-            ]
-        self.set = set(self.keys)
-        self.differ = None not in self.set and len(self.set) == len(self.keys)
+        self.table, self.k, self.rows = table, k, rows
         self.name = table.names[k].lower()
         self.named = any(table.names) and ID_NAME.fullmatch(self.name) is not None
+        numbers = table.numbers[rows, k]
+        cells = table.text.get(k)
+        cells = [cells[row] for row in rows] if cells else list(map(cell_of, numbers.tolist()))
+        missing = np.array(list(map(is_missing, cells)))
+        codes = np.array([CODE.fullmatch(cell) is not None for cell in cells])
+        words = ~missing & (np.isnan(numbers) | codes)
+        whole = words | (numbers == np.floor(numbers)) | bool(self.name and self.named)
+        mostly = 2 * words.sum() > (~missing).sum()
+        self.text = bool(mostly or k == 0 and words.any() and (whole | missing).all())
+        self.keys = [
+            cell if known else None
+            for cell, known in zip(cells, (whole | self.text) & ~missing, strict=True)
+        ]
+        self.set = set(self.keys)
+        self.differ = None not in self.set and len(self.set) == len(self.keys)
+
+    @cached_property
+    def plain(self):
+        """The ids in one notation."""
+        return set(map(_plain, self.set))
 
     def title(self):
         return f"{self.table.title(self.k)} of {self.table.name}"
@@ -55,16 +75,19 @@ class Column:
         """Whether the column looks like ids, without comparison with other tables."""
         if not self.differ or self.text or self.named:
             return self.differ
-        values, others = np.split(self.table.numbers[self.rows], [1], axis=1)
+        values = self.table.numbers[self.rows, 0]
+        others = self.table.numbers[self.rows[:SEEN], 1:]
         if self.k != 0 or others.shape[1] == 0:
             return False
-        counted = len(values) > 2 and (np.diff(values[:, 0]) == 1).all()
+        counted = len(values) > 2 and (np.diff(values) == 1).all()
         integers = (others == np.floor(others)).all(axis=0).mean() > 0.5
         return bool(counted or len(values) >= LEAST and any(self.table.names) and not integers)
 
     def agreement(self, other):
         """Score of the agreement of the ids in two columns; 0 if they differ."""
         common, fewer = len(self.set & other.set), min(len(self.set), len(other.set))
+        if common < fewer / 2:  # ids in another notation, which are refused later
+            common = len(self.plain & other.plain)
         named, text = self.name == other.name != "", self.text and other.text
         if common == 0 or common < fewer / 2 and not (text or named and self.named):
             return 0
@@ -152,22 +175,15 @@ def find_ids(tables, wanted, features):
 
 def _candidates(table, features):
     """Columns of mostly distinct text or integers, except those selected as features."""
-    rows, d = table.filled(), len(table.names)
-    found = []
-    for k in range(d):
-        ends = k < ENDS or k >= d - ENDS or ID_NAME.fullmatch(table.names[k]) and table.names[k]
-        if k in features or not (k in table.text or ends):
-            continue
-        column = Column(table, k, rows)
-        if 2 * len(column.set - {None}) > len(rows):
-            found.append(column)
-    return found
+    rows = table.filled
+    columns = [Column(table, k, rows) for k in sorted(table.text.keys() - features)]
+    return [one for one in columns if 2 * len(one.set - {None}) > len(rows)]
 
 
 def _named(table, wanted):
     """The column that --id-column selects."""
     k = 0 if table.transposed else selected(table, wanted).columns[0]
-    column = Column(table, k, table.filled())
+    column = Column(table, k, table.filled)
     check_distinct(column)
     return column
 
@@ -194,25 +210,26 @@ def _agreeing(candidates):
 # ---------------------------------------------------------------------------- what is not matched
 
 
+def _plain(one):
+    for change in CHANGES.values():
+        one = change(one)
+    return one
+
+
 def differ_by(ours, theirs):
     """The difference in notation between two collections of ids, with an example, or None."""
     ours, theirs = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
     least = max(1, min(len(ours), len(theirs)) / 2)
 
-    def plain(one):
-        for change in CHANGES.values():
-            one = change(one)
-        return one
-
-    for what, change in {**CHANGES, PLAIN: plain}.items():
+    for what, change in {**CHANGES, PLAIN: _plain}.items():
         changed = {change(one): one for one in theirs}
         pairs = [(one, changed[change(one)]) for one in ours if change(one) in changed]
         if len(pairs) >= least:
             return what, pairs[0]
     for few, many in ((ours, theirs), (theirs, ours)):
-        heads = {plain(one): one for one in few}
+        heads = {_plain(one): one for one in few}
         cuts = (
-            (one, plain(one[: cut.start()])) for one in many for cut in re.finditer("[._ -]", one)
+            (one, _plain(one[: cut.start()])) for one in many for cut in re.finditer("[._ -]", one)
         )
         pairs = [(one, heads[head]) for one, head in cuts if head in heads]
         if len(pairs) >= least:
@@ -236,7 +253,7 @@ def check_distinct(column):
     table, k, twice = column.table, column.k, {}
     for row, one in zip(column.rows, column.keys, strict=True):
         if one is None:
-            cell = table.text[k][row] if column.text else f"{table.numbers[row, k]:.15g}"
+            cell = table.text[k][row] if k in table.text else cell_of(table.numbers[row, k])
             raise ValueError(f"{table.name}: {table.where(row, k)} is {cell!r}, which is not an id")
         twice.setdefault(one, []).append(row)
     twice = {one: rows for one, rows in twice.items() if len(rows) > 1}
@@ -266,7 +283,7 @@ def _check_repeated(columns, chosen):
 
 def _column_names(table):
     """Names of the columns without text, which are samples if the table has to be transposed."""
-    return [one for k, one in enumerate(table.names) if k not in table.text and one]
+    return [one for k, one in enumerate(table.names) if k not in table.words and one]
 
 
 def _check_orientation(tables, found, agree):

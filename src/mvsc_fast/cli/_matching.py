@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._utils.messages import counted
+from .._utils.messages import counted, warn_user
 from ..views._frames import shown
 from ._ids import check_alike
+from ._scratch import taken
 
 ANY = "any"  # "outer" if all files have ids, used for new samples
 
@@ -25,52 +26,57 @@ def matched(views, join):
     """Match the rows of views, and return the matrices, the ids and notes."""
     with_ids = [view for view in views if view.ids is not None]
     without = [view for view in views if view.ids is None]
-    if join == ANY:
-        differ = not without and len({frozenset(view.ids) for view in views}) > 1
-        join = "outer" if differ else None
-    if join is not None and (without or len(views) < 2):
+    if join not in (None, ANY) and (without or len(views) < 2):
         names = ", ".join(view.name for view in without) or views[0].name
         raise ValueError(
             f"--join matches several files by ids, but {names} has no ids, or is the only file"
         )
     if without:
         return _in_given_order(views, with_ids, without)
-    first, *others = with_ids
-    for view in others:
-        _check_same_ids(first, view, join)
-    known = list(dict.fromkeys(one for view in with_ids for one in view.ids))
     places = [{one: row for row, one in enumerate(view.ids)} for view in with_ids]
+    for view, place in zip(with_ids[1:], places[1:], strict=True):
+        _check_same_ids(with_ids[0], places[0], view, place, join)
+    known = list(dict.fromkeys(one for view in with_ids for one in view.ids))
     common = {one for one in known if all(one in place for place in places)}
-    ids = known if join == "outer" else [one for one in known if one in common]
+    ids = [one for one in known if one in common] if join == "inner" else known
     if not ids:
         raise ValueError(f"no id occurs in all of {', '.join(view.name for view in with_ids)}")
-    matrices = []
-    for view, place in zip(with_ids, places, strict=True):
-        rows = np.array([place.get(one, -1) for one in ids])
-        matrices.append(view.values if view.ids == ids else view.values[rows])
-        matrices[-1][rows < 0] = np.nan
-    told = {
-        "inner": f"{len(known) - len(ids)} excluded because not in every file",
-        "outer": f"{len(known) - len(common)} of them without a view",
-    }
-    notes = [f"--join {join}: {counted(len(ids), 'sample')}, {told[join]}"] if join else []
+    matrices = [
+        taken(view.values, np.array([place.get(one, -1) for one in ids]))
+        for view, place in zip(with_ids, places, strict=True)
+    ]
+    notes, lacking = [], f"{len(known) - len(common)} of them without a view"
+    if join == "inner":
+        lacking = f"{len(known) - len(ids)} excluded because not in every file"
+    if len(views) > 1 and (join in ("inner", "outer") or len(common) < len(known)):
+        option = "" if join == ANY else f"--join {join}: "
+        notes = [f"{option}{counted(len(ids), 'sample')}, {lacking}"]
     return matrices, np.array(ids, dtype=object), notes
 
 
-def _check_same_ids(first, view, join):
-    """Raise ValueError if two views have different ids and --join is not given."""
-    ours, theirs = set(first.ids), set(view.ids)
+def _check_same_ids(first, ours, view, theirs, join):
+    """Raise ValueError if the ids of two views differ more than ``join`` permits."""
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     if absent and extra:
         check_alike(first.name, absent, view.name, extra)
-    if (absent or extra) and join is None:
-        sides = (extra, view.name), (absent, first.name)
-        told = [f"only in {name}: {shown(*ids)}" for ids, name in sides if ids]
+    sides = (extra, view.name), (absent, first.name)
+    told = "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if ids)
+    if join is None and told:
         raise ValueError(
-            f"{view.name} and {first.name} do not have the same ids ({'; '.join(told)}): use "
-            "--join inner to keep the samples in every file, or --join outer to keep all samples"
+            f"{view.name} and {first.name} do not have the same ids ({told}): use --join inner to "
+            "keep the samples in every file, or --join outer to keep all samples"
         )
+    if join == ANY:
+        common, fewer = len(ours) - len(absent), min(len(ours), len(theirs))
+        text = f"{view.name} and {first.name} have {counted(common, 'id')} in common ({told})"
+        if common == 0:
+            raise ValueError(
+                f"{text}: label them one at a time if they describe different samples, or select "
+                "the column of ids with --id-column"
+            )
+        if 2 * common < fewer:
+            warn_user(f"{text}: most samples get their label from a single view")
 
 
 def _in_given_order(views, with_ids, without):

@@ -12,14 +12,14 @@ from .._utils.messages import counted
 from ..views._frames import shown
 from ._arrays import WHOLE
 from ._columns import LABEL, check_exclusions, check_numbers, features, selected
-from ._ids import Column, check_distinct, find_ids
+from ._ids import Column, check_alike, check_distinct, find_ids
 from ._matching import ANY, View, matched
-from ._tables import Table, is_missing, table_of
-from ._text import EXCEL, PARQUET, TEXT, excel_rows, parquet_rows, text_rows
+from ._scratch import taken
+from ._tables import ALL, PARQUET, Table, is_missing, parquet_table, table_of
+from ._text import EXCEL, TEXT, excel_rows, text_rows
 
 KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
 STDIN, STDIN_NAME = "-", "standard input"
-ALL = "*"  # all files, for an option that selects files
 
 
 class Data(NamedTuple):
@@ -96,7 +96,8 @@ def load_data(
             raise ValueError(f"{name} is for tables, but {min(wrong)} has no named columns")
     if any(kind in WHOLE for kind in kinds.values()):
         return _whole(paths, kinds, join, lazy)
-    read = {path: _named(path, _read, path, kind, lazy) for path, kind in kinds.items()}
+    keep = id_name if id_column == "auto" else id_column
+    read = {path: _named(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
     tables = {
         path: _named(path, one.turned) if path in turned else one
         for path, one in read.items()
@@ -149,10 +150,10 @@ def load_labels(path, ids, n_samples):
     rows : ndarray of shape (n,)
         Indices of the samples that have a label.
     """
-    table = _named(Path(path), _read, Path(path), _kind(Path(path)), False)
+    table = _named(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
     if isinstance(table, View):
         raise ValueError(f"{table.name}: expected a table with ids and labels")
-    rows, others = table.filled(), list(range(len(table.names)))
+    rows, others = table.filled, list(range(len(table.names)))
     if ids is None:
         if len(rows) != n_samples:
             raise ValueError(
@@ -169,6 +170,12 @@ def load_labels(path, ids, n_samples):
         check_distinct(column)
         others.remove(column.k)
         samples = np.array([place.get(one, -1) for one in column.keys])
+        absent, extra = (
+            [one for one in ids if one not in column.set],
+            column.set - place.keys() - {None},
+        )
+        if absent and extra:
+            check_alike("the files", absent, table.name, sorted(extra))
     if len(others) != 1:
         named = [k for k in others if LABEL.fullmatch(table.names[k])]
         if len(named) != 1:
@@ -179,7 +186,7 @@ def load_labels(path, ids, n_samples):
             )
         others = named
     k = others[0]
-    if k in table.text:
+    if k in table.words:
         labels = np.array(table.text[k], dtype=object)[rows]
         there = np.array([not is_missing(one) for one in labels.tolist()])
     else:
@@ -247,21 +254,21 @@ def _transposed(paths, transpose):
     return named
 
 
-def _read(path, kind, lazy):
+def _read(path, kind, lazy, keep):
     """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
     if kind == ".npy":
         return _array(name, path, mmap_mode="r" if lazy else None)
     if kind in PARQUET:
-        return table_of(name, *parquet_rows(path, name), has_names=True)
+        return parquet_table(path, name, keep=keep, lazy=lazy)
     if kind in EXCEL:
-        return table_of(name, *excel_rows(path, name))
+        return table_of(name, *excel_rows(path, name), keep=keep, lazy=lazy)
     if kind == STDIN and sys.stdin is None:
         raise ValueError("it is closed")
     content = sys.stdin.buffer.read() if kind == STDIN else path.read_bytes()
     if content.startswith(b"\x93NUMPY"):
         return _array(name, io.BytesIO(content))
-    return table_of(name, *text_rows(content, name))
+    return table_of(name, *text_rows(content, name), keep=keep, lazy=lazy)
 
 
 def _array(name, file, mmap_mode=None):
@@ -310,11 +317,11 @@ def _distinct_names(paths, columns):
 def _view(table, column, twins, selection):
     """The `View` of a table."""
     k = None if column is None else column.k
-    chosen, X = features(table, k, selection, twins)
-    rows = np.arange(len(X)) if column is None else np.asarray(column.rows)
-    if len(rows) < len(X):
-        X = X[rows]
-    check_numbers(table, chosen, X, rows)
+    chosen = features(table, k, selection, twins)
+    rows = np.arange(len(table.rows)) if column is None else np.asarray(column.rows)
+    X = taken(table.numbers, rows, chosen)
+    if not isinstance(X, np.memmap):  # else the fit checks blocks
+        check_numbers(table, chosen, X, rows)
     names = [table.names[j] or str(j + 1) for j in chosen]
     if column is None:
         return View(table.name, X, None, "", names)
@@ -323,7 +330,7 @@ def _view(table, column, twins, selection):
 
 def as_frame(X, columns, ids, id_name):
     """A data frame of the columns of a table if pandas is installed, else the matrix."""
-    if columns is None:
+    if columns is None or isinstance(X, np.memmap):
         return X
     try:
         import pandas
