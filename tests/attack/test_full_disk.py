@@ -22,7 +22,7 @@ def data(tmp_path):
     return tmp_path / "data.npz"
 
 
-@pytest.mark.parametrize("option", ["--labels", "--plot", "--report"])
+@pytest.mark.parametrize("option", ["--labels", "--plot", "--report", "--save"])
 def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, option):
     path = data.parent / "old.png"
     path.write_text("old")
@@ -33,6 +33,7 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
     monkeypatch.setattr(_cluster_command, "write_labels", full)
     monkeypatch.setattr(_cluster_command, "picture", full)
     monkeypatch.setattr("mvsc_fast.explanation._report.page", full)
+    monkeypatch.setattr("pickle.dumps", full)
     labels = [] if option == "--labels" else ["--labels", data.parent / "labels.csv"]
     if labels:
         monkeypatch.setattr(_cluster_command, "write_labels", lambda *args: None)
@@ -43,8 +44,7 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
                 str(data),
                 "--clusters",
                 "3",
-                "--method",
-                "snn",
+                *(() if option == "--save" else ("--method", "snn")),
                 option,
                 str(path),
                 *map(str, labels),
@@ -73,7 +73,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", folder], check=True)
 
 
-@pytest.mark.parametrize("option", ["--labels", "--report"])
+@pytest.mark.parametrize("option", ["--labels", "--report", "--save"])
 def test_a_full_disk_leaves_the_old_file(data, small_disk, option):
     (small_disk / "filler").write_bytes(bytes(8192))
     old = small_disk / "old"
@@ -84,13 +84,15 @@ def test_a_full_disk_leaves_the_old_file(data, small_disk, option):
                 stream.write(bytes(4096))
         except OSError:
             break
-    found = program(f"{data} {option} {old}")
+    method = "--method consensus-tlrr" if option == "--save" else ""
+    found = program(f"{data} {option} {old}", change=method)
     assert found.returncode == 2 and "No space left on device" in found.stderr
     assert "Traceback" not in found.stderr
     assert old.read_text() == "old" and sorted(os.listdir(small_disk)) == ["filler", old.name]
 
 
-def test_a_file_that_may_not_grow_leaves_the_old_one(data):
+@pytest.mark.parametrize("option", ["--labels", "--save"])
+def test_a_file_that_may_not_grow_leaves_the_old_one(data, option):
     old = data.parent / "old"
     old.write_text("old")
     run_python(
@@ -99,11 +101,11 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(data):
         from mvsc_fast.cli import main
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (64, -1))
-        data, old = sys.argv[1:]
-        options = ["--clusters", "3", "--method", "awp", "--labels", old]
-        assert main(["cluster", data, *options]) == 2
+        data, option, old = sys.argv[1:]
+        assert main(["cluster", data, "--clusters", "3", option, old]) == 2
         """,
         data,
+        option,
         old,
     )
     assert old.read_text() == "old"

@@ -1,15 +1,20 @@
 """Files that the commands write."""
 
 import os
+import platform
 import stat
+import subprocess
+import sys
+import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
 from conftest import program
 
 from mvsc_fast import cli, datasets
-from mvsc_fast.cli import main
+from mvsc_fast.cli import _cluster_command, main
 from mvsc_fast.cli._outputs import check_outputs, replaced
 
 
@@ -92,6 +97,76 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
     out = data.parent / "out.txt"
     assert program(f"{data} --labels /dev/stdout --scores", change=f"> {out}").returncode == 0
     assert "acc" in out.read_text()
+
+
+def test_files_of_runs_that_were_killed_are_removed(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    node = platform.node()
+    names = {
+        f".mvsc-fast-{node}-{ended.pid}-abc_1": False,
+        f".mvsc-fast-{node}-{os.getpid()}-abc_1": True,
+        f".mvsc-fast-elsewhere-{ended.pid}-abc_1": True,
+        ".mvsc-fast-elsewhere-1-old": False,
+        ".other": True,
+    }
+    for name in names:
+        (tmp_path / name).write_text("left")
+    day = time.time() - 25 * 3600
+    os.utime(tmp_path / ".mvsc-fast-elsewhere-1-old", (day, day))
+    os.utime(tmp_path / ".other", (day, day))
+    with replaced(tmp_path / "a.csv") as stream:
+        stream.write("new")
+    kept = sorted(["a.csv", *(name for name, stays in names.items() if stays)])
+    assert sorted(os.listdir(tmp_path)) == kept
+
+
+def test_a_run_that_is_killed_leaves_nothing_after_the_next(data):
+    code = """
+        import os, signal, sys
+        from mvsc_fast.cli._outputs import replaced
+        with replaced(sys.argv[1]) as stream:
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    path = data.parent / "l.csv"
+    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)])
+    assert killed.returncode < 0 and len(os.listdir(data.parent)) == 2
+    assert run(data, "--labels", path) == 0
+    assert sorted(os.listdir(data.parent)) == [data.name, path.name]
+
+
+def test_outputs_are_checked_before_the_fit(data, monkeypatch, capsys):
+    folder = data.parent
+    (folder / "dangling.csv").symlink_to(folder / "missing" / "l.csv")
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    monkeypatch.setattr(_cluster_command, "load_data", lambda *args, **options: pytest.fail())
+    for name in ("dangling.csv", "loop.csv"):
+        assert run(data, "--labels", folder / name) == 2
+        assert f"{name} cannot be written: it is a link to" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "skops", None)
+    arguments = ["--clusters", "3", "--save", str(folder / "m.skops")]
+    assert main(["cluster", str(data), *arguments]) == 2
+    assert "m.skops needs skops: pip install skops" in capsys.readouterr().err
+
+
+def test_messages_name_the_output_and_no_temporary_file(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device", args[0])
+
+    for name in ("chmod", "replace"):
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="space") as caught:
+            patch.setattr(os, name, full)
+            with replaced(tmp_path / "a.csv") as stream:
+                stream.write("new")
+        assert caught.value.filename == str(tmp_path / "a.csv") and os.listdir(tmp_path) == []
+
+
+def test_a_dash_is_the_standard_output(data, capsys, monkeypatch):
+    monkeypatch.chdir(data.parent)
+    assert run(data, "--labels", "-", "--scores") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("sample,cluster\n0,") and out.count("\n") == 61 and "acc" in err
+    assert os.listdir(data.parent) == [data.name]
 
 
 def test_interrupt_is_exit_code_130(monkeypatch, data):

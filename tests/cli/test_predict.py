@@ -192,7 +192,11 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
     folder, _, _ = cohort
     (tmp_path / "text.pkl").write_text("no model")
     (tmp_path / "list.pkl").write_bytes(pickle.dumps([1, 2]))
-    for name in ("text", "list"):
+    (tmp_path / "dict.pkl").write_bytes(pickle.dumps({"model": 1}))
+    with open(folder / "model.pkl", "rb") as stream:
+        content = pickle.load(stream)
+    (tmp_path / "other.pkl").write_bytes(pickle.dumps({**content, "model": 1}))
+    for name in ("text", "list", "dict", "other"):
         assert main(["predict", str(tmp_path / f"{name}.pkl"), "a.csv"]) == 2
         assert f"{name}.pkl is not a model that mvsc-fast cluster" in capsys.readouterr().err
     monkeypatch.setitem(__import__("sys").modules, "skops", None)

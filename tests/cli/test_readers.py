@@ -192,6 +192,17 @@ def test_views_have_names_that_differ(tmp_path):
         load_data([paths[0], paths[0]])
 
 
+def test_one_file_under_two_names_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", VIEWS[0])
+    (tmp_path / "soft.npy").symlink_to("a.npy")
+    (tmp_path / "hard.npy").hardlink_to(tmp_path / "a.npy")
+    for name in ("soft.npy", "hard.npy"):
+        with pytest.raises(
+            ValueError, match=rf"a.npy and .*{name} are the same file: pass it once"
+        ):
+            load_data([tmp_path / "a.npy", tmp_path / name])
+
+
 def test_names_of_files_that_are_not_text_become_text(tmp_path):
     path = tmp_path / "a\udcff.csv"
     try:

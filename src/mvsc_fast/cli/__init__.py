@@ -17,6 +17,7 @@ from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
 from ._completion import complete
 from ._demo_command import run as _demo
+from ._outputs import output
 from ._predict_command import run as _predict
 from ._readers import ALL, shown_name
 
@@ -214,7 +215,12 @@ def _add_machine(parser):
 
 
 def _add_labels(parser):
-    parser.add_argument("--labels", metavar="CSV", help="file for labels; default: standard output")
+    parser.add_argument(
+        "--labels",
+        type=output,
+        metavar="CSV",
+        help="file for labels; default: -, the standard output",
+    )
 
 
 def _add_cluster(commands):

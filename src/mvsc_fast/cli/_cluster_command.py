@@ -26,7 +26,7 @@ from ..preprocessing import PerView
 from ..views._row_source import is_stored
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
-from ._saved import save_model, values_of
+from ._saved import save_model, skops_of, values_of
 from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # number of labels that are written at once
@@ -149,6 +149,8 @@ def _check_outputs(args):
     outputs = [args.labels, *filter(None, (args.plot, args.report, args.save))]
     inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
+    if args.save is not None:
+        skops_of(args.save)
     if args.plot is not None:
         check_picture(args.plot)
     if args.report is not None:

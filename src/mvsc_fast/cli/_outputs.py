@@ -1,12 +1,24 @@
 """Output files, which replace existing ones only after they have been written completely."""
 
 import os
+import platform
+import re
 import stat
 import sys
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from pathlib import Path
+
+STDOUT = "-"
+BESIDE = ".mvsc-fast-"  # names of temporary files: this, a machine, a process and random letters
+OLD = 24 * 3600  # seconds after which a temporary file belongs to no run
+
+
+def output(name):
+    """The path of an output file, or None for the standard output."""
+    return None if name == STDOUT else name
 
 
 def check_output(name):
@@ -18,6 +30,12 @@ def check_output(name):
         raise ValueError(f"{name} cannot be written: {error.filename} is not a folder") from error
     if path.is_dir():
         raise ValueError(f"{name} is a folder: choose a file name")
+    if path.is_symlink():
+        path = Path(os.path.realpath(name))
+        if path.is_symlink() or not path.parent.is_dir():
+            raise ValueError(
+                f"{name} cannot be written: it is a link to {path}, which cannot exist"
+            )
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise ValueError(f"{name} cannot be written: no permission")
 
@@ -67,18 +85,47 @@ def replaced(name, mode="w"):
             yield stream
         return
     path = Path(os.path.realpath(name))  # the target of a link is replaced, not the link
-    number, beside = tempfile.mkstemp(prefix=".mvsc-fast-", dir=path.parent)
-    os.close(number)
+    _remove_left(path.parent)
+    beside = None
     try:
+        prefix = f"{BESIDE}{platform.node()}-{os.getpid()}-"
+        number, beside = tempfile.mkstemp(prefix=prefix, dir=path.parent)
+        os.close(number)
         with open(beside, mode, **options) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(beside, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
         os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
+    except BaseException as error:
+        if beside is not None:
+            os.unlink(beside)
+        if isinstance(error, OSError) and BESIDE in str(error.filename):
+            raise OSError(error.errno, error.strerror, os.fspath(name)) from error
         raise
+
+
+def _remove_left(folder):
+    """Remove temporary files of runs that were killed: their process is gone, or they are old."""
+    for beside in folder.glob(f"{BESIDE}*"):
+        process = re.fullmatch(rf"{BESIDE}{re.escape(platform.node())}-(\d+)-\w+", beside.name)
+        with suppress(OSError):
+            old = time.time() - beside.stat().st_mtime > OLD
+            if old or process and not _runs(int(process[1])):
+                beside.unlink()
+
+
+def _runs(process):
+    """Whether a process of this machine may still run."""
+    if sys.platform == "win32":  # where the call below ends the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to another user
+        return True
+    return True
 
 
 def _is_replaceable(name):

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,6 +86,7 @@ def load_data(
     if not paths:
         raise ValueError("no file was given")
     kinds = {path: _kind(path) for path in paths}
+    _check_links(paths)
     arrays = [path for path, kind in kinds.items() if kind in (".npy", *WHOLE)]
     turned = _transposed(paths, transpose)
     for name, wrong in (
@@ -282,6 +284,14 @@ def _array(name, file, mmap_mode=None):
             f"{X.dtype} of shape {X.shape}"
         )
     return View(name, X)
+
+
+def _check_links(paths):
+    """Raise ValueError if two paths lead to one file."""
+    there = [path for path in dict.fromkeys(paths) if path != STDIN and path.exists()]
+    for path, other in combinations(there, 2):
+        if path.samefile(other):
+            raise ValueError(f"{path} and {other} are the same file: pass it once")
 
 
 def _named(path, function, *args):

@@ -10,7 +10,9 @@ from .._utils.messages import import_extra, warn_user
 from ..views._frames import view_title
 from ..views._read import read_views
 from ..views._rows import spread
+from ._outputs import replaced
 
+KEYS = {"model", "views", "columns", "id_name", "one_table", "values"}
 TRUSTED = ("mvsc_fast.", "numpy.", "scipy.", "sklearn.")
 COMPARED = 1000  # maximum number of samples for quantiles of the values of a view
 # Median distance of new values from the medians of fit, in interquartile ranges. On 13 views of
@@ -21,19 +23,21 @@ FARTHEST = 2
 
 def save_model(path, content):
     """Write a dict with a model as a pickle or, if the suffix is .skops, in the skops format."""
-    Path(path).write_bytes((_skops(path) or pickle).dumps(content))
+    with replaced(path, "wb") as stream:
+        stream.write((skops_of(path) or pickle).dumps(content))
 
 
 def load_model(path):
     """Read a dict that `save_model` wrote; a model of another version warns."""
-    data, skops = Path(path).read_bytes(), _skops(path)
+    data, skops = Path(path).read_bytes(), skops_of(path)
     try:
         if skops is None:
             content = pickle.loads(data)
         else:
             types = skops.get_untrusted_types(data=data)
             content = skops.loads(data, trusted=[one for one in types if one.startswith(TRUSTED)])
-        content["model"]
+        if not (content.keys() >= KEYS and hasattr(content["model"], "predict")):
+            raise ValueError("it has no model")
     except Exception as error:  # files that are damaged or of another version raise any error
         raise ValueError(
             f"{path} is not a model that mvsc-fast cluster --save wrote, or it is damaged or "
@@ -42,7 +46,7 @@ def load_model(path):
     return content
 
 
-def _skops(path):
+def skops_of(path):
     """The module skops.io if a path has the suffix .skops, else None."""
     if Path(path).suffix.lower() != ".skops":
         return None
