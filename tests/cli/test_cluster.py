@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 import warnings
@@ -260,6 +261,43 @@ def test_scores_of_a_table_of_labels(tables, capsys):
     assert f"'{ids[order[0]]}'" in capsys.readouterr().err
 
 
+def test_samples_without_a_label(tables, monkeypatch, capsys):
+    """They are written with -1 and are in no score."""
+    folder, ids, y = tables
+
+    class Lacks(ESTIMATORS["awp"]):
+        def fit(self, X, y=None):
+            super().fit(X, y)
+            self.labels_ = np.where(np.arange(60) < 2, -1, self.labels_)
+            return self
+
+    monkeypatch.setitem(ESTIMATORS, "awp", Lacks)
+    lines = [f"{one},{'abc'[k]}" for one, k in zip(ids, y, strict=True)]
+    (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
+    truth = folder / "truth.csv"
+    files = [folder / "a.csv", folder / "b.csv", "--clusters", 3, "--method", "awp"]
+    found, labels = cluster(folder, *files, "--scores", truth, "--compare", truth)
+    assert found == ids and labels[:2].tolist() == [-1, -1] and labels[2:].min() == 0
+    out, err = capsys.readouterr()
+    assert "(58 samples)" in out and out.count("\n") == 7
+    assert err.endswith("samples; 2 without a label\n") and "3 clusters of" in err
+
+
+def test_labels_of_other_samples_are_refused(tables, capsys):
+    folder, ids, y = tables
+    files = ["cluster", str(folder / "a.csv"), "--clusters", "3"]
+    truth = folder / "truth.csv"
+    for text, message in (
+        ("id,kind\nx1,a\nx2,b\n", "has no column with ids such as 's00', 's01'"),
+        (f"id,kind\n{ids[0]},\n{ids[1]},\nx2,b\n", "has no label of these samples"),
+        (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "ids in column 1 .* more than once"),
+    ):
+        truth.write_text(text)
+        for option in ("--scores", "--compare"):
+            assert main([*files, option, str(truth)]) == 2
+            assert re.search(message, capsys.readouterr().err)
+
+
 @pytest.mark.filterwarnings("default")
 def test_warnings_are_shown_once(data, monkeypatch, capsys):
     class Warns(ESTIMATORS["awp"]):
@@ -307,6 +345,21 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
     )
     assert accuracy(y, labels) > 0.9
     assert any(isinstance(one[0], ScaledRows) for one in seen)
+
+
+def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
+    """Twice the size of the files is needed: their content and the copy of the fit."""
+    X = np.random.default_rng(0).standard_normal((200, 20))
+    np.save(data / "x.npy", X)
+    size, seen = (data / "x.npy").stat().st_size, []
+    read = _cli_cluster.load_data
+    monkeypatch.setattr(
+        _cli_cluster, "load_data", lambda *a, **o: seen.append(o["lazy"]) or read(*a, **o)
+    )
+    for free, lazy in ((2 * size, False), (2 * size - 1, True)):
+        monkeypatch.setattr(_cli_cluster, "available_memory", lambda free=free: free)
+        cluster(data, data / "x.npy", "--clusters", 2)
+        assert seen.pop() is lazy
 
 
 def test_demo(tmp_path, capsys):

@@ -1,13 +1,14 @@
 """Models that are saved and label new samples, and labels that are compared."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from mvsc_fast import datasets, metrics
-from mvsc_fast.cli import main
+from mvsc_fast.cli import _predict_command, main
 from mvsc_fast.methods import _base
 
 IDS = np.array([f"s{i:03d}" for i in range(150)])
@@ -123,6 +124,40 @@ def test_other_units_are_a_warning(cohort, tmp_path, capsys, change):
     labelled(folder, f"rna={tmp_path / 'new.csv'}")
     err = capsys.readouterr().err
     assert "values of view 'rna' are typically" in err and "check that units" in err
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("n", [1, 5, 50])
+def test_another_unit_of_a_single_column_is_a_warning(cohort, tmp_path, capsys, n):
+    folder, tables, _ = cohort
+    table = tables["rna"].iloc[100 : 100 + n].copy()
+    table.to_csv(tmp_path / "new.csv")
+    labelled(folder, f"rna={tmp_path / 'new.csv'}")
+    assert "values of" not in capsys.readouterr().err
+    table["rna_3"] *= 1000
+    table.to_csv(tmp_path / "new.csv")
+    labelled(folder, f"rna={tmp_path / 'new.csv'}")
+    err = capsys.readouterr().err
+    assert "values of column 'rna_3' of view 'rna' are typically" in err and "check that" in err
+
+
+def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, monkeypatch, capsys):
+    folder, tables, _ = cohort
+    write = _predict_command.load_model
+
+    def lacking(path):
+        content = write(path)
+        model = content["model"]
+        content["model"] = SimpleNamespace(
+            predict=lambda views: np.where(np.arange(50) < 2, -1, model.predict(views))
+        )
+        return content
+
+    monkeypatch.setattr(_predict_command, "load_model", lacking)
+    tables["rna"].iloc[100:].to_csv(tmp_path / "a.csv")
+    labels = labelled(folder, f"rna={tmp_path / 'a.csv'}")
+    assert (labels[:2] == -1).all() and (labels[2:] >= 0).all()
+    assert "50 samples by cluster: 2 without a label, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

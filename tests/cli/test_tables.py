@@ -3,12 +3,13 @@
 import gzip
 import io
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mvsc_fast.cli import main
+from mvsc_fast.cli import _scratch, _tables, main
 from mvsc_fast.cli._readers import load_data
 
 RNG = np.random.default_rng(0)
@@ -273,6 +274,91 @@ def test_excel_titles_sheets_and_rows(tmp_path):
     cells.to_excel(path, index=False)
     with pytest.raises(ValueError, match=r"row 6, column 2 \('width'\) is 'tall', not a number"):
         load_data([path])
+
+
+# ---------------------------------------------------------------------------------------- Parquet
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_columns_of_parquet_have_types(tmp_path, lazy):
+    table = frame().assign(
+        whole=np.arange(12) // 2,
+        flag=np.arange(12) % 3 == 0,
+        null=pd.array([None, *[5] * 11], "Int64"),
+    )
+    table["big"] = np.arange(12, dtype="uint64") // 2 + 2**49
+    table["price"] = [Decimal(i // 2) / 4 for i in range(12)]
+    table.insert(0, "who", [2**53 + i for i in range(12)])
+    table.to_parquet(tmp_path / "a.parquet", index=False)
+    order = RNG.permutation(12)
+    table.iloc[order].set_index("who").to_parquet(tmp_path / "b.parquet")
+    (tmp_path / "c.csv").write_text(table.iloc[order].to_csv(index=False))
+    paths = [tmp_path / name for name in ("a.parquet", "b.parquet", "c.csv")]
+    data = load_data(paths, id_column="who", lazy=lazy)
+    assert data.ids.tolist() == [str(2**53 + i) for i in range(12)]
+    expected = table.drop(columns="who").to_numpy(float, na_value=np.nan)
+    for view, names in zip(data.views.values(), data.columns, strict=True):
+        assert isinstance(view, np.memmap) is lazy and names == list(table.columns[1:])
+        np.testing.assert_array_equal(np.asarray(view), expected)
+    auto = load_data(paths[:2], lazy=lazy)
+    assert auto.ids.tolist() == data.ids.tolist()
+
+
+def test_floats_of_parquet_stay_single(tmp_path):
+    frame(pd.Index(IDS, name="who"), values=X.astype(np.float32)).to_parquet(tmp_path / "a.parquet")
+    for lazy in (False, True):
+        (view,) = load_data([tmp_path / "a.parquet"], lazy=lazy).views.values()
+        assert np.asarray(view).dtype == np.float32
+        np.testing.assert_array_equal(view, X.astype(np.float32))
+
+
+def test_text_and_dates_of_parquet_are_no_features(tmp_path):
+    for name, values in (
+        ("sex", pd.Categorical(["f", "m"] * 6)),
+        ("seen", pd.date_range("2024-01-01", periods=12)),
+        ("count", [str(i % 5) for i in range(12)]),
+        ("tags", [["a"]] * 12),
+    ):
+        table = frame(pd.Index(IDS, name="who"))
+        table[name] = values
+        table.to_parquet(tmp_path / "a.parquet")
+        with pytest.raises(ValueError, match=rf"column 5 \('{name}'\) contains text .* in row 1"):
+            load_data([tmp_path / "a.parquet"])
+        data = load_data([tmp_path / "a.parquet"], columns=[f"!{name}"])
+        np.testing.assert_array_equal(data.views["a"], X)
+        assert data.ids.tolist() == IDS
+
+
+def test_cells_of_parquet_have_their_rows(tmp_path):
+    table = frame(pd.Index(IDS, name="who"))
+    table.iloc[6, 1] = np.inf
+    table.to_parquet(tmp_path / "a.parquet", row_group_size=4)
+    with pytest.raises(ValueError, match=r"infinite, the first in row 7, column 3 \('width'\)"):
+        load_data([tmp_path / "a.parquet"])
+    frame().iloc[:0].to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="names of columns, but no samples"):
+        load_data([tmp_path / "a.parquet"])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_tables_are_read_in_blocks_within_a_limit(tmp_path, monkeypatch, suffix):
+    """Ids in any order, some of the columns, and samples that one file lacks."""
+    monkeypatch.setattr(_scratch, "BLOCK", 5)
+    monkeypatch.setattr(_tables, "CELLS", 16)
+    order, paths = RNG.permutation(12)[:10], [tmp_path / f"{name}{suffix}" for name in "ab"]
+    tables = frame(pd.Index(IDS, name="id")), frame(pd.Index(IDS, name="id"), values=X + 1)
+    tables[0].insert(1, "sex", ["f", "m"] * 6)
+    for table, path in zip((tables[0], tables[1].iloc[order]), paths, strict=True):
+        {".csv": table.to_csv, ".parquet": table.to_parquet, ".xlsx": table.to_excel}[suffix](path)
+    for join in ("inner", "outer"):
+        whole, lazy = (
+            load_data(paths, columns=["!sex", "*"], join=join, lazy=lazy) for lazy in (False, True)
+        )
+        assert lazy.ids.tolist() == whole.ids.tolist() and lazy.columns == whole.columns
+        for name, view in lazy.views.items():
+            assert isinstance(view, np.memmap)
+            np.testing.assert_array_equal(view, whole.views[name])
+        assert len(lazy.ids) == (10 if join == "inner" else 12)
 
 
 class Stdin:

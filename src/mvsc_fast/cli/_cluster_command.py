@@ -97,10 +97,10 @@ def run(args):
                 stream.name, model, views, explanation=explained, notes=[*data.notes, *said]
             )
     if truth is not None:
-        y, rows = truth
-        print(score_table({args.method: clustering_scores(y, labels[rows])}), file=out)
+        y, found = _labelled(*truth, labels)
+        print(score_table({args.method: clustering_scores(y, found)}), file=out)
     if old is not None:
-        print(comparison(*old, labels, args.compare), file=out)
+        print(comparison(*_labelled(*old, labels), args.compare), file=out)
     tell(summary(data.views, labels))
 
 
@@ -188,8 +188,6 @@ def _truth(scores, data, n_samples):
         y, rows = load_labels(scores, data.ids, n_samples)
         if len(rows) < n_samples:
             tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
-        if len(set(rows.tolist())) < len(rows) or len(rows) == 0:
-            raise ValueError(f"--scores: {scores} must have exactly one label for each id")
         return y, rows
     if data.y is None:
         raise ValueError(
@@ -285,27 +283,35 @@ def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
         writer.writerows((name, label, *extra) for name, label, extra in given)
 
 
-def comparison(old, rows, labels, name):
+def _labelled(known, rows, labels):
+    """Known labels and found labels of the samples that have both."""
+    there = labels[rows] >= 0
+    return known[there], labels[rows][there]
+
+
+def comparison(old, labels, name):
     """Agreement with other labels of the same samples, and the contingency table."""
     names, old = np.unique(old, return_inverse=True)
     names = [f"{one:g}" if isinstance(one, float) else str(one) for one in names.tolist()]
-    table = zip(np.unique(labels[rows]), *contingency_matrix(labels[rows], old).T, strict=True)
+    table = zip(np.unique(labels), *contingency_matrix(labels, old).T, strict=True)
     width = max(8, *map(len, names))
     lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
-    score = adjusted_rand_score(old, labels[rows])
-    what = f"({counted(len(rows), 'sample')}); clusters (rows) and labels in {name} (columns):"
+    score = adjusted_rand_score(old, labels)
+    what = f"({counted(len(labels), 'sample')}); clusters (rows) and labels in {name} (columns):"
     return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
 
 
 def summary(views, labels):
     """Summarise the numbers of samples and features and the clusters in one line."""
     widths = [X.shape[1] for X in views.values()]
-    sizes = np.unique(labels, return_counts=True)[1].tolist()
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
+    others = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
     features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
     told = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
     return (
         f"{counted(len(labels), 'sample')}, {features} features in "
         f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {told} samples"
+        f"{others}"
     )
 
 

@@ -40,12 +40,14 @@ def run(args):
     for name in names:
         if name not in views:
             tell(f"no file for {name}: its features are predicted from the other views")
-    warn_of_units(views, [saved["values"][i] for i in given])
+    warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
     labels = saved["model"].predict(views)
     with replaced(args.labels) as stream:
         write_labels(stream, labels, data.ids, data.id_name)
-    sizes = zip(*np.unique(labels, return_counts=True), strict=True)
-    told = ", ".join(f"{size} in {label}" for label, size in sizes)
+    told = ", ".join(
+        f"{size} in {label}" if label >= 0 else f"{size} without a label"
+        for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
+    )
     tell(f"{counted(len(labels), 'sample')} by cluster: {told}")
 
 

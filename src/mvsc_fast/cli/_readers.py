@@ -195,6 +195,8 @@ def load_labels(path, ids, n_samples):
         labels = table.numbers[rows, k]
         there = ~np.isnan(labels)
     there &= samples >= 0
+    if not there.any():
+        raise ValueError(f"{table.name} has no label of these samples")
     return labels[there], samples[there]
 
 

@@ -18,8 +18,9 @@ def matrix_of(store, dtype, width):
     """The matrix in a store; that in a temporary file is mapped, not read."""
     if isinstance(store, io.BytesIO):
         return np.frombuffer(store.getbuffer(), dtype).reshape(-1, width)
-    store.flush()
-    return np.memmap(store, dtype, "r").reshape(-1, width)
+    with store:
+        store.flush()
+        return np.memmap(store, dtype, "r").reshape(-1, width)
 
 
 def taken(X, rows, columns=None):

@@ -20,7 +20,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:e[+-]?\d+)?", re.IGNORECASE)
 DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", re.IGNORECASE)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 CODE = re.compile(r"0\d+|\d{16,}")  # looks like an id, not like a number
-CELLS = 2**22  # number of cells of a block of a Parquet file
+CELLS = 2**20  # number of cells of a block of a Parquet file
 ENDS = 20  # number of columns at either end of a table in which integers may be ids
 ALL = "*"  # all files, columns or tables, for an option that selects some
 ID_NAME = re.compile(
@@ -227,11 +227,11 @@ def table_of(name, rows, notes=(), comments=(), *, keep="", lazy=False):
 
 def parquet_table(path, name, *, keep="", lazy=False):
     """The `Table` of a Parquet file, whose first columns are its index."""
-    import_extra("pyarrow", f"{name}: Parquet")
+    pyarrow = import_extra("pyarrow", f"{name}: Parquet")
     from pyarrow import parquet, types
 
     is_number = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
         schema = file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         order = sorted(range(len(schema)), key=lambda j: schema.names[j] not in index)
@@ -254,6 +254,7 @@ def parquet_table(path, name, *, keep="", lazy=False):
                 block[:, k] = columns[k].cast("double", safe=False).to_numpy(zero_copy_only=False)
             store.write(block)
             n += len(batch)
+    pyarrow.default_memory_pool().release_unused()
     if n == 0:
         raise ValueError(f"{name} has names of columns, but no samples")
     words = {k: _first(cells) for k, cells in text.items() if not numeric[k] and _first(cells)}
