@@ -183,7 +183,7 @@ def _check_no_labels(table, chosen):
 def _check_text(table, chosen):
     """Raise ValueError if a column contains text, first for columns that also contain numbers."""
     found = [k for k in chosen if k in table.words]
-    mixed = [k for k in found if not np.isnan(table.numbers[:, k]).all()]
+    mixed = [k for k in found if not table.has_only_text(k)]
     if mixed:
         k = min(mixed, key=lambda k: table.words[k][0])
         row, cell = table.words[k]

@@ -74,6 +74,10 @@ class Table:
         """Position of a cell in the file, for messages."""
         return f"{self.rows[row]}, {self.title(k)}"
 
+    def has_only_text(self, k):
+        """Whether a column contains text and no number."""
+        return k in self.words and bool(np.isnan(self.numbers[:, k]).all())
+
     @cached_property
     def filled(self):
         """Indices of the rows that are not entirely empty."""
@@ -92,7 +96,10 @@ class Table:
         """The transposed table, whose first column contains the names of the samples."""
         front = 0
         while front < len(self.names) - 1 and (
-            front in self.words or any(self.names) and ANNOTATION.fullmatch(self.names[front])
+            self.has_only_text(front)
+            or (front == 0 and 0 in self.words)
+            or any(self.names)
+            and ANNOTATION.fullmatch(self.names[front])
         ):
             front += 1
         for k in range(front, len(self.names)):
@@ -231,7 +238,7 @@ def parquet_table(path, name, *, keep="", lazy=False):
     from pyarrow import parquet, types
 
     is_number = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean
-    with parquet.ParquetFile(path, memory_map=True, pre_buffer=False) as file:
+    with parquet.ParquetFile(path, pre_buffer=False) as file:
         schema = file.schema_arrow
         index = (schema.pandas_metadata or {}).get("index_columns", [])
         order = sorted(range(len(schema)), key=lambda j: schema.names[j] not in index)
@@ -258,11 +265,12 @@ def parquet_table(path, name, *, keep="", lazy=False):
     if n == 0:
         raise ValueError(f"{name} has names of columns, but no samples")
     words = {k: _first(cells) for k, cells in text.items() if not numeric[k] and _first(cells)}
+    X = matrix_of(store, dtype, len(names))
     rows, columns = (
-        [f"row {k + 1}" for k in range(n)],
+        [f"row {i + 1}" for i in range(n)],
         [f"column {k + 1}" for k in range(len(names))],
     )
-    return Table(name, names, matrix_of(store, dtype, len(names)), text, words, rows, columns)
+    return Table(name, names, X, text, words, rows, columns)
 
 
 # --------------------------------------------------------------------------------------- the head
