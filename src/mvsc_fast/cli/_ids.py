@@ -23,6 +23,7 @@ FEATURE_COLUMN = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
     re.IGNORECASE,
 )
+NUMBER = re.compile(r"[1-9]\d{,14}(?:\.\d*)?(?:e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 # Changes of notation after which ids may agree.
 CHANGES = {
     "the notation of numbers (as 5.0 for 5)": lambda one: (
@@ -37,7 +38,6 @@ CHANGES = {
     "leading zeros": lambda one: re.sub(r"(?<!\d)0+(?=\d)", "", one),
 }
 PLAIN = "case, blanks, punctuation and zeros"
-NUMBER = re.compile(r"[1-9]\d{,14}(?:\.\d*)?(?:e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 
 
 class Column:
