@@ -330,7 +330,6 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
     _, labels = cluster(data, *arguments, *limit)
     np.testing.assert_array_equal(labels, whole)
     assert any(isinstance(one[0], np.memmap) for one in seen)
-    monkeypatch.setattr(_cli_cluster, "COUNTED", 80)
     _, labels = cluster(
         data,
         data / "0.npy",
