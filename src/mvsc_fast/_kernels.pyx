@@ -191,9 +191,7 @@ def mode_shrink(T, double t, int axis):
 cdef int point_at(arrays, like, void **addresses) except -1:
     """Addresses of arrays, which must have the shape and type of another one."""
     for i, array in enumerate(arrays):
-        if array.shape != like.shape or array.dtype != like.dtype:
-            raise ValueError("all tensors of a pass must have one shape and one type")
-        addresses[i] = memory(array, like.dtype)
+        addresses[i] = memory(array, like.dtype, like.shape, "every tensor of a pass")
     return 0
 
 
@@ -223,7 +221,7 @@ def trpca_pass(
     """
     cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2]
     cdef bint single = W.dtype == np.float32
-    cdef const double *B = <const double *> memory(basis, np.float64)
+    cdef const double *B = <const double *> memory(basis, np.float64, (v, v), "basis")
     cdef void *x[5]
     cdef double change
     point_at((W, L, S, Y, X), W, x)
@@ -274,7 +272,8 @@ def snn_pass(
     cdef double change
     point_at((W, E, L1, Y1, X, L3, Y3), W, x)
     snn.v, snn.n, snn.mu, snn.mu_next = W.shape[0], W.shape[1], mu, mu_next
-    snn.mapper = <const double *> memory(mapper, np.float64)
+    memory(W, W.dtype, (snn.v, snn.n, snn.n), "W")
+    snn.mapper = <const double *> memory(mapper, np.float64, (snn.v, snn.v), "mapper")
     gram = np.empty((snn.v, snn.v))
     work = np.empty(snn_bytes(snn.v, snn.n, W.itemsize, n_threads), dtype=np.int8)
     cdef double *products = <double *> memory(gram, np.float64)

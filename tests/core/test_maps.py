@@ -221,5 +221,15 @@ def test_kernels_refuse_arrays_they_cannot_work_on():
         kernels.slice_shrink(np.zeros((2, 3, 4)).transpose(0, 2, 1), 1.0)
     W = np.zeros((2, 3, 3))
     others = [np.zeros((2, 3, 3), dtype=np.float32)] * 4
-    with pytest.raises(ValueError, match="one shape and one type"):
+    with pytest.raises(ValueError, match="every tensor of a pass must"):
         kernels.trpca_pass(W, *others, np.eye(2), lam=1.0, mu=1.0, mu_next=1.0)
+    steps = {"mu": 1.0, "mu_next": 1.0}
+    with pytest.raises(ValueError, match="every tensor of a pass must"):
+        kernels.trpca_pass(W, *[W[:, :2].copy()] * 4, np.eye(2), lam=1.0, **steps)
+    with pytest.raises(ValueError, match=r"basis must have shape \(2, 2\), got \(1, 2\)"):
+        kernels.trpca_pass(W, *[W.copy() for _ in range(4)], np.ones((1, 2)), lam=1.0, **steps)
+    with pytest.raises(ValueError, match=r"mapper must have shape \(2, 2\), got \(1, 2\)"):
+        kernels.snn_pass(W, *[W.copy() for _ in range(6)], np.ones((1, 2)), **steps)
+    W = np.zeros((2, 4, 3))
+    with pytest.raises(ValueError, match=r"W must have shape \(2, 4, 4\), got \(2, 4, 3\)"):
+        kernels.snn_pass(W, *[W.copy() for _ in range(6)], np.eye(2), **steps)

@@ -245,3 +245,64 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)
+
+
+def pattern_problem(n=7, d=3, v=2):
+    """Arguments of the kernels on the pattern of all entries."""
+    rng = np.random.default_rng(0)
+    indptr = np.arange(n + 1) * n
+    indices = np.tile(np.arange(n, dtype=np.int32), n)
+
+    def single(*shape):
+        return rng.random(shape, dtype=np.float32)
+
+    return {
+        "products": [single(n, d), single(n), indptr, indices, 4, 7, single(3 * n)],
+        "local_scales": [single(3 * n), indptr, 4, 7, 1, single(n)],
+        "longest_tubes": [
+            single(v, 3 * n),
+            single(v, n),
+            indptr,
+            indices,
+            4,
+            7,
+            1.0,
+            np.zeros((n, 4), np.int32),
+            single(v, n, 4),
+            single(n, 4),
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["products", "local_scales", "longest_tubes"])
+def test_kernels_refuse_arrays_that_are_too_short(name):
+    kernel, arguments = getattr(_factored, name), pattern_problem()[name]
+    kernel(*arguments)
+    for place, array in enumerate(arguments):
+        if isinstance(array, np.ndarray) and array is not arguments[-1]:
+            for wrong in (array[:-1], array[None]):
+                with pytest.raises(ValueError):
+                    kernel(*arguments[:place], wrong, *arguments[place + 1 :])
+
+
+@pytest.mark.parametrize("name", ["products", "longest_tubes"])
+@pytest.mark.parametrize("column", [-1, 7])
+def test_kernels_refuse_columns_outside_the_pattern(name, column):
+    arguments = pattern_problem()[name]
+    arguments[3][4 * 7] = column  # a row that is read
+    with pytest.raises(ValueError, match="indices must have 49 entries from 0 to 6"):
+        getattr(_factored, name)(*arguments)
+
+
+@pytest.mark.parametrize(
+    "starts",
+    [[0, 7, 14, 21, 28, 50, 42, 49], [0, 7, 14, 21, -28, 35, 42, 49], [0, 7, 14, 21, 28, 70]],
+)
+@pytest.mark.parametrize(
+    "name, place", [("products", 2), ("local_scales", 1), ("longest_tubes", 2)]
+)
+def test_kernels_refuse_starts_outside_the_pattern(name, place, starts):
+    arguments = pattern_problem()[name]
+    arguments[place] = np.array(starts)
+    with pytest.raises(ValueError, match="indptr"):
+        getattr(_factored, name)(*arguments)

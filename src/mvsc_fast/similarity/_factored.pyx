@@ -3,22 +3,18 @@
 from libc.stdint cimport int32_t
 
 cimport mvsc_fast.core.factored as factored
-from mvsc_fast._utils.memory cimport memory
+from mvsc_fast._utils.memory cimport check_pattern, memory
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 
 import numpy as np
 
 
-cdef float *floats(array) except? NULL:
-    return <float *> memory(array, np.float32)
+cdef float *floats(array, shape, name) except? NULL:
+    return <float *> memory(array, np.float32, shape, name)
 
 
-cdef int32_t *int32s(array) except? NULL:
-    return <int32_t *> memory(array, np.int32)
-
-
-cdef Py_ssize_t *positions(array) except? NULL:
-    return <Py_ssize_t *> memory(array, np.intp)
+cdef int32_t *int32s(array, shape, name) except? NULL:
+    return <int32_t *> memory(array, np.int32, shape, name)
 
 
 def nearest_rows(rows, Py_ssize_t count, int n_threads=1):
@@ -34,8 +30,8 @@ def nearest_rows(rows, Py_ssize_t count, int n_threads=1):
     if out.size == 0 or d == 0:
         out.fill(-1)
         return out
-    cdef const float *data = floats(rows)
-    cdef int32_t *indices = int32s(out)
+    cdef const float *data = floats(rows, (n, d), "rows")
+    cdef int32_t *indices = int32s(out, (n, count), "out")
     cdef Arena arena = counting_arena()
     factored.nearest_rows(data, n, d, count, n_threads, &arena, indices)
     if arena.overflow:
@@ -49,12 +45,13 @@ def nearest_rows(rows, Py_ssize_t count, int n_threads=1):
 
 def products(u, h, indptr, indices, Py_ssize_t first, Py_ssize_t last, out, int n_threads=1):
     """out <- max(0, <u_j, u_k> (h_j + h_k)) on rows first .. last of a sparse pattern."""
-    cdef Py_ssize_t d = u.shape[1]
-    cdef const float *left = floats(u)
-    cdef const float *scale = floats(h)
-    cdef const Py_ssize_t *start = positions(indptr)
-    cdef const int32_t *column = int32s(indices)
-    cdef float *values = floats(out)
+    cdef Py_ssize_t n = u.shape[0], d = u.shape[1]
+    cdef Py_ssize_t count = check_pattern(indptr, indices, first, last, n)
+    cdef const float *left = floats(u, (n, d), "u")
+    cdef const float *scale = floats(h, (n,), "h")
+    cdef const Py_ssize_t *start = <Py_ssize_t *> memory(indptr, np.intp)
+    cdef const int32_t *column = int32s(indices, indices.shape, "indices")
+    cdef float *values = floats(out, (count,), "out")
     if out.size == 0:
         return
     with nogil:
@@ -64,12 +61,13 @@ def products(u, h, indptr, indices, Py_ssize_t first, Py_ssize_t last, out, int 
 def local_scales(values, indptr, Py_ssize_t first, Py_ssize_t last, Py_ssize_t rank, scales,
                  int n_threads=1):
     """scales[first:last] <- the rank-th largest positive value of each row first .. last."""
+    cdef Py_ssize_t count = check_pattern(indptr, None, first, last, len(scales))
     cdef Py_ssize_t widest = np.diff(indptr[first:last + 1]).max(initial=1)
     work = np.empty(n_threads * widest, dtype=np.float32)
-    cdef const float *data = floats(values)
-    cdef const Py_ssize_t *start = positions(indptr)
-    cdef float *scratch = floats(work)
-    cdef float *out = floats(scales)
+    cdef const float *data = floats(values, (count,), "values")
+    cdef const Py_ssize_t *start = <Py_ssize_t *> memory(indptr, np.intp)
+    cdef float *scratch = <float *> memory(work, np.float32)
+    cdef float *out = floats(scales, scales.shape, "scales")
     with nogil:
         factored.local_scales(data, start, first, last, rank, n_threads, widest, scratch, out)
 
@@ -82,16 +80,17 @@ def longest_tubes(values, roots, indptr, indices, Py_ssize_t first, Py_ssize_t l
     ``entries`` (v, n, m) and their lengths to ``lengths`` (n, m).
     """
     cdef Py_ssize_t v = roots.shape[0], n = roots.shape[1], count = kept.shape[1]
+    cdef Py_ssize_t n_entries = check_pattern(indptr, indices, first, last, n)
     cdef Py_ssize_t widest = np.diff(indptr[first:last + 1]).max(initial=1)
     work = np.empty(2 * n_threads * widest, dtype=np.float32)
-    cdef const float *data = floats(values)
-    cdef const float *root = floats(roots)
-    cdef const Py_ssize_t *start = positions(indptr)
-    cdef const int32_t *column = int32s(indices)
-    cdef float *scratch = floats(work)
-    cdef int32_t *columns = int32s(kept)
-    cdef float *tubes = floats(entries)
-    cdef float *length = floats(lengths)
+    cdef const float *data = floats(values, (v, n_entries), "values")
+    cdef const float *root = floats(roots, (v, n), "roots")
+    cdef const Py_ssize_t *start = <Py_ssize_t *> memory(indptr, np.intp)
+    cdef const int32_t *column = int32s(indices, indices.shape, "indices")
+    cdef float *scratch = <float *> memory(work, np.float32)
+    cdef int32_t *columns = int32s(kept, (n, count), "kept")
+    cdef float *tubes = floats(entries, (v, n, count), "entries")
+    cdef float *length = floats(lengths, (n, count), "lengths")
     with nogil:
         factored.longest_tubes(data, v, n, root, start, column, first, last, cap, count, n_threads,
                                widest, scratch, columns, tubes, length)

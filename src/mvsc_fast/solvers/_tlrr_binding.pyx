@@ -3,7 +3,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memset
 
-from mvsc_fast._utils.memory cimport memory
+from mvsc_fast._utils.memory cimport check_pattern, memory
 from mvsc_fast.core.api cimport (
     MVSC_NO_CONVERGENCE,
     MVSC_OK,
@@ -67,9 +67,10 @@ cdef class Problem:
     ):
         self.source = dense_source(v, n)
         if indptr is not None:
+            check_pattern(indptr, indices, 0, n, n)
             self.source.stride = len(indices)
-            self.source.indptr = <Py_ssize_t *> memory(indptr, np.intp)
-            self.source.indices = <Py_ssize_t *> memory(indices, np.intp)
+            self.source.indptr = <Py_ssize_t *> memory(indptr, np.intp, (n + 1,), "indptr")
+            self.source.indices = <Py_ssize_t *> memory(indices, np.intp, (indptr[n],), "indices")
         memset(&self.options, 0, sizeof(mvsc_tlrr_options))
         self.options.size, self.options.solver = sizeof(mvsc_tlrr_options), SOLVERS[solver]
         self.options.omega1, self.options.alpha, self.options.lam = omega1, alpha, lam
@@ -77,7 +78,8 @@ cdef class Problem:
         self.options.n_threads = n_threads
         self.options.mu, self.options.rho, self.options.mu_max = mu, rho, mu_max
         if sample_weight is not None:
-            self.options.sample_weight = <double *> memory(sample_weight, np.float64)
+            self.options.sample_weight = <double *> memory(sample_weight, np.float64, (n,),
+                                                           "sample_weight")
         self.arrays = indptr, indices, sample_weight
 
 
@@ -101,7 +103,8 @@ def screen(data, Py_ssize_t n, indptr=None, indices=None, **model):
     cdef Problem problem = Problem(data.shape[0], n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
     cdef bint single = data.dtype == np.float32
-    cdef void *values = memory(data, np.float32 if single else np.float64)
+    cdef void *values = memory(data, np.float32 if single else np.float64,
+                               (problem.source.v, problem.source.stride), "data")
     labels = np.empty(n, dtype=np.intp)
     cdef Py_ssize_t *label = <Py_ssize_t *> memory(labels, np.intp)
     cdef int status
@@ -153,7 +156,8 @@ def solve(
     cdef mvsc_tlrr_blocks blocks
     cdef mvsc_tlrr_result result
     cdef bint single = data.dtype == np.float32
-    cdef void *values = memory(data, np.float32 if single else np.float64)
+    cdef void *values = memory(data, np.float32 if single else np.float64,
+                               (v, problem.source.stride), "data")
     cdef const Py_ssize_t *labels = NULL
     cdef const mvsc_tlrr_blocks *known = NULL
     cdef size_t needed = 0
@@ -164,7 +168,8 @@ def solve(
     memset(&result, 0, sizeof(result))
     result.size = sizeof(result)
     if screening is not None:
-        labels, known = <const Py_ssize_t *> memory(screening.labels, np.intp), &blocks
+        labels = <const Py_ssize_t *> memory(screening.labels, np.intp, (n,), "labels")
+        known = &blocks
         blocks.n_blocks, blocks.largest = screening.n_blocks, screening.largest
         blocks.n_tubes = screening.n_tubes
     _check(tlrr_workspace(v, n, data.itemsize, &problem.options, known, &needed), data,
