@@ -42,7 +42,7 @@ cdef extern from *:
         "slices must be square, m == n, and L of the shape and type of W; n_features and d of a "
         "predictor are equal without a factor",
         "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1",
-        "there are NaN or infinite entries, or rows that lack all views",
+        "there are NaN or infinite entries",
         "the workspace has fewer bytes than the size query asks for",
         "LAPACK did not converge on a slice; the tensor is unusable",
         "the slices of W are not exactly symmetric: average them with their transposes",
@@ -81,9 +81,14 @@ cdef bint read_struct(
     size_t size,                # of the struct today
     void *today,                # OUT  its fields, and 0 in those that the caller does not know
 ) noexcept nogil:
-    """Copy a caller's struct; false if it is NULL, or of a size that it cannot have."""
+    """Copy a caller's struct; false if it is NULL, or of a size that it cannot have.
+
+    All optional fields are pointers, so every multiple of their size is the end of a field.
+    """
     cdef const size_t *given_size = <const size_t *> given
     if given == NULL or not least_size <= given_size[0] <= size:
+        return False
+    if (given_size[0] - least_size) % sizeof(void *) != 0:
         return False
     memset(today, 0, size)
     memcpy(today, given, given_size[0])
@@ -480,10 +485,26 @@ cdef bint are_apart_from(Region *written, const void *start, double bytes) noexc
 
 cdef int check_arrays(const mvsc_predictor *p, Py_ssize_t m, const void *const *rows,
                       size_t itemsize, Region *written) noexcept nogil:
-    """Whether nothing that is read overlaps what is written, and the scales can be divided by."""
+    """Whether no input overlaps an output or the workspace, and all scales are positive."""
     cdef double c = p.n_clusters, n = p.n_landmarks, d, width
+    cdef double pointers = <double> p.v * sizeof(void *)
+    cdef double numbers = <double> p.v * sizeof(Py_ssize_t)
     cdef Py_ssize_t i, k
-    if not are_apart_from(written, p.kernel_coefficients, n * c * sizeof(float)):
+    if not (are_apart_from(written, p.n_features, numbers)
+            and are_apart_from(written, p.d, numbers)
+            and are_apart_from(written, p.form, numbers)
+            and are_apart_from(written, p.least_scales, <double> p.v * sizeof(float))
+            and are_apart_from(written, p.kernel_coefficients, n * c * sizeof(float))):
+        return MVSC_BAD_ARGUMENT
+    if not (are_apart_from(written, rows, pointers)
+            and are_apart_from(written, p.samples, pointers)
+            and are_apart_from(written, p.factors, pointers)
+            and are_apart_from(written, p.means, pointers)
+            and are_apart_from(written, p.landmarks, pointers)
+            and are_apart_from(written, p.scales, pointers)
+            and are_apart_from(written, p.coefficients, pointers)
+            and are_apart_from(written, p.fill, pointers)
+            and are_apart_from(written, p.mean_rows, pointers)):
         return MVSC_BAD_ARGUMENT
     for i in range(p.v):
         d, width = p.d[i], p.n_features[i]
@@ -498,6 +519,9 @@ cdef int check_arrays(const mvsc_predictor *p, Py_ssize_t m, const void *const *
                 and are_apart_from(written, p.coefficients[i], d * c * sizeof(float))):
             return MVSC_BAD_ARGUMENT
         if p.fill != NULL and not are_apart_from(written, p.fill[i], n * d * sizeof(float)):
+            return MVSC_BAD_ARGUMENT
+        if p.mean_rows != NULL and not are_apart_from(
+                written, p.mean_rows[i], width * sizeof(float)):
             return MVSC_BAD_ARGUMENT
         if has_factor(p, i) and not (
                 are_apart_from(written, p.samples[i], d * width * sizeof(double))

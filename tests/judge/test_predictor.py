@@ -1,6 +1,7 @@
 """Labels of new samples: the definition, the features of the fit, and what may not matter."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 
 from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast.judge import _predict
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.views._rows import ViewRows
 
@@ -159,12 +161,140 @@ def test_what_is_not_finite_is_refused(bad, view):
     views, *_, predictor = problem()
     new = [X[:70].copy() for X in views]
     new[view][66, -1] = bad
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(ValueError, match=f"view {view} is not finite in row 66"):
         predictor(new)
+
+
+def test_a_sample_that_lacks_all_views_has_the_label_minus_one():
+    views, *_, predictor = problem()
+    new = [X[:70].copy() for X in views]
     for X in new:
-        X[66] = np.nan
-    with pytest.raises(ValueError, match="lack all views"):
-        predictor(new)
+        X[[5, 66]] = np.nan
+    expected = predictor([X[:70] for X in views])
+    scores, labels = predictor.scores(new), predictor(new)
+    lost = np.isin(np.arange(70), [5, 66])
+    assert (labels[lost] == -1).all() and np.isnan(scores[lost]).all()
+    np.testing.assert_array_equal(labels[~lost], expected[~lost])
+
+
+@pytest.mark.parametrize("fitted", [np.asarray, scipy.sparse.csr_matrix])
+def test_missing_cells_are_filled_with_the_multiple_of_the_mean_row(fitted):
+    """Also in a view that was sparse in the fit, and whose rows are mapped in Python."""
+    rng = np.random.default_rng(0)
+    views = [rng.poisson(3.0, (40, d)) + 1.0 for d in (12, 90)]
+    features = LandmarkFeatures([ViewRows(fitted(X)) for X in views], np.arange(40))
+    B = rng.standard_normal((features.of_fitted(np.arange(40)).shape[1], 3)).astype(np.float32)
+    means = [X.mean(axis=0).astype(np.float32) / 7 for X in views]
+    predictor = Predictor(features, B, range(2), means)
+    new = [rng.poisson(3.0, (70, d)) + 1.0 for d in (12, 90)]
+    complete = [X.copy() for X in new]
+    for X, Z, mean in zip(new, complete, means, strict=True):
+        X[3, :5] = np.nan
+        multiple = np.linalg.lstsq(mean[5:, None], X[3, 5:], rcond=None)[0]
+        Z[3, :5] = multiple * mean[:5]
+        X[4, : X.shape[1] // 2] = np.nan  # half of the cells are enough
+        multiple = np.linalg.lstsq(mean[X.shape[1] // 2 :, None], X[4, X.shape[1] // 2 :])[0]
+        Z[4, : X.shape[1] // 2] = multiple * mean[: X.shape[1] // 2]
+    new[0][6, 1:], complete[0][6] = np.nan, np.nan  # counts as missing
+    expected = predictor.scores(complete)
+    np.testing.assert_allclose(predictor.scores(new), expected, atol=1e-4)
+
+
+def native_and_rows():
+    """Arguments of the binding: the second of two views has a map."""
+    views, *_, predictor = problem((9, 150))
+    native = predictor.to_native()
+    native["mean_rows"] = [X.mean(axis=0).astype(np.float32) for X in views]
+    return native, [np.ascontiguousarray(X[:70]) for X in views]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["samples", "factors", "means", "landmarks", "scales", "coefficients", "fill", "mean_rows"],
+)
+def test_arrays_of_another_shape_are_refused_before_they_are_read(name):
+    native, rows = native_and_rows()
+    for axis in range(native[name][1].ndim):
+        arrays = list(native[name])
+        short = np.ascontiguousarray(np.delete(arrays[1], -1, axis=axis))
+        for wrong in (short, short.astype(np.float16), arrays[1].T[..., None]):
+            arrays[1] = wrong
+            with pytest.raises(ValueError, match=f"{name} of view 1 must"):
+                _predict.predict({**native, name: arrays}, rows)
+    with pytest.raises((ValueError, TypeError)):
+        _predict.predict({**native, name: native[name][:1]}, rows)
+    if name not in ("samples", "fill", "mean_rows"):
+        with pytest.raises((ValueError, TypeError)):
+            _predict.predict({**native, name: None}, rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("n_features", np.array([9, 151]), r"samples of view 1 must have shape \(80, 151\)"),
+        ("n_features", np.array([10, 150]), "view 0: rows of 10 features cannot have 9 columns"),
+        ("n_features", np.array([9]), r"n_features must have shape \(2,\), got \(1,\)"),
+        ("d", np.array([9, 81]), r"samples of view 1 must have shape \(81, 150\)"),
+        ("d", np.array([9, -80]), "view 1: rows of 150 features cannot have -80 columns"),
+        ("form", np.array([1]), "form must have shape"),
+        ("least_scales", np.ones(1, np.float32), "least_scales must have shape"),
+        ("least_scales", np.ones(2), "least_scales must be a C-contiguous array"),
+        (
+            "kernel_coefficients",
+            np.ones((40, 3), np.float32),
+            "kernel_coefficients must have shape",
+        ),
+        ("n_landmarks", 41, "must have shape"),
+        ("n_clusters", 5, "must have shape"),
+        ("n_clusters", 0, "at least one view, cluster"),
+        ("scale_neighbors", 0, "at least one view, cluster"),
+    ],
+)
+def test_numbers_that_contradict_the_arrays_are_refused(name, value, message):
+    native, rows = native_and_rows()
+    with pytest.raises(ValueError, match=message):
+        _predict.predict({**native, name: value}, rows)
+
+
+def test_rows_and_scores_of_another_shape_are_refused():
+    native, rows = native_and_rows()
+    wrong = {
+        r"rows of view 1 must have shape \(70, 150\), got \(70, 149\)": rows[1][:, :149].copy(),
+        r"rows of view 1 must have shape \(70, 150\), got \(69, 150\)": rows[1][:69],
+        r"rows of view 1 must have shape \(70, 150\), got \(10500,\)": rows[1].ravel(),
+        "rows of view 1 must be a C-contiguous array of .*float64": rows[1].astype(np.float32),
+        "rows of view 1 must be a C-contiguous array": np.asfortranarray(rows[1]),
+    }
+    for message, X in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            _predict.predict(native, [rows[0], X])
+    with pytest.raises(ValueError):
+        _predict.predict(native, rows[:1])
+    for shape in ((69, 4), (70, 3), (280,)):
+        with pytest.raises(ValueError, match="scores must have shape"):
+            _predict.predict(native, rows, np.empty(shape, np.float32))
+
+
+class Lying:
+    """A view that declares more columns than its blocks have."""
+
+    def __init__(self, X, d):
+        self._X, self.shape, self.dtype, self.ndim = X, (len(X), d), X.dtype, 2
+
+    def __getitem__(self, key):
+        return self._X[key]
+
+
+@pytest.mark.parametrize("d", [29, 15, 31])
+def test_blocks_of_another_width_than_declared_are_refused(d):
+    rng = np.random.default_rng(0)
+    views = [rng.standard_normal((300, 30)) for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = ConsensusTLRR(4, random_state=0, n_threads=1).fit(views)
+    wrong = [Lying(np.resize(X, (300, d)), 30) for X in views]
+    with pytest.raises(ValueError, match=r"view\w* 0"):
+        model.predict(wrong)
 
 
 def test_a_predictor_is_small_and_survives_pickling():
@@ -189,6 +319,7 @@ def test_a_model_gives_its_arrays_in_the_layout_of_the_header():
             "scales": (L,),
             "coefficients": (d, c),
             "fill": (L, d),
+            "mean_rows": (width,),
         }
         for name, shape in shapes.items():
             array = native[name][i]

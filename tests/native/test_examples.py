@@ -76,13 +76,15 @@ def test_a_plain_program_labels_new_rows_as_python_does(
 ):
     fitted, path, views = model
     views[0][::7] = np.nan
+    views[2][::3, ::5] = np.nan
     for i, X in enumerate(views):
         X.tofile(tmp_path / f"{i}.f64")
     program, files = str(programs / "label_rows"), [str(tmp_path / f"{i}.f64") for i in range(3)]
     found = run(program, str(path), n_threads, batch, *files)
     assert found.returncode == 0, found.stderr
     assert re.fullmatch(r"\d+\.\d microseconds per label\n", found.stderr), found.stderr
-    expected = fitted.predict(views)
+    with pytest.warns(UserWarning, match="cells are filled"):
+        expected = fitted.predict(views)
     assert len(np.unique(expected)) == 4
     np.testing.assert_array_equal(np.array(found.stdout.split(), dtype=int), expected)
 
@@ -93,9 +95,24 @@ def test_a_plain_program_says_what_is_wrong(programs, model, tmp_path):
     for i, X in enumerate(views):
         X.tofile(tmp_path / f"{i}.f64")
     program, files = str(programs / "label_rows"), [str(tmp_path / f"{i}.f64") for i in range(3)]
-    for given, said in ((files[:1], "does not hold the numbers"), (files, "NaN or infinite")):
+    infinite = f"row 0 of {files[0]} has infinite entries"
+    for given, said in ((files[:1], "does not hold the numbers"), (files, infinite)):
         wrong = run(program, str(path), "2", "9", *given)
         assert wrong.returncode == 1 and said in wrong.stderr and not wrong.stdout
+
+
+@pytest.mark.parametrize("place, number", [(1, 2**62), (2, 2**62), (3, 2**33), (6, 0), (9, 2**61)])
+def test_a_plain_program_refuses_damaged_models(programs, model, tmp_path, place, number):
+    """Numbers of the head whose products overflow, and views without columns."""
+    _, path, views = model
+    head = np.frombuffer(path.read_bytes()[:160], dtype=np.int64).copy()
+    head[place] = number
+    (tmp_path / "damaged.bin").write_bytes(head.tobytes() + path.read_bytes()[160:])
+    for i, X in enumerate(views):
+        X.tofile(tmp_path / f"{i}.f64")
+    files = [str(tmp_path / f"{i}.f64") for i in range(3)]
+    wrong = run(str(programs / "label_rows"), str(tmp_path / "damaged.bin"), "1", "9", *files)
+    assert wrong.returncode == 1 and "a file cannot be read" in wrong.stderr and not wrong.stdout
 
 
 def test_the_pipeline_prints_agreement_and_times(programs):

@@ -15,6 +15,7 @@ from native_calls import (
     INTEGERS,
     NOT_FINITE,
     OK,
+    POINTERS,
     SINGLE,
     SMALL_WORKSPACE,
     TOO_LARGE,
@@ -25,6 +26,7 @@ from native_calls import (
 
 from mvsc_fast import ConsensusTLRR, _capi, datasets
 from mvsc_fast._utils.threads import blas_threads
+from mvsc_fast.views._missing import filled
 
 GUARD = 64  # numbers before and after what a call may write
 
@@ -144,6 +146,7 @@ def native_problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5), factor=False
         "coefficients": [normal(k, n_clusters) for k in d[:v]],
         "kernel_coefficients": normal(n_landmarks, n_clusters),
         "fill": [normal(n_landmarks, k) for k in d[:v]] if fill and v > 1 else None,
+        "mean_rows": [normal(k) for k in width],
     }
 
 
@@ -158,13 +161,15 @@ def small():
     ("struct", "status"),
     [
         ({}, OK),
-        ({"size": 128}, OK),  # without the last field, which is optional
-        ({"size": 120}, BAD_ARGUMENT),
-        ({"size": 144}, BAD_ARGUMENT),
+        ({"size": 128}, OK),  # without the last fields, which are optional
+        ({"size": 136}, OK),
+        *[({"size": size}, BAD_ARGUMENT) for size in (120, 127, *range(129, 136), 140, 143)],
+        ({"size": 152}, BAD_ARGUMENT),
         *[({name: 0}, BAD_ARGUMENT) for name in INTEGERS],
         *[({name: -1}, BAD_ARGUMENT) for name in INTEGERS],
-        *[({name: None}, BAD_ARGUMENT) for name, _ in Predictor._fields_[5:-1]],
+        *[({name: None}, BAD_ARGUMENT) for name, _ in Predictor._fields_[5:-2]],
         ({"fill": None}, OK),
+        ({"mean_rows": None}, OK),
         ({"scale_neighbors": 2**60}, OK),
         ({"v": 2**40}, TOO_LARGE),
         ({"n_clusters": 2**40}, TOO_LARGE),
@@ -251,6 +256,11 @@ def test_every_misuse_of_the_call_has_its_status(api, small, changes, status):
         "coefficients",
         "kernel_coefficients",
         "fill",
+        "mean_rows",
+        "n_features",
+        "d",
+        "form",
+        "least_scales",
     ],
 )
 def test_outputs_may_not_overlap_what_is_read(api, small, written, read):
@@ -261,6 +271,18 @@ def test_outputs_may_not_overlap_what_is_read(api, small, written, read):
         assert call(api, native, rows, **{written: address})[0] == BAD_ARGUMENT
 
 
+@pytest.mark.parametrize("written", ["workspace", "scores", "labels"])
+@pytest.mark.parametrize("read", ["rows", *(name for name in POINTERS if name not in SINGLE)])
+def test_outputs_may_not_overlap_tables_of_pointers(api, small, written, read):
+    native, rows = small
+    table = table_of(rows if read == "rows" else native[read])
+    at = ctypes.addressof(table)
+    given = {"rows": at} if read == "rows" else {"struct": {read: at}}
+    assert call(api, native, rows, **given)[0] == OK
+    for address in (at - 4, at + ctypes.sizeof(table) - 1):
+        assert call(api, native, rows, **given, **{written: address})[0] == BAD_ARGUMENT
+
+
 def test_outputs_may_not_overlap_each_other(api, small):
     memory = np.zeros(10**6, dtype=np.int8)
     at = memory.ctypes.data
@@ -268,20 +290,82 @@ def test_outputs_may_not_overlap_each_other(api, small):
         assert call(api, *small, **{first: at, second: at + 3})[0] == BAD_ARGUMENT
 
 
+def test_every_row_without_a_label_is_reported(api):
+    """All other rows keep their scores and labels, to the last bit."""
+    rng = np.random.default_rng(0)
+    native = native_problem(rng)
+    rows = [rng.standard_normal((300, d)) for d in native["d"]]
+    rows[0][7] = np.nan
+    _, scores, labels = call(api, native, rows)
+    expected = {3: -1, 70: -3, 140: -2, 141: -2, 299: -1}
+    for row, label in expected.items():
+        if label == -1:
+            rows[0][row], rows[1][row] = np.nan, np.nan
+        else:
+            rows[-2 - label][row, -1] = np.inf
+    rows[1][140] = np.nan
+    rows[0][141], rows[0][141, 0] = np.nan, -np.inf
+    status, found_scores, found = call(api, native, rows, n_threads=2)
+    assert status == NOT_FINITE
+    lost = np.array(list(expected))
+    assert np.isnan(found_scores[lost]).all()
+    np.testing.assert_array_equal(found[lost], list(expected.values()))
+    np.testing.assert_array_equal(np.delete(found, lost), np.delete(labels, lost))
+    assert np.delete(found_scores, lost, axis=0).tobytes() == np.delete(scores, lost, 0).tobytes()
+    native["kernel_coefficients"][0, 0] = np.nan
+    status, _, found = call(api, native, rows)
+    assert status == NOT_FINITE and set(found) == {-1, -2, -3, -4}
+
+
+def test_rows_that_lack_all_views_have_the_label_minus_one(api):
+    rng = np.random.default_rng(0)
+    native = native_problem(rng)
+    rows = [rng.standard_normal((5, d)) for d in native["d"]]
+    for fill in (native["fill"], None):
+        native["fill"] = fill
+        rows[0][2], rows[1][2] = np.nan, np.nan
+        rows[1][2, 0] = 1.0  # lacks more than half of its cells
+        status, scores, labels = call(api, native, rows)
+        assert status == OK and labels[2] == -1 and np.isnan(scores[2]).all()
+        assert (np.delete(labels, 2) >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_missing_cells_are_filled_as_in_fit(api, dtype):
+    views, _ = datasets.make_multiview_subspaces(900, 4, n_features=(20, 400), random_state=0)
+    views = [*views, np.exp(views[0][:, :9])]
+    model = ConsensusTLRR(4, random_state=0).fit([X[:300] for X in views])
+    native = model.to_native()
+    rng = np.random.default_rng(0)
+    new = [np.where(rng.random(X.shape) < 0.3, np.nan, X)[300:].astype(dtype) for X in views]
+    new[0][::5, 3:] = np.nan  # more than half of the cells
+    new[2][::50] = np.nan
+    status, scores, labels = call(api, native, new)
+    assert status == OK
+    with pytest.warns(UserWarning, match="cells are filled"):
+        np.testing.assert_array_equal(labels, model.predict(new))
+    complete = [
+        filled(X.astype(np.float64), mean) for X, mean in zip(new, native["mean_rows"], strict=True)
+    ]
+    status, expected, _ = call(api, native, complete)
+    assert status == OK
+    np.testing.assert_allclose(scores, expected, atol=1e-4)
+    assert call(api, native, new, struct={"size": 136})[0] == NOT_FINITE
+
+
 @pytest.mark.parametrize("fill", [False, True])
 def test_rows_of_nan_are_missing_where_they_can_be_filled(api, fill):
     rng = np.random.default_rng(0)
     native = native_problem(rng, fill=fill)
     rows = [rng.standard_normal((130, d)) for d in native["d"]]
-    rows[0][70] = np.nan
-    assert call(api, native, rows)[0] == (OK if fill else NOT_FINITE)
-    if fill:
-        assert call(api, native, rows, struct={"size": 128})[0] == NOT_FINITE
     rows[1][70] = np.nan
-    assert call(api, native, rows)[0] == NOT_FINITE
-    rows[1][70] = 0
-    rows[0][70, 0] = 0
-    assert call(api, native, rows)[0] == NOT_FINITE
+    status, _, labels = call(api, native, rows)
+    assert (status, labels[70] < 0) == ((OK, False) if fill else (NOT_FINITE, True))
+    status, _, labels = call(api, native, rows, struct={"size": 128})
+    assert status == NOT_FINITE and labels[70] == -3 and (np.delete(labels, 70) >= 0).all()
+    rows[1][70, 0] = 0
+    status, _, labels = call(api, native, rows, struct={"mean_rows": None})
+    assert status == NOT_FINITE and labels[70] == -3
 
 
 @examples(60)

@@ -153,6 +153,7 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
         (SYMMETRIC, {"which": 11}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 12}, BAD_ARGUMENT),
         (SYMMETRIC, {"which": 13}, BAD_ARGUMENT),
+        *[(SYMMETRIC, {"which": k, "weights": np.ones(4)}, BAD_ARGUMENT) for k in range(15, 22)],
         (SYMMETRIC, {"weights": np.ones(4)}, OK),
         (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
         (SYMMETRIC, {"weights": np.array([1, 1, 1, 0.0])}, BAD_ARGUMENT),
@@ -199,6 +200,8 @@ def test_every_misuse_of_the_solver_has_its_status(probe, W, changes, status):
     if status == TOO_LARGE or (W is None and status == BAD_SHAPE):
         found = answer["size_status"]
     assert found == status, answer["message"]
+    if changes.get("which") in (1, 2, *range(15, 22)):  # structs that all functions read
+        assert answer["size_status"] == answer["screen_status"] == status
     assert answer["intact"] and len(answer["message"]) > 5
 
 

@@ -22,7 +22,7 @@ static PyObject *layout(PyObject *self, PyObject *unused)
     (void)unused;
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
-        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
+        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
         SIZE(tensor), FIELD(tensor, data), FIELD(tensor, v), FIELD(tensor, dtype),
         SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
         FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),
@@ -31,7 +31,7 @@ static PyObject *layout(PyObject *self, PyObject *unused)
         FIELD(tlrr_blocks, n_tubes),
         SIZE(tlrr_result), FIELD(tlrr_result, stopped), FIELD(tlrr_result, gap),
         FIELD(tlrr_result, eigen_seconds), SIZE(predictor), FIELD(predictor, samples),
-        FIELD(predictor, fill), SIZE(api), FIELD(api, strerror),
+        FIELD(predictor, fill), FIELD(predictor, mean_rows), SIZE(api), FIELD(api, strerror),
         FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),
         FIELD(api, tlrr_workspace_size), FIELD(api, tlrr_solve), FIELD(api, limit_blas),
         FIELD(api, release_blas), FIELD(api, predict_workspace_size), FIELD(api, predict),
@@ -192,7 +192,8 @@ static double now(void)
  * for L's data, and 7 W's data for L's; 8 leaves out the blocks, 9 moves a label, 10 makes the largest
  * block smaller than it is; 11 is an L that begins at the last byte of W, 12 a workspace that begins
  * at the last of L, 13 labels that end in L; 14 are options that end before their optional fields, of
- * which the memory is not initialised. `screened`: hand on labels and blocks. */
+ * which the memory is not initialised, and 15 to 21 options that end inside of the first of these.
+ * `screened`: hand on labels and blocks. */
 static PyObject *tlrr(PyObject *self, PyObject *args)
 {
     Py_buffer buffer = {0}, weights = {0};
@@ -244,6 +245,8 @@ static PyObject *tlrr(PyObject *self, PyObject *args)
         options.size = offsetof(mvsc_tlrr_options, sample_weight);
         memset(&options.sample_weight, 0xA5, sizeof options.sample_weight);
     }
+    if (which > 14)
+        options.size = offsetof(mvsc_tlrr_options, sample_weight) + (size_t)which - 14;
     labels = calloc(length / sizeof(float) + 1, sizeof *labels);
     screen_status = mvsc_tlrr_screen(&W, &options, labels, &blocks);
     known = screened && screen_status == MVSC_OK;

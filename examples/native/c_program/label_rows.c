@@ -3,11 +3,14 @@
  *     label_rows MODEL THREADS BATCH FILE...
  *
  * MODEL is written by save_model.py. BATCH is the number of samples in each call. Each FILE holds the
- * rows of one view, float64; a row of NaN is a missing one. The labels go to the standard output, and
- * the time of a label to the standard error. Python is embedded only to find the functions. */
+ * rows of one view, float64; NaN is a missing cell or row. The labels go to the standard output, -1
+ * for samples that lack all views, and the time of a label to the standard error. Python is embedded
+ * only to find the functions. */
 #include <Python.h>
 
 #include <mvsc_fast.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,7 +24,7 @@ typedef struct {
     ptrdiff_t used[MAX_VIEWS];                  /* numbers of the views that are used */
     const double *samples[MAX_VIEWS], *factors[MAX_VIEWS];
     const float *means[MAX_VIEWS], *landmarks[MAX_VIEWS], *scales[MAX_VIEWS];
-    const float *coefficients[MAX_VIEWS], *fill[MAX_VIEWS];
+    const float *coefficients[MAX_VIEWS], *fill[MAX_VIEWS], *mean_rows[MAX_VIEWS];
 } model;
 
 static const char *message(int status)
@@ -37,11 +40,14 @@ static const char *message(int status)
 
 /* ------------------------------------------------------------------ files */
 
-/* The next numbers of a file in memory of their own, or NULL. */
-static void *next(FILE *file, ptrdiff_t count, size_t itemsize)
+/* The next rows x columns numbers of a file in memory of their own, or NULL. */
+static void *next(FILE *file, ptrdiff_t rows, ptrdiff_t columns, size_t itemsize)
 {
-    void *data = malloc((size_t)count * itemsize + 1);
-    if (data != NULL && fread(data, itemsize, (size_t)count, file) != (size_t)count) {
+    size_t count = (size_t)rows * (size_t)columns;
+    void *data = NULL;
+    if (rows >= 0 && columns > 0 && rows <= PTRDIFF_MAX / (ptrdiff_t)itemsize / columns)
+        data = malloc(count * itemsize + 1);
+    if (data != NULL && fread(data, itemsize, count, file) != count) {
         free(data);
         data = NULL;
     }
@@ -55,20 +61,21 @@ static int read_view(FILE *file, model *fitted, ptrdiff_t i)
     if (fread(&has_factor, sizeof has_factor, 1, file) != 1)
         return 0;
     if (has_factor) {
-        fitted->samples[i] = next(file, d * p->n_features[i], sizeof(double));
-        fitted->factors[i] = next(file, d * d, sizeof(double));
+        fitted->samples[i] = next(file, d, p->n_features[i], sizeof(double));
+        fitted->factors[i] = next(file, d, d, sizeof(double));
         if (fitted->samples[i] == NULL || fitted->factors[i] == NULL)
             return 0;
     }
-    fitted->means[i] = next(file, d, sizeof(float));
-    fitted->landmarks[i] = next(file, n * d, sizeof(float));
-    fitted->scales[i] = next(file, n, sizeof(float));
-    fitted->coefficients[i] = next(file, d * p->n_clusters, sizeof(float));
+    fitted->means[i] = next(file, 1, d, sizeof(float));
+    fitted->landmarks[i] = next(file, n, d, sizeof(float));
+    fitted->scales[i] = next(file, 1, n, sizeof(float));
+    fitted->coefficients[i] = next(file, d, p->n_clusters, sizeof(float));
+    fitted->mean_rows[i] = next(file, 1, p->n_features[i], sizeof(float));
     if (p->fill != NULL)
-        fitted->fill[i] = next(file, n * d, sizeof(float));
+        fitted->fill[i] = next(file, n, d, sizeof(float));
     return fitted->means[i] != NULL && fitted->landmarks[i] != NULL &&
            fitted->scales[i] != NULL && fitted->coefficients[i] != NULL &&
-           (p->fill == NULL || fitted->fill[i] != NULL);
+           fitted->mean_rows[i] != NULL && (p->fill == NULL || fitted->fill[i] != NULL);
 }
 
 /* Whether this is a file of save_model.py, from a machine of 64 bits like this one. */
@@ -92,20 +99,22 @@ static int read_model(FILE *file, model *fitted)
     p->scales = fitted->scales;
     p->coefficients = fitted->coefficients;
     p->fill = counts[5] ? fitted->fill : NULL;
+    p->mean_rows = fitted->mean_rows;
     if (fread(fitted->columns, sizeof(ptrdiff_t), (size_t)counts[0], file) != (size_t)counts[0] ||
         fread(fitted->used, sizeof(ptrdiff_t), (size_t)p->v, file) != (size_t)p->v)
         return 0;
-    p->n_features = next(file, p->v, sizeof(ptrdiff_t));
-    p->d = next(file, p->v, sizeof(ptrdiff_t));
-    p->form = next(file, p->v, sizeof(ptrdiff_t));
-    p->least_scales = next(file, p->v, sizeof(float));
+    p->n_features = next(file, 1, p->v, sizeof(ptrdiff_t));
+    p->d = next(file, 1, p->v, sizeof(ptrdiff_t));
+    p->form = next(file, 1, p->v, sizeof(ptrdiff_t));
+    p->least_scales = next(file, 1, p->v, sizeof(float));
     if (p->n_features == NULL || p->d == NULL || p->form == NULL || p->least_scales == NULL)
         return 0;
     for (i = 0; i < p->v; i++)
-        if (fitted->used[i] < 0 || fitted->used[i] >= fitted->n_files || p->d[i] < 1 ||
+        if (fitted->used[i] < 0 || fitted->used[i] >= fitted->n_files ||
+            p->n_features[i] < 1 || p->n_features[i] > INT_MAX ||
             p->n_features[i] != fitted->columns[fitted->used[i]] || !read_view(file, fitted, i))
             return 0;
-    p->kernel_coefficients = next(file, p->n_landmarks * p->n_clusters, sizeof(float));
+    p->kernel_coefficients = next(file, p->n_landmarks, p->n_clusters, sizeof(float));
     return p->kernel_coefficients != NULL;
 }
 
@@ -114,13 +123,13 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
 {
     FILE *file = fopen(path, "rb");
     double *data = NULL;
-    long bytes = -1, row = (long)(columns * (ptrdiff_t)sizeof(double));
+    ptrdiff_t bytes = -1, row = columns * (ptrdiff_t)sizeof(double);
     if (file != NULL && fseek(file, 0, SEEK_END) == 0)
         bytes = ftell(file);
     if (bytes >= 0 && bytes % row == 0) {
         *m = bytes / row;
         rewind(file);
-        data = next(file, *m * columns, sizeof(double));
+        data = next(file, *m, columns, sizeof(double));
     }
     if (file != NULL)
         fclose(file);
@@ -190,7 +199,18 @@ static int label(const mvsc_predictor *predictor, double *const *views, ptrdiff_
     return status;
 }
 
-/* Find the functions, keep BLAS to the threads it is called from, let go of the GIL. */
+/* Name the first row and the file of the view that have no finite numbers. */
+static void name_invalid(const model *fitted, const ptrdiff_t *labels, ptrdiff_t m, char **paths)
+{
+    ptrdiff_t j = 0;
+    while (j < m && labels[j] >= -1)
+        j++;
+    if (j < m && -2 - labels[j] < fitted->predictor.v)
+        fprintf(stderr, "row %td of %s has infinite entries\n", j,
+                paths[fitted->used[-2 - labels[j]]]);
+}
+
+/* Import the functions, limit BLAS to the calling threads, and release the GIL. */
 static int label_with_python(const mvsc_predictor *predictor, double *const *views, ptrdiff_t m,
                              calls *made, ptrdiff_t *labels)
 {
@@ -224,12 +244,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], message(status));
         return 1;
     }
-    labels = malloc((size_t)(m + 1) * sizeof *labels);
+    labels = calloc((size_t)m + 1, sizeof *labels);
     Py_InitializeEx(0);
     status = labels == NULL ? NO_MEMORY
                             : label_with_python(&fitted.predictor, views, m, &made, labels);
     for (j = 0; j < m && status == MVSC_OK; j++)
         printf("%td\n", labels[j]);
+    if (status == MVSC_NOT_FINITE)
+        name_invalid(&fitted, labels, m, argv + 4);
     if (status != MVSC_OK)
         fprintf(stderr, "%s: %s\n", argv[1], message(status));
     else if (m > 0)

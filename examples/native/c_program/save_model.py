@@ -13,11 +13,11 @@ def save(model, path, n_features):
     """Whole numbers of 64 bits: views, views used, clusters, landmarks, scale_neighbors, and 1 if
     there is ``fill``; the columns of all views (``n_features``), the numbers of the views used, and
     their n_features, d and form; least_scales. Then for each view 1 and samples and factors, or 0;
-    means, landmarks, scales, coefficients and fill. Last kernel_coefficients.
+    means, landmarks, scales, coefficients, mean_rows and fill. Last kernel_coefficients.
     """
     native = model.to_native()
     has_fill = native["fill"] is not None
-    names = ["means", "landmarks", "scales", "coefficients", *["fill"] * has_fill]
+    names = ["means", "landmarks", "scales", "coefficients", "mean_rows", *["fill"] * has_fill]
     with open(path, "wb") as file:
 
         def write_numbers(*numbers):

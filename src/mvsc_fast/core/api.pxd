@@ -87,6 +87,7 @@ cdef extern from "mvsc_fast.h" nogil:
         const float *const *coefficients
         const float *kernel_coefficients
         const float *const *fill
+        const float *const *mean_rows
 
     ctypedef struct mvsc_api:
         size_t size

@@ -8,7 +8,7 @@ OpenBLAS sums in two orders on processors with AVX2 but not AVX-512.
 
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, frexp, isfinite, isnan, ldexp, sqrt, sqrtf
+from libc.math cimport INFINITY, NAN, fabs, fmax, frexp, isfinite, isinf, isnan, ldexp, sqrt, sqrtf
 from libc.string cimport memset
 
 from . cimport lapack as la
@@ -45,6 +45,12 @@ cdef float NEAR = 1e-3
 cdef float SHORT = 1.2e-6
 
 
+cdef enum RowState:
+    PRESENT
+    MISSING
+    INVALID                 # infinite entries, or missing cells without a mean row
+
+
 cdef struct Memory:
     # Of one thread, for one block of rows. Matrices of ROWS columns have the rows side by side.
     double *given               # ROWS x the most features: scaled
@@ -52,6 +58,7 @@ cdef struct Memory:
     float *centred              # of every view, one after the other, ROWS x d
     float *lengths              # v x ROWS: of centred rows, squared
     char *missing               # v x ROWS
+    Py_ssize_t *excluded        # ROWS: 0, or the negative label of a row that gets no scores
     float *squares              # n_landmarks x ROWS
     float *kernel               # n_landmarks x ROWS
     float *smallest             # scale_neighbors x ROWS
@@ -82,6 +89,7 @@ cdef void lay_out(const mvsc_predictor *p, Arena *arena, Memory *memory) noexcep
     memory.centred = <float *> take(arena, ROWS * columns, sizeof(float))
     memory.lengths = <float *> take(arena, <double> ROWS * p.v, sizeof(float))
     memory.missing = <char *> take(arena, <double> ROWS * p.v, 1)
+    memory.excluded = <Py_ssize_t *> take(arena, ROWS, sizeof(Py_ssize_t))
     memory.squares = <float *> take(arena, <double> ROWS * p.n_landmarks, sizeof(float))
     memory.kernel = <float *> take(arena, <double> ROWS * p.n_landmarks, sizeof(float))
     memory.smallest = <float *> take(arena, <double> ROWS * ranked(p), sizeof(float))
@@ -98,16 +106,15 @@ cdef Py_ssize_t ranked(const mvsc_predictor *p) noexcept nogil:
 
 # ------------------------------------------------------------------ rows
 
-cdef bint unit_row(double *x, Py_ssize_t n, bint roots) noexcept nogil:
-    """Divide a row, or its roots, by its length, whatever its scale; false if it is not finite.
+cdef void unit_row(double *x, Py_ssize_t n, double largest, bint roots) noexcept nogil:
+    """Divide a finite row, or its roots, by its length, whatever its scale.
 
-    Powers of 2 round nothing, and keep squares from vanishing.
+    ``largest`` is its largest absolute value. Powers of 2 round nothing, and keep squares from
+    vanishing.
     """
-    cdef double largest, length
+    cdef double length
     cdef int exponent
     cdef Py_ssize_t k
-    if not loops.finite_maximum(x, n, &largest):
-        return False
     if roots:
         for k in range(n):
             x[k] = sqrt(x[k] if x[k] > 0 else 0.0)
@@ -116,19 +123,51 @@ cdef bint unit_row(double *x, Py_ssize_t n, bint roots) noexcept nogil:
         frexp(largest, &exponent)
         length = sqrt(mvsc_scale_row(x, ldexp(1.0, min(-exponent, 1022)), n))
         mvsc_scale_row(x, 1.0 / length, n)
-    return True
 
 
-cdef bint is_missing(const floating *x, Py_ssize_t n) noexcept nogil:
-    """Whether all of a row is NaN."""
-    cdef Py_ssize_t k
+cdef RowState fill_cells(double *x, Py_ssize_t n, const float *mean) noexcept nogil:
+    """Replace missing cells of a row by the multiple of the mean row that fits the others best.
+
+    A row that lacks more than half of its cells is missing. Without a mean row no cell may be.
+    """
+    cdef Py_ssize_t missing = 0, k
+    cdef double largest = 0, inner = 0, squares = 0
+    for k in range(n):
+        if isinf(x[k]):
+            return INVALID
+        missing += isnan(x[k])
+        largest = fmax(largest, fabs(x[k]))
+    if missing == n or (mean != NULL and 2 * missing > n):
+        return MISSING
+    if mean == NULL:
+        return INVALID
     for k in range(n):
         if not isnan(x[k]):
-            return False
-    return True
+            inner += x[k] / (largest if largest > 0 else 1) * mean[k]
+            squares += <double> mean[k] * mean[k]
+    for k in range(n):
+        if isnan(x[k]):
+            x[k] = largest * (inner / squares) * mean[k] if squares > 0 else 0
+    return PRESENT
 
 
-cdef bint read_rows(
+cdef RowState read_row(const mvsc_predictor *p, Py_ssize_t i, double *x) noexcept nogil:
+    """Fill missing cells of a row of view i, and scale it."""
+    cdef Py_ssize_t width = p.n_features[i]
+    cdef double largest
+    cdef RowState state
+    if not loops.finite_maximum(x, width, &largest):
+        state = fill_cells(x, width, NULL if p.mean_rows == NULL else p.mean_rows[i])
+        if state != PRESENT:
+            return state
+        if not loops.finite_maximum(x, width, &largest):
+            return INVALID
+    if p.form[i] != MVSC_ROWS_MAPPED:
+        unit_row(x, width, largest, p.form[i] == MVSC_ROOTS_TO_UNIT)
+    return PRESENT
+
+
+cdef void read_rows(
     const mvsc_predictor *p,
     Py_ssize_t i,
     const floating *x,
@@ -136,24 +175,22 @@ cdef bint read_rows(
     Memory *memory,
     float *centred,             # OUT  ROWS x d
 ) noexcept nogil:
-    """Centred rows of view i, 0 for missing ones; false if some are neither finite nor missing."""
+    """Centred rows of view i, 0 for missing and for invalid ones, which are excluded."""
     cdef Py_ssize_t width = p.n_features[i], d = p.d[i], r, k
     cdef char *missing = memory.missing + i * ROWS
-    cdef double largest
     cdef double *own
+    cdef RowState state
     memset(memory.given, 0, ROWS * width * sizeof(double))
     for r in range(height):
         own = memory.given + r * width
-        missing[r] = isnan(x[r * width]) and is_missing(x + r * width, width)
-        if missing[r]:
-            continue
         for k in range(width):
             own[k] = x[r * width + k]
-        if p.form[i] == MVSC_ROWS_MAPPED:
-            if not loops.finite_maximum(own, width, &largest):
-                return False
-        elif not unit_row(own, width, p.form[i] == MVSC_ROOTS_TO_UNIT):
-            return False
+        state = read_row(p, i, own)
+        missing[r] = state != PRESENT
+        if missing[r]:
+            memset(own, 0, width * sizeof(double))
+        if state == INVALID and memory.excluded[r] == 0:
+            memory.excluded[r] = -2 - i
     if has_factor(p, i):
         la.gemm(True, False, ROWS, <blas_int> d, <blas_int> width, 1.0, memory.given,
                 <blas_int> width, <double *> p.samples[i], <blas_int> width, 0.0, memory.mapped,
@@ -169,7 +206,6 @@ cdef bint read_rows(
             memory.lengths[i * ROWS + r] = 0
         else:
             memory.lengths[i * ROWS + r] = mvsc_centre_row(centred + r * d, p.means[i], d)
-    return True
 
 
 cdef void multiply_landmarks(const mvsc_predictor *p, Py_ssize_t i, const float *centred,
@@ -181,24 +217,35 @@ cdef void multiply_landmarks(const mvsc_predictor *p, Py_ssize_t i, const float 
 
 # ------------------------------------------------------------------ missing rows
 
-cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) noexcept nogil:
-    """Predict missing rows from the other views; false if there is none.
+cdef void exclude_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) noexcept nogil:
+    """Exclude rows that lack all views, or, if none can be predicted, any view."""
+    cdef Py_ssize_t i, r, absent, first
+    for r in range(height):
+        absent = 0
+        for i in range(p.v - 1, -1, -1):
+            if memory.missing[i * ROWS + r]:
+                absent, first = absent + 1, i
+        if memory.excluded[r] == 0 and absent == p.v:
+            memory.excluded[r] = -1
+        elif memory.excluded[r] == 0 and absent > 0 and p.fill == NULL:
+            memory.excluded[r] = -2 - first
+
+
+cdef void fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) noexcept nogil:
+    """Predict missing rows from the other views.
 
     With a the centred rows of all views, concatenated, 0 if missing, scaled to unit length::
 
         z = unit((sum_i a_i landmarks_i^T) fill + mean)
     """
-    cdef Py_ssize_t i, k, r, d, there
+    cdef Py_ssize_t i, k, r, d
     cdef float *centred = memory.centred
     cdef float *row
     cdef float square
     for r in range(height):
-        square, there = 0, 0
+        square = 0
         for i in range(p.v):
             square = square + memory.lengths[i * ROWS + r]
-            there += not memory.missing[i * ROWS + r]
-        if there == 0:
-            return False
         memory.factor[r] = 1 / sqrtf(square) if sqrtf(square) > SHORT else 1
     for i in range(p.v):
         multiply_landmarks(p, i, centred, i > 0, memory.kernel)
@@ -219,7 +266,6 @@ cdef bint fill_rows(const mvsc_predictor *p, Py_ssize_t height, Memory *memory) 
                         row[k] /= square if square > SHORT else 1
                     memory.lengths[i * ROWS + r] = mvsc_centre_row(row, p.means[i], d)
         centred += ROWS * d
-    return True
 
 
 cdef bint any_missing(const char *missing, Py_ssize_t count) noexcept nogil:
@@ -284,6 +330,17 @@ cdef void add_directions(
             memory.scores[k * ROWS + r] += memory.factor[r] * memory.part[k * ROWS + r]
 
 
+cdef Py_ssize_t label_of(const float *scores, Py_ssize_t n_clusters) noexcept nogil:
+    """Position of the largest of scores that are ROWS apart, or -1 if one is not finite."""
+    cdef Py_ssize_t best = 0, k
+    for k in range(n_clusters):
+        if not isfinite(scores[k * ROWS]):
+            return -1
+        if scores[k * ROWS] > scores[best * ROWS]:
+            best = k
+    return best
+
+
 cdef bint predict_block(
     const mvsc_predictor *p,
     Py_ssize_t first,
@@ -296,16 +353,18 @@ cdef bint predict_block(
 ) noexcept nogil:
     """As predict, for rows first .. first + height; false if something is not finite."""
     cdef blas_int c = <blas_int> p.n_clusters, n_landmarks = <blas_int> p.n_landmarks
-    cdef Py_ssize_t i, k, r, best
+    cdef Py_ssize_t i, k, r, label
     cdef float *centred = memory.centred
+    cdef bint finite = True
     memset(memory.missing, 0, p.v * ROWS)
+    memset(memory.excluded, 0, ROWS * sizeof(Py_ssize_t))
     for i in range(p.v):
-        if not read_rows(p, i, rows[i] + first * p.n_features[i], height, memory, centred):
-            return False
+        read_rows(p, i, rows[i] + first * p.n_features[i], height, memory, centred)
         centred += ROWS * p.d[i]
     if any_missing(memory.missing, p.v * ROWS):
-        if p.fill == NULL or not fill_rows(p, height, memory):
-            return False
+        exclude_rows(p, height, memory)
+        if p.fill != NULL:
+            fill_rows(p, height, memory)
     memset(memory.kernel, 0, ROWS * p.n_landmarks * sizeof(float))
     memset(memory.scores, 0, ROWS * p.n_clusters * sizeof(float))
     centred = memory.centred
@@ -316,17 +375,18 @@ cdef bint predict_block(
     la.gemm(False, True, ROWS, c, n_landmarks, 1.0, memory.kernel, ROWS,
             <float *> p.kernel_coefficients, c, 1.0, memory.scores, ROWS)
     for r in range(height):
-        best = 0
-        for k in range(c):
-            if not isfinite(memory.scores[k * ROWS + r]):
-                return False
-            if memory.scores[k * ROWS + r] > memory.scores[best * ROWS + r]:
-                best = k
-            if scores != NULL:
-                scores[(first + r) * c + k] = memory.scores[k * ROWS + r]
+        label = memory.excluded[r]
+        if label == 0:
+            label = label_of(memory.scores + r, c)
+            if label < 0:
+                label = -2 - p.v
+        finite = finite and label >= -1
+        if scores != NULL:
+            for k in range(c):
+                scores[(first + r) * c + k] = memory.scores[k * ROWS + r] if label >= 0 else NAN
         if labels != NULL:
-            labels[first + r] = best
-    return True
+            labels[first + r] = label
+    return finite
 
 
 cdef int predict(
@@ -338,7 +398,12 @@ cdef int predict(
     float *scores,              # OUT  m x n_clusters, or NULL
     Py_ssize_t *labels,         # OUT  m, or NULL
 ) noexcept nogil:
-    """Scores and labels of new rows. While the arena counts, nothing is done."""
+    """Scores and labels of new rows; a status. While the arena counts, nothing is done.
+
+    Rows without a label have scores of NaN and a negative label: -1 if they lack all views,
+    -2 - i if their entries in view i are not finite or cannot be predicted, -2 - v if their scores
+    are not finite.
+    """
     cdef Py_ssize_t blocks = (m + ROWS - 1) // ROWS, n = predictor.n_landmarks, b, i, k, thread
     cdef float *squares = <float *> take(arena, <double> predictor.v * n, sizeof(float))
     cdef int *failed = <int *> take(arena, n_threads, sizeof(int))

@@ -12,15 +12,16 @@
  * `mvsc_fast.get_include()` returns the directory of this file. The functions do not use Python:
  * the caller owns all memory, the functions allocate nothing and keep no state, and concurrent
  * calls are safe if each has a separate workspace and separate outputs. Every call checks its
- * arguments and returns a status. Outputs are valid only if it is MVSC_OK; a tensor remains
- * unchanged unless the status is MVSC_OK or MVSC_NO_CONVERGENCE. Outputs and workspace may not
- * overlap each other or an input: this is MVSC_BAD_ARGUMENT.
+ * arguments and returns a status. Outputs are valid only if it is MVSC_OK, unless stated otherwise;
+ * a tensor remains unchanged unless the status is MVSC_OK or MVSC_NO_CONVERGENCE. Outputs and
+ * workspace may not overlap each other or an input, small arrays and tables of pointers included:
+ * this is MVSC_BAD_ARGUMENT.
  *
  * Every struct begins with its size, which the caller sets to its own sizeof, so that the library
  * knows the version for which the caller was compiled. Later versions only add fields at the end of
  * a struct. Fields that an older caller does not know are read as 0, which stands for the behaviour
  * before they existed, and are not written. Optional fields at the end of a struct may be omitted
- * in this way. Other sizes are MVSC_BAD_ARGUMENT.
+ * in this way. Other sizes, also those that end inside a field, are MVSC_BAD_ARGUMENT.
  *
  * n_threads is the number of OpenMP threads; it must be 1 in a forked process. BLAS has separate
  * threads. Limit them to 1 (mvsc_limit_blas, below) for speed, for results that do not depend on
@@ -172,8 +173,10 @@ typedef struct {
  *     K_l = sum_views exp(-d_l^2 / (t scale_l))
  *
  * Distances that are small relative to the length of a are computed as sums of squared differences.
- * A row of NaN means that the sample lacks the view; its z is predicted from the other views. With
- * a of all views concatenated, 0 for missing views, and scaled to unit length,
+ * NaN is a missing cell. Missing cells are filled with a multiple of the view's mean row that is a
+ * least-squares fit to the other cells of x. A row that lacks more than half of its cells means that
+ * the sample lacks the view; its z is predicted from the other views. With a of all views
+ * concatenated, 0 for missing views, and scaled to unit length,
  *
  *     z = unit(mean + (sum_views a landmarks^T) fill)
  *
@@ -203,7 +206,11 @@ typedef struct {
     const float *least_scales;          /* v numbers > 0 */
     const float *const *coefficients;   /* v arrays d x n_clusters */
     const float *kernel_coefficients;   /* n_landmarks x n_clusters */
-    const float *const *fill;           /* optional: v arrays n_landmarks x d; NULL: no row is NaN */
+    const float *const *fill;           /* optional: v arrays n_landmarks x d; NULL: no sample lacks
+                                             some of the views */
+    const float *const *mean_rows;      /* optional: v arrays of n_features numbers, which fill
+                                             missing cells; each or all NULL: only whole rows may be
+                                             NaN */
 } mvsc_predictor;
 
 typedef struct {
@@ -254,10 +261,16 @@ typedef struct {
 
     /* Predict labels of m new rows. `rows` are v arrays m x n_features[i], all of type `dtype`
      * (mvsc_dtype). `scores` receives m x n_clusters numbers, and `labels` the m positions of the
-     * largest scores, the first of equal ones; one of them may be NULL. Labels are those of
-     * ConsensusTLRR.predict, which calls this function. The result of a row does not depend on the
-     * number of threads nor on other rows; only its last bits depend on its position modulo 128, as
-     * some BLAS have several orders of summation. */
+     * largest scores, the first of equal ones; one of them may be NULL. A sample that lacks all
+     * views has the label -1 and scores of NaN. Labels are those of ConsensusTLRR.predict, which
+     * calls the same function. The result of a row does not depend on the number of threads nor on
+     * other rows; only its last bits depend on its position modulo 128, as some BLAS have several
+     * orders of summation.
+     *
+     * After MVSC_NOT_FINITE, scores and labels of all other rows are valid. The label of a row
+     * without scores is -2 - i if view i has infinite entries in this row, or lacks cells or the
+     * whole row and the predictor has no `mean_rows` or no `fill` to predict them; and -2 - v if
+     * its scores are not finite because of entries of the predictor. */
     int (*predict)(const mvsc_predictor *predictor, ptrdiff_t m, const void *const *rows,
                    ptrdiff_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
                    ptrdiff_t *labels);

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import warn_user
 from .._utils.threads import blas_threads
 from ..views._missing import filled, ridge_coefficients, warn_of_gaps
-from ..views._rows import SMALL_BLOCK, presence
+from ..views._rows import SMALL_BLOCK, missing_rows, presence
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
 
 N_LANDMARKS = 600
@@ -141,13 +141,17 @@ class Predictor:
         Parameters
         ----------
         views : list of ndarray or csr_matrix of shape (m, d_i)
-            All views. Missing cells are filled, and rows of NaN predicted from the other views.
+            All views. Missing cells are filled, and missing rows predicted from the other views.
+            The label of a sample that lacks all views is -1.
         n_threads : int, default=1
         """
         return self._predict(views, None, n_threads)
 
     def scores(self, views, n_threads=1):
-        """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax."""
+        """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax.
+
+        Samples that lack all views have scores of NaN.
+        """
         scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
         self._predict(views, scores, n_threads)
         return scores
@@ -170,24 +174,25 @@ class Predictor:
         return dict(vars(self))  # another thread may compute `_fill` during a copy
 
     def _predict(self, views, scores, n_threads):
-        given = [views[i] for i in self._used]
-        if self._mean_rows is not None:
-            given = map(filled, given, self._mean_rows)
-        pairs = list(zip(self._rows, given, strict=True))
-        mapped = [scipy.sparse.issparse(X) or view.is_sparse for view, X in pairs]
+        rows = [views[i] for i in self._used]
+        mapped = [
+            scipy.sparse.issparse(X) or view.is_sparse
+            for view, X in zip(self._rows, rows, strict=True)
+        ]
+        means = self._mean_rows or [None] * len(rows)
         rows = [
-            _mapped(view, X) if known else X for (view, X), known in zip(pairs, mapped, strict=True)
+            _mapped(view, X, mean) if known else X
+            for view, X, mean, known in zip(self._rows, rows, means, mapped, strict=True)
         ]
         dtype = np.result_type(*rows)
         rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
-        native = self._with_maps(mapped, fill=presence(rows) is not None)
+        native = self._with_maps(mapped, fill=any(missing_rows(X).any() for X in rows))
         with blas_threads(1):  # blocks of rows run in parallel
             return predict(native, rows, scores, n_threads)
 
     def to_native(self):
         """See `ConsensusTLRR.to_native`."""
-        fields = self._with_maps([False] * len(self._rows), fill=len(self._rows) > 1)
-        return {"views": list(self._used), **fields}
+        return self._with_maps([False] * len(self._rows), fill=True)
 
     def _with_maps(self, mapped, fill):
         """All fields of the struct; ``mapped`` names the views whose rows are mapped already."""
@@ -204,12 +209,17 @@ class Predictor:
             for d, (samples, _) in zip(self._native["d"], maps, strict=True)
         ]
         return {
+            "views": list(self._used),
             **self._native,
             "n_features": np.array(widths, dtype=np.intp),
             "form": np.array(forms, dtype=np.intp),
             "samples": [samples for samples, _ in maps],
             "factors": [factor for _, factor in maps],
-            "fill": self._fill if fill else None,
+            "fill": self._fill if fill and len(self._rows) > 1 else None,
+            "mean_rows": self._mean_rows
+            and [
+                None if known else mean for known, mean in zip(mapped, self._mean_rows, strict=True)
+            ],
         }
 
     @functools.cached_property
@@ -224,8 +234,9 @@ class Predictor:
         return fill
 
 
-def _mapped(view, X):
-    """Rows Z of new samples; missing rows stay NaN."""
+def _mapped(view, X, mean):
+    """Rows Z of new samples, with filled cells; missing rows are NaN."""
+    X = X if mean is None else filled(X, mean)
     (has,) = [slice(None)] if (present := presence([X])) is None else present
     Z = np.full((X.shape[0], len(view.mean)), np.nan, dtype=np.float32)
     if X[has].shape[0]:
