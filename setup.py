@@ -110,7 +110,6 @@ class BuildExt(build_ext):
 
 headers = [
     "src/mvsc_fast/core/factored_loops.h",
-    "src/mvsc_fast/core/hermitian_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
     "src/mvsc_fast/core/predict_loops.h",

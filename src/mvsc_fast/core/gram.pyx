@@ -12,8 +12,7 @@ from libc.string cimport memcpy, memset
 
 from . cimport lapack as la
 from .arena cimport Arena, arena_at, counting_arena, take, workspace_bytes
-from .hermitian cimport reduce_hermitian
-from .lapack cimport blas_int, doublecomplex, floatcomplex, number
+from .lapack cimport blas_int, floatcomplex, number
 from .rows cimport SHRINK, gram_limit
 from .symmetric cimport (
     Recipe,
@@ -114,12 +113,7 @@ cdef int gram_spectrum(
     cdef blas_int size = <blas_int> m, info
     for i in range(v):
         la.herk(False, True, size, <blas_int> n, 1.0, x + i * m * n, i > 0, gram)
-    if number is doublecomplex:
-        info = reduce_hermitian(size, gram, <double *> memory.d, <double *> memory.e,
-                                <number *> memory.tau, <number *> memory.image)
-    else:
-        info = la.hetrd(size, gram, memory.d, memory.e, <number *> memory.tau,
-                        <number *> memory.image)
+    info = la.hetrd(size, gram, memory.d, memory.e, <number *> memory.tau, <number *> memory.image)
     if info != 0:
         return <int> info
     if number is float or number is floatcomplex:
