@@ -35,7 +35,7 @@ cdef struct Request:
     Py_ssize_t n_changes
     Change *changes     # of the first libraries; later ones were not known
 
-cdef cython.pymutex lock  # of all that follows; its owner runs no Python
+cdef cython.pymutex lock  # guards everything below; no Python code runs while it is held
 cdef Library *libraries = NULL
 cdef Py_ssize_t n_libraries = 0
 cdef Request *top = NULL

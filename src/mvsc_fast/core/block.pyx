@@ -121,7 +121,7 @@ cdef double primal(
 
 
 cdef double total(const double *sums, Py_ssize_t count) noexcept nogil:
-    """Sum in the order of the rows, whichever thread made them."""
+    """Sum in row order, regardless of which thread computed each term."""
     cdef Py_ssize_t k
     cdef double result = 0.0
     for k in range(count):

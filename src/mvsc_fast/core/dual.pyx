@@ -18,12 +18,12 @@ short tubes it is much flatter, so the step grows as long as the quadratic model
 
 With sample weights m and D = diag(m) all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of
 L_i and ``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube
-thresholds ``tau sqrt(m_j m_k)``. That is the problem of sum(m) samples, of which sample j stands
-m_j times: the frontal slices of its tensor have the nuclear norms of M, each of m_j equal row
+thresholds ``tau sqrt(m_j m_k)``. That is the problem of sum(m) samples, in which sample j
+occurs m_j times: the frontal slices of its tensor have the nuclear norms of M, each of m_j equal row
 slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes the length
 ``|M_:jk| / sqrt(m_j m_k)``.
 
-P starts, and its eigenproblems are solved, in single precision. Any feasible P gives a valid
+P and its eigenproblems start in single precision. Any feasible P gives a valid
 certificate; rounding is charged to the gap, and if it makes up much of it, P becomes double.
 """
 
@@ -61,7 +61,7 @@ from .block cimport (
 from .platform cimport omp_get_thread_num
 from .rows cimport CLIP, SHRINK
 from .screening cimport Source, build_pattern, sort_members
-from .watch cimport Watch, report
+from .watch cimport Watch, is_stopped, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
@@ -96,7 +96,7 @@ cdef void lay_out_dual(
     int n_threads,
     DualMemory *memory,         # OUT
 ) noexcept nogil:
-    """Memory for what blocks share; then for a large one, or for a small one of each thread."""
+    """Shared memory, then that of one large block or of one small block per thread."""
     cdef Block block
     cdef Arena large
     cdef Py_ssize_t small = small_block(n, blocks)
@@ -232,7 +232,7 @@ cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t inde
 
 cdef bint try_step(
     const floating *W,
-    dual_floating *precision,   # of P: its type alone counts
+    dual_floating *precision,   # only its type is used: the precision of P
     Block *block,
     void **Q_next,              # OUT  the best Q at the new P, one of the spare tensors
     double *restart,            # OUT  positive: momentum points away from where the step leads
@@ -310,7 +310,7 @@ cdef int check_gap(const floating *L, dual_floating *precision, Block *block, do
 
 cdef int maximise_dual(
     const floating *W,
-    dual_floating *precision,   # of P: its type alone counts
+    dual_floating *precision,   # only its type is used: the precision of P
     Block *block,
     Py_ssize_t index,           # of the block
     const mvsc_tlrr_options *options,
@@ -323,7 +323,7 @@ cdef int maximise_dual(
     cdef double restart
     cdef bint accepted
     cdef int status = MVSC_OK
-    while outcome.n_iter < block.max_iter and not (outcome.converged or watch.stopped):
+    while outcome.n_iter < block.max_iter and not (outcome.converged or is_stopped(watch)):
         if not try_step(W, precision, block, &Q_next, &restart, &accepted, outcome):
             return MVSC_NO_CONVERGENCE
         outcome.n_iter += 1
@@ -337,7 +337,7 @@ cdef int maximise_dual(
         if status == TO_DOUBLE:
             return status
     if not (outcome.converged or block.certified):
-        # L stands elsewhere than at (P, Q), or its gap was not asked for.
+        # L does not belong to (P, Q), or its gap has not been computed.
         primal(block, W, <const dual_floating *> block.P, <const floating *> block.Q, L)
         if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense,
                        outcome):
@@ -393,7 +393,7 @@ cdef double load(const floating *data, const Source *source, Block *block) noexc
 
 
 cdef void store(const Source *source, const Block *block, floating *out) noexcept nogil:
-    """Put the block's L, without scale and weights, in the places of its W."""
+    """Put the block's L, without scale and weights, in the layout of its W."""
     cdef Py_ssize_t nnz = block.pattern.nnz, i, j, e
     cdef const floating *L = <const floating *> block.L
     for i in range(block.v):
@@ -520,7 +520,7 @@ cdef int sum_up(const Problem *problem, mvsc_tlrr_result *result) noexcept nogil
 cdef int dual_solve(
     const floating *data,       # the values of the source
     const Source *source,
-    floating *out,              # OUT  L, in the places of the data; zeros in
+    floating *out,              # OUT  L, in the layout of data; zeros in
     const Py_ssize_t *labels,   # n
     const mvsc_tlrr_blocks *blocks,
     const mvsc_tlrr_options *options,

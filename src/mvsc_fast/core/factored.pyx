@@ -1,7 +1,7 @@
 """Similarities that are products of factors, of which only the longest tubes are needed.
 
 The entries of slice i are ``A_jk = max(0, <u_j, u_k> (h_j + h_k))`` for rows u of length d and
-numbers h: none of them is stored before it is known to be wanted. Rows are independent of each
+numbers h: no entry is stored unless it is needed. Rows are independent of each
 other and every output has one writer, so the number of threads changes no bit.
 """
 
@@ -96,7 +96,7 @@ cdef void sort_descending(uint64_t *keys, Py_ssize_t count) noexcept nogil:
 # ------------------------------------------------------------------ nearest rows
 
 cdef struct Nearest:
-    Py_ssize_t count        # wanted
+    Py_ssize_t count        # of rows to find
     Py_ssize_t capacity     # of a row's list, which is cut back to the count when it is full
     uint64_t *keys          # n x capacity
     Py_ssize_t *filled      # n
@@ -184,7 +184,8 @@ cdef int nearest_rows(
     """For every row the rows of largest inner product with it, of positive ones only.
 
     Largest first, equal ones by index, -1 if there are fewer. Each pair of row blocks is
-    multiplied once, and both blocks have a look at it. While the arena counts, nothing is done.
+    multiplied once, and the product updates the lists of both. While the arena counts, nothing is
+    done.
     """
     cdef Py_ssize_t blocks = (n + TILE - 1) // TILE, j, p, q
     cdef Nearest lists
@@ -221,14 +222,14 @@ cdef void products(
     const float *u,             # n x d
     const float *h,             # n
     Py_ssize_t d,
-    const Py_ssize_t *indptr,   # of the pattern, whose rows first .. last are wanted
+    const Py_ssize_t *indptr,   # of the pattern, of which rows first .. last are computed
     const int32_t *indices,
     Py_ssize_t first,
     Py_ssize_t last,
     int n_threads,
     float *values,              # OUT  one for each entry of these rows
 ) noexcept nogil:
-    """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern, with the bits of A_kj."""
+    """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern, bit-identical to A_kj."""
     cdef Py_ssize_t j, e, start = indptr[first]
     for j in prange(first, last, num_threads=n_threads, schedule="static"):
         mvsc_dots(u + j * d, u, indices + indptr[j], indptr[j + 1] - indptr[j], d,
@@ -343,7 +344,7 @@ cdef void longest_tubes(
 ) noexcept nogil:
     """The ``count`` longest tubes of every row of W_jk = min(cap, A_jk / sqrt(r_j r_k)).
 
-    In the order of the columns; of equal ones those of smaller index stay.
+    In the order of the columns; of equal tubes those with the smallest indices are kept.
     """
     cdef Py_ssize_t j, start, stride = indptr[last] - indptr[first]
     cdef float *squares

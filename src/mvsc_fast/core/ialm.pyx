@@ -32,7 +32,7 @@ from .partial cimport (
 from .platform cimport omp_get_thread_num, seconds
 from .rows cimport SHRINK, row_basis, row_lwork, row_operator
 from .symmetric cimport symmetric_liwork, symmetric_lwork, symmetric_map, symmetric_maps
-from .watch cimport Watch, failed, frontal_threads, report
+from .watch cimport Watch, failed, frontal_threads, is_stopped, report
 
 
 cdef int ialm_row(
@@ -251,10 +251,10 @@ cdef int measure(const floating *W, Py_ssize_t v, Py_ssize_t n, double lam, int 
     return MVSC_OK
 
 
-cdef bint running(const mvsc_tlrr_options *options, const Watch *watch,
+cdef bint running(const mvsc_tlrr_options *options, Watch *watch,
                   const mvsc_tlrr_result *result) noexcept nogil:
     """Whether another iteration is due."""
-    return (result.n_iter < options.max_iter and not (result.converged or watch.stopped))
+    return result.n_iter < options.max_iter and not (result.converged or is_stopped(watch))
 
 
 cdef double fast_forward(

@@ -1,5 +1,5 @@
-# The loops of loops.h; what each computes is said there. A pointer to void stands for one to float
-# or double, by which C chooses, and checks the types.
+# The loops of loops.h, which are documented there. void * is float * or double *; C11 _Generic
+# selects the function and checks the types.
 cdef enum:
     CHUNK = 256             # tubes of a row handled together: v * CHUNK numbers stay in cache
     TILE = 32               # edge of the tiles in which transposed entries are visited

@@ -138,7 +138,7 @@ cdef bint norm_below(const floating *b, Py_ssize_t n, double t, floating *shifte
 
 cdef void scale_columns(floating *out, const floating *columns, const double *theta,
                         Py_ssize_t n, Py_ssize_t count, double t) noexcept nogil:
-    """Every column times its theta, shrunken by t."""
+    """Multiply every column by its theta, soft-thresholded by t."""
     cdef Py_ssize_t j, k
     cdef floating factor
     for j in range(count):

@@ -65,7 +65,7 @@ cdef void tube_squares(
 
 # ------------------------------------------------------------------ disjoint sets
 #
-# parent[j] >= 0 leads towards the smallest member of j's set; that one holds minus the set's size.
+# parent[j] >= 0 leads to the smallest member of j's set, which stores the negative size of the set.
 
 cdef Py_ssize_t find(Py_ssize_t *parent, Py_ssize_t j) noexcept nogil:
     """Smallest member of j's set; the path to it is halved."""

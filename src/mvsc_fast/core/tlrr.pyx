@@ -128,7 +128,7 @@ cdef int tlrr_workspace(
         lay_out_labels(&arena, n)
         lay_out_dual(&arena, v, n, itemsize, blocks, options.n_threads, &dual)
     else:
-        # One block, or all small: the largest whose memory is needed once for every thread.
+        # Two worst cases: one large block, or a small block of maximum size in every thread.
         largest[0] = min(n, <Py_ssize_t> MAX_SLICE)
         largest[1] = min(n, <Py_ssize_t> SMALL_BLOCK)
         lay_out_labels(&arena, n)
@@ -150,7 +150,7 @@ cdef int tlrr_workspace(
 cdef int tlrr_solve(
     const floating *data,       # the values of the source
     Source *source,             # INOUT scale and thresholds out
-    floating *out,              # OUT  L, in the places of the data
+    floating *out,              # OUT  L, in the layout of data
     const mvsc_tlrr_options *options,
     const Py_ssize_t *labels,   # of tlrr_screen for the same source and options, and
     const mvsc_tlrr_blocks *blocks,     # its blocks; both NULL: found here

@@ -7,11 +7,11 @@ cdef struct Watch:
     const mvsc_tlrr_options *options
     double start
     bint stopped                # by the callback
-    omp_lock_t lock             # blocks report from several threads
+    omp_lock_t lock             # guards the callback and ``stopped``: blocks run in several threads
 
 
 cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
-    """Report an iteration to the callback, and a stop to all blocks."""
+    """Report an iteration to the callback; if it asks to stop, all blocks stop."""
     cdef int wish
     if watch.options.progress == NULL:
         return
@@ -24,19 +24,28 @@ cdef inline void report(Watch *watch, mvsc_tlrr_state *state) noexcept nogil:
     omp_unset_lock(&watch.lock)
 
 
-cdef inline int frontal_threads(Py_ssize_t v, int n_threads) noexcept nogil:
-    """Frontal slices worked on side by side, on one BLAS thread each.
+cdef inline bint is_stopped(Watch *watch) noexcept nogil:
+    """Whether the callback has stopped the solver."""
+    cdef bint stopped
+    omp_set_lock(&watch.lock)
+    stopped = watch.stopped
+    omp_unset_lock(&watch.lock)
+    return stopped
 
-    A threaded LAPACK never pays: with two threads it took 3 to 13 times as long as one thread for
-    one view and for three, n = 1000 and 2000, both precisions, on a busy machine, where threads
-    that wait for each other within every column of the tridiagonal reduction spin.
+
+cdef inline int frontal_threads(Py_ssize_t v, int n_threads) noexcept nogil:
+    """Number of frontal slices that are mapped at the same time, each with one BLAS thread.
+
+    A threaded LAPACK was never faster: on a busy machine two threads took 3 to 13 times as long as
+    one, for one and three views, n = 1000 and 2000 and both precisions, because they wait actively
+    for each other in every column of the tridiagonal reduction.
     """
     return <int> max(1, min(<Py_ssize_t> n_threads, v))
 
 
 cdef inline bint failed(const int *code, Py_ssize_t count, int *info,
                         Py_ssize_t *index) noexcept nogil:
-    """Whether LAPACK failed anywhere; the first info that is not zero, and where."""
+    """Whether LAPACK failed; the first info that is not zero, and its index."""
     cdef Py_ssize_t j
     for j in range(count):
         if code[j] != 0:
