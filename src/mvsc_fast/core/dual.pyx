@@ -1,4 +1,4 @@
-"""The certified TLRR solver: the exact minimiser, and how far from it the result can be.
+"""The certified TLRR solver: the exact minimiser, and a bound of the distance to it.
 
 The model is strongly convex, so its dual is smooth. With symmetric slices ``||P_i||_2 <= omega1``
 and row slices ``||Q_(j)||_2 <= omega2``, tau = omega2 alpha / (2 lam) and T_tau the tube
@@ -10,21 +10,22 @@ shrinkage::
 
 and ``||L - L*||_F^2 <= gap / lam`` for the minimiser L*.
 
-An eigendecomposition of every view is needed to move P, next to nothing to move Q, which lives on
-the few tubes that can be non-zero. So Q is maximised out (a few accelerated steps after every move
-of P), and the function of P that remains by accelerated projected gradient steps. Its
-gradient has the Lipschitz constant 1 / (2 lam), which lets a step of 2 lam always succeed; along
-short tubes it is much flatter, so the step grows as long as the quadratic model holds.
+A step of P needs an eigendecomposition of every view; a step of Q costs little, because Q is
+restricted to the few tubes that can be non-zero. So Q is maximised out (a few accelerated steps
+after every step of P), and the remaining function of P is maximised by accelerated projected
+gradient steps. Its gradient has the Lipschitz constant 1 / (2 lam), so a step of 2 lam always
+succeeds; along short tubes it is much flatter, so the step grows as long as the quadratic model
+holds.
 
 With sample weights m and D = diag(m) all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of
 L_i and ``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube
-thresholds ``tau sqrt(m_j m_k)``. That is the problem of sum(m) samples, in which sample j
-occurs m_j times: the frontal slices of its tensor have the nuclear norms of M, each of m_j equal row
+thresholds ``tau sqrt(m_j m_k)``. That is the problem of sum(m) samples, in which sample j occurs
+m_j times: the frontal slices of its tensor have the nuclear norms of M, each of m_j equal row
 slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes the length
 ``|M_:jk| / sqrt(m_j m_k)``.
 
-P and its eigenproblems start in single precision. Any feasible P gives a valid
-certificate; rounding is charged to the gap, and if it makes up much of it, P becomes double.
+P and its eigenproblems start in single precision. Any feasible P gives a valid certificate;
+rounding is added to the gap, and if it is most of the gap, P becomes double.
 """
 
 from cython cimport floating
@@ -135,8 +136,8 @@ cdef double relative_gap(Block *block, const Outcome *outcome) noexcept nogil:
 cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nogil:
     """The scale of the rounding errors of a clipped matrix.
 
-    Where most eigenvalues lie outside, the result is built from its own eigenpairs; else the
-    kernel subtracts the excess from the matrix, and the matrix's own size counts.
+    If most eigenvalues are outside, the result is built from its own eigenpairs; otherwise the
+    excess is subtracted from the matrix, whose size then determines the errors.
     """
     cdef Py_ssize_t n = block.pattern.n, i, k, below, above
     cdef double largest, scale = block.omega1
@@ -298,7 +299,7 @@ cdef int check_gap(const floating *L, dual_floating *precision, Block *block, do
         return MVSC_NO_CONVERGENCE
     relative = relative_gap(block, outcome)
     outcome.converged = relative <= tol
-    # The gap falls by less than 4 in an iteration: spare the checks that must fail.
+    # The gap falls by less than 4 in an iteration: skip the checks that must fail.
     block.check_at = outcome.n_iter + checks_ahead(relative, tol)
     if not outcome.converged and block.rounding > 0.2 * outcome.gap:
         if dual_floating is float and floating is double:
@@ -353,7 +354,7 @@ cdef Py_ssize_t checks_ahead(double relative, double tol) noexcept nogil:
 
 
 cdef void swap_spare(Block *block, void **place, void *spare) noexcept nogil:
-    """Let one of the spare tensors of Q take a place, and what was there become the spare."""
+    """Exchange a tensor of Q with one of the spare tensors."""
     cdef int k
     for k in range(3):
         if block.Q_spare[k] == spare:
@@ -363,7 +364,7 @@ cdef void swap_spare(Block *block, void **place, void *spare) noexcept nogil:
 
 
 cdef void to_double(Block *block) noexcept nogil:
-    """P and its momentum, so far single."""
+    """Convert P and its momentum from single to double precision."""
     cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n, k
     cdef float *narrow = <float *> block.dense
     cdef double *wide
@@ -405,7 +406,7 @@ cdef void store(const Source *source, const Block *block, floating *out) noexcep
 
 cdef inline double factor(const Source *source, const Block *block, Py_ssize_t j,
                           Py_ssize_t e) noexcept nogil:
-    """What entry e of the pattern, in row j, is multiplied by."""
+    """Factor of entry e of the pattern, in row j."""
     return source.scale * (block.root[j] * block.root[block.pattern.indices[e]])
 
 
@@ -448,7 +449,7 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
 # ------------------------------------------------------------------ all blocks
 
 cdef struct Problem:
-    # What every block is cut from.
+    # The arrays of all blocks.
     const Source *source
     const Py_ssize_t *labels
     const mvsc_tlrr_blocks *blocks

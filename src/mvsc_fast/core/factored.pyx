@@ -1,8 +1,8 @@
 """Similarities that are products of factors, of which only the longest tubes are needed.
 
 The entries of slice i are ``A_jk = max(0, <u_j, u_k> (h_j + h_k))`` for rows u of length d and
-numbers h: no entry is stored unless it is needed. Rows are independent of each
-other and every output has one writer, so the number of threads changes no bit.
+numbers h: no entry is stored unless it is needed. Rows are independent of each other and every
+output has one writer, so the number of threads changes no bit.
 """
 
 from cython.parallel cimport prange

@@ -232,7 +232,7 @@ cdef int measure(const floating *W, Py_ssize_t v, Py_ssize_t n, double lam, int 
     cdef double before = seconds()
     cdef Py_ssize_t k
     memcpy(X, W, v * n * n * sizeof(floating))
-    # An infinite threshold leaves nothing but the eigenvalues to compute.
+    # With an infinite threshold only the eigenvalues are computed.
     symmetric_maps(X, v, n, INFINITY, SHRINK, frontal_threads(v, n_threads),
                    <floating *> memory.numbers, memory.integers, <floating *> memory.spectrum,
                    memory.rank, memory.info)

@@ -13,7 +13,7 @@ cdef struct Source:
     const Py_ssize_t *indices
     double scale                # factor of the values: a power of two
     double tau                  # longer tubes join their two samples
-    double bound                # shorter tubes are zero; negative: none can be said to be
+    double bound                # shorter tubes are zero; negative: no single tube is certain to be
 
 
 cdef struct Pattern:

@@ -51,7 +51,7 @@ cdef int tridiagonal_values(
 
 
 cdef void restore(Py_ssize_t n, size_t itemsize, Tridiagonal *memory) noexcept nogil:
-    """Put the matrix back, which LAPACK's drivers destroy."""
+    """Restore the matrix, which LAPACK's drivers destroy."""
     memcpy(memory.d, memory.d_copy, n * itemsize)
     memcpy(memory.e, memory.e_copy, (n - 1) * itemsize)
 
