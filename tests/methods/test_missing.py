@@ -1,5 +1,6 @@
 """Samples that lack views: rows of NaN in fit and predict."""
 
+import re
 import warnings
 
 import dask.array as da
@@ -67,6 +68,7 @@ def test_the_rest_of_a_sample_may_lack_views(data):
     assert clustering_scores(y, model.labels_)["acc"] >= 0.93
 
 
+@pytest.mark.filterwarnings("ignore:without any of the views that are used")
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_noise_with_gaps_is_still_excluded(share):
     views, _ = datasets.make_multiview_subspaces(700, 4, noise=0.3, random_state=0)
@@ -260,6 +262,23 @@ def test_samples_without_any_view_have_no_label_and_change_no_other(data, tmp_pa
     with pytest.warns(UserWarning, match=told):
         np.testing.assert_array_equal(model.fit(lazy).labels_, expected)
     np.testing.assert_array_equal(model.predict(lazy), expected_new)
+
+
+def test_samples_that_have_excluded_views_alone_have_no_label():
+    views, _ = datasets.make_multiview_subspaces(300, 3, n_features=(20, 20), random_state=0)
+    views.append(np.random.RandomState(0).randn(300, 30))
+    views[0][[4, 250]] = views[1][[4, 250]] = np.nan
+    told = r"without any of the views that are used: 2 samples .rows 4, 250., with the label -1"
+    for max_samples in (300, 250):
+        model = ConsensusTLRR(3, max_samples=max_samples, random_state=0)
+        with pytest.warns(UserWarning) as warned:
+            labels = model.fit(views).labels_
+        assert "excluded as noise" in str(warned[0].message)
+        assert re.match(told, str(warned[1].message)) and len(warned) == 2
+        with pytest.warns(UserWarning, match=told):
+            predicted = model.predict(views)
+        for found in (labels, predicted):
+            np.testing.assert_array_equal(np.flatnonzero(found < 0), [4, 250])
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 15])

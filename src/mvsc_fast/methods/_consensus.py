@@ -191,6 +191,7 @@ class ConsensusTLRR(MultiViewClusterer):
                 labels = labels_of(source, predictor, numbers, labels)
             else:
                 labels = source.labels_like(labels)
+        warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         support = np.zeros(len(source))
         support[sample.kept] = fitted.support
         candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}

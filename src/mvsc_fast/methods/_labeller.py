@@ -30,6 +30,7 @@ class Fitted(NamedTuple):
     Attributes
     ----------
     labels : ndarray of shape (m,), int64
+        -1 for samples that lack all views that were fused.
     candidates : dict of ndarray
         The candidate labellings, see `ConsensusTLRR`.
     affinity : csr_array of shape (m, m)
@@ -103,7 +104,7 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     labels = _agreed(labels, equal, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
-        labels=labels,
+        labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
         predictor=Predictor(

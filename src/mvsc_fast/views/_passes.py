@@ -178,7 +178,6 @@ def drawn(source, count, n_clusters, seed, log=None):
     warn_of_gaps(summary.gaps, source.titles, log)
     samples = _canonical(source, summary)
     check_clusters(max(n_clusters, 2), len(samples))
-    warn_of_lost(summary.lost)
     if count < len(samples):
         ranks = np.random.RandomState(seed).choice(len(samples), count, replace=False)
         samples = samples[np.sort(ranks)]
