@@ -150,7 +150,7 @@ def test_few_samples_have_the_form_of_the_views(views, files, client):
 
 def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted, files):
     with pytest.raises(
-        MemoryError, match=r"memory_limit='1MiB' is too small: clustering 120 samples needs"
+        MemoryError, match=r"memory_limit=1 MiB is too small: clustering 120 samples needs"
     ):
         clone_of(fitted, memory_limit="1MiB").fit(files["memory map"])
     with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):

@@ -62,6 +62,6 @@ def test_estimates_bound_the_peak(n, d):
 
 def test_a_limit_is_kept_to(views):
     with pytest.raises(
-        MemoryError, match=r"memory_limit='1MiB' is too small: clustering 60 samples needs"
+        MemoryError, match=r"memory_limit=1 MiB is too small: clustering 60 samples needs"
     ):
         ConsensusTLRR(3, memory_limit="1MiB").fit(views)

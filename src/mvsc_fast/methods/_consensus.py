@@ -343,7 +343,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
     if max(fit, passes) > limit:
         raise MemoryError(
-            f"memory_limit={memory_limit!r} is too small: clustering {m} samples needs about "
+            f"memory_limit={in_bytes(limit)} is too small: clustering {m} samples needs about "
             f"{in_bytes(fit)}, and reading {n} samples at least {in_bytes(passes)}. Raise it, or "
             "lower max_samples"
         )
