@@ -1,0 +1,136 @@
+"""Forms of data: functions from the array of a view to an equal view in another container."""
+
+import itertools
+import warnings
+
+import dask.array as da
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import zarr
+
+_files = itertools.count()
+IDS, COLUMNS = "sample_", "feature_"  # beginnings of the names of samples and columns
+
+
+def _frame(X, names, ids, folder):
+    return pd.DataFrame(X, ids, names)
+
+
+def _nullable(X, names, ids, folder):
+    return _frame(X, names, ids, folder).astype("Float64").convert_dtypes()
+
+
+def _polars(X, names, ids, folder):
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(X, schema=names, nan_to_null=True)
+
+
+def _arrow(X, names, ids, folder):
+    arrow = pytest.importorskip("pyarrow")
+    return arrow.Table.from_arrays([arrow.array(x, from_pandas=True) for x in X.T], names=names)
+
+
+def _anndata(X, names, ids, folder):
+    anndata = pytest.importorskip("anndata")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own deprecations
+        var = pd.DataFrame(index=pd.Index(names, dtype=object))  # others cannot be written
+        return anndata.AnnData(X, obs=pd.DataFrame(index=ids), var=var)
+
+
+def _backed(X, names, ids, folder):
+    path = folder / f"{next(_files)}.h5ad"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _anndata(X, names, ids.astype(object), folder).write_h5ad(path)
+        return pytest.importorskip("anndata").read_h5ad(path, backed="r")
+
+
+def _memory_map(X, names, ids, folder):
+    path = folder / f"{next(_files)}.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+def _hdf5(X, names, ids, folder):
+    # Without a file on disk, which would be open until the end of the tests.
+    file = h5py.File(folder / f"{next(_files)}.h5", "w", driver="core", backing_store=False)
+    return file.create_dataset("X", data=X, chunks=(7, 2))
+
+
+def _dask(X, names, ids, folder):
+    return da.from_array(X, chunks=((len(X) // 3, 0, len(X) - len(X) // 3), -1))
+
+
+# Every function takes the array, the names of its columns, the ids of the samples and a folder.
+FORMS = {
+    "C array": lambda X, *_: np.ascontiguousarray(X),
+    "F array": lambda X, *_: np.asfortranarray(X),
+    "float32 array": lambda X, *_: X.astype(np.float32),
+    "nested list": lambda X, *_: X.tolist(),
+    "pandas": _frame,
+    "pandas with NA": _nullable,
+    "polars": _polars,
+    "pyarrow": _arrow,
+    "AnnData": _anndata,
+    "sparse AnnData": lambda X, *about: _anndata(scipy.sparse.csr_matrix(X), *about),
+    "backed AnnData": _backed,
+    "csr": lambda X, *_: scipy.sparse.csr_array(X),
+    "coo": lambda X, *_: scipy.sparse.coo_array(X),
+    "memory map": _memory_map,
+    "hdf5": _hdf5,
+    "zarr": lambda X, *_: zarr.array(X, chunks=(7, 2)),
+    "dask": _dask,
+}
+NAMED = {
+    "pandas", "pandas with NA", "polars", "pyarrow", "AnnData", "sparse AnnData", "backed AnnData"
+}  # fmt: skip
+WITH_IDS = NAMED - {"polars", "pyarrow"}
+SPARSE = {"sparse AnnData", "csr", "coo"}
+
+# The form of each of three views.
+MIXES = {
+    "frame, memory map, dask": ("pandas", "memory map", "dask"),
+    "AnnData, hdf5, frame": ("AnnData", "hdf5", "pandas"),
+    "csr, zarr, csr": ("csr", "zarr", "csr"),
+    "float32, list, F array": ("float32 array", "nested list", "F array"),
+    "polars, frame with NA, array": ("polars", "pandas with NA", "C array"),
+    "dask, coo, pyarrow": ("dask", "coo", "pyarrow"),
+    "zarr, hdf5, memory map": ("zarr", "hdf5", "memory map"),
+    "backed AnnData, sparse AnnData, dask": ("backed AnnData", "sparse AnnData", "dask"),
+    "list, memory map, frame": ("nested list", "memory map", "pandas"),
+    "F array, float32 map, pyarrow": ("F array", "float32 memory map", "pyarrow"),
+}
+ALL = {**{name: (name,) * 3 for name in FORMS}, **MIXES}
+FORMS["float32 memory map"] = lambda X, *about: _memory_map(X.astype(np.float32), *about)
+
+
+def plain(form):
+    """Forms of the plain counterpart of views: arrays, or csr_array for sparse forms."""
+    kinds = ALL[form]
+    if all(kind.startswith("float32") for kind in kinds):
+        return ("float32 array",) * 3
+    return tuple("csr" if kind in SPARSE else "C array" for kind in kinds)
+
+
+def converted(views, kinds, ids, columns, folder):
+    """Views in the given forms; None remains.
+
+    Parameters
+    ----------
+    views : list of ndarray or None
+    kinds : sequence of str
+    ids, columns : list of sequence of int
+        The number of each sample and of each column of each view.
+    folder : Path
+        For files.
+    """
+    found = []
+    for i, (X, kind, rows, own) in enumerate(zip(views, kinds, ids, columns, strict=True)):
+        names = [f"{COLUMNS}{i}_{j}" for j in own]
+        index = pd.Index([f"{IDS}{k}" for k in rows])
+        found.append(None if X is None else FORMS[kind](X, names, index, folder))
+    return found

@@ -1,0 +1,592 @@
+"""Every form of data, alone and mixed, gives the results and messages of plain arrays.
+
+A cell is a form, a condition of the data, and a question. Its result equals that of the same data
+in arrays (csr_array for sparse forms) to the last bit, or is the same error, with the same
+warnings.
+"""
+
+import pickle
+import re
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import cache, wraps
+from itertools import product
+
+import dask
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn
+from forms import ALL, COLUMNS, IDS, MIXES, NAMED, SPARSE, WITH_IDS, converted, plain
+from native_calls import OK, labels_in_c
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from mvsc_fast import (
+    ConsensusTLRR,
+    explain,
+    explanation,
+    label_predictability,
+    suggest_n_clusters,
+)
+from mvsc_fast.cli import main
+from mvsc_fast.explanation import _report
+from mvsc_fast.judge import ClusterCounts, _n_clusters
+from mvsc_fast.judge._scan import scan
+from mvsc_fast.methods import _consensus, _ensemble, _labeller
+from mvsc_fast.views import _row_source, loaded
+from mvsc_fast.views._read import read_views
+from mvsc_fast.views._rows import ViewRows, row_hashes
+
+N, NEW, WIDTHS = 60, 20, (5, 4, 6)
+
+# ------------------------------------------------------------------ the data
+
+
+def data(seed=0):
+    """Three views of three clusters, with zeros, in numbers that float32 can represent."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(N + NEW) % 3
+    views = []
+    for d in WIDTHS:
+        X = rng.standard_normal((3, d))[y] * 2 + rng.standard_normal((N + NEW, d))
+        X[np.abs(X) < 0.3] = 0.0
+        views.append(X.astype(np.float32).astype(np.float64))
+    views[0] = np.abs(views[0])
+    return views
+
+
+@dataclass
+class Given:
+    """Views and, for each, the numbers of its samples and columns."""
+
+    views: list
+    ids: list
+    columns: list = field(default_factory=lambda: list(map(range, WIDTHS)))
+
+    @classmethod
+    def of(cls, views, rows):
+        rows = np.asarray(rows)
+        numbers = [range(len(rows))] * len(views)
+        return cls([None if X is None else X[rows] for X in views], numbers)
+
+    def with_reversed(self, i, what):
+        """With the samples (``ids``) or columns of view i in the reverse order."""
+        changed = {name: list(getattr(self, name)) for name in ("views", what)}
+        changed["views"][i] = self.views[i][:: -1 if what == "ids" else 1][
+            :, :: -1 if what == "columns" else 1
+        ]
+        changed[what][i] = changed[what][i][::-1]
+        return replace(self, **changed)
+
+
+@dataclass
+class Case:
+    """A condition of the data: what is fitted, and what is asked about it."""
+
+    fitted: Given
+    asked: Given  # for explanations and other questions about the fitted samples
+    new: Given  # for predictions
+    parameters: dict = field(default_factory=dict)
+    counted: dict = field(default_factory=dict)  # parameters of suggest_n_clusters
+    before: Given | None = None  # an earlier fit of the same model
+    refit: bool = False  # whether "fit" is a fit to what is asked
+    single: bool = False  # whether the first view is given alone
+
+
+def case(views=None, rows=range(N), **changes):
+    views = data() if views is None else views
+    fitted = Given.of(views, rows)
+    about = {"fitted": fitted, "asked": fitted, "new": Given.of(views, range(N, N + NEW))}
+    return Case(**{**about, **changes})
+
+
+def missing_rows():
+    """Samples without one view, without two, and without any."""
+    views = data()
+    for i, rows in enumerate([[3, 17, 40, 64, 67], [5, 17, 40, 67], [17, 67]]):
+        views[i][rows] = np.nan
+    return case(views)
+
+
+def missing_cells():
+    """One row lacks more than half of its cells."""
+    views = data()
+    for i, cells in enumerate([[(2, 1), (9, 4), (62, 0)], [(4, 3)], [(61, 5), (30, 2)]]):
+        views[i][tuple(zip(*cells, strict=True))] = np.nan
+    views[2][50, :4] = np.nan
+    return case(views)
+
+
+def absent_view():
+    views = data()
+    without = [views[0], None, views[2]]
+    return case(
+        asked=Given.of(without, range(N)), new=Given.of(without, range(N, N + NEW)), refit=True
+    )
+
+
+def rare_view():
+    views = data()
+    views[2][np.arange(N + NEW) % 45 != 44] = np.nan
+    return case(views, parameters={"max_samples": 30}, counted={"max_samples": 30})
+
+
+def one_view_in_another_order(form):
+    """The last view with ids has its samples in another order, as its ids say."""
+    found = case(refit=True)
+    last = max((i for i, kind in enumerate(ALL[form]) if kind in WITH_IDS), default=2)
+    asked, new = (one.with_reversed(last, "ids") for one in (found.asked, found.new))
+    return replace(found, asked=asked, new=new)
+
+
+def columns_in_another_order(form):
+    """Those of the last view with names, if any."""
+    found = case()
+    last = max((i for i, kind in enumerate(ALL[form]) if kind in NAMED), default=2)
+    asked, new = (one.with_reversed(last, "columns") for one in (found.asked, found.new))
+    return replace(found, asked=asked, new=new)
+
+
+CONDITIONS = {
+    "plain": case,
+    "subsample": lambda: case(parameters={"max_samples": 40}, counted={"max_samples": 40}),
+    "missing rows": missing_rows,
+    "missing cells": missing_cells,
+    "absent view": absent_view,
+    "rare view": rare_view,
+    "memory limit": lambda: case(parameters={"memory_limit": "100MB"}),
+    "rows in another order": lambda: case(rows=np.random.default_rng(1).permutation(N)),
+    "one view in another order": one_view_in_another_order,
+    "columns in another order": columns_in_another_order,
+    "second fit": lambda: case(
+        before=Given.of([X[:, ::-1] * [[1.0]] for X in data(1)], range(7, 47))
+    ),
+    "one view alone": lambda: case(single=True),
+}
+
+OF_FORM = {"one view in another order", "columns in another order"}  # their cases depend on it
+
+# ------------------------------------------------------------------ the questions
+
+
+class ByHash(ClusterMixin, BaseEstimator):
+    """Labels that are a hash of the bits of each row."""
+
+    def fit(self, X, y=None):
+        views = loaded(read_views(X), missing=True).arrays
+        self.labels_ = (row_hashes(views) % np.uint64(3)).astype(np.int64)
+        return self
+
+
+def attributes(model):
+    """What a fit learned."""
+    found = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    native = found.pop("predictor_").to_native()
+    return {**found, "labels_": np.asarray(found["labels_"]), "predictor_": native}
+
+
+def reported(model, views, found, path):
+    """The page, with an explanation that need not be computed again."""
+    explanation.write_report(path, model, views, explanation=found)
+    return path.read_text(encoding="utf-8")
+
+
+def saved(model, new):
+    check_is_fitted(model)
+    if dask.is_dask_collection(model.labels_):
+        with pytest.warns(UserWarning, match="labels_ is a lazy Dask array"):
+            assert not hasattr(pickle.loads(pickle.dumps(model)), "labels_")
+        model.labels_ = model.labels_.compute()
+    copy = pickle.loads(pickle.dumps(model))
+    return attributes(copy), np.asarray(copy.predict(new))
+
+
+def stable(model, views, condition):
+    """The model itself only once, as every resample is a fit."""
+    model = model if condition == "plain" else ByHash()
+    return explanation.stability(model, views, n_resamples=1, random_state=0)
+
+
+def in_c(model, new):
+    """Labels of the C interface; a view that is None is a row of NaN."""
+    views = [
+        np.full((NEW, d), np.nan) if X is None else X for X, d in zip(new, WIDTHS, strict=True)
+    ]
+    return *labels_in_c(model.to_native(), views), model.to_native()
+
+
+QUESTIONS = (
+    "fit",
+    "predict",
+    "explain",
+    "report",
+    "markers",
+    "stability",
+    "suggest_n_clusters",
+    "label_predictability",
+    "save and load",
+    "native",
+)
+
+
+def answers(given, condition, kinds, folder, questions):
+    """The outcome of each question for a case in the given forms of its views."""
+
+    def views_of(part):
+        found = converted(part.views, kinds, part.ids, part.columns, folder)
+        return found[0] if given.single else found
+
+    fitted, new = views_of(given.fitted), views_of(given.new)
+    asked = fitted if given.asked is given.fitted else views_of(given.asked)
+    model = ConsensusTLRR(3, random_state=0, n_threads=1, **given.parameters)
+    if given.before is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(views_of(given.before))
+    fit = outcome(lambda: attributes(model.fit(fitted)))
+    if given.refit:
+        fit = outcome(lambda: attributes(clone(model).fit(asked)))
+    if condition == "memory limit":
+        small = clone(model).set_params(memory_limit="1MB")
+        fit = {"fit": fit, "small": outcome(lambda: small.fit(fitted))}
+    explained = []
+
+    def explain_once():
+        explained.append(explain(model, asked))
+        return vars(explained[0])
+
+    asking = {
+        "predict": lambda: np.asarray(model.predict(new)),
+        "explain": explain_once,
+        "report": lambda: reported(model, asked, *(explained or [None]), folder / "report.html"),
+        "markers": lambda: explanation.markers(model, asked),
+        "stability": lambda: vars(stable(model, asked, condition)),
+        "suggest_n_clusters": lambda: suggest_n_clusters(
+            asked, max_clusters=3, random_state=0, n_threads=1, **given.counted
+        ),
+        "label_predictability": lambda: label_predictability(asked, np.arange(N) % 3),
+        "native": lambda: in_c(model, given.new.views),
+        "save and load": lambda: saved(model, new),
+    }
+    return {name: fit if name == "fit" else outcome(asking[name]) for name in questions}
+
+
+def once(function):
+    """A pure function that is computed once for the same bits; its warnings are repeated."""
+    results = {}
+
+    @wraps(function)
+    def call(*args, **parameters):
+        key = repr(normal([args, {**parameters, "progress": None}]))
+        if key not in results:
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                results[key] = function(*args, **parameters), found
+        result, found = results[key]
+        for one in found:
+            warnings.warn(one.message, one.category, stacklevel=2)
+        return result
+
+    return call
+
+
+def outcome(ask):
+    """The result or the error of a call, and the warnings, comparable by ``==``."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            result = normal(ask())
+        except (ValueError, TypeError, MemoryError) as error:
+            result = [type(error).__name__, normal(str(error))]
+    return {
+        "result": result,
+        "warnings": [[one.category.__name__, normal(str(one.message))] for one in found],
+    }
+
+
+def normal(value):
+    """Bits of arrays; names of samples and columns as their positions."""
+    if isinstance(value, str):
+        return re.sub(rf"'?(?:{IDS}|{COLUMNS}\d_)(\d+)'?", r"\1", value)
+    if isinstance(value, dict):
+        dropped = ("feature_names_in_",)
+        return {key: _column(key, one) for key, one in value.items() if key not in dropped}
+    if isinstance(value, (list, tuple)):
+        return [normal(one) for one in value]
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OU":
+            return [normal(one) for one in value.tolist()]
+        return [value.dtype.str, value.shape, value.tobytes()]
+    if scipy.sparse.issparse(value):
+        return [value.format, value.shape, *map(normal, (value.data, value.indices, value.indptr))]
+    return normal(vars(value)) if isinstance(value, (ViewRows, ClusterCounts)) else repr(value)
+
+
+def _column(name, value):
+    """Positions and names of samples and features as text."""
+    if name in ("ids", "feature", "sample"):
+        return [normal(str(one)) for one in np.asarray(value).tolist()]
+    return normal(value)
+
+
+def difference(found, expected, where=""):
+    """The first difference of two outcomes, or None."""
+    if isinstance(found, dict) and isinstance(expected, dict) and set(found) == set(expected):
+        parts = ((name, found[name], expected[name]) for name in found)
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        parts = ((i, *pair) for i, pair in enumerate(zip(found, expected, strict=True)))
+    else:
+        return (
+            None if found == expected else f"{where}: {found!r:.300} instead of {expected!r:.300}"
+        )
+    every = (difference(a, b, f"{where}/{name}") for name, a, b in parts)
+    return next((one for one in every if one), None)
+
+
+# ------------------------------------------------------------------ the cells
+
+WITH_MODEL = {"predict", "explain", "report", "markers", "save and load", "native"}
+ANY = set(ALL)
+TWICE_WITH_IDS = {form for form in ALL if sum(kind in WITH_IDS for kind in ALL[form]) > 1}
+SPARSE_FORMS = {form for form in ALL if SPARSE & set(ALL[form])}
+NAMED_FORMS = {form for form in ALL if NAMED & set(ALL[form])}
+
+# (forms, questions, conditions, reason)
+MEANINGLESS = [
+    (set(MIXES), set(QUESTIONS), {"one view alone"}, "a mix has several views"),
+    (
+        ANY - TWICE_WITH_IDS,
+        set(QUESTIONS),
+        {"one view in another order"},
+        "fewer than two views have ids, so nobody can know",
+    ),
+    (
+        SPARSE_FORMS,
+        WITH_MODEL,
+        {"missing cells"},
+        "the fit is refused, as a sparse view cannot have missing cells",
+    ),
+    (
+        ANY,
+        {"suggest_n_clusters", "label_predictability"},
+        {"memory limit", "second fit"},
+        "the function has neither a limit nor a model",
+    ),
+    (ANY, {"label_predictability"}, {"subsample"}, "the function draws from 4096 samples on"),
+    (ANY, {"native", "save and load"}, {"one view in another order"}, "the model is the plain one"),
+    (
+        ANY,
+        {"fit", "native", "save and load"},
+        {"columns in another order"},
+        "the model is the plain one",
+    ),
+]
+
+
+def reason(listed, form, question, condition):
+    """The reason of the first entry that contains a cell, or None."""
+    for forms, questions, conditions, why in listed:
+        if form in forms and question in questions and condition in conditions:
+            return why
+    return None
+
+
+def questions_of(form, condition):
+    return [q for q in QUESTIONS if reason(MEANINGLESS, form, q, condition) is None]
+
+
+PAIRS = [pair for pair in product(ALL, CONDITIONS) if questions_of(*pair)]
+
+
+def refusal(form, question, condition):
+    """The message of a cell that only named views can refuse, or None."""
+    if condition == "one view in another order":
+        return r"the rows of view \d have the ids of view \d in another order"
+    asked = question in {"predict", "explain", "report", "markers"}
+    if condition == "columns in another order" and form in NAMED_FORMS and asked:
+        return r"the columns of view \d are not those of fit, in another order: pass frame"
+    return None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_problems():
+    """Fits with few candidates, reports without plots, and tasks of Dask one after another."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        dask.config.set(scheduler="synchronous"),
+        sklearn.config_context(skip_parameter_validation=True),
+    ):
+        patch.setattr(_consensus, "fit_labels", once(_labeller.fit_labels))
+        patch.setattr(_n_clusters, "scan", once(lambda *given, **how: list(scan(*given, **how))))
+        patch.setattr(_labeller, "SIZES", (8,))
+        patch.setattr(_labeller, "STARTS", {"c": 1})
+        patch.setattr(_ensemble, "N_INIT", 1)
+        patch.setattr(_n_clusters, "NEIGHBORS", (8,))
+        patch.setattr(_report, "figure", lambda draw, name, caption: caption)
+        yield
+
+
+@pytest.fixture(scope="module")
+def expected(small_problems, tmp_path_factory):
+    """Outcomes of plain views, computed once for each of their types."""
+
+    @cache
+    def compute(kinds, form, condition):
+        folder = tmp_path_factory.mktemp("plain")
+        return answers(case_of(form, condition), condition, kinds, folder, QUESTIONS)
+
+    def found(form, condition):
+        return compute(plain(form), form if condition in OF_FORM else None, condition)
+
+    return found
+
+
+def case_of(form, condition):
+    make = CONDITIONS[condition]
+    return make(form) if condition in OF_FORM else make()
+
+
+@pytest.mark.parametrize(("form", "condition"), PAIRS)
+def test_a_form_has_the_results_of_plain_views(form, condition, expected, tmp_path, monkeypatch):
+    questions = questions_of(form, condition)
+    plain_answers = expected(form, condition)
+    monkeypatch.setattr(_row_source, "BLOCK", 32)  # no result depends on it
+    found = answers(case_of(form, condition), condition, ALL[form], tmp_path, questions)
+    wrong = {}
+    for question in questions:
+        message = refusal(form, question, condition)
+        if message is not None:
+            text = f"{found[question]['result']}"
+            broken = None if re.match(rf"\['ValueError', [\"']{message}", text) else text
+        else:
+            if question in ("predict", "save and load") and "dask" in ALL[form]:
+                # Rows of Dask arrays are read after `predict` has returned.
+                found[question]["warnings"] = plain_answers[question]["warnings"]
+            broken = difference(found[question], plain_answers[question])
+        if broken is not None:
+            wrong[question] = broken
+    lines = [f"{form} | {question} | {condition}: {text}" for question, text in wrong.items()]
+    assert not wrong, "\n".join(lines)
+
+
+@pytest.mark.parametrize("condition", sorted(set(CONDITIONS) - OF_FORM))
+def test_plain_views_agree_with_each_other(condition, expected):
+    """Sparse views have the labels of dense ones, and C those of Python."""
+    dense = expected("C array", condition)
+    predicted = dense["predict"]["result"]
+    assert dense["native"]["result"][0] == repr(OK)
+    assert dense["native"]["result"][1][2] == predicted[2]
+    if condition != "missing cells":
+        sparse = expected("csr", condition)
+        for question in ("predict", "label_predictability"):
+            assert sparse[question] == dense[question]
+        for part in ("labels_", "samples_", "views_used_"):
+            fits = [one["fit"].get("fit", one["fit"])["result"] for one in (sparse, dense)]
+            assert condition == "absent view" or fits[0][part] == fits[1][part]
+
+
+def test_labels_do_not_depend_on_the_order_of_the_samples(expected):
+    labels, permuted = (
+        np.frombuffer(expected("C array", condition)["fit"]["result"]["labels_"][2], np.int64)
+        for condition in ("plain", "rows in another order")
+    )
+    np.testing.assert_array_equal(permuted, labels[np.random.default_rng(1).permutation(N)])
+
+
+# ------------------------------------------------------------------ files
+
+FILES = {
+    "npy": ("npy", "npy", "npy"),
+    "csv": ("csv", "csv", "csv"),
+    "parquet": ("parquet", "parquet", "parquet"),
+    "h5": ("h5",),
+    "csv, parquet": ("csv", "parquet", "csv"),
+    "npy, csv without ids": ("npy", "csv without ids", "npy"),
+}
+WITHOUT_NAMES = {"npy", "h5", "npy, csv without ids"}
+MEANINGLESS_FILES = [
+    (set(FILES), {"cluster", "predict"}, {"one view alone", "second fit"}, "tested in Python"),
+    (WITHOUT_NAMES, {"cluster", "predict"}, {"one view in another order"}, "there are no ids"),
+    (set(FILES), {"cluster"}, OF_FORM | {"absent view"}, "the fit is the plain one"),
+    ({"h5"}, {"predict"}, {"absent view"}, "one file has all views"),
+]
+
+
+def written(given, kinds, folder):
+    """Files of the views; a view that is None has none."""
+    folder.mkdir()
+    if kinds == ("h5",):
+        with h5py.File(folder / "views.h5", "w") as file:
+            for i, X in enumerate(given.views):
+                file[f"view_{i}"] = X
+        return [folder / "views.h5"]
+    paths = []
+    frames = converted(given.views, ["pandas"] * 3, given.ids, given.columns, folder)
+    for i, (X, frame, kind) in enumerate(zip(given.views, frames, kinds, strict=True)):
+        if X is None:
+            continue
+        paths.append(folder / f"view{i}.{kind.partition(' ')[0]}")
+        if kind == "npy":
+            np.save(paths[-1], X)
+        elif kind == "parquet":
+            frame.rename_axis("id").reset_index().to_parquet(paths[-1], index=False)
+        else:
+            frame.to_csv(paths[-1], index="without" not in kind, index_label="id")
+    return paths
+
+
+def labels_in(answer):
+    """Labels of the outcome of a fit or a prediction."""
+    result = answer.get("fit", answer)["result"]
+    dtype, _, data = result["labels_"] if isinstance(result, dict) else result
+    return np.frombuffer(data, dtype)
+
+
+def check_command(answer, command, *arguments, folder, capsys):
+    """Compare the labels that a command writes, and its warnings, with those of Python."""
+    out = folder / f"{command}.csv"
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert main([command, *map(str, arguments), "--labels", str(out)]) == 0
+    labels = np.loadtxt(out, delimiter=",", skiprows=1, usecols=1, dtype=np.int64)
+    np.testing.assert_array_equal(labels, labels_in(answer))
+    shown = re.sub(r"'view_?(\d)'", r"\1", capsys.readouterr().err)
+    for _, text in answer.get("fit", answer)["warnings"]:
+        assert text in shown
+
+
+def commands_of(form, condition):
+    asked = "cluster", "predict"
+    return [one for one in asked if reason(MEANINGLESS_FILES, form, one, condition) is None]
+
+
+WITH_FILES = [pair for pair in product(FILES, CONDITIONS) if commands_of(*pair)]
+
+
+@pytest.mark.parametrize(("form", "condition"), WITH_FILES)
+def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, capsys):
+    asked = commands_of(form, condition)
+    given, model = case_of("C array", condition), tmp_path / "model.pkl"
+    options = ["--clusters", 3, "--threads", 1, "--save", model]
+    if given.parameters.get("max_samples"):
+        options += ["--max-samples", given.parameters["max_samples"]]
+    if given.parameters.get("memory_limit"):
+        options += ["--memory-limit", given.parameters["memory_limit"]]
+    same = form in WITHOUT_NAMES or condition not in OF_FORM  # others are matched by name or id
+    answers = expected("C array", condition if same else "plain")
+    fit = answers["fit"] if "cluster" in asked else expected("C array", "plain")["fit"]
+    how = {"folder": tmp_path, "capsys": capsys}
+    files = written(given.fitted, FILES[form], tmp_path / "fitted")
+    check_command(fit, "cluster", *files, *options, **how)
+    if "predict" in asked:
+        files = written(given.new, FILES[form], tmp_path / "new")
+        named = [path if form == "h5" else f"{path.stem}={path}" for path in files]
+        check_command(answers["predict"], "predict", model, *named, **how)
+
+
+def test_the_number_of_cells():
+    """It shrinks only on purpose."""
+    assert sum(len(questions_of(*pair)) for pair in PAIRS) == 2674
+    assert sum(len(commands_of(*pair)) for pair in WITH_FILES) == 98
