@@ -150,8 +150,14 @@ def test_rows_of_frames_must_be_the_same_samples(frames):
 
 def test_columns_that_are_no_numbers_are_named(frames):
     pd = pytest.importorskip("pandas")
+    pa = pytest.importorskip("pyarrow")
     for values, told in (
         (pd.Categorical(["x", "y"] * 20), "categories in column 'new'.*OneHotEncoder"),
+        (
+            pd.array(["x", "y"] * 20, pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+            "categories in column 'new'.*OneHotEncoder",
+        ),
+        (np.array([1, "1_5"] * 20, dtype=object), "text in column 'new'"),
         (pd.date_range("2020", periods=40), "dates in column 'new'"),
         (["x"] * 40, "text in column 'new'"),
         (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),

@@ -89,7 +89,7 @@ def _read_pandas(X, title):
 def _kind_of(dtype):
     """The kind of a column of pandas or polars that is not numeric, by its dtype, else None."""
     name = str(dtype).lower()
-    if name.startswith(("categor", "enum")):
+    if name.startswith(("categor", "dictionary", "enum")):
         return "categories"
     if name.startswith(("date", "time", "duration", "period", "interval")):
         return "dates"
@@ -99,12 +99,15 @@ def _kind_of(dtype):
 def check_objects(column, title, name):
     """Raise ValueError if an entry of a column of objects is not a real number.
 
-    None and text that is a number are accepted. A container raises TypeError, as in scikit-learn.
+    None and text that is a number are accepted, but not "1_5". A container raises TypeError, as in
+    scikit-learn.
     """
     for value in column:
         try:
             if isinstance(value, (complex, np.complexfloating)):
                 raise TypeError("complex")
+            if isinstance(value, (str, bytes)) and "_" in str(value):
+                raise ValueError("float accepts it")
             if value is not None:
                 float(value)
         except (TypeError, ValueError, OverflowError):
