@@ -236,11 +236,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Warn of features for which clusters are not meaningful."""
         views = given.arrays
         warn_of_columns(views, given.names, given.columns)
-        constant_views(
-            views,
-            f"which says nothing about clusters, but {type(self).__name__} uses it: remove it",
-            given.names,
-        )
+        what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
+        constant_views(views, what, given.names)
         order = canonical_order(views)
         warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
@@ -378,8 +375,8 @@ def as_array(learned):
     return learned.toarray() if scipy.sparse.issparse(learned) else learned
 
 
-def fit_nested(estimator, attribute, views, seed, n_threads):
-    """Return a nested estimator, fitted on the views unless it already has ``attribute``.
+def learned_by(estimator, attribute, views, seed, n_threads):
+    """Dense ``attribute`` of a nested estimator, which is fitted on the views if it has none.
 
     A clone is fitted. It inherits the seed and the number of threads if its own are None.
     """
@@ -387,9 +384,8 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
         estimator = clone(estimator)
         given = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}
-        estimator.set_params(
-            **{key: value for key, value in inherited.items() if given.get(key, 0) is None}
-        )
+        unset = {key: value for key, value in inherited.items() if given.get(key, 0) is None}
+        estimator.set_params(**unset)
         estimator.fit(views)
         if not hasattr(estimator, attribute):
             raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
@@ -400,4 +396,4 @@ def fit_nested(estimator, attribute, views, seed, n_threads):
             f"{type(estimator).__name__} was fitted on {shape[-1]} samples, but the views have "
             f"{n_samples}: pass an unfitted estimator, or the same samples"
         )
-    return estimator
+    return as_array(learned)

@@ -16,7 +16,7 @@ from ..similarity._affinity import warn_of_unlike
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
 from ..views import NamedViews
-from ._base import MultiViewClusterer, as_array, fit_nested
+from ._base import MultiViewClusterer, learned_by
 
 AFFINITIES = {
     "self_representation": graphs.ridge_similarities,
@@ -126,9 +126,8 @@ class RecoveryClusterer(MultiViewClusterer):
         if isinstance(self.affinity, str):
             W = views if self._precomputed else AFFINITIES[self.affinity](views)
         else:
-            fitted = fit_nested(self.affinity, "tensor_", views, seed, n_threads)
-            tensor = as_array(fitted.tensor_)
-            W = check_similarities(tensor, name=f"{type(fitted).__name__}.tensor_")
+            tensor = learned_by(self.affinity, "tensor_", views, seed, n_threads)
+            W = check_similarities(tensor, name=f"{type(self.affinity).__name__}.tensor_")
         warn_of_unlike(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
         progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
         return W

@@ -8,7 +8,7 @@ from .._utils.messages import warn_user
 from .._utils.types import Estimator, FloatArray, Shaped
 from ..solvers._transforms import Basis, SampleTransform, check_sample_transform, graph_basis
 from ..spectral._cut import symmetric_sum
-from ._base import MultiViewClusterer, as_array, fit_nested
+from ._base import MultiViewClusterer, learned_by
 
 
 class RepresentationClusterer(MultiViewClusterer):
@@ -98,6 +98,6 @@ class SampleTransformClusterer(RepresentationClusterer):
                 "reproduce published tables"
             )
         elif hasattr(transform, "fit"):
-            fitted = fit_nested(transform, "affinity_matrix_", views, seed, n_threads)
-            transform = Basis(graph_basis(as_array(fitted.affinity_matrix_)[None]))
+            S = learned_by(transform, "affinity_matrix_", views, seed, n_threads)
+            transform = Basis(graph_basis(S[None]))
         return {"sample_transform": transform}
