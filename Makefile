@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: test stress demo bench tables paper paper-test docs lint wheel \
-	release-check sanitize platforms versions clean
+	release-check sanitize mutants platforms versions clean
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -94,6 +94,11 @@ release-check: docs wheel
 # under ThreadSanitizer
 sanitize: $(VENV)/test
 	$(BIN)/python tools/sanitize.py $(SANITIZE_OPTIONS)
+
+# Mutants of each folder that its tests kill: make mutants MUTANTS="judge views --sample 200"
+mutants: $(VENV)/test
+	$(BIN)/python -m pip install --quiet "poodle>=1.3,<2" "coverage>=7.6"
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Other processors; other Pythons and releases of dependencies. Both need root and the packages of
 # Debian that tools/platforms.py names. What is unpacked and built is kept.
