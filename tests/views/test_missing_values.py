@@ -1,0 +1,133 @@
+"""Missing cells and rows against their definitions."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from mvsc_fast.views._missing import (
+    Gaps,
+    check_gaps,
+    filled,
+    gaps,
+    imputed,
+    mean_row,
+    ridge_coefficients,
+    warn_of_gaps,
+)
+
+NAN = np.nan
+
+
+def test_gaps_are_counted_and_joined():
+    X = np.array([[1, 2, 3.0], [NAN, 1, 2], [NAN, NAN, 1], [NAN] * 3])
+    assert gaps(X) == Gaps(4, 3, rows=2, cells=1, partial=True)
+    assert gaps(X[[0, 3]]) == Gaps(2, 3, rows=1, cells=0, partial=False)
+    assert gaps(X[:1]) == Gaps(1, 3) and gaps(scipy.sparse.csr_array(X[:1])) == Gaps(1, 3)
+    assert gaps(X[:2]).joined(gaps(X[2:])) == gaps(X[2:]).joined(gaps(X[:2])) == gaps(X)
+    assert gaps(X).share == 1 / 6
+    assert Gaps(2, 3, rows=2).share == 0
+
+
+def test_a_tenth_of_the_cells_may_lack():
+    check_gaps([Gaps(10, 10, cells=10)], ["view 0"])
+    with pytest.raises(ValueError, match="^view 1 lacks 11 % of its cells, but at most 10 % can"):
+        check_gaps([Gaps(10, 10), Gaps(10, 10, cells=11)], ["view 0", "view 1"])
+
+
+def test_gaps_are_reported():
+    logged = []
+    partial = [Gaps(20, 10, rows=3, cells=5, partial=True), Gaps(20, 4), Gaps(20, 4, rows=1)]
+    message = r"^a lacks 5 cells \(2.9 %\) and 3 of 20 samples, c lacks 1 of 20 samples: cells are"
+    with pytest.warns(UserWarning, match=message):
+        warn_of_gaps(partial, "abc", logged.append)
+    assert logged == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_gaps(partial[1:], "bc", logged.append)
+        warn_of_gaps(partial[1:2], "b", logged.append)
+        warn_of_gaps(partial[1:], "bc")
+    assert logged == ["c lacks 1 of 20 samples"]
+
+
+def test_the_mean_row_ignores_gaps():
+    X = np.array([[2, NAN, -8], [4, 1, NAN], [NAN, NAN, NAN], [6, 3, 0]])
+    np.testing.assert_allclose(mean_row(X), [1, 0.5, -1])
+    np.testing.assert_allclose(mean_row(np.array([[1.0, -2], [3, -6]])), [0.5, -1])
+    np.testing.assert_array_equal(mean_row(np.zeros((2, 2))), [0, 0])
+    np.testing.assert_array_equal(mean_row(np.array([[NAN, 2.0], [NAN, 2]])), [0, 1])
+    np.testing.assert_allclose(mean_row(scipy.sparse.csr_array([[1.0, 0], [3, 2]])), [1, 0.5])
+
+
+def test_cells_are_filled_by_the_multiple_of_the_mean_row_that_fits_best():
+    mean = np.array([1, 0.5, -0.25, 0.75], dtype=np.float32)
+    rng = np.random.default_rng(0)
+    X = 1e3 * rng.standard_normal((5, 4))
+    X[0, 1] = X[1, 0] = X[1, 3] = NAN  # half of a row
+    X[2, 1:] = NAN  # more than half
+    X[3] = NAN
+    before, expected = X.copy(), X.copy()
+    for row in (0, 1):
+        there = ~np.isnan(X[row])
+        (multiple,) = np.linalg.lstsq(mean[there, None].astype(float), X[row, there], rcond=None)[0]
+        expected[row, ~there] = multiple * mean[~there]
+    expected[2] = NAN
+    np.testing.assert_allclose(filled(X, mean), expected)
+    np.testing.assert_array_equal(X, before)
+    zeros = np.array([[0, 0, NAN, 0]])
+    np.testing.assert_array_equal(filled(zeros, mean), [[0, 0, 0, 0]])
+    nothing = np.array([0, 0, 1, 0], dtype=np.float32)  # no known cell has a mean
+    np.testing.assert_array_equal(filled(np.array([[1.0, 2, NAN, 3]]), nothing), [[1, 2, 0, 3]])
+    whole = np.ones((2, 4))
+    whole[1] = NAN
+    assert filled(whole, mean) is whole
+
+
+def test_ridge_coefficients_are_those_of_the_normal_equations():
+    rng = np.random.default_rng(0)
+    Z, targets = rng.standard_normal((6, 3)), rng.standard_normal((6, 2))
+    expected = np.linalg.inv(Z @ Z.T + 0.5 * np.eye(6)) @ targets
+    np.testing.assert_allclose(ridge_coefficients(Z, targets), expected)
+
+
+@pytest.mark.parametrize("shift", [0, 10])
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
+    rng = np.random.default_rng(0)
+    X, Y, V = (np.abs(rng.standard_normal((12, d))) + shift for d in (4, 3, 5))
+    X[2:4] = NAN
+    Y[3:6] = NAN
+    if shift == 0:
+        X *= rng.choice([-1, 1], X.shape)  # X has negative entries, Y has none
+
+    def unit(A):
+        return A / np.linalg.norm(A, axis=1, keepdims=True)
+
+    def centred(A):
+        return np.nan_to_num(unit(A) - np.nanmean(unit(A), axis=0))
+
+    found = imputed([X, Y, wrap(V)])
+    for i, given in enumerate((X, Y)):
+        has = ~np.isnan(given[:, 0])
+        U, m = unit(given), np.nanmean(unit(given), axis=0)
+        Z = unit(np.hstack([centred(A) for j, A in enumerate((X, Y, V)) if j != i]))
+        expected = U.copy()
+        inverse = np.linalg.inv(Z[has] @ Z[has].T + 0.5 * np.eye(has.sum()))
+        expected[~has] = m + Z[~has] @ Z[has].T @ inverse @ (U[has] - m)
+        if i or shift:
+            expected = np.maximum(expected, 0)
+        np.testing.assert_allclose(found[i], expected, atol=1e-12)
+    complete = [np.ones((3, 2)), np.eye(3)]
+    assert imputed(complete) is complete
+
+
+def test_negative_predictions_of_nonnegative_views_are_zero():
+    rng = np.random.default_rng(3)
+    y = np.arange(20) % 2
+    X = np.eye(2)[y] + 0.0
+    Y = np.where(y == 0, 1, -1)[:, None] + 0.1 * rng.standard_normal((20, 1))
+    X[[0, 1]] = NAN
+    Y[[0, 1]] *= 50
+    found = imputed([X, np.hstack([Y, 0 * Y + 0.2])])[0]
+    assert (found >= 0).all() and found[0].argmax() == 0 and found[1].argmax() == 1

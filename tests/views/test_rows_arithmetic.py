@@ -1,0 +1,137 @@
+"""Rows against their definitions: missing rows, unit length, comparable scales, equal samples."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from mvsc_fast.views._rows import (
+    ViewRows,
+    centred,
+    comparable,
+    constant_views,
+    equal_samples,
+    incomplete_rows,
+    missing_rows,
+    observed,
+    presence,
+    spread,
+    unit_rows,
+    warn_of_few,
+)
+
+NAN = np.nan
+
+
+def test_a_row_is_missing_if_more_than_half_of_its_cells_are():
+    X = np.array([[NAN, NAN, 1, 1], [NAN, NAN, NAN, 1], [1, 2, 3, 4], [NAN] * 4])
+    np.testing.assert_array_equal(missing_rows(X), [False, True, False, True])
+    np.testing.assert_array_equal(missing_rows(X[:, :3]), [True, True, False, True])
+    sparse = scipy.sparse.csr_array(np.array([[NAN, NAN], [NAN, 0], [0, 1], [NAN, NAN]]))
+    np.testing.assert_array_equal(missing_rows(sparse), [True, False, False, True])
+
+
+def test_infinite_values_that_cancel_are_no_missing_cells():
+    X = np.array([[np.inf, -np.inf], [1, NAN], [1e308, 1e308]])
+    np.testing.assert_array_equal(incomplete_rows(X), [False, True, False])
+
+
+def test_presence_is_none_if_no_row_is_missing():
+    X, Y = np.ones((3, 2)), np.array([[1.0, 2], [NAN, NAN], [3, 4]])
+    assert presence([X, X]) is None and observed([X])[0] is X
+    np.testing.assert_array_equal(presence([X, Y]), [[True] * 3, [True, False, True]])
+    np.testing.assert_array_equal(observed([X, Y])[1], [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(presence([scipy.sparse.csr_array(X), Y])[0], [True] * 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_unit_rows_of_any_scale(dtype, wrap):
+    info = np.finfo(dtype)
+    X = np.array([[3, -4, 0], [0, 0, 0], [-1, 2, 2]], dtype=dtype)
+    unit = np.array([[0.6, -0.8, 0], [0, 0, 0], [-1 / 3, 2 / 3, 2 / 3]])
+    for scale in (1, info.max / 4, info.tiny, 8 * info.smallest_subnormal):
+        found = unit_rows(wrap((X * dtype(scale)).astype(dtype)))
+        found = found.toarray() if scipy.sparse.issparse(found) else found
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, unit, rtol=1e-6)
+
+
+def test_spread_has_both_ends_and_even_steps():
+    np.testing.assert_array_equal(spread(9, 5), [0, 2, 4, 6, 8])
+    np.testing.assert_array_equal(spread(3, 5), [0, 1, 2])
+
+
+def test_comparable_views_keep_ratios_and_stay_if_their_squares_fit():
+    X = np.array([[1.0, -2], [3, 4]])
+    same, small, smallest, large = comparable([X, X * 2.0**-13, X * 1e-300, X * 1e200])
+    assert same is X and (small == X * 2.0**-3).all()
+    for scaled in (smallest, large):
+        assert 0.5 <= np.abs(scaled).max() < 1
+        np.testing.assert_allclose(scaled / scaled[0, 0], X)
+    edge = np.array([[2.0**-10], [0]])
+    assert comparable([edge])[0] is edge
+    zeros = np.zeros((2, 2))
+    assert comparable([zeros])[0] is zeros
+    limit = np.sqrt(np.finfo(float).max / 4) / 4
+    assert comparable([X])[0] is X
+    inside, outside = np.full((2, 2), limit), np.full((2, 2), 1.01 * limit)
+    assert comparable([inside])[0] is inside and comparable([outside])[0] is not outside
+    with pytest.raises(ValueError, match=r"view 1 has entries up to 1e\+200, .* 1e-200 in row 2"):
+        comparable([X, np.array([[1e200], [0], [1e-200]])])
+
+
+def test_equal_samples_have_equal_directions_and_gaps():
+    X = np.array([[1.0, 2], [2, 4], [NAN, NAN], [NAN, NAN], [2, 1]])
+    Y = np.array([[5.0, 1], [5, 1], [1, 1], [2, 2], [0, 1]])
+    X32, Y32 = (Z.astype(np.float32) for Z in (X, Y))
+    np.testing.assert_array_equal(equal_samples([X, Y]), [0, 0, 1, 1, 2])
+    np.testing.assert_array_equal(equal_samples([X32, Y32]), [0, 0, 1, 1, 2])
+    with pytest.warns(ConvergenceWarning, match="3 distinct values, fewer than n_clusters=4"):
+        assert warn_of_few(np.array([0, 0, 1, 1, 2]), 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not warn_of_few(np.array([0, 1, 2]), 3)
+
+
+def test_constant_views_are_named():
+    views = [np.ones((3, 2)), np.eye(3), np.zeros((3, 1))]
+    with pytest.warns(UserWarning, match="^views 'a' and 'c': all samples are equal, ignored$"):
+        assert constant_views(views, "ignored", ["a", "b", "c"]) == [0, 2]
+    with pytest.warns(UserWarning, match="^view 0: all samples are equal, kept$"):
+        assert constant_views(views[:2], "kept") == [0]
+
+
+@pytest.mark.parametrize("d", [4, 30])
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(2, (12, d)) + 1.0 if counts else rng.standard_normal((12, d))
+    given, new = wrap(X[:10]), X[10:]
+    rows = ViewRows(given)
+    assert rows.nonnegative == counts
+
+    def unit(A):
+        return A / np.linalg.norm(A, axis=1, keepdims=True)
+
+    Z = unit(np.sqrt(X) if counts else X)
+    assert rows.roots.shape == rows.unit.shape == (10, min(10, d))
+    np.testing.assert_allclose(rows.roots @ rows.roots.T, Z[:10] @ Z[:10].T, atol=1e-5)
+    U = unit(X[:10])
+    np.testing.assert_allclose(rows.unit @ rows.unit.T, U @ U.T, atol=1e-5)
+    np.testing.assert_allclose(rows.mean, rows.roots.mean(axis=0), atol=1e-6)
+    np.testing.assert_allclose(
+        rows.transform(wrap(new)) @ rows.roots.T, Z[10:] @ Z[:10].T, atol=1e-5
+    )
+    fresh = ViewRows(given).some_unit(np.array([1, 4]))
+    np.testing.assert_allclose(fresh, rows.unit[[1, 4]], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(rows.centred, axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(centred(U), unit(U - U.mean(axis=0)), atol=1e-12)
+
+
+def test_negative_values_of_a_view_that_had_none_count_as_zeros():
+    rows = ViewRows(np.array([[1.0, 4], [4, 1], [1, 1]]))
+    np.testing.assert_allclose(rows.transform(np.array([[-3.0, 9]])), [[0, 1]])
