@@ -156,7 +156,7 @@ class ViewGraphs:
         labels = labels[self.samples]
         return np.concatenate(
             [
-                view_support([A], labels[has]) if has.any() else [0.0]
+                view_support([A], labels[has]) if has.sum() > 1 else [0.0]
                 for A, has in zip(self.graphs, self.present, strict=True)
             ]
         )

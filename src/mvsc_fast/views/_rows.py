@@ -214,7 +214,7 @@ def unit_rows(X):
     U = _times_powers(X, first)
     if (exponent > first).any():  # subnormal numbers
         U = _times_powers(U, exponent - first)
-    return normalize(U, copy=False)
+    return normalize(U, copy=False) if X.shape[0] else U
 
 
 def comparable(views):
