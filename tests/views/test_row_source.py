@@ -235,6 +235,9 @@ def test_a_data_frame_may_have_a_column_of_any_name(views):
         ("1.5 GB", 1.5e9),
         ("2kib", 2048),
         ("77", 77),
+        ("3 TiB", 3 * 2**40),
+        ("2GiB", 2**31),
+        ("4 TB", 4e12),
     ],
 )
 def test_numbers_of_bytes(given, expected):
