@@ -246,7 +246,7 @@ def report(folder, directory, options, equivalent):
     )
     record = json.loads((directory / "record.json").read_text())
     if record["failed"]:
-        print(f"{folder}: tests that fail without mutants are left out: {record['failed']}")
+        print(f"{folder}: failing or skipped tests are left out: {record['failed']}")
     files = sorted((ROOT / "src/mvsc_fast" / folder).glob("*.py"))
     mutants = [m for file in files for m in mutations(str(file.relative_to(ROOT / "src")))]
     mutants = [m for m in mutants if options.only in m["path"]]
