@@ -33,7 +33,7 @@ PARTS = {
         "fused_labels",
         lambda labellings, *_, **__: _ensemble.ConsensusLabels(labellings[0], 0, 0.0),
     ),
-    "no refinement": (_labeller, "refined_labels", lambda labels, *_: labels),
+    "no refinement": (_labeller, "refined_labellings", lambda labellings, *_: labellings),
     "refinement by ridge alone": (_ridge, "normalize", lambda A, **_: 0 * A),
 }
 CONSTANTS = [

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast.judge._landmarks import LandmarkFeatures
 from mvsc_fast.judge._n_clusters import _chosen, _counts, _curve, _cut, _weights
-from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labels
+from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
 from mvsc_fast.views._rows import ViewRows
 
@@ -29,17 +29,19 @@ def test_refinement_ends_after_ten_rounds_or_when_nothing_changes():
     graph = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
     start, other = np.array([0, 0, 1, 1]), [0, 1, 0, 1]
     unsteady = Predictions(other, start)
-    np.testing.assert_array_equal(refined_labels(start, 2, unsteady, graph), start)
+    np.testing.assert_array_equal(refined_labellings([start], 2, unsteady, graph), [start])
     assert unsteady.asked == 10
     steady = Predictions(other, other)
-    np.testing.assert_array_equal(refined_labels(start, 2, steady, graph), other)
+    np.testing.assert_array_equal(refined_labellings([start], 2, steady, graph), [other])
     assert steady.asked == 2
 
 
 def test_refinement_does_not_empty_a_cluster():
     graph = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
     start = np.array([0, 0, 1, 1])
-    np.testing.assert_array_equal(refined_labels(start, 2, Predictions([0] * 4), graph), start)
+    np.testing.assert_array_equal(
+        refined_labellings([start], 2, Predictions([0] * 4), graph), [start]
+    )
 
 
 def test_refinement_adds_means_of_neighbours():
@@ -57,9 +59,21 @@ def test_refinement_adds_means_of_neighbours():
         if (new == expected).all() or len(np.unique(new)) < len(np.unique(expected)):
             break
         expected = new
-    found = refined_labels(labels, 3, ridge, A)
+    (found,) = refined_labellings([labels], 3, ridge, A)
     np.testing.assert_array_equal(found, expected)
     assert (found != labels).any()
+
+
+def test_labellings_are_refined_as_each_alone():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, 5)).astype(np.float32)
+    A = scipy.sparse.random_array((40, 40), density=0.2, rng=rng, format="csr")
+    A = scipy.sparse.csr_array(A + A.T)
+    ridge, labellings = LeaveOneOutRidge(F), rng.integers(0, 4, size=(6, 40))
+    labellings[4], labellings[5] = labellings[0], (labellings[0] + 1) % 4
+    alone = [refined_labellings([labels], 4, ridge, A)[0] for labels in labellings]
+    np.testing.assert_array_equal(refined_labellings(labellings, 4, ridge, A), alone)
+    assert len(np.unique(alone, axis=0)) == 5 and (labellings != alone).any(axis=1).all()
 
 
 def test_indicators_are_divided_by_the_roots_of_cluster_sizes():

@@ -12,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from mvsc_fast import datasets, label_predictability
 from mvsc_fast.judge._landmarks import LandmarkFeatures, _squared_distances
-from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, mutual_information, refined_labels
+from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, mutual_information, refined_labellings
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
@@ -148,7 +148,7 @@ def test_refinement_ends_where_every_label_is_predicted(blobs):
     votes = scipy.sparse.csr_array((120, 120), dtype=np.float32)
     wrong = y.copy()
     wrong[:6] = (wrong[:6] + 1) % 4
-    np.testing.assert_array_equal(refined_labels(wrong, 4, ridge, votes), y)
+    np.testing.assert_array_equal(refined_labellings([wrong], 4, ridge, votes), [y])
 
 
 @pytest.mark.parametrize("d", [7, 200])

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, consensus_labels, datasets, label_predictability
-from mvsc_fast.judge._ridge import Judge, refined_labels
+from mvsc_fast.judge._ridge import Judge, refined_labellings
 from mvsc_fast.methods._base import _Fitting, draw_seed
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.views._rows import ViewRows, canonical_order
@@ -73,7 +73,8 @@ def test_attributes_tell_the_story(subspaces, fitted):
         (graph, d, k) for graph in ("unit", "centred") for d in (8, 15, 30, 60) for k in (4, 8)
     }
     J, fused = table["predictability"], table["fused"]
-    assert fused.sum() == 6 and J[fused].min() >= J[~fused].max() - 1e-12 and J.max() <= 1
+    both = J + table["predictability_unrefined"]
+    assert fused.sum() == 9 and both[fused].min() >= both[~fused].max() - 1e-12 and J.max() <= 1
     np.testing.assert_array_equal(J, label_predictability(views, table["labels"]))
     assert fitted.affinity_matrix_.shape == (240, 240)
     assert fitted.affinity_matrix_.diagonal().max() == 0
@@ -89,13 +90,13 @@ def test_the_labels_are_those_of_the_steps_by_hand(subspaces, fitted):
     views, _ = subspaces
     order = canonical_order(views)
     table, A = fitted.candidates_, fitted.affinity_matrix_[order][:, order]
-    J = np.round(table["predictability"], 12)
-    best = np.argsort(-J, kind="stable")[:6]
+    J = np.round(table["predictability"] + table["predictability_unrefined"], 12)
+    best = np.argsort(-J, kind="stable")[:9]
     seed = np.random.RandomState(0).randint(2**31 - 1)
     labels = consensus_labels(table["labels"][best][:, order], 4, random_state=0).labels
     assert seed == draw_seed(0)
     judge = Judge([ViewRows(X[order]) for X in views])
-    labels = refined_labels(labels, 4, judge.ridge, A)
+    (labels,) = refined_labellings([labels], 4, judge.ridge, A)
     np.testing.assert_array_equal(labels, fitted.labels_[order])
 
 
@@ -309,7 +310,8 @@ def test_which_rows_of_the_data_a_model_holds(n_features):
         assert [rows_within(model, X) for X in views] == [120, 120]
     model = ConsensusTLRR(3, store="labels", random_state=0).fit(views)
     numbers = [A.size for A in Arrays(model).found if A.dtype.kind in "fcO"]
-    assert sum(numbers) < min(n_features)  # no row of 40 numbers, in any form
+    scores = 2 * model.candidates_["predictability"].size  # before and after refinement
+    assert sum(numbers) - scores < min(n_features)  # no row of 40 numbers, in any form
     assert model.labels_.shape == (120,)
     for use in (lambda: model.predict(views), model.to_native):
         with pytest.raises(ValueError, match='store="labels" and cannot predict: fit with'):

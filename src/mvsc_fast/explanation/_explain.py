@@ -366,7 +366,7 @@ def _describe_choice(found, model):
     add = found.choices.append
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        add("The six most predictable labellings were fused by TLRR, and the labels refined.")
+        add("The nine most predictable labellings, each refined, were fused by TLRR.")
         if "labels" in found.candidates:  # they may not be stored
             found.agreement = _agreement(found.candidates["labels"], found.labels)
             add(

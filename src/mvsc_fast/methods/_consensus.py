@@ -42,12 +42,12 @@ class ConsensusTLRR(MultiViewClusterer):
 
     1. Sparse similarity graphs of unit rows and of centred rows, each with four numbers of
        neighbours, are partitioned in two spectral embeddings, which gives up to 32 labellings.
-    2. Each labelling is scored by how well its labels are predicted from all other samples
-       (`label_predictability`).
-    3. The six most predictable labellings are fused by TLRR of their co-association tensor
-       (`consensus_labels`).
-    4. Each label is replaced by its prediction from ridge regression and graph neighbours, until
-       labels no longer change.
+    2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
+       graph neighbours, until they no longer change. It is scored by how well its labels, before
+       and after that, are predicted from all other samples (`label_predictability`).
+    3. The nine refined labellings with the largest sum of both scores are fused by TLRR of their
+       co-association tensor (`consensus_labels`).
+    4. The labels are refined once more.
 
     The cost is linear in the number of samples, except for the neighbour search. If there are more
     than ``max_samples`` samples, a uniform subsample is clustered, and the labels of the others are
@@ -91,7 +91,8 @@ class ConsensusTLRR(MultiViewClusterer):
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit" or
         "centred" rows), ``n_neighbors``, ``n_components`` of the embedding, ``predictability``,
-        ``fused`` (whether it is one of the six) and ``labels`` of shape (n_candidates, m).
+        ``predictability_unrefined`` (before refinement), ``fused`` (whether it is one of the nine)
+        and ``labels`` after refinement, of shape (n_candidates, m).
     views_used_ : list of int
         Indices of the views that were fused.
     affinity_matrix_ : csr_array of shape (m, m)
@@ -103,8 +104,8 @@ class ConsensusTLRR(MultiViewClusterer):
     predictor_ : object
         What `predict` and `to_native` use; absent with ``store="labels"``.
     n_tuples_ : int
-        Number of distinct tuples of labels among the six fused labellings, which is the size of the
-        TLRR problem.
+        Number of distinct tuples of labels among the fused labellings, which is the size of the TLRR
+        problem.
     gap_ : float
         Relative duality gap of the TLRR problem.
 
