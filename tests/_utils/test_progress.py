@@ -93,17 +93,39 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(views, stage):
 
 
 def test_long_stages_say_how_long_they_may_take(monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "EVERY", 0.0)
-    progress = Progress("Method", 1)
+    now = [100.0]
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
+    seen = []
+    progress = Progress("Method", 1, seen.append)
+    now[0] = 102.0
     progress.stage("solve", 10)
-    progress.iteration(IterationState(2, 0.25, 0.0, total=10))
-    line = capsys.readouterr().err.splitlines()[-1]
-    pattern = r"\[Method\] solve: iteration 2 of at most 10, residual 0.25, at most \d+ s left"
-    assert re.match(pattern, line)
+    for i, seconds in enumerate([2.5, 3.0, 1.0, 2.0], start=1):
+        now[0] += seconds
+        progress.iteration(IterationState(i, 0.5**i, 0.0, total=10))
     for _ in progress.each("choice", [6, 8], 2):
-        pass
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert "choice: iteration 2 of at most 2, at most 0 s left" in line
+        now[0] += 3.0
+    progress.stage("cut")
+    assert capsys.readouterr().err.splitlines() == [
+        "[Method] solve (2.0 s)",
+        "[Method] solve: iteration 2 of at most 10, residual 0.25, at most 22 s left (7.5 s)",
+        "[Method] solve: iteration 4 of at most 10, residual 0.062, at most 13 s left (10.5 s)",
+        "[Method] choice (10.5 s)",
+        "[Method] choice: iteration 1 of at most 2, at most 3 s left (13.5 s)",
+        "[Method] choice: iteration 2 of at most 2, at most 0 s left (16.5 s)",
+        "[Method] cut (16.5 s)",
+    ]
+    stages = [(state.stage, state.iteration, state.seconds) for state in seen]
+    assert stages[:3] == [("solve", 0, 2.0), ("solve", 1, 4.5), ("solve", 2, 7.5)]
+    assert stages[-2:] == [("choice", 2, 16.5), ("cut", 0, 16.5)]
+
+
+def test_a_stage_ends_if_the_callback_returns_true():
+    progress = Progress(callback=lambda state: state.iteration == 2)
+    assert list(progress.each("choice", "abcd", 4)) == ["a", "b"] and progress.stopped
+    progress.stage("solve", 3)
+    assert not progress.stopped
+    stops = [progress.iteration(IterationState(i, 0.0, 0.0, total=3)) for i in (1, 2, 3)]
+    assert stops == [False, True, True]  # also after the iteration of another block
 
 
 def test_silence(capsys):
@@ -125,14 +147,21 @@ def test_a_bar_where_tqdm_is_installed(monkeypatch, installed):
         monkeypatch.setitem(sys.modules, "tqdm", None)
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    progress = Progress("Method", 1)
-    progress.stage("solve", 4)
-    for i in range(1, 5):
-        progress.iteration(IterationState(i, 0.5**i, 0.0, total=4))
-    progress.log("message")
-    progress.close()
+    with Progress("Method", 1) as progress:
+        progress.stage("solve", 4)
+        for i in (1, 2, 4):
+            progress.iteration(IterationState(i, 0.5**i, 0.0, total=4))
+        bar = progress._bar
+        assert (bar is not None) == installed
+        if installed:
+            assert (bar.n, bar.total, bar.postfix) == (4, 4, "residual 0.062")
+            assert str(bar).startswith("[Method] solve: 100%")
+        progress.log("message")
+        progress.stage("cut")
+        assert progress._bar is None
     text = screen.getvalue()
-    assert "[Method] message" in text and ("4/4" in text or "0/4" in text) == installed
+    assert "[Method] message (" in text and "[Method] cut (" in text
+    assert ("0/4" in text) == installed
 
 
 def test_the_state_of_a_stage_without_a_measure(views):

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
+import sklearn
 import threadpoolctl
 from conftest import published_tlrr, random_similarities, run_python
 from sklearn.base import clone
@@ -49,12 +51,16 @@ def blas_settings():
 
 def test_omp_num_threads_is_followed(monkeypatch):
     monkeypatch.setattr(threads, "_allowed_cpus", lambda: 2)
-    monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
-    assert resolve_threads() == 3
+    monkeypatch.setattr(threads, "_free_cpus", lambda cpus: cpus + 3)
+    for text, expected in {"3,2": 3, "1": 1, "99": 2 * threads.MOST_PER_CPU}.items():
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert resolve_threads() == expected
     assert resolve_threads(5) == 5
     for unusable in ("", "zero", "0", "-2", "9" * 5000):
         monkeypatch.setenv("OMP_NUM_THREADS", unusable)
-        assert resolve_threads() >= 1
+        assert resolve_threads() == 5
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert resolve_threads() == 5
     with pytest.raises(ValueError, match="n_threads == 0, must be >= 1"):
         resolve_threads(0)
     with pytest.raises(TypeError, match="n_threads"):
@@ -336,6 +342,8 @@ def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many
         (["300000\n", "100000\n"], 3),
         (["-1\n", "100000\n"], np.inf),
         (["no numbers"], np.inf),
+        (["0 100000"], np.inf),
+        (["100000 0"], np.inf),
     ],
 )
 def test_the_quota_of_a_container_limits_the_cpus(monkeypatch, tmp_path, contents, cpus):
@@ -363,6 +371,18 @@ def test_busy_neighbours_are_counted():
             stack.callback(process.kill)
             process.stdout.readline()
         assert threads._busy_neighbours() >= 3
+
+
+def test_busy_neighbours_are_the_runnable_threads_of_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(threads, "Path", lambda path: tmp_path / path.removeprefix("/"))
+    assert threads._busy_neighbours() == 0  # no /proc
+    for task, state in enumerate("RSR"):
+        folder = tmp_path / "proc/self/task" / str(task)
+        folder.mkdir(parents=True)
+        (folder / "stat").write_text(f"{task} (R) S (name) {state} 1 1 1 0\n")
+    for loadavg, expected in (("7/300", 5), ("1/300", 0), ("?", 0)):
+        (tmp_path / "proc/loadavg").write_text(f"0.20 0.18 0.12 {loadavg} 4242\n")
+        assert threads._busy_neighbours() == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -422,8 +442,15 @@ def test_heavy_work_leaves_the_interpreter_to_others(solver):
     assert len(seen) > 2 and seen[-1] > seen[0]
 
 
-def test_show_config(capsys):
+def test_show_config(capsys, monkeypatch):
+    monkeypatch.setattr(threads, "resolve_threads", lambda: 3)
     mvsc_fast.show_config()
-    out = capsys.readouterr().out
-    assert mvsc_fast.__version__ in out and "openmp" in out
-    assert ("blas" in out) == bool(blas_settings())
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    versions = {"mvsc_fast": mvsc_fast, "numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    for name, module in versions.items():
+        assert lines[name] == module.__version__
+    assert lines["python"].split()[0] == sys.version.split()[0] and lines["threads"] == "3"
+    assert lines["openmp"].startswith(("yes", "no: the compiled core runs serially"))
+    assert ("blas" in lines) == bool(blas_settings())
+    if blas_settings():
+        assert lines["blas"].endswith(f"{blas_settings()[-1]} threads)")

@@ -1,4 +1,6 @@
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,13 +8,26 @@ import scipy.sparse
 from conftest import published_tlrr, random_similarities
 
 from mvsc_fast._utils import validation
-from mvsc_fast._utils.validation import check_memory, check_similarities
+from mvsc_fast._utils.validation import (
+    check_affinity,
+    check_clusters,
+    check_finite,
+    check_memory,
+    check_similarities,
+    check_sparse_similarities,
+    check_squarable,
+    check_tensor,
+    in_bytes,
+)
 
 
 def test_a_good_tensor_is_not_copied():
     for dtype in (np.float32, np.float64):
         W = random_similarities(2, 5, dtype=dtype)
         assert check_similarities(W) is W
+    for dtype, found in ((np.float16, np.float32), (bool, np.float64), (np.int8, np.float64)):
+        out = check_similarities(np.ones((2, 5, 5), dtype=dtype))
+        assert out.dtype == found and (out == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -59,6 +74,10 @@ def _with(W, index, value):
         (np.ones((1, 3, 3), dtype=complex), "Complex data not supported"),
         (np.full((1, 2, 2), "a", dtype=object), "dtype object"),
         (_with(np.ones((2, 3, 3)), (1, 0), np.nan), "slice 1 contains 3 NaN values, the"),
+        (_with(np.ones((2, 3, 3)), (1, 0, 0), -1e200), r"slice 1 has entries up to 1e\+200"),
+        ([np.ones((3, 3)), np.ones((3, 4))], r"slice 1 has shape \(3, 4\), it must be square"),
+        ([np.ones((3, 3)), np.ones(3)], r"slice 1 has shape \(3,\), it must be square"),
+        (np.ones((1, 2, 2), dtype=np.longdouble), "W has dtype .*: convert it to float32 or"),
         (_with(np.ones((2, 3, 3)), (0, 1, 1), 1e200), r"slice 0 has entries up to 1e\+200"),
     ],
 )
@@ -81,8 +100,9 @@ def test_negative_similarities_are_refused_on_request():
         check_similarities(W, nonnegative=True)
 
 
-def test_asymmetry_is_reported_and_averaged_in_a_copy():
-    W = _with(np.ones((2, 300, 300)), (1, 0, 299), 0.5)
+@pytest.mark.parametrize("place", [(0, 299), (299, 0), (255, 256), (258, 257)])
+def test_asymmetry_is_reported_and_averaged_in_a_copy(place):
+    W = _with(np.ones((2, 300, 300)), (1, *place), 0.5)
     before = W.copy()
     with pytest.warns(UserWarning, match="slice 1 is not symmetric .largest difference 0.5"):
         out = check_similarities(W)
@@ -99,17 +119,85 @@ def test_asymmetry_of_rounding_is_averaged_without_a_word():
 
 def test_sparse_slices():
     A = scipy.sparse.csr_matrix(random_similarities(1, 6)[0])
-    (out,) = validation.check_sparse_similarities([A])
+    (out,) = check_sparse_similarities([A])
     np.testing.assert_array_equal(out.toarray(), A.toarray())
     with pytest.raises(ValueError, match=r"slice 0 has entries up to 1e\+24, too large"):
-        validation.check_sparse_similarities([(A / A.max()).astype(np.float32) * 1e24])
+        check_sparse_similarities([(A / A.max()).astype(np.float32) * 1e24])
     with pytest.raises(ValueError, match="slice 1 has 5 samples, slice 0 has 6"):
-        validation.check_sparse_similarities([A, A[:5, :5]])
+        check_sparse_similarities([A, A[:5, :5]])
     skewed = A.tolil()
     skewed[0, 1] += 1
     with pytest.warns(UserWarning, match="slice 0 is not symmetric"):
-        (out,) = validation.check_sparse_similarities([skewed])
+        (out,) = check_sparse_similarities([skewed])
     assert abs(out - out.T).max() == 0
+
+
+def test_an_affinity_is_one_symmetric_matrix():
+    A = random_similarities(1, 6, dtype=np.float32)[0]
+    assert check_affinity(A, "S") is A
+    sparse = check_affinity(scipy.sparse.coo_array(A), "S")
+    assert sparse.format == "csr" and sparse.dtype == np.float32
+    np.testing.assert_array_equal(sparse.toarray(), A)
+    for S, message in (
+        (-A, r"^S has \d+ negative entries"),
+        (A[:5], r"^S has shape \(5, 6\), it must be square"),
+        (scipy.sparse.csr_array(-A), r"^S has \d+ negative entries"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            check_affinity(S, "S")
+
+
+def test_slices_of_a_tensor_are_all_dense_or_all_sparse():
+    T = random_similarities(2, 4)
+    T[0, 1, 2] = -3  # signs and symmetry are free
+    mixed = [scipy.sparse.coo_array(T[0]), T[1]]
+    for given in (T, list(T), [T[0], T[1].astype(np.float32)], mixed):
+        found = check_tensor(given, "T")
+        kept = [np.asarray(A) if isinstance(A, np.ndarray) else A.toarray() for A in found]
+        np.testing.assert_allclose(kept, T, rtol=1e-7)
+        assert len({type(A) for A in found}) == 1 and {A.dtype for A in found} == {T.dtype}
+    T[1, 3, 0] = np.inf
+    with pytest.raises(ValueError, match="T: slice 1 contains 1 infinite value, the first in r"):
+        check_tensor(T, "T")
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csc_array])
+def test_the_first_entry_that_is_not_finite_is_named(make):
+    X = np.ones((4, 3))
+    check_finite(make(1e308 * X), "X")  # although its sum is infinite
+    X[2, 0], X[1, 2], X[3, 1] = np.inf, np.nan, -np.inf
+    told = "X contains 1 NaN value and 2 infinite values, the first in row 1, column"
+    with pytest.raises(ValueError, match=f"{told} 2: impute"):
+        check_finite(make(X), "X")
+    with pytest.raises(ValueError, match=f"{told} 'c': impute"):
+        check_finite(make(X), "X", ["a", "b", "c"])
+
+
+def test_there_are_as_many_samples_as_clusters():
+    assert check_clusters(3, 3) == 3
+    with pytest.raises(ValueError, match="k=4 is more than the number of samples, n_samples=3"):
+        check_clusters(4, 3, "k")
+
+
+def test_squares_of_the_largest_entries_have_a_finite_sum():
+    for dtype in (np.float32, np.float64):
+        bound = np.sqrt(np.finfo(dtype).max / 8) / 4
+        X = np.full((2, 4), 0.999 * bound, dtype=dtype)
+        assert check_squarable(X, "X") is None and np.isfinite(np.sum(X**2))
+        X[1, 2] = -1.001 * bound
+        with pytest.raises(ValueError, match="X has entries up to .*, too large to be squared"):
+            check_squarable(X, "X")
+
+
+@pytest.mark.parametrize("check", [check_similarities, check_sparse_similarities])
+def test_asymmetry_is_relative_to_the_largest_entry(check):
+    A, eps = np.diag([0.0, 0, 0, -8]), np.finfo(float).eps
+    for difference, ratio in ((790 * eps, None), (810 * eps, "2.2e-14"), (2, "0.25")):
+        A[0, 1] = difference
+        told = pytest.warns(UserWarning, match=f"difference {ratio} of") if ratio else nullcontext()
+        with told:
+            (out,) = check([A])
+        assert out[0, 1] == out[1, 0] == difference / 2 and out[3, 3] == -8
 
 
 def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):
@@ -117,20 +205,30 @@ def test_memory_is_refused_with_the_number_and_the_ways_out(monkeypatch):
     check_memory(2**30, "this")
     with pytest.raises(MemoryError, match=r"tlrr needs about 3 GiB, but only 1 GiB is.*float32"):
         check_memory(3 * 2**30, "tlrr")
+    assert in_bytes(2**30) == "1 GiB" and in_bytes(2**30 - 2**20) == "1.02e+03 MiB"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system has no cgroups")
 @pytest.mark.parametrize("version", [1, 2])
 def test_memory_for_cached_files_is_available(version, tmp_path, monkeypatch):
     names = validation.CGROUPS[2 - version][1:]
-    monkeypatch.setattr(validation, "CGROUPS", [(tmp_path, *names)])
-    unlimited = validation.available_memory()
-    (tmp_path / names[0]).write_text("8000000\n")
-    (tmp_path / names[1]).write_text("7999000\n")
-    (tmp_path / "memory.stat").write_text(f"anon 1000000\n{names[2]} 5000000\nfile 6000000\n")
-    assert validation.available_memory() == 5_001_000 < unlimited
-    (tmp_path / names[0]).write_text("max\n")
-    assert validation.available_memory() > 5_001_000
+    folder, meminfo = tmp_path / "cgroup", tmp_path / "meminfo"
+    folder.mkdir()
+    monkeypatch.setattr(validation, "CGROUPS", [("/nowhere", *names), (folder, *names)])
+    fake = {"/proc/meminfo": meminfo}
+    monkeypatch.setattr(
+        validation, "Path", lambda first, *rest: Path(fake.get(first, first), *rest)
+    )
+    assert validation.available_memory() == float("inf")
+    meminfo.write_text("MemTotal:  9000 kB\nMemAvailable:   8000 kB\nSwap: 1 kB\n")
+    assert validation.available_memory() == 8000 * 1024
+    (folder / names[0]).write_text("8000000\n")
+    (folder / names[1]).write_text("7999000\n")
+    (folder / "memory.stat").write_text(f"anon 1000000\n{names[2]} 5000000\nfile 6000000\n")
+    assert validation.available_memory() == 5_001_000
+    (folder / names[0]).write_text("max\n")
+    assert validation.available_memory() == 8000 * 1024
+    meminfo.write_text("MemTotal:  9000 kB\n")
+    assert validation.available_memory() == float("inf")
 
 
 def test_available_memory_is_positive():
