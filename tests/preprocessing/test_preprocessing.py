@@ -1,6 +1,7 @@
 """Tables become views, and views are transformed each by its own, inside pipelines."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -52,12 +54,18 @@ def joined():
         ([3, 0], [3, 0]),
         (np.array([3, 0]), [3, 0]),
         (-1, [3]),
+        ([-4, np.int8(2)], [0, 2]),
+        (slice(None, None, -2), [3, 1]),
         ([True, False, False, True], [0, 3]),
     ],
 )
 def test_columns_by_position(columns, expected):
-    (view,) = ViewSplitter([columns]).fit_transform(TABLE)
-    np.testing.assert_array_equal(view, TABLE[:, expected])
+    splitter = ViewSplitter([columns, [1]]).fit(TABLE)
+    np.testing.assert_array_equal(splitter.transform(TABLE)[0], TABLE[:, expected])
+    assert splitter.columns_[0].tolist() == expected
+    assert splitter.unused_.tolist() == sorted({0, 2, 3} - set(expected))
+    names = [f"x{j}" for j in expected]
+    assert splitter.get_feature_names_out()[0].tolist() == names
 
 
 def test_columns_by_name_and_by_the_beginning_of_the_name(frame):
@@ -87,7 +95,13 @@ def test_sparse_tables_stay_sparse():
     "views, message",
     [
         ([[4]], r"view 0: there is no column 4, the table has 4"),
+        ([[-5]], r"view 0: there is no column -5, the table has 4"),
         ([[0], [1, 1]], "view 1 has column 1 twice"),
+        ([[3, 0, -1]], "view 0 has column 3 twice"),
+        ([[True, 2]], "view 0: a column must be given by name or position, got True"),
+        ([slice("a", None)], r"view 0: slice\('a', None, None\) is not a slice of positions"),
+        ([slice(0, 2, 0.5)], r"view 0: slice\(0, 2, 0.5\) is not a slice of positions"),
+        ([slice(0, 1.5)], r"view 0: slice\(0, 1.5, None\) is not a slice of positions"),
         ({"a": []}, "view 'a' has no columns"),
         ({"a": slice(4, None)}, r"view 'a': slice\(4, None, None\) has none of the 4 columns"),
         ([[True]], "view 0: 1 booleans for 4 columns"),
@@ -103,10 +117,36 @@ def test_what_is_wrong_with_columns_is_said(views, message):
 
 
 def test_unknown_names_are_compared_with_those_there(frame):
-    with pytest.raises(ValueError, match="view 'shape': there is no column 'sise'; the table has"):
-        ViewSplitter({"shape": ["sise"]}).fit(frame)
-    with pytest.raises(ValueError, match="view 'tex': no column begins with 'tex_'"):
-        ViewSplitter({"tex": "tex_"}).fit(frame)
+    for views, message in (
+        ({"shape": ["sise"]}, "view 'shape': there is no column 'sise'; the table has 'size', ..."),
+        ({"c": "col_r_"}, "no column begins with 'col_r_'; the table has 'col_red', ..."),
+        ({"t": "tx_"}, "begins with 'tx_'; the table has 'id', 'col_red', 'size', 'col_blue'"),
+    ):
+        with pytest.raises(ValueError, match=f"{re.escape(message)}$"):
+            ViewSplitter(views).fit(frame)
+    near = frame.set_axis(["size_1", "size_2", "size_3", "size_4"], axis=1)
+    with pytest.raises(ValueError, match="the table has ('size_.', ){3}...$"):
+        ViewSplitter([["size_5"]]).fit(near)
+    far = frame.assign(w=0, x=0)
+    with pytest.raises(ValueError, match="has 'id', 'col_red', 'size', 'col_blue', 'w', ...$"):
+        ViewSplitter([["01234"]]).fit(far)
+
+
+def test_a_name_of_two_columns_is_refused(frame):
+    twice = frame.set_axis(["a", "b", "b", "c"], axis=1)
+    with pytest.raises(ValueError, match="view 0: 2 columns are called 'b'$"):
+        ViewSplitter([["a", "b"]]).fit(twice)
+
+
+def test_names_that_are_not_text_are_no_names(frame):
+    mixed = frame.set_axis(["a", "b", 7, "c"], axis=1)
+    with pytest.raises(ValueError, match="columns of this table have no names: pass positions"):
+        ViewSplitter([["a"]]).fit(mixed)
+    numbered = frame.set_axis(range(4), axis=1)
+    splitter = ViewSplitter([[2, 1]]).fit(numbered)
+    assert splitter.transform(numbered)[0].to_numpy().tolist() == [[4, 1], [5, 2], [6, 3]]
+    with pytest.raises(ValueError, match="3 features"):
+        splitter.transform(numbered[[0, 1, 2]])
 
 
 def test_a_table_of_another_width_is_refused():
@@ -133,6 +173,22 @@ def test_every_view_has_its_transformer():
     assert per_view.get_feature_names_out()["c"].tolist() == ["more", "some", "text"]
 
 
+def test_errors_of_a_transformer_name_the_view_and_keep_their_reason():
+    class Fails:
+        def fit(self, X, y=None):
+            raise ValueError("Input contains infinity or a value too large for float32")
+
+        transform = __sklearn_clone__ = lambda self, X=None: self
+
+    with pytest.raises(ValueError, match="^view 'a': Input contains infinity or a value too large"):
+        PerView({"a": Fails()}).fit({"a": TABLE})
+
+
+def test_targets_are_passed_to_every_transformer():
+    step = PerView(SelectKBest(k=1)).fit([TABLE, TABLE[:, ::-1]], [0, 1, 0])
+    assert [one.n_features_in_ for one in step.transformers_] == [4, 4]
+
+
 def test_one_transformer_is_cloned_for_all_views():
     per_view = PerView(StandardScaler()).fit([TABLE, TABLE[:, :2]])
     assert [one.n_features_in_ for one in per_view.transformers_] == [4, 2]
@@ -142,6 +198,7 @@ def test_one_transformer_is_cloned_for_all_views():
     "transformers, views, message",
     [
         ([None], [TABLE, TABLE], "1 transformers for 2 views"),
+        ({}, [], "X has no views"),
         ({"a": None}, {"a": TABLE, "b": TABLE}, "no transformer for view 'b'"),
         ({0: None, 1: None}, [TABLE], "a transformer for view 1, but the views are 0"),
         ("drop", [TABLE], "view 0: expected a transformer, None or"),
@@ -216,6 +273,8 @@ def test_a_column_of_text_is_vectorized(named):
 def test_other_columns_keep_two_dimensions(frame):
     views = ViewSplitter(["size", ["id"], 1]).fit_transform(frame)
     assert [view.shape for view in views] == [(3, 1)] * 3
+    objects = frame.astype({"size": object})
+    assert ViewSplitter(["size"]).fit_transform(objects)[0].shape == (3, 1)
     frame["size_2"] = [1, 2, 3]
     assert ViewSplitter(["size"]).fit_transform(frame)[0].shape == (3, 2)
 
@@ -226,7 +285,10 @@ def test_parameters_have_names_by_view():
     assert copy.get_params()["perview__0__with_mean"] is False
     assert isinstance(copy[1].transformers[1], StandardScaler)
     assert model[1].transformers[0].with_mean and isinstance(model[1].transformers[1], PCA)
+    assert {"0", "1", "1__whiten"} <= set(model[1].get_params())
+    assert set(model[1].get_params(deep=False)) == {"transformers"}
     by_name = clone(PerView({"a": StandardScaler()})).set_params(a__with_std=False)
+    assert list(by_name.set_params(a=by_name.transformers["a"]).transformers) == ["a"]
     assert not by_name.transformers["a"].with_std
     alone = PerView(StandardScaler()).set_params(transformers__with_std=False)
     assert not alone.transformers.with_std

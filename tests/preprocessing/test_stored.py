@@ -100,6 +100,30 @@ def test_no_block_has_fewer_rows_than_components(monkeypatch, tmp_path):
         assert PerView(IncrementalPCA(10)).fit_transform([view])[0].shape == (103, 10)
 
 
+class Recorded(MaxAbsScaler):
+    """A scaler that keeps the number of rows of each block that it is fitted on."""
+
+    def partial_fit(self, X, y=None):
+        self.blocks_ = [*getattr(self, "blocks_", []), len(X)]
+        return super().partial_fit(X)
+
+
+@pytest.mark.parametrize(("n", "blocks"), [(103, [10] * 9 + [13]), (20, [10, 10]), (7, [7])])
+def test_blocks_of_a_fit_have_one_size(n, blocks, monkeypatch, tmp_path):
+    monkeypatch.setattr(_stored, "block_rows", lambda n_features, available: 10)
+    X = np.random.RandomState(0).standard_normal((n, 3))
+    for view in (memory_map(X, tmp_path), da.from_array(X, chunks=(6, -1))):
+        (one,) = PerView(Recorded()).fit([view]).transformers_
+        assert one.blocks_ == blocks
+        np.testing.assert_array_equal(one.max_abs_, abs(X).max(axis=0))
+
+
+def test_a_stored_view_of_one_row_is_transformed():
+    step = PerView(StandardScaler()).fit([np.diag([1.0, 2, 3])])
+    (found,) = step.transform([da.from_array(np.ones((1, 3)), chunks=(1, -1))])
+    np.testing.assert_array_equal(np.asarray(found), step.transform([np.ones((1, 3))])[0])
+
+
 def test_no_more_than_a_block_is_read_at_once(views, small_blocks):
     class Counted:
         """Rows that are read by slices."""
