@@ -47,10 +47,16 @@ def test_entries_after_the_last_row_are_not_read():
         np.testing.assert_array_equal(checked_csr(A, "A").toarray(), DENSE)
 
 
-def test_diagonals_outside_of_the_matrix_are_not_read():
-    data = np.arange(1.0, 13.0).reshape(4, 3)
-    A = scipy.sparse.dia_array((data, [-1, 2, -2, 3]), shape=(2, 3))
-    np.testing.assert_array_equal(checked_csr(A, "A").toarray(), [[0, 0, 6], [1, 0, 0]])
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_diagonals_of_wide_and_tall_matrices(shape):
+    data, offsets = np.arange(1.0, 13.0).reshape(4, 3), [-1, 2, -2, 3]
+    expected = np.zeros(shape)
+    for row, offset in zip(data, offsets, strict=True):
+        for j in range(shape[1]):
+            if 0 <= j - offset < shape[0]:
+                expected[j - offset, j] = row[j]
+    A = scipy.sparse.dia_array((data, offsets), shape=shape)
+    np.testing.assert_array_equal(checked_csr(A, "A").toarray(), expected)
 
 
 def test_half_precision_is_widened():
