@@ -8,7 +8,7 @@ from scipy.stats import false_discovery_control, mannwhitneyu
 from sklearn.cluster import KMeans
 
 from mvsc_fast import TLRR, similarity
-from mvsc_fast.explanation import _markers, markers, plot_markers
+from mvsc_fast.explanation import Table, _markers, markers, plot_markers
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,48 @@ def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
     image = ax.images[0].get_array()
     assert image.shape == (len(names), 3) and image[0].argmax() == 0 and image[1].argmin() == 1
     assert any(r"y\$ (reals)" == text.get_text() for text in plot_markers(table).get_yticklabels())
+
+
+def test_the_heat_map_has_few_rows(data):
+    table = markers(*data)
+    for n_top, most in ((0, 3), (2, 6), (99, 8)):
+        assert len(plot_markers(table, n_top=n_top).get_yticks()) <= most
+    y = np.arange(100) % 50
+    X = 10.0 * np.eye(50)[y] + np.random.RandomState(0).standard_normal((100, 50))
+    model = KMeans(2, n_init=1).fit(X)
+    model.labels_ = y % 9
+    assert len(plot_markers(markers(model, [X]), n_top=9).get_yticks()) <= 9 * (40 // 9)
+    model.labels_ = y
+    assert len(plot_markers(markers(model, [X]), n_top=9).get_yticks()) == 50
+
+
+def test_effects_are_drawn_in_the_row_of_their_feature():
+    table = Table(
+        {
+            "cluster": np.array([3, 3, 8, 8]),
+            "view": np.array([0, 0, 0, 0]),
+            "feature": np.array(["a", "b", "b", "a"], dtype=object),
+            "effect": np.array([9.0, -0.5, 0.25, np.nan]),
+        }
+    )
+    ax = plot_markers(table, n_top=2)
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(7), [[9, 7], [-0.5, 0.25]])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["a (0)", "b (0)"]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["3", "8"]
+    assert ax.images[0].get_clim() == (-4, 4)
+    small = Table({**table, "effect": table["effect"] / 10})
+    assert plot_markers(small).images[0].get_clim() == (-0.9, 0.9)
+    none = Table({**table, "effect": np.zeros(4)})
+    assert plot_markers(none).images[0].get_clim() == (-1e-9, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("feature", "text"),
+    [("a" * 22, "a" * 22 + " (rna)"), ("a" * 23, "a" * 23), ("a" * 28, "a" * 28)]
+    + [("a" * 29, "a" * 25 + "...")],
+)
+def test_names_of_features_have_at_most_28_letters(feature, text):
+    assert _markers._short(feature, "rna") == text
 
 
 def test_what_has_no_markers_is_refused(data):

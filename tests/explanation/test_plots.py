@@ -66,15 +66,35 @@ def test_labels_are_called_found_unless_they_are_said_to_be_true():
     assert "true" in plot_embedding(np.eye(2), [0, 1], groups="true").get_xlabel()
 
 
-def test_many_groups_have_no_names():
-    ax = plot_similarity(np.eye(40), np.arange(40))
-    assert len(ax.get_xticks()) == 39 and len(ax.get_xticks(minor=True)) == 0
+@pytest.mark.parametrize(("count", "named"), [(15, True), (16, False)])
+def test_many_groups_have_no_names(count, named):
+    ax = plot_similarity(np.eye(count), np.arange(count))
+    assert len(ax.get_xticks()) == count - 1 and len(ax.lines) == 2 * (count - 1)
+    assert (len(ax.get_xticks(minor=True)) == count) == named
+    legend = plot_embedding(np.eye(count), np.arange(count)).get_legend()
+    assert (legend is not None) == named
 
 
-def test_large_and_sparse_affinities_are_thinned():
-    labels = np.arange(5000) % 3
-    A = scipy.sparse.csr_array((np.ones(5000), (np.arange(5000), labels)), shape=(5000, 5000))
-    assert plot_similarity(A, labels).images[0].get_array().shape == (1667, 1667)
+def test_names_are_small_if_there_are_more_than_ten_and_turned_if_they_are_long():
+    def looks(names):
+        ticks = plot_similarity(np.eye(len(names)), names).xaxis.get_minor_ticks()
+        return {(t.label1.get_fontsize(), t.label1.get_rotation()) for t in ticks}
+
+    assert looks([f"{k:03}" for k in range(10)]) == {(10.0, 0.0)}  # 30 letters
+    ((size, turned),) = looks([f"{k:02}" for k in range(11)])
+    assert size < 7 and turned == 0
+    assert looks(["a" * 15, "b" * 16]) == {(10.0, 90.0)}
+
+
+@pytest.mark.parametrize("n, shown", [(2000, 2000), (2001, 1001), (5000, 1667)])
+def test_large_and_sparse_affinities_are_thinned(n, shown):
+    labels = np.arange(n) % 3
+    A = scipy.sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, n))
+    ax = plot_similarity(A, labels)
+    order = np.argsort(labels, kind="stable")[:: -(-n // 2000)]
+    image = A.toarray()[order][:, order]
+    np.testing.assert_array_equal(ax.images[0].get_array(), image)
+    assert image.shape == (shown, shown)
 
 
 def test_neither_traces_nor_a_few_large_entries_hide_the_structure():
@@ -93,11 +113,32 @@ def test_the_fused_labellings_are_marked():
     np.testing.assert_array_equal(marked.get_xydata(), [[15, 0.9], [15, 0.8]])
 
 
+def test_candidates_of_each_graph_have_their_own_look():
+    ax = plot_candidates(CANDIDATES, title="a title")
+    points = {line.get_label(): line.get_xydata().tolist() for line in ax.lines[:-1]}
+    centred, unit = [[8, 0.7], [15, 0.8]], [[8, 0.5], [15, 0.9]]
+    assert points == {"graphs of centred rows": centred, "graphs of unit rows": unit}
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines[:-1]}) == 2
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["8", "15"]
+
+
 def test_curves_differ_by_more_than_color():
-    curves = {str(i): [1.0, 0.5] for i in range(14)}
-    lines = plot_convergence(curves, tol=0.1).lines
-    looks = {(line.get_color(), line.get_marker()) for line in lines}
-    assert len(looks) == 15 and len({look[1] for look in looks}) > 8
+    curves = {str(i): [1.0, 0.5] for i in range(80)}
+    *lines, tol = plot_convergence(curves, tol=0.125).lines
+    assert len(lines) == 80 and tol.get_label() == "tol 0.125" and tol.get_ydata()[0] == 0.125
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}
+    assert len(looks) == 80 and len({line.get_marker() for line in lines[:10]}) == 10
+    assert len({line.get_color() for line in lines[:8]}) == 8
+    assert [line.get_linestyle() for line in lines[7::8][:4]] == ["-", "--", "-.", "-"]
+
+
+def test_residuals_are_drawn_at_their_iterations():
+    ax = plot_convergence({"a": [1.0, 0.0, 0.25], "b": np.ones(24)}, title="a title")
+    short, long = ax.lines
+    np.testing.assert_array_equal(short.get_xydata(), [[1, 1], [2, np.nan], [3, 0.25]])
+    assert long.get_xdata().tolist() == list(range(1, 25))
+    assert (short.get_markevery(), long.get_markevery()) == (1, 3)
+    assert ax.get_yscale() == "log" and ax.get_xlabel() == "iteration"
 
 
 def test_a_heat_map_has_a_number_in_every_cell_and_marks_the_choice():
@@ -106,6 +147,21 @@ def test_a_heat_map_has_a_number_in_every_cell_and_marks_the_choice():
     assert [text.get_text() for text in ax.texts] == [".10", ".20", ".40", ".50", "1.00"]
     assert ax.patches[0].get_xy() == (0.5, 0.5)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("alpha", "lam")
+    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1)]
+    assert [text.get_color() for text in ax.texts] == ["white"] * 3 + ["black"] * 2
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "3"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["5", "7"]
+    for chosen in ((4, 7), (2, 6), None):
+        assert not plot_sensitivity(scores, [1, 2, 3], [5, 7], chosen=chosen).patches
+
+
+def test_the_choice_is_marked_on_a_curve():
+    ax = plot_sensitivity([0.5, 0.6], [1, 2], names=("lam", ""), chosen=2, score="NMI")
+    curve, mark = ax.lines
+    assert curve.get_xydata().tolist() == [[1, 0.5], [2, 0.6]]
+    assert mark.get_xdata() == [2, 2] and mark.get_label() == "table: 2"
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_ylim()) == ("lam", "NMI", (0, 1.03))
+    assert len(plot_sensitivity([0.5, 0.6], [1, 2]).lines) == 1
 
 
 def test_an_embedding_is_drawn_in_its_widest_directions():
@@ -117,6 +173,15 @@ def test_an_embedding_is_drawn_in_its_widest_directions():
     assert np.ptp(points[:, 0]) == pytest.approx(5.0, abs=0.1)
     assert np.ptp(points[:, 1]) == pytest.approx(0.5, abs=0.1)
     assert len(plot_embedding(np.ones((3, 1)), [0, 1, 1]).collections) == 2  # one direction
+
+
+def test_the_look_of_a_group_is_its_own():
+    ax = plot_embedding(np.random.RandomState(0).standard_normal((60, 2)), np.arange(60) // 2)
+    colors = [tuple(c.get_facecolor()[0]) for c in ax.collections]
+    shapes = [c.get_paths()[0].vertices.tobytes() for c in ax.collections]
+    assert len(set(colors)) == 8 and len(set(shapes)) == 10
+    assert len(set(zip(colors, shapes, strict=True))) == 30
+    assert [len(c.get_offsets()) for c in ax.collections] == [2] * 30
 
 
 def test_bad_input_is_named():
@@ -131,5 +196,8 @@ def test_bad_input_is_named():
         plot_embedding([[0.0], [np.nan]], [0, 1])
     with pytest.raises(ValueError, match=r"scores have shape \(2,\), expected \(2, 3\)"):
         plot_sensitivity([0.1, 0.2], [1, 2, 3], [4, 5])
-    with pytest.raises(ValueError, match="plots can be saved as"):
-        plots.check_picture("p.xyz")
+    with pytest.raises(ValueError, match="p.XYZ: plots can be saved as .*png.*, not 'xyz'"):
+        plots.check_picture("p.XYZ")
+    with pytest.raises(ValueError, match="not ''"):
+        plots.check_picture("png")
+    assert plots.check_picture("folder.x/p.PNG") is None

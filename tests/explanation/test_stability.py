@@ -1,9 +1,13 @@
 """Stable clusters stay, a cut through a cloud does not, and nothing depends on the workers."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -46,6 +50,85 @@ def test_the_same_labels_are_fully_stable():
     assert drawn.sum() < 30 and (result.sample_stability[drawn] == 1).all()
 
 
+class Seeds(ClusterMixin, BaseEstimator):
+    """Keeps its seeds."""
+
+    seen = []
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        self.seen.append(self.random_state)
+        self.labels_ = np.arange(len(X)) % 2
+        return self
+
+
+class Read(ClusterMixin, BaseEstimator):
+    """Labels that are read from the first column, and changed for rows of some subsamples."""
+
+    fits = []
+
+    def fit(self, X, y=None):
+        labels, rows = X[:, 0].astype(int), X[:, 1].astype(int)
+        if len(rows) < 30:
+            labels = np.where(rows * rows.sum() % 7 < 3, (labels + 1) % 4, labels)
+        self.fits.append((rows, labels))
+        self.labels_ = labels
+        return self
+
+
+def defined(labels, fits):
+    """Agreement, stability of clusters and of samples by their definitions, one by one."""
+    jaccard, stays = np.full((len(fits), labels.max() + 1), np.nan), [[] for _ in labels]
+    for r, (rows, own) in enumerate(fits):
+        groups = {k: set(rows[own == k]) for k in set(own)}
+        for k in set(labels[rows]):
+            drawn = set(rows[labels[rows] == k])
+            jaccard[r, k] = max(len(drawn & g) / len(drawn | g) for g in groups.values())
+        best = max(
+            permutations(range(5), 4),
+            key=lambda names: sum(names[k] == j for k, j in zip(labels[rows], own, strict=True)),
+        )
+        for i, j in zip(rows, own, strict=True):
+            stays[i].append(best[labels[i]] == j)
+    agreement = [adjusted_rand_score(labels[rows], own) for rows, own in fits]
+    return agreement, np.nanmean(jaccard, axis=0), [np.mean(s) if s else np.nan for s in stays]
+
+
+def test_equal_to_the_definitions():
+    labels = np.repeat([0, 1, 2, 3], [14, 9, 6, 1])
+    X = np.column_stack([labels, np.arange(30)])
+    Read.fits.clear()
+    result = stability(Read(), X, n_resamples=6, fraction=0.41, random_state=1)
+    (_, whole), *fits = Read.fits
+    np.testing.assert_array_equal(result.labels, labels)
+    assert [len(rows) for rows, _ in fits] == [12] * 6 and (whole == labels).all()
+    assert any(3 not in labels[rows] for rows, _ in fits)  # a cluster that a subsample lacks
+    agreement, clusters, samples = defined(labels, fits)
+    np.testing.assert_allclose(result.agreement, agreement)
+    np.testing.assert_allclose(result.cluster_stability, clusters)
+    np.testing.assert_allclose(result.sample_stability, samples)
+    assert np.isnan(samples).any() and len(set(samples)) > 4
+    mean, least = np.mean(agreement), min(agreement)
+    assert str(result).splitlines() == [
+        "Stability under 6 subsamples of 41 %",
+        f"  adjusted Rand index: {mean:.2f} on average, {least:.2f} at least",
+        "  cluster  samples  Jaccard",
+        *(f"  {k:7}  {size:7}  {clusters[k]:7.2f}" for k, size in enumerate((14, 9, 6, 1))),
+        "  Jaccard: above .85 very stable, below .6 not stable.",
+    ]
+
+
+def test_seeds_replace_a_random_state_of_none_only():
+    for seed, expected in ((None, 6), (3, 1)):
+        model = Seeds(seed).fit(np.eye(10))
+        Seeds.seen.clear()
+        stability(model, np.eye(10), n_resamples=6, random_state=0)
+        assert len(Seeds.seen) == 6 and len(set(Seeds.seen)) == expected
+        assert model.random_state is seed and set(map(type, Seeds.seen)) == {int}
+
+
 def test_nothing_depends_on_the_number_of_workers(data):
     estimator = KMeans(3, n_init=1, init="random")
     one, two = (
@@ -72,7 +155,11 @@ def test_a_plot_has_a_bar_for_each_cluster_and_a_point_for_each_sample(found):
     ax = plot_stability(found[0], title="a title")
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_allclose(heights, found[0].cluster_stability)
-    assert len(ax.lines[0].get_xdata()) == 90 and ax.get_title() == "a title"
+    x, y = ax.lines[0].get_xydata().T
+    places = np.searchsorted(found[0].clusters, found[0].labels)
+    assert (abs(x - places) <= 0.3).all() and len(set(x)) == 90  # points do not cover each other
+    np.testing.assert_allclose(y, found[0].sample_stability, atol=0.3 * 0.05)
+    assert ax.get_title() == "a title" and ax.get_ylim() == (0, 1.05)
 
 
 def test_bad_input_is_named(data):
