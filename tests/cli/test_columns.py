@@ -102,6 +102,20 @@ def test_labels_are_not_features_unless_they_are_chosen(tmp_path, table, name, v
         read(tmp_path, table[[name]])
 
 
+@pytest.mark.parametrize(
+    ("n", "classes", "label"),
+    [(120, 50, True), (120, 51, False), (12, 6, True), (12, 7, False), (3, 2, True), (3, 3, False)],
+)
+def test_labels_have_at_most_half_as_many_classes_as_rows(tmp_path, n, classes, label):
+    table = pd.DataFrame({"x": RNG.standard_normal(n), "y": np.arange(n) % classes + 0.5})
+    if not label:
+        assert columns_of(read(tmp_path, table, columns=["x,y"])) == ["x", "y"]
+        assert "y" in columns_of(read(tmp_path, table))
+        return
+    with pytest.raises(ValueError, match=r"\('y'\) looks like a label or an outcome, not like"):
+        read(tmp_path, table)
+
+
 def test_values_that_go_on_are_not_labels(tmp_path, table):
     table["y"] = RNG.standard_normal(12)
     assert columns_of(read(tmp_path, table)) == [*NAMES, "y"]
@@ -120,6 +134,15 @@ def test_text_is_named(tmp_path, table):
     message = r"\('sex'\) \(and 1 more\) contains text .'f' in line 2.* --columns '!sex,!seen'"
     with pytest.raises(ValueError, match=message):
         read(tmp_path, table)
+
+
+def test_a_few_repetitions_of_a_code_are_chance(tmp_path, table):
+    table.iloc[[1, 3], [0, 1]] = -999
+    table.iloc[3, 0] = 0.5
+    with pytest.raises(ValueError, match="3 cells are -999, far from .* of 2 columns"):
+        read(tmp_path, table)
+    table.iloc[3, 1] = 0.5
+    assert read(tmp_path, table).views["a"].shape == (12, 3)
 
 
 @pytest.mark.parametrize("code", [-999, -99, 9999, 1e30])

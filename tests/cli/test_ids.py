@@ -116,6 +116,41 @@ def test_integer_features_are_not_ids(tmp_path):
     assert data.ids is None and data.notes == []
 
 
+@pytest.mark.parametrize(
+    ("ids", "values", "found"),
+    [
+        (NUMBERS[:10], X[:10], True),
+        (NUMBERS[:9], X[:9], False),  # too few to be sure
+        (range(7, 10), X[:3], True),
+        (range(7, 9), X[:2], False),
+        (NUMBERS[:10], np.floor(X[:10]), False),  # all columns are integers
+        (NUMBERS[:10], np.column_stack([np.floor(X[:10, 0]), X[:10, 1:]]), True),
+        (NUMBERS[:10], np.column_stack([np.floor(X[:10, :2]), X[:10, 2]]), False),
+    ],
+)
+def test_integers_in_front_are_ids_if_they_count_or_stand_out(tmp_path, ids, values, found):
+    path = write(tmp_path / "a.csv", frame(pd.Index(ids, name="nr"), values=values))
+    data = load_data([path])
+    assert (data.ids is not None) == found
+    assert data.views["a"].shape == (len(values), 3 if found else 4)
+    frame(ids, values=values).to_csv(path, header=False)
+    counts = found and list(ids) == list(range(7, 10))
+    assert (load_data([path]).ids is not None) == counts  # columns without names
+
+
+@pytest.mark.parametrize(("place", "found"), [(19, True), (20, False), (49, False), (50, True)])
+def test_integers_are_ids_near_the_ends_of_a_table(tmp_path, place, found):
+    wide = frame(None, [f"c{j}" for j in range(69)], RNG.standard_normal((12, 69)).round(6))
+    wide.insert(place, "first", NUMBERS)
+    paths = [write(tmp_path / "a.csv", wide, False)]
+    paths.append(write(tmp_path / "b.csv", frame(pd.Index(NUMBERS, name="nr"))))
+    if not found:
+        assert load_data(paths).views["a"].shape == (12, 70)
+        return
+    data = load_data(paths)
+    assert data.ids.tolist() == list(map(str, NUMBERS)) and data.views["a"].shape == (12, 69)
+
+
 def test_files_without_ids_are_matched_by_position_which_is_said(tmp_path):
     paths = [write(tmp_path / f"{i}.csv", frame(), False) for i in "ab"]
     assert load_data(paths).notes == [

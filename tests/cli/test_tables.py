@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvsc_fast.cli import _scratch, _tables, main
+from mvsc_fast.cli import _scratch, _tables, _text, main
 from mvsc_fast.cli._readers import load_data
 
 RNG = np.random.default_rng(0)
@@ -43,6 +43,23 @@ def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
     np.testing.assert_allclose(found, X)
     assert list(data.views["a"].columns) == NAMES
     assert (data.ids is not None) == index and len(data.notes) == index + (decimal == ",")
+
+
+@pytest.mark.parametrize(
+    ("lines", "separator"),
+    [
+        (["id;x,y", "a;b;1,5", "c;d;2,5"], ";"),  # without a name for the ids
+        (["id;x,y", "a;b;c;d,1", "a;b;c;d,2"], ","),
+        (["x;y,z", "1,5", "2,5"], ","),
+        (["a|b,c", "d|e,f", "g|h|i,j"], "|"),
+        (["a b", "c d"], " "),
+        (["a,b c"], ","),
+        (["abc", "def"], ","),
+        (["", "a;b"], ";"),
+    ],
+)
+def test_the_separator_is_equally_frequent_in_the_first_rows(lines, separator):
+    assert _text._separator([f"{line}\n" for line in lines]) == separator
 
 
 def test_decimal_commas_are_not_marks_of_thousands(tmp_path):

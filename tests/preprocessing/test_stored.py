@@ -122,6 +122,8 @@ def test_a_stored_view_of_one_row_is_transformed():
     step = PerView(StandardScaler()).fit([np.diag([1.0, 2, 3])])
     (found,) = step.transform([da.from_array(np.ones((1, 3)), chunks=(1, -1))])
     np.testing.assert_array_equal(np.asarray(found), step.transform([np.ones((1, 3))])[0])
+    with pytest.raises(ValueError, match="view 0 has inf in row 0, column 2: impute or remove"):
+        step.transform([da.from_array(np.array([[0, 1, np.inf]]), chunks=(1, -1))])
 
 
 def test_no_more_than_a_block_is_read_at_once(views, small_blocks):
