@@ -406,7 +406,7 @@ def random_table(rng, ids, number):
 def test_rows_correspond_wherever_all_files_have_the_ids(tmp_path, kind):
     rng = np.random.default_rng(list(KINDS).index(kind))
     matched = 0
-    for _ in range(80):
+    for _ in range(40):
         ids = KINDS[kind](rng, rng.integers(11, 40))
         paths = [tmp_path / f"{i}.csv" for i in range(rng.integers(2, 4))]
         for number, path in enumerate(paths):
@@ -420,4 +420,4 @@ def test_rows_correspond_wherever_all_files_have_the_ids(tmp_path, kind):
         for other in others:
             np.testing.assert_array_equal(other, first)
         matched += 1
-    assert matched > 30
+    assert matched > 15
