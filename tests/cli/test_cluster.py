@@ -1,7 +1,9 @@
+import io
 import re
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -359,6 +361,49 @@ def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
         monkeypatch.setattr(_cli_cluster, "available_memory", lambda free=free: free)
         cluster(data, data / "x.npy", "--clusters", 2)
         assert seen.pop() is lazy
+
+
+def test_what_is_written_of_a_result():
+    views = {i: np.empty((4, i + 1)) for i in range(9)}
+    labels = np.array([3, -1, 0, 3])
+    few = {name: views[name] for name in (2, 0)}
+    assert _cli_cluster.summary(few, labels) == (
+        "4 samples, 3 + 1 features in 2 views, 2 clusters of 1, 2 samples; 1 without a label"
+    )
+    wide = _cli_cluster.summary(views, np.arange(21))
+    assert wide.startswith("21 samples, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + ... features in 9 views")
+    assert wide.endswith(f"21 clusters of {', '.join(['1'] * 20)}, ... samples")
+    assert "..." not in _cli_cluster.summary({i: views[i] for i in range(8)}, np.arange(20))
+    rows = {"first": {"acc": 0.51251, "adjusted": 1.0}, "2nd": {"acc": 0.0, "adjusted": -0.5}}
+    assert _cli_cluster.score_table(rows).splitlines() == [
+        "         acc  adjusted",
+        "first  0.513     1.000",
+        "2nd    0.000    -0.500",
+    ]
+    old = np.array([1.0, 1.0, 2.5, 1.0])
+    assert _cli_cluster.comparison(old, np.array([0, 0, 1, 1]), "f.csv").splitlines() == [
+        "Adjusted Rand index with f.csv: 0.000 (4 samples); clusters (rows) and labels in f.csv "
+        "(columns):",
+        "                1      2.5",
+        "       0        2        0",
+        "       1        1        1",
+    ]
+
+
+@pytest.mark.parametrize("block", [2, 65536])
+def test_labels_are_written_with_ids_margins_and_second_clusters(monkeypatch, block):
+    monkeypatch.setattr(_cli_cluster, "BLOCK", block)
+    labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
+    stream = io.StringIO()
+    _cli_cluster.write_labels(stream, labels)
+    assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
+    known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
+    explained = SimpleNamespace(margin=np.array([0.25, -0.0625]), **known)
+    stream = io.StringIO()
+    _cli_cluster.write_labels(stream, labels, ids, "who", explained)
+    assert stream.getvalue() == (
+        'who,cluster,margin,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
+    )
 
 
 def test_demo(tmp_path, capsys):

@@ -1,5 +1,7 @@
 """Which columns are features, and what must not be among them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -114,6 +116,53 @@ def test_labels_have_at_most_half_as_many_classes_as_rows(tmp_path, n, classes, 
         return
     with pytest.raises(ValueError, match=r"\('y'\) looks like a label or an outcome, not like"):
         read(tmp_path, table)
+
+
+def test_of_many_columns_some_are_named(tmp_path, table):
+    kinds = {
+        "label": np.arange(12) % 2,
+        "text": np.resize(["f", "m"], 12),
+    }
+    told = {
+        "label": "{first} (and 5 more) looks like a label or an outcome, not like a feature: "
+        "--columns '{five}' excludes them, --columns '*' makes it a feature",
+        "text": "{first} (and 5 more) contains text ('f' in line 2): --columns '{five}' excludes "
+        "them; or encode text as numbers",
+    }
+    for kind, values in kinds.items():
+        names = [f"{kind}_{k}" if kind == "text" else f"q{k}_label" for k in range(6)]
+        wide = table.assign(**dict.fromkeys(names, values))
+        five = ",".join(f"!{name}" for name in names[:5])
+        message = told[kind].format(first=f"column 5 ({names[0]!r})", five=five)
+        with pytest.raises(ValueError, match=f"{re.escape(message)}$"):
+            read(tmp_path, wide)
+
+
+def test_a_word_among_numbers_is_named_before_columns_of_text(tmp_path, table):
+    table = table.astype(object).assign(sex="f")
+    table.iloc[4, 1], table.iloc[2, 2] = "tall", "deep"
+    message = r"line 4, column 4 \('depth'\) is 'deep', not a number: correct it.*'!depth'$"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, table)
+
+
+def test_cells_that_are_infinite_or_empty_are_counted(tmp_path, table):
+    bad = table.copy()
+    bad.iloc[3, 2] = np.inf
+    where = r"the first in line 5, column 4 \('depth'\): replace them"
+    with pytest.raises(ValueError, match=f"1 cell is infinite, {where}"):
+        read(tmp_path, bad)
+    bad.iloc[4, 0] = -np.inf
+    with pytest.raises(ValueError, match=f"2 cells are infinite, {where}"):
+        read(tmp_path, bad)
+    empty = table.assign(void=np.nan, gone=np.nan)
+    message = r"2 columns without any value: --columns '!void,!gone'$"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, empty)
+    lacking = table.copy()
+    lacking.iloc[[2, 5]] = np.nan
+    note = "a.csv: 2 of 12 samples have an empty row, which lacks this view"
+    assert any(one.endswith(note) for one in read(tmp_path, lacking).notes)
 
 
 def test_values_that_go_on_are_not_labels(tmp_path, table):

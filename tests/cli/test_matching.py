@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mvsc_fast.cli import _scratch
 from mvsc_fast.cli._readers import load_data
 
 RNG = np.random.default_rng(0)
@@ -44,6 +45,41 @@ def test_other_ids_are_an_error_until_a_join_says_what_to_do(two, monkeypatch, w
     assert outer.ids.tolist() == [*IDS, "t1"] and "3 of them without a view" in outer.notes[-1]
     missing = np.isnan(np.asarray(outer.views["b"])).all(axis=1)
     np.testing.assert_array_equal(np.flatnonzero(missing), [3, 7])
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("columns", [None, [0, 1, 2], [1, 2], [2], [2, 0], [0, 2], [1, 1]])
+@pytest.mark.parametrize("rows", [[0, 1, 2, 3, 4], [3, 0], [2, -1, 2, -1, 4, 0]])
+def test_rows_and_columns_of_a_matrix(rows, columns, mapped, tmp_path, monkeypatch):
+    monkeypatch.setattr(_scratch, "BLOCK", 2)
+    A = np.arange(15.0).reshape(5, 3)
+    np.save(tmp_path / "A.npy", A)
+    given = np.load(tmp_path / "A.npy", mmap_mode="r") if mapped else A.copy()
+    found = _scratch.taken(given, np.array(rows), columns)
+    whole = np.vstack([A, np.full(3, np.nan)])[rows]
+    np.testing.assert_array_equal(found, whole[:, columns or [0, 1, 2]])
+    assert isinstance(found, np.memmap) == mapped
+    np.testing.assert_array_equal(given, A)
+
+
+def test_columns_that_repeat_numbers_are_not_ids_of_the_other_file(two, tmp_path):
+    ages = frame(IDS, X).reset_index(drop=True)
+    ages.insert(0, "age", [31, 45, 27, 31, 60, 52, 48, 39, 70, 23, 44, 58])
+    ages.to_csv(tmp_path / "c.csv", index=False)
+    data = load_data([two[0], tmp_path / "c.csv"])
+    assert data.ids.tolist() == IDS and data.views["c"].shape == (12, 4)
+    ages["age"] = [f"s{i:02d}" for i in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 11)]
+    ages.to_csv(tmp_path / "c.csv", index=False)
+    with pytest.raises(ValueError, match="ids in column 1 .'age'. occur more than once: 's09'"):
+        load_data([two[0], tmp_path / "c.csv"])
+
+
+def test_files_that_look_different_are_named_with_their_ids(tmp_path):
+    frame(["p5", "p6", "p7", "p8"], X[:4]).rename_axis("one").to_csv(tmp_path / "a.csv")
+    other = frame(["q1", "q2", "q3", "q4"], X[:4]).add_prefix("the_").rename_axis("two")
+    other.to_csv(tmp_path / "b.csv")
+    with pytest.raises(ValueError, match=r"look like ids \('p5', 'p6' and 'q1', 'q2'\), but have"):
+        load_data([tmp_path / "a.csv", tmp_path / "b.csv"])
 
 
 def test_three_files_with_no_id_in_common(tmp_path, two):

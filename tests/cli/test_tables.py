@@ -459,6 +459,22 @@ def test_genes_as_rows(tmp_path, layout):
     assert data.notes == [f"ids are the header of {path}"]
 
 
+def test_names_of_transposed_rows_may_lack_or_be_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    np.savetxt(path, X.T, delimiter=",")
+    found, data = read(path, transpose=["*"])
+    np.testing.assert_allclose(found, X)
+    assert data.ids is None and list(data.views["a"].columns) == ["1", "2", "3"]
+    pd.DataFrame(X.T, ["TP53", "7157", "KRAS"], IDS).to_csv(path)
+    found, data = read(path, transpose=["*"])
+    np.testing.assert_allclose(found, X)
+    assert list(data.views["a"].columns) == ["TP53", "7157", "KRAS"]
+    table = LAYOUTS["cbioportal"].rename(index={"EGFR": ""})
+    table.to_csv(path)
+    found, data = read(path, transpose=["*"])
+    assert list(data.views["a"].columns) == ["TP53", "1956", "KRAS"] and data.ids.tolist() == IDS
+
+
 def test_a_series_matrix_of_geo(tmp_path):
     path = tmp_path / "series_matrix.txt"
     rows = "\n".join(
