@@ -104,8 +104,7 @@ class ConsensusTLRR(MultiViewClusterer):
     predictor_ : object
         What `predict` and `to_native` use; absent with ``store="labels"``.
     n_tuples_ : int
-        Number of distinct tuples of labels among the fused labellings, which is the size of the TLRR
-        problem.
+        Number of distinct tuples of labels of the fused labellings: the size of the TLRR problem.
     gap_ : float
         Relative duality gap of the TLRR problem.
 
