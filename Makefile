@@ -9,9 +9,11 @@ BIN := $(VENV)/bin
 test: $(VENV)/test
 	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
 
-# The random tests as often as a release demands: hostile input, failures, leaks, interrupts
+# The random tests as often as a release demands: hostile input, failures, leaks, interrupts;
+# and published accuracies, if benchmark data are next to the repository
 stress: $(VENV)/test
-	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack tests/native
+	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack tests/native \
+		tests/methods/test_published.py tests/similarity/test_sparse.py
 
 # From the wheel in dist/ if there is one for this version, Python and machine, in an environment of
 # its own because tests are always of the sources. Ends in half a minute once that is installed.
