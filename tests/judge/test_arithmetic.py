@@ -7,11 +7,13 @@ import pytest
 import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
-from mvsc_fast.judge._landmarks import LandmarkFeatures
+from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.judge._n_clusters import _chosen, _counts, _curve, _cut, _weights
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
-from mvsc_fast.views._rows import ViewRows
+from mvsc_fast.views._missing import Gaps
+from mvsc_fast.views._passes import Notes
+from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
 class Predictions:
@@ -180,6 +182,25 @@ def test_views_are_compared_on_the_samples_that_have_both():
     for count in (1, 0):  # of the samples of the graphs, which are 1000 of all
         Y[count:] = np.nan
         assert ViewGraphs([X, Y]).support(labels)[1] == 0
+
+
+def test_graphs_have_samples_in_canonical_order():
+    views = [np.random.default_rng(0).standard_normal((20, 3))]
+    np.testing.assert_array_equal(ViewGraphs(views).samples, canonical_order(views))
+    np.testing.assert_array_equal(ViewGraphs(views, in_order=True).samples, np.arange(20))
+
+
+def test_new_samples_are_compared_with_the_signs_of_the_fit():
+    rng = np.random.default_rng(0)
+    views = [rng.standard_normal((20, 3)), rng.uniform(size=(20, 3)), rng.uniform(size=(20, 3))]
+    features = LandmarkFeatures([ViewRows(X) for X in views], np.arange(20))
+    B = np.ones((features.n_features, 2), dtype=np.float32)
+    predictor, titles = Predictor(features, B, [0, 2, 3]), ["a", "b", "c", "d"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predictor.warn_of_rows(Notes(4 * [Gaps(9, 3)], np.array([-1.0, -1, 0, 0])), titles)
+    with pytest.warns(UserWarning, match="^negative values in d, but none in fit"):
+        predictor.warn_of_rows(Notes(4 * [Gaps(9, 3)], np.array([-1.0, -1, 0, -1e-9])), titles)
 
 
 def test_a_criterion_of_a_count_is_silhouette_and_modularity():

@@ -123,11 +123,14 @@ def test_missing_rows_are_predicted_from_all_other_views(shift, wrap):
 
 
 def test_negative_predictions_of_nonnegative_views_are_zero():
-    rng = np.random.default_rng(3)
-    y = np.arange(20) % 2
-    X = np.eye(2)[y] + 0.0
-    Y = np.where(y == 0, 1, -1)[:, None] + 0.1 * rng.standard_normal((20, 1))
-    X[[0, 1]] = NAN
-    Y[[0, 1]] *= 50
-    found = imputed([X, np.hstack([Y, 0 * Y + 0.2])])[0]
-    assert (found >= 0).all() and found[0].argmax() == 0 and found[1].argmax() == 1
+    """Rows of X sum to 1, and predictions without bounds do: one above 1 had one below 0."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = np.eye(2)[y]
+    Y = np.hstack([0.5 - y[:, None], 0.4 * rng.standard_normal((40, 8))])
+    X[:2], Y[:2, 1:] = NAN, 0  # extreme in the direction that tells the rows of X apart
+    first, second = imputed([X, Y])[0][:2]
+    assert first[0] > 1.1 and second[1] > 1.1
+    assert first[1] == second[0] == 0
+    free = imputed([X * [1, -1], Y])[0][:2]
+    assert free[0, 1] > 0.1 and free[1, 0] < -0.1

@@ -17,6 +17,7 @@ from mvsc_fast.views._rows import (
     missing_rows,
     observed,
     presence,
+    row_keys,
     spread,
     unit_rows,
     warn_of_few,
@@ -57,6 +58,19 @@ def test_unit_rows_of_any_scale(dtype, wrap):
         found = found.toarray() if scipy.sparse.issparse(found) else found
         assert found.dtype == dtype
         np.testing.assert_allclose(found, unit, rtol=1e-6)
+
+
+def test_keys_weigh_the_entries_of_unit_rows_by_their_columns():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((50, 9)), rng.standard_normal((50, 4))
+    Y[3] = NAN
+    expected = 0
+    for Z in (X, Y):
+        unit = np.nan_to_num(Z / np.linalg.norm(Z, axis=1, keepdims=True))
+        expected = expected + unit @ (1 + np.cos(np.arange(Z.shape[1])))
+    np.testing.assert_allclose(row_keys([X, Y]) / 2.0**44, expected, atol=1e-13)
+    orders = np.array([rng.permutation(X[0]) for _ in range(100)])
+    assert len(np.unique(row_keys([orders]))) == 100  # equal sums, and no hash is needed
 
 
 def test_spread_has_both_ends_and_even_steps():
