@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from mvsc_fast import ConsensusTLRR, datasets
@@ -120,6 +121,9 @@ def test_nested_estimators_inherit_what_they_lack():
     assert (learned_by(given, "tensor_", views, 7, 3) == 307).all()
     assert not hasattr(given, "tensor_") and given.n_threads is None
     assert (learned_by(Nested(1, 2), "tensor_", views, 7, 3) == 102).all()
+    slices = Nested(1, 2).fit(views)
+    slices.tensor_ = [scipy.sparse.csr_array(A) for A in slices.tensor_]
+    assert (learned_by(slices, "tensor_", views, 7, 3) == np.full((2, 6, 6), 102.0)).all()
     fitted = Nested(1, 2).fit(views)
     assert learned_by(fitted, "tensor_", views, 7, 3) is fitted.tensor_
     with pytest.raises(ValueError, match="Nested was fitted on 5 samples, but the views have 6"):

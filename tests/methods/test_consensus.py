@@ -171,7 +171,7 @@ def test_a_sample_is_clustered_and_the_rest_predicted():
         ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
         ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),
         ({"view_selection": "some"}, "view_selection must be one of 'auto', 'all', got 'some'"),
-        ({"n_threads": 0}, "n_threads"),
+        ({"n_threads": 0}, "n_threads == 0, must be >= 1"),
     ],
 )
 def test_bad_parameters(subspaces, parameters, message):
@@ -308,7 +308,7 @@ def test_which_rows_of_the_data_a_model_holds(n_features):
     for store in ("all", "predictor"):
         model = ConsensusTLRR(3, store=store, random_state=0).fit(views)
         assert [rows_within(model, X) for X in views] == [120, 120]
-    model = ConsensusTLRR(3, store="labels", random_state=0).fit(views)
+    model.set_params(store="labels").fit(views)  # which forgets what the fit before it kept
     numbers = [A.size for A in Arrays(model).found if A.dtype.kind in "fcO"]
     scores = 2 * model.candidates_["predictability"].size  # before and after refinement
     assert sum(numbers) - scores < min(n_features)  # no row of 40 numbers, in any form

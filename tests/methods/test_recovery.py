@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import random_similarities
 from reference import recovery as twin
 from sklearn.base import clone
@@ -169,6 +170,27 @@ def test_graph_estimator_inherits_seed_and_threads(subspaces):
     second = TRPCA(3, affinity=graph, random_state=7, n_threads=1).fit(views)
     np.testing.assert_array_equal(first.similarity_, second.similarity_)
     assert graph.random_state is None
+
+
+@pytest.mark.parametrize("recovery", [TLRR, TRPCA])
+def test_one_precomputed_matrix_is_one_slice(recovery):
+    W = random_similarities(1, 30)
+    model = recovery(3, affinity="precomputed", random_state=0)
+    expected = model.fit(W).tensor_
+    assert isinstance(expected, np.ndarray) and expected.shape == (1, 30, 30)
+    for one in (W[0], [W[0]], W[0].tolist(), {"a": W[0]}, iter(W)):
+        np.testing.assert_array_equal(model.fit(one).tensor_, expected)
+    with pytest.raises(ValueError, match="1 sample"):
+        model.fit([[[1.0]]])
+
+
+def test_only_tlrr_keeps_precomputed_similarities_sparse():
+    W = random_similarities(2, 30)
+    slices = [scipy.sparse.csr_array(A) for A in W]
+    assert scipy.sparse.issparse(TLRR(3, affinity="precomputed").fit(slices).tensor_[0])
+    model = TRPCA(3, affinity="precomputed")
+    np.testing.assert_array_equal(model.fit(slices).tensor_, model.fit(W).tensor_)
+    assert isinstance(model.fit(slices[0]).tensor_, np.ndarray)
 
 
 @pytest.mark.parametrize("recovery", [TRPCA, SNN])
