@@ -17,6 +17,7 @@ setup(
                     mvsc_fast.get_include(),
                     str(Path(mvsc_fast.__file__).parent / "core"),
                 ],
+                extra_compile_args=["-O0"],  # the core itself is compiled already
             )
         ],
         compiler_directives={
