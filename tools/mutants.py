@@ -3,7 +3,7 @@
 The mutations are those of poodle, drawn with a seed. Each is made in a copy of the sources and
 meets the tests that execute its line, fastest first, up to the first failure. Slow tests do not
 count: those after --seconds of CPU time. `equivalent_mutants.txt` has one line for each mutant that
-no test can kill: path | old | new | reason.
+no test can kill: path | old | new | reason, where old may also be the whole line of the source.
 """
 
 import argparse
@@ -162,6 +162,7 @@ def mutations(path):
                 "end": m.end_lineno,
                 "source": mutant,
                 "old": old,
+                "text": lines[m.lineno - 1].strip(),
                 "new": m.text,
             }
 
@@ -251,7 +252,11 @@ def report(folder, directory, options, equivalent):
     mutants = [m for file in files for m in mutations(str(file.relative_to(ROOT / "src")))]
     mutants = [m for m in mutants if options.only in m["path"]]
     drawn = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
-    drawn = [m for m in drawn if (m["path"], m["old"], m["new"]) not in equivalent]
+    drawn = [
+        m
+        for m in drawn
+        if equivalent.isdisjoint((m["path"], old, m["new"]) for old in (m["old"], m["text"]))
+    ]
     tests = [tests_of(m, record, options.seconds) for m in drawn]
     plain = ("numpy", "scipy", "sklearn", "pandas", "dask", "h5py", "matplotlib")
     modules = [m for m in record["modules"] if m.split(".")[0] in plain]
