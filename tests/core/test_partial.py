@@ -67,10 +67,11 @@ def test_the_certificate_sees_what_the_subspace_missed(core_parts, sign):
 
 
 def test_the_published_path_through_small_ranks_is_that_of_the_twin():
-    W = random_similarities(2, 240) * np.linspace(0.5, 2, 240)[:, None] * np.linspace(0.5, 2, 240)
+    n = PARTIAL_MINIMUM
+    W = random_similarities(2, n) * np.linspace(0.5, 2, n)[:, None] * np.linspace(0.5, 2, n)
     L, residuals, _ = twin.tlrr(W, lam=1.0)
     result = published_tlrr(W, solver="ialm", lam=1.0)
-    low = (result.history["rank"] > 0) & (result.history["rank"] <= 240 // 40)
+    low = (result.history["rank"] > 0) & (result.history["rank"] <= n // 40)
     assert low.all(axis=1).sum() >= 5  # that many iterations are for the partial solver
     assert result.n_iter == len(residuals)
     np.testing.assert_allclose(result.tensor, L, atol=1e-7)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import published_tlrr, random_similarities
+from conftest import examples, published_tlrr, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,6 +89,7 @@ def test_weights_of_one_change_no_bit():
     alpha=st.floats(1, 12),
     omega1=st.floats(0, 0.9),
 )
+@examples(12)
 def test_weights_below_one_screen_no_tube_that_is_needed(m, seed, alpha, omega1):
     """Every pattern a problem can have: the same tensor among samples that no screening touches."""
     W = random_similarities(2, len(m), seed)

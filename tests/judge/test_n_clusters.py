@@ -167,6 +167,6 @@ def test_the_candidates_are_marked_in_the_picture(tmp_path):
 def test_digits_of_the_package_are_ten():
     views, _ = datasets.load_handwritten()
     fifths = [[X[first::5] for X in views] for first in (0, 3)]
-    tie, clear = (suggest_n_clusters(X, max_clusters=20, random_state=0) for X in fifths)
+    tie, clear = (suggest_n_clusters(X, max_clusters=14, random_state=0) for X in fifths)
     assert abs(clear.n_clusters - 10) <= 1
     assert min(abs(c - 10) for c in tie.candidates) <= 1

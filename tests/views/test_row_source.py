@@ -83,7 +83,7 @@ def test_pages_of_memory_maps_are_given_back(tmp_path):
     X = memory_map(np.ones((100_000, 50)), tmp_path)
     assert X.sum() == 5e6 and resident(tmp_path) > 30e6
     source = read_views([X])
-    source.rows = 2500
+    source.rows = 10_000
     held = [resident(tmp_path) for _ in source.map(lambda first, blocks: blocks[0].sum())]
     assert max(held[1:]) < 15e6 and resident(tmp_path) == 0
     source.take(np.arange(0, 100_000, 700))
