@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import re
 import warnings
 
 import dask.array as da
@@ -257,9 +258,16 @@ def test_one_cluster(subspaces):
 
 
 def test_progress_goes_to_standard_error(subspaces, capsys):
-    ConsensusTLRR(4, random_state=0, verbose=1).fit([X[:60] for X in subspaces[0]])
-    told = capsys.readouterr()
-    assert told.out == "" and "[ConsensusTLRR] TLRR of" in told.err
+    views = [X[:60] for X in subspaces[0]]
+    ConsensusTLRR(4, max_samples=50, random_state=0, verbose=1).fit(views)
+    out, err = capsys.readouterr()
+    lines = [
+        re.fullmatch(r"\[ConsensusTLRR\] (.*) \(\d+\.\d s\)", line) for line in err.splitlines()
+    ]
+    stages = ["60 samples, 50 are clustered", "views [0, 1, 2], 50 samples", "labellings", "judge"]
+    stages += ["consensus", "TLRR of", "refinement", "prediction"]
+    assert out == "" and len(lines) == len(stages)
+    assert all(line[1].startswith(stage) for line, stage in zip(lines, stages, strict=True))
 
 
 # ------------------------------------------------------------------ what a model stores
