@@ -36,7 +36,7 @@ def test_many_clusters_are_fitted_on_three_hundred_samples_each(monkeypatch):
 
 
 def test_blocks_leave_room_for_what_is_kept_of_all_samples():
-    n = 10**7
+    n = 2 * 10**7  # keys of so many take more than the least block
     limit = 8 * n * 4 + 20 * COPIES * 8 * LEAST_ROWS * 50_000
     assert plan_fit(source(n, 30_000, 20_000), 3, 100, limit).block_rows == 20 * LEAST_ROWS
     least = 8 * n * 4 + COPIES * 8 * LEAST_ROWS * 50_000
