@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
 from ._utils.threads import show_config
-from .explanation import explain
+from .explanation import explain, structure_test
 from .judge import label_predictability, suggest_n_clusters
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
@@ -26,6 +26,7 @@ __all__ = [
     "similarity",
     "solvers",
     "spectral",
+    "structure_test",
     "suggest_n_clusters",
     "views",
 ]

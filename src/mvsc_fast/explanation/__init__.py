@@ -1,4 +1,4 @@
-"""Explanation of a fitted model: statistics, markers and stability of its clusters, a report."""
+"""Explanation of a fitted model: statistics, markers and stability of its clusters, a report; a test of structure."""
 
 from ._explain import Explanation, explain
 from ._markers import markers, plot_markers
@@ -13,11 +13,13 @@ from ._plots import (
 )
 from ._report import write_report
 from ._stability import Stability, plot_stability, stability
+from ._structure import StructureTest, plot_structure, structure_test
 from ._table import Table
 
 __all__ = [
     "Explanation",
     "Stability",
+    "StructureTest",
     "Table",
     "explain",
     "markers",
@@ -30,6 +32,8 @@ __all__ = [
     "plot_sensitivity",
     "plot_similarity",
     "plot_stability",
+    "plot_structure",
     "stability",
+    "structure_test",
     "write_report",
 ]

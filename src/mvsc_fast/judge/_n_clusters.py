@@ -181,21 +181,27 @@ def _counts(largest):
 
 def _curve(A, vectors, counts):
     """Silhouette, modularity and labels of each count."""
-    degree = np.asarray(A.sum(axis=1)).ravel()
-    total = degree.sum() or 1.0
     pairs = scipy.sparse.triu(A, format="coo")  # the diagonal is zero
     squares = np.cumsum(vectors**2, axis=1)
-    silhouette, modularity, found = [], [], []
+    silhouette, modularities, found = [], [], []
     for c in counts:
         lengths = np.sqrt(squares[:, c - 1, None])
         embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
         labels = _cut(embedding)
-        within = 2 * pairs.data @ (labels[pairs.row] == labels[pairs.col])
-        volume = np.bincount(labels, weights=degree, minlength=c)
         silhouette.append(simplified_silhouette(embedding, labels).mean())
-        modularity.append(within / total - ((volume / total) ** 2).sum())
+        modularities.append(modularity(pairs, labels))
         found.append(labels)
-    return silhouette, modularity, found
+    return silhouette, modularities, found
+
+
+def modularity(pairs, labels):
+    """Newman's modularity of labels from 0 in a graph without loops, given its upper triangle."""
+    total = pairs.data.sum() or 1.0
+    within = pairs.data @ (labels[pairs.row] == labels[pairs.col])
+    weight = np.concatenate([pairs.data, pairs.data]) / 2
+    ends = np.concatenate([labels[pairs.row], labels[pairs.col]])
+    volume = np.bincount(ends, weights=weight)
+    return within / total - ((volume / total) ** 2).sum()
 
 
 def _weights(rows, counts, labels):

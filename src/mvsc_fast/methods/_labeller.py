@@ -81,7 +81,7 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     used = used_views(sample.views, complete, sample.nonnegative, names, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
-    candidates, affinity = _labellings(used, n_clusters, seed, n_threads, progress)
+    candidates, affinity = candidate_labellings(used, n_clusters, seed, n_threads, progress)
     if equal[-1] < n_clusters:  # no more distinct samples than clusters
         candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))
@@ -140,7 +140,7 @@ def _agreed(labels, equal, n_clusters):
     return votes.argmax(axis=1)[equal]
 
 
-def _labellings(used, c, seed, n_threads, progress):
+def candidate_labellings(used, c, seed, n_threads, progress):
     """The candidates without scores, and the affinity matrix that is used for refinement.
 
     The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours.

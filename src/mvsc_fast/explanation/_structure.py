@@ -1,0 +1,259 @@
+"""Is there any structure? The labeller on views whose samples are rotated at random."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse
+from scipy.linalg import eigh, helmert
+from scipy.stats import ortho_group
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._utils.messages import counted
+from .._utils.parameters import check_flag, check_integer, check_seed
+from .._utils.progress import Progress
+from .._utils.threads import use_threads
+from .._utils.types import FloatArray, GappyViews, Seed
+from .._utils.validation import check_clusters
+from ..judge._n_clusters import modularity
+from ..judge._support import used_views
+from ..methods._labeller import candidate_labellings
+from ..views._passes import drawn
+from ..views._read import read_views
+from ..views._rows import dense, presence
+from ._plots import COLORS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEAST_COMPLETE = 20  # samples; from fewer the labels of noise are as predictable as any others
+
+
+@dataclass(repr=False)
+class StructureTest:
+    """Result of `structure_test`; printing it shows a sentence.
+
+    Attributes
+    ----------
+    p_value : float
+        ``(1 + number of rotated copies with at least the observed predictability) / (1 + number of
+        rotated copies)``. Small values are evidence of structure.
+    z : float
+        Observed predictability minus the mean of the rotated copies, in standard deviations of
+        these.
+    observed : float
+        Predictability of the best labelling of the samples, between 0 and 1.
+    null : ndarray of shape (n_rotations,)
+        The same of each rotated copy.
+    n_samples : int
+        Number of samples that were used.
+    each : dict of StructureTest
+        Result for each view alone, by name; empty unless ``each_view=True``.
+    """
+
+    p_value: float
+    z: float
+    observed: float
+    null: FloatArray
+    n_samples: int
+    each: dict[Any, StructureTest]
+
+    def __str__(self):
+        lines = [
+            f"Structure: p = {self.p_value:.3g}, z = {self.z:.1f}. The best labelling of "
+            f"{self.n_samples} samples has predictability {self.observed:.2f}, those of "
+            f"{counted(len(self.null), 'rotated copy').replace('copys', 'copies')} "
+            f"{self.null.mean():.2f} on average and {self.null.max():.2f} at most."
+        ]
+        lines += [
+            f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
+            for name, found in self.each.items()
+        ]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def structure_test(
+    views: GappyViews,
+    n_clusters: int,
+    *,
+    n_rotations: int = 19,
+    max_samples: int = 500,
+    each_view: bool = False,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> StructureTest:
+    """Test whether the views show more structure than Gaussian noise of the same covariances.
+
+    In each of ``n_rotations`` copies, one random orthogonal matrix that keeps the mean row mixes
+    the samples of all views. The means of all columns and the covariances within and between views
+    remain, and all else becomes Gaussian: a copy has no clusters. The candidate labellings of
+    `ConsensusTLRR` are computed for the views and for each copy, and the largest predictability
+    (the mean before and after refinement) is compared. If the samples are drawn from one Gaussian
+    distribution, a p-value of at most ``a`` has probability at most ``a``.
+
+    Correlated columns alone are no structure, and neither is a continuum: two classes that are the
+    ends of one may not be found. Other deviations from a Gaussian distribution than clusters, such
+    as heavy tails, may be found.
+
+    Parameters
+    ----------
+    views : list or dict of array-like of shape (n_samples, n_features_i), or table
+        The input of `ConsensusTLRR.fit`, in any form that it accepts. Square roots of non-negative
+        views are taken first. Samples that lack a view are not used.
+    n_clusters : int
+        Number of clusters of the labellings.
+    n_rotations : int, default=19
+        Number of copies. The smallest p-value is ``1 / (1 + n_rotations)``: .05 by default.
+    max_samples : int, default=500
+        Maximum number of samples, which are drawn uniformly. Larger numbers increase the power and
+        the cost.
+    each_view : bool, default=False
+        Whether to test each view alone, too.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible results.
+    n_jobs : int, optional
+        Number of copies that are clustered in parallel, see `joblib.Parallel`. Results do not
+        depend on it.
+
+    Returns
+    -------
+    StructureTest
+
+    Raises
+    ------
+    ValueError
+        If a view or a parameter is invalid, or fewer than 20 samples have all views.
+
+    References
+    ----------
+    Langsrud: Rotation tests. Statistics and Computing 15, 2005.
+
+    Examples
+    --------
+    >>> from mvsc_fast import datasets, structure_test
+    >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    >>> structure_test(views, 3, n_rotations=4, random_state=0).p_value
+    0.2
+    """
+    n_clusters = check_integer(n_clusters, "n_clusters", 2)
+    n_rotations = check_integer(n_rotations, "n_rotations", 2)
+    max_samples = check_integer(max_samples, "max_samples", LEAST_COMPLETE)
+    check_flag(each_view, "each_view")
+    rng = check_random_state(check_seed(random_state, "random_state"))
+    source = read_views(views)
+    sample = drawn(source, max_samples, n_clusters, rng.randint(2**31 - 1))
+    present = presence(sample.views)
+    complete = slice(None) if present is None else present.all(axis=0)
+    rows = [
+        _coordinates(X[complete], nonnegative)
+        for X, nonnegative in zip(sample.views, sample.nonnegative, strict=True)
+    ]
+    n = len(rows[0])
+    if n < LEAST_COMPLETE:
+        raise ValueError(
+            f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
+            f"{LEAST_COMPLETE} are needed; test the views alone, or those that most samples have"
+        )
+    check_clusters(n_clusters, n)
+    # Rotated samples are in no order: an order by their entries would be a difference.
+    order = rng.permutation(n)
+    rows = [X[order] for X in rows]
+    seeds = rng.randint(2**31 - 1, size=(n_rotations + 1, 2))
+    names = [source.names[i] for i in sample.kept]
+    tested = {None: rows}
+    if each_view:
+        tested |= {name: [X] for name, X in zip(names, rows, strict=True)}
+    best = Parallel(n_jobs=n_jobs)(
+        delayed(_largest_modularity)(part, n_clusters, seed, None if copy == 0 else rotation)
+        for part in tested.values()
+        for copy, (seed, rotation) in enumerate(seeds)
+    )
+    best = np.reshape(best, (len(tested), n_rotations + 1))
+    joint, *each = (_result(found, n) for found in best)
+    joint.each = dict(zip(names, each, strict=False))
+    return joint
+
+
+def _result(found, n_samples):
+    observed, null = found[0], found[1:]
+    spread = null.std(ddof=1)
+    # Equal predictabilities may differ in rounding.
+    p_value = (1 + (null >= observed - 1e-9).sum()) / (1 + len(null))
+    z = (observed - null.mean()) / spread if spread > 0 else np.nan
+    return StructureTest(float(p_value), float(z), float(observed), null, n_samples, {})
+
+
+def _coordinates(X, nonnegative):
+    """Rows with the inner products of X, or of its square roots, in at most n columns, float64.
+
+    A rotation of columns changes neither the labels nor the covariances of a rotated copy.
+    """
+    n, d = X.shape
+    X = np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0)) if nonnegative else X
+    if d <= n:
+        return dense(X).astype(np.float64)
+    gram = dense(X @ X.T).astype(np.float64)
+    values, vectors = eigh(gram, driver="evd")
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def _rotated(views, seed):
+    """Views whose centred samples are multiplied by one random orthogonal matrix."""
+    n = len(views[0])
+    basis = helmert(n)  # orthonormal rows, each of sum zero
+    rotation = basis.T @ ortho_group.rvs(n - 1, random_state=int(seed)) @ basis
+    return [X.mean(axis=0) + rotation @ X for X in views]
+
+
+def _largest_modularity(views, n_clusters, seed, rotation):
+    """Largest modularity of a candidate labelling of the views, or of a rotated copy."""
+    views = views if rotation is None else _rotated(views, rotation)
+    n = len(views[0])
+    with warnings.catch_warnings(), use_threads(1, n):
+        warnings.simplefilter("ignore")  # the samples were checked when they were drawn
+        # Square roots of a copy that happens to be non-negative would be a difference.
+        used = used_views(views, views, [False] * len(views), select=False)
+        found, affinity = candidate_labellings(used, n_clusters, int(seed), 1, Progress())
+    pairs = scipy.sparse.triu(affinity, format="coo")
+    return max(modularity(pairs, labels) for labels in found["labels"])
+
+
+def plot_structure(
+    found: StructureTest, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Plot the predictability of the samples beside that of their rotated copies.
+
+    Parameters
+    ----------
+    found : StructureTest
+        Result of `structure_test`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    tests = {"all views": found, **found.each}
+    for row, one in enumerate(tests.values()):
+        height = row + np.linspace(-0.2, 0.2, len(one.null))
+        ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "rotated copies")
+        ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
+        ax.annotate(f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points")
+    ax.set(
+        xlabel="predictability of the best labelling",
+        title=title,
+        yticks=range(len(tests)),
+        yticklabels=[str(name) for name in tests],
+        ylim=(len(tests) - 0.4, -0.6),
+    )
+    ax.margins(x=0.15)
+    ax.legend(fontsize="small")
+    return ax
