@@ -79,12 +79,14 @@ def main():
             for name, make in NOISE.items()
         ]
         print_table(["noise", "p = .05", "mean z"], rows)
+        print()
     if args.strength or everything:
         rows = [
             [distance, *rejected(lambda rng, d=distance: clusters(rng, n, d), 3, draws, args.jobs)]
             for distance in (0, 1, 2, 3, 4)
         ]
         print_table(["distance of clusters", "p = .05", "mean z"], rows)
+        print()
     if args.sets or everything:
         rows = []
         for name in SIXTEEN:

@@ -70,6 +70,7 @@ TABLES = {
         2.5,
     ),
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
+    "structure": Table("docs/structure.md", "bench/structure.py --draws 40", 12),
     "margins": Table("docs/results.md", "bench/margins.py", 1.5),
     "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),

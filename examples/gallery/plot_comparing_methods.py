@@ -157,8 +157,8 @@ for (basis, name), values in order.items():
 # Parameters that were chosen by the labels
 # -----------------------------------------
 # The best of several settings on the labels of the same samples is what no user can reach, and it
-# grows with the number of settings. `label_predictability` chooses without labels. It must be
-# given to every method, or to none.
+# grows with the number of settings. The most predictable labels (`label_predictability`) need no
+# true ones, but are often no better than the default.
 
 settings = [0.05, 0.1, 0.2, 0.5, 1.0]
 chosen = {"default": [], "chosen without labels": [], "chosen by the labels": []}

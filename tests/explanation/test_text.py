@@ -75,8 +75,8 @@ Views
   colour         1                2     0.05  excluded
   $x$            2                0     0.09  little support for these clusters
   colour was excluded: all samples are equal.
-  support: agreement of the clusters with the view's own neighbors; about 0 for
-  noise, .3 to 1 for views that show the clusters.
+  support: how far the clusters follow the view's own neighbors; large in
+  noise, too. structure_test tells noise from structure.
 
 How the labels were chosen
   A sentence.

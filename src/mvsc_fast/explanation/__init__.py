@@ -1,4 +1,7 @@
-"""Explanation of a fitted model: statistics, markers and stability of its clusters, a report; a test of structure."""
+"""Explanation of a fitted model: statistics, markers and stability of its clusters, a report.
+
+Also a test whether there is any structure.
+"""
 
 from ._explain import Explanation, explain
 from ._markers import markers, plot_markers

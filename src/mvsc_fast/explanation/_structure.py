@@ -30,7 +30,7 @@ from ._plots import COLORS, new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEAST_COMPLETE = 20  # samples; from fewer the labels of noise are as predictable as any others
+LEAST_COMPLETE = 20  # samples with all views
 
 
 @dataclass(repr=False)
@@ -40,13 +40,13 @@ class StructureTest:
     Attributes
     ----------
     p_value : float
-        ``(1 + number of rotated copies with at least the observed predictability) / (1 + number of
+        ``(1 + number of rotated copies with at least the observed modularity) / (1 + number of
         rotated copies)``. Small values are evidence of structure.
     z : float
-        Observed predictability minus the mean of the rotated copies, in standard deviations of
-        these.
+        Observed modularity minus the mean of the rotated copies, in standard deviations of these;
+        NaN if all copies are alike.
     observed : float
-        Predictability of the best labelling of the samples, between 0 and 1.
+        Largest modularity of a labelling of the samples, at most 1.
     null : ndarray of shape (n_rotations,)
         The same of each rotated copy.
     n_samples : int
@@ -65,9 +65,9 @@ class StructureTest:
     def __str__(self):
         lines = [
             f"Structure: p = {self.p_value:.3g}, z = {self.z:.1f}. The best labelling of "
-            f"{self.n_samples} samples has predictability {self.observed:.2f}, those of "
-            f"{counted(len(self.null), 'rotated copy').replace('copys', 'copies')} "
-            f"{self.null.mean():.2f} on average and {self.null.max():.2f} at most."
+            f"{self.n_samples} samples has modularity {self.observed:.2f}, those of "
+            f"{len(self.null)} rotated copies {self.null.mean():.2f} on average and "
+            f"{self.null.max():.2f} at most."
         ]
         lines += [
             f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
@@ -93,9 +93,12 @@ def structure_test(
     In each of ``n_rotations`` copies, one random orthogonal matrix that keeps the mean row mixes
     the samples of all views. The means of all columns and the covariances within and between views
     remain, and all else becomes Gaussian: a copy has no clusters. The candidate labellings of
-    `ConsensusTLRR` are computed for the views and for each copy, and the largest predictability
-    (the mean before and after refinement) is compared. If the samples are drawn from one Gaussian
-    distribution, a p-value of at most ``a`` has probability at most ``a``.
+    `ConsensusTLRR` are computed for the views and for each copy, and their largest modularity in
+    the graph of all views is compared. If the samples are drawn from one Gaussian distribution, a
+    p-value of at most ``a`` has probability at most ``a``.
+
+    The predictability of labels (`label_predictability`) has less power as a statistic: clusters
+    that are subspaces are less predictable than halves of a Gaussian cloud.
 
     Correlated columns alone are no structure, and neither is a continuum: two classes that are the
     ends of one may not be found. Other deviations from a Gaussian distribution than clusters, such
@@ -183,7 +186,7 @@ def structure_test(
 def _result(found, n_samples):
     observed, null = found[0], found[1:]
     spread = null.std(ddof=1)
-    # Equal predictabilities may differ in rounding.
+    # Equal modularities may differ in rounding.
     p_value = (1 + (null >= observed - 1e-9).sum()) / (1 + len(null))
     z = (observed - null.mean()) / spread if spread > 0 else np.nan
     return StructureTest(float(p_value), float(z), float(observed), null, n_samples, {})
@@ -195,7 +198,11 @@ def _coordinates(X, nonnegative):
     A rotation of columns changes neither the labels nor the covariances of a rotated copy.
     """
     n, d = X.shape
-    X = np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0)) if nonnegative else X
+    X = (
+        np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
+        if nonnegative
+        else X
+    )
     if d <= n:
         return dense(X).astype(np.float64)
     gram = dense(X @ X.T).astype(np.float64)
@@ -227,7 +234,7 @@ def _largest_modularity(views, n_clusters, seed, rotation):
 def plot_structure(
     found: StructureTest, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Plot the predictability of the samples beside that of their rotated copies.
+    """Plot the modularity of the samples beside that of their rotated copies.
 
     Parameters
     ----------
@@ -246,9 +253,11 @@ def plot_structure(
         height = row + np.linspace(-0.2, 0.2, len(one.null))
         ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "rotated copies")
         ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-        ax.annotate(f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points")
+        ax.annotate(
+            f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"
+        )
     ax.set(
-        xlabel="predictability of the best labelling",
+        xlabel="modularity of the best labelling",
         title=title,
         yticks=range(len(tests)),
         yticklabels=[str(name) for name in tests],

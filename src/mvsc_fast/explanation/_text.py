@@ -125,8 +125,8 @@ def _views(found):
     ]
     if found.view_support is not None:
         sentences.append(
-            "support: agreement of the clusters with the view's own neighbors; about 0 for noise, "
-            ".3 to 1 for views that show the clusters."
+            "support: how far the clusters follow the view's own neighbors; large in noise, too. "
+            "structure_test tells noise from structure."
         )
     return Part("Views", columns, sentences)
 

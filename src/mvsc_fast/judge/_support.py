@@ -84,7 +84,7 @@ def view_support(graphs, labels):
     ndarray of shape (v,)
         Adjusted mutual information of the labels with those that the neighbours of each sample
         predict, ``argmax_k (A Y)_k`` with Y = one-hot(labels) / sqrt(cluster size). It is
-        at least 0, around 0 for noise, and .3 to 1 for views that show the clusters.
+        at least 0.
     """
     Y = one_hot(labels, int(labels.max()) + 1)
     votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]

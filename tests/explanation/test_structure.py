@@ -1,0 +1,144 @@
+"""Rotations of samples, and what the test of structure finds."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.stats import ortho_group
+
+from mvsc_fast import datasets, structure_test
+from mvsc_fast.explanation import plot_structure
+from mvsc_fast.explanation._structure import _coordinates, _result, _rotated
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    rng, y = np.random.default_rng(0), np.arange(60) % 3
+    return {name: 6 * np.eye(3, 5)[y] + rng.standard_normal((60, 5)) for name in "ab"}
+
+
+@pytest.fixture(scope="module")
+def found(clusters):
+    return structure_test(clusters, 3, n_rotations=4, each_view=True, random_state=0)
+
+
+def test_rotations_keep_means_and_covariances_within_and_between_views():
+    rng = np.random.default_rng(0)
+    views = [rng.standard_normal((12, 3)) ** 3 + 5, rng.standard_normal((12, 4))]
+    rotated, joined = np.hstack(_rotated(views, 7)), np.hstack(views)
+    np.testing.assert_allclose(rotated.mean(axis=0), joined.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(np.cov(rotated.T), np.cov(joined.T), rtol=1e-10, atol=1e-12)
+    assert np.abs(rotated - joined).max() > 0.1
+    assert np.abs(np.hstack(_rotated(views, 8)) - rotated).max() > 0.1
+
+
+def test_all_views_are_rotated_alike():
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    one, other = _rotated([X, 2 * X + 1], 3)
+    np.testing.assert_allclose(other, 2 * one + 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [4, 40])
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_coordinates_have_the_inner_products_of_rows_or_their_roots(d, nonnegative, sparse):
+    X = np.random.default_rng(0).standard_normal((15, d))
+    X = np.abs(X) if nonnegative else X
+    rows = np.sqrt(X) if nonnegative else X
+    found = _coordinates(scipy.sparse.csr_matrix(X) if sparse else X, nonnegative)
+    assert found.shape == (15, min(d, 15)) and found.dtype == np.float64
+    np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-10)
+
+
+def test_p_value_and_z_are_those_of_their_definitions():
+    one = _result(np.array([0.5, 0.1, 0.5, 0.7, 0.3]), 9)
+    assert one.p_value == (1 + 2) / (1 + 4) and one.n_samples == 9
+    assert one.z == pytest.approx((0.5 - 0.4) / np.std([0.1, 0.5, 0.7, 0.3], ddof=1))
+    assert np.isnan(_result(np.array([0.5, 0.5, 0.5]), 9).z)
+
+
+def test_clusters_are_found_in_all_views_and_in_each(clusters, found):
+    assert found.p_value == 0.2 and found.z > 3 and found.observed > found.null.max()
+    assert list(found.each) == ["a", "b"]
+    assert [one.p_value for one in found.each.values()] == [0.2, 0.2]
+    alone = structure_test([clusters["b"]], 3, n_rotations=4, random_state=0)
+    assert alone.p_value == 0.2 and alone.each == {}
+
+
+def test_subspaces_are_found():
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    assert structure_test(views, 3, n_rotations=4, random_state=0).p_value == 0.2
+
+
+def test_p_values_of_noise_are_neither_all_small_nor_all_large():
+    rng = np.random.default_rng(0)
+    p = [
+        structure_test([rng.standard_normal((30, 4))], 2, n_rotations=4, random_state=seed).p_value
+        for seed in range(12)
+    ]
+    assert set(p) <= {0.2, 0.4, 0.6, 0.8, 1.0}
+    # Of 12 uniform p-values more than 6 are equal in one of 100 runs.
+    assert sum(one == 0.2 for one in p) <= 6 and sum(one == 1 for one in p) <= 6
+
+
+def test_the_result_depends_on_the_seed_alone(clusters, found):
+    order = np.random.default_rng(1).permutation(60)
+    parallel = structure_test(
+        {name: X[order] for name, X in clusters.items()},
+        3,
+        n_rotations=4,
+        each_view=True,
+        random_state=0,
+        n_jobs=2,
+    )
+    assert parallel.observed == found.observed
+    np.testing.assert_array_equal(parallel.null, found.null)
+    other = structure_test(clusters, 3, n_rotations=4, random_state=1)
+    assert (other.null != found.null).any()
+
+
+def test_samples_that_lack_a_view_are_not_used(clusters):
+    a, b = (X.copy() for X in clusters.values())
+    a[:9], b[20:25] = np.nan, np.nan
+    assert structure_test([a, b], 3, n_rotations=2, random_state=0).n_samples == 46
+    a[:41] = np.nan
+    with pytest.raises(ValueError, match="19 samples of 60 with all views: at least 20 are needed"):
+        structure_test([a, clusters["b"]], 3, n_rotations=2)
+
+
+def test_some_of_many_samples_are_drawn(clusters):
+    assert structure_test(clusters, 3, n_rotations=2, max_samples=40).n_samples == 40
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 1}, "n_clusters == 1, must be >= 2"),
+        ({"n_rotations": 1}, "n_rotations == 1, must be >= 2"),
+        ({"max_samples": 19}, "max_samples == 19, must be >= 20"),
+        ({"each_view": "yes"}, "each_view must be"),
+        ({"random_state": "a"}, "random_state"),
+    ],
+)
+def test_bad_parameters(clusters, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        structure_test(clusters, **{"n_clusters": 3, **parameters})
+
+
+def test_text_and_picture(found):
+    first, *others = str(found).splitlines()
+    assert first.startswith("Structure: p = 0.2, z = ") and "60 samples" in first
+    assert "4 rotated copies" in first
+    assert [line.split(":")[0] for line in others] == ["  view 'a' alone", "  view 'b' alone"]
+    ax = plot_structure(found, title="T")
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["all views", "a", "b"]
+    null, observed = ax.get_lines()[:2]
+    np.testing.assert_array_equal(null.get_xdata(), found.null)
+    assert observed.get_xdata() == [found.observed]
+
+
+def test_a_rotation_is_uniform_among_those_that_keep_the_mean():
+    X = np.eye(6) - 1 / 6  # centred samples, whose rotated copies are the rotation itself
+    products = [(_rotated([X], seed)[0] * X).sum() for seed in range(300)]
+    expected = [np.trace(ortho_group.rvs(5, random_state=1000 + seed)) for seed in range(300)]
+    assert np.mean(products) == pytest.approx(0, abs=0.2)
+    assert np.var(products) == pytest.approx(np.var(expected), rel=0.3)
