@@ -11,15 +11,12 @@ from collections.abc import Sequence
 
 from .. import __version__
 from .._utils.threads import show_config
-from ..methods import ESTIMATORS
-from ..methods._recovery import NAMES as AFFINITIES
-from ..views._row_source import check_bytes
 from ._cluster_command import run as _cluster
 from ._completion import complete
 from ._demo_command import run as _demo
-from ._outputs import output
+from ._options import CLUSTER, DEMO, FORMS, PREDICT
 from ._predict_command import run as _predict
-from ._readers import ALL, shown_name
+from ._readers import shown_name
 
 __all__ = ["main"]
 
@@ -141,248 +138,60 @@ def _parser():
     commands = parser.add_subparsers(
         prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
     )
-    _add_cluster(commands)
-    _add_predict(commands)
-
-    demo = _add(
+    _add(
+        commands,
+        "cluster",
+        _cluster,
+        "cluster the samples of multi-view files",
+        " FILE [FILE ...] --clusters K [OPTION ...]",
+        CLUSTER,
+        epilog=EXAMPLES,
+        description="Cluster the samples of multi-view files, one row for each sample. The "
+        "labels\nhave a header and the ids of the samples, or their indices.",
+    )
+    _add(
+        commands,
+        "predict",
+        _predict,
+        "label new samples with a saved model",
+        " MODEL FILE [FILE ...] [OPTION ...]",
+        PREDICT,
+        epilog=PREDICT_EXAMPLES,
+        description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
+        "matched\nby name, rows by id; a sample may lack views.",
+    )
+    _add(
         commands,
         "demo",
         _demo,
         "cluster handwritten digits in six views",
         " [OPTION ...]",
+        {"": DEMO},
         description="Cluster handwritten digits in six views, compare with simpler "
         "methods, and write\nlabels and a plot.",
     )
-    demo.add_argument(
-        "--per-class",
-        type=int,
-        default=30,
-        metavar="N",
-        help="samples of each digit, from 3 to 200; default: 30",
-    )
-    demo.add_argument(
-        "--output", default="demo", metavar="DIR", help="folder for the results; default: demo"
-    )
-    _add_machine(demo)
-
     _add(
         commands,
         "config",
         lambda args: show_config(),
         "show versions, BLAS, OpenMP and threads",
         "",
+        {},
         description="Show versions, BLAS, OpenMP and threads.",
     )
     return parser
 
 
-def _add(commands, name, run, summary, usage, **options):
-    """The parser of a new command."""
-    parser = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **options)
+def _add(commands, name, run, summary, usage, groups, **texts):
+    """Add the parser of a command with groups of options."""
+    parser = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **texts)
     parser.set_defaults(run=run, parser=parser)
-    return parser
-
-
-def _add_tables(parser):
-    parser.add_argument(
-        "--id-column",
-        metavar="NAME",
-        help="column with the ids of the samples: a name, a number from 1, or none; by default, "
-        "the column of distinct values that also occur in a column of the other files",
-    )
-    parser.add_argument(
-        "--transpose",
-        action="append",
-        nargs="?",
-        const=ALL,
-        default=[],
-        metavar="FILE",
-        help="read columns as samples, in this file or, without FILE, in all files; columns of "
-        "gene names and numbers before the samples are ignored",
-    )
-
-
-def _add_machine(parser):
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="seed of random numbers; default: 0"
-    )
-    parser.add_argument(
-        "--threads",
-        type=_positive,
-        metavar="N",
-        help="number of threads; default: all free processors",
-    )
-
-
-def _add_labels(parser):
-    parser.add_argument(
-        "--labels",
-        type=output,
-        metavar="CSV",
-        help="file for labels; default: -, the standard output",
-    )
-
-
-def _add_cluster(commands):
-    cluster = _add(
-        commands,
-        "cluster",
-        _cluster,
-        "cluster the samples of multi-view files",
-        " FILE [FILE ...] --clusters K [OPTION ...]",
-        epilog=EXAMPLES,
-        description="Cluster the samples of multi-view files, one row for each sample. The "
-        "labels\nhave a header and the ids of the samples, or their indices.",
-    )
-
-    files = cluster.add_argument_group("input")
-    files.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy "
-        "for each view, or one .npz, .mat, .h5 or .zarr with all views; - is the standard input",
-    )
-    _add_tables(files)
-    files.add_argument(
-        "--columns",
-        action="append",
-        metavar="NAMES",
-        help="columns to use as features, such as height,blood_*,7-12, or to exclude, such as "
-        "'!sex,!stage'; once for all files, once for each file, or several times for several "
-        "views of one table",
-    )
-    files.add_argument(
-        "--join",
-        choices=("inner", "outer"),
-        help="if files do not have the same ids: inner keeps the samples in every file, outer "
-        "those in at least one file, some of which then lack a view",
-    )
-    files.add_argument(
-        "--scale",
-        choices=("standard", "none"),
-        default="none",
-        help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
-        "different units; default: none",
-    )
-
-    work = cluster.add_argument_group("clustering")
-    work.add_argument(
-        "--clusters",
-        type=_clusters,
-        metavar="K",
-        help="number of clusters (required), or auto to use the suggested number",
-    )
-    work.add_argument(
-        "--method",
-        choices=sorted(ESTIMATORS),
-        default="consensus-tlrr",
-        metavar="NAME",
-        help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
-    )
-    work.add_argument(
-        "--neighbors", type=_positive, metavar="N", help="number of neighbors (tlrr, awp)"
-    )
-    work.add_argument(
-        "--affinity",
-        choices=AFFINITIES,
-        metavar="NAME",
-        help=f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, or "
-        "precomputed if the files contain similarities",
-    )
-    work.add_argument(
-        "--max-samples",
-        type=_positive,
-        metavar="N",
-        help="cluster at most N samples and predict the labels of the others (consensus-tlrr)",
-    )
-    work.add_argument(
-        "--memory-limit",
-        type=_bytes,
-        metavar="SIZE",
-        help="maximum memory, such as 600MiB; .npy, .h5 and .zarr are read in blocks "
-        "(consensus-tlrr)",
-    )
-    _add_machine(work)
-
-    out = cluster.add_argument_group("output")
-    _add_labels(out)
-    out.add_argument("--plot", metavar="PNG", help="plot of the affinity matrix, sorted by cluster")
-    out.add_argument("--report", metavar="HTML", help="report that shows and explains the result")
-    out.add_argument(
-        "--explain",
-        action="store_true",
-        help="print an explanation of the labels; with --explain or --report, the file of labels "
-        "contains margins",
-    )
-    out.add_argument(
-        "--save",
-        metavar="MODEL",
-        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops",
-    )
-    out.add_argument(
-        "--compare",
-        metavar="CSV",
-        help="compare with other labels of the same samples: adjusted Rand index and cross table",
-    )
-    out.add_argument(
-        "--scores",
-        nargs="?",
-        const=True,
-        default=False,
-        metavar="CSV",
-        help="compare with known labels, from a table with ids and labels or, without CSV, from "
-        "the input file",
-    )
-
-
-def _add_predict(commands):
-    predict = _add(
-        commands,
-        "predict",
-        _predict,
-        "label new samples with a saved model",
-        " MODEL FILE [FILE ...] [OPTION ...]",
-        epilog=PREDICT_EXAMPLES,
-        description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
-        "matched\nby name, rows by id; a sample may lack views.",
-    )
-    files = predict.add_argument_group("input")
-    files.add_argument(
-        "model",
-        metavar="MODEL",
-        help="file that --save wrote; a pickle can run any code, so load only files that you trust",
-    )
-    files.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="a file for each view, in the order of the fit, or VIEW=FILE for some of the views; "
-        "VIEW is the name of its file in the fit, without suffix",
-    )
-    _add_tables(files)
-    _add_labels(predict.add_argument_group("output"))
-
-
-def _clusters(text):
-    """A number of clusters, or "auto"."""
-    return text if text == "auto" else _positive(text, " or auto")
-
-
-def _positive(text, otherwise=""):
-    """A positive integer."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"expected a positive integer{otherwise}, got {text!r}")
-    return int(text)
-
-
-def _bytes(text):
-    """Check a string that represents a number of bytes."""
-    try:
-        check_bytes(text, "size")
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    return text
+    for title, options in groups.items():
+        group = parser.add_argument_group(title) if title else parser
+        for option, text in options.items():
+            flag, *metavar = option.split()
+            metavar = {"metavar": metavar[0]} if metavar else {}
+            group.add_argument(flag, help=text, **metavar, **FORMS.get(flag, {}))
 
 
 if __name__ == "__main__":

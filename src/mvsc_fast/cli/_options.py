@@ -1,0 +1,120 @@
+"""The options of the commands: their texts by group, and the forms of their values."""
+
+import argparse
+
+from ..methods import ESTIMATORS
+from ..methods._recovery import NAMES as AFFINITIES
+from ..views._row_source import check_bytes
+from ._outputs import output
+from ._tables import ALL
+
+TABLES = {
+    "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; by "
+    "default, the column of distinct values that also occur in a column of the other files",
+    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
+    "columns of gene names and numbers before the samples are ignored",
+}
+MACHINE = {
+    "--seed N": "seed of random numbers; default: 0",
+    "--threads N": "number of threads; default: all free processors",
+}
+LABELS = {"--labels CSV": "file for labels; default: -, the standard output"}
+CLUSTER = {
+    "input": {
+        "files FILE": "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) "
+        "or .npy for each view, or one .npz, .mat, .h5 or .zarr with all views; - is the standard "
+        "input",
+        **TABLES,
+        "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
+        "exclude, such as '!sex,!stage'; once for all files, once for each file, or several times "
+        "for several views of one table",
+        "--join": "if files do not have the same ids: inner keeps the samples in every file, outer "
+        "those in at least one file, some of which then lack a view",
+        "--scale": "standard: scale columns to mean 0 and standard deviation 1, for columns with "
+        "different units; default: none",
+    },
+    "clustering": {
+        "--clusters K": "number of clusters (required), or auto to use the suggested number",
+        "--method NAME": f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
+        "--neighbors N": "number of neighbors (tlrr, awp)",
+        "--affinity NAME": f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, "
+        "or precomputed if the files contain similarities",
+        "--max-samples N": "cluster at most N samples and predict the labels of the others "
+        "(consensus-tlrr)",
+        "--memory-limit SIZE": "maximum memory, such as 600MiB; .npy, .h5 and .zarr are read in "
+        "blocks (consensus-tlrr)",
+        **MACHINE,
+    },
+    "output": {
+        **LABELS,
+        "--plot PNG": "plot of the affinity matrix, sorted by cluster",
+        "--report HTML": "report that shows and explains the result",
+        "--explain": "print an explanation of the labels; with --explain or --report, the file of "
+        "labels contains margins",
+        "--save MODEL": "save the model and its scaling for mvsc-fast predict, as a pickle, or "
+        ".skops",
+        "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
+        "cross table",
+        "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
+        "CSV, from the input file",
+    },
+}
+PREDICT = {
+    "input": {
+        "model MODEL": "file that --save wrote; a pickle can run any code, so load only files that "
+        "you trust",
+        "files FILE": "a file for each view, in the order of the fit, or VIEW=FILE for some of the "
+        "views; VIEW is the name of its file in the fit, without suffix",
+        **TABLES,
+    },
+    "output": LABELS,
+}
+DEMO = {
+    "--per-class N": "samples of each digit, from 3 to 200; default: 30",
+    "--output DIR": "folder for the results; default: demo",
+    **MACHINE,
+}
+
+
+def _clusters(text):
+    """A number of clusters, or "auto"."""
+    return text if text == "auto" else _positive(text, " or auto")
+
+
+def _positive(text, otherwise=""):
+    """A positive integer."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"expected a positive integer{otherwise}, got {text!r}")
+    return int(text)
+
+
+def _bytes(text):
+    """Check a string that represents a number of bytes."""
+    try:
+        check_bytes(text, "size")
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+# Arguments of ``add_argument``, besides the text and the name of the value.
+FORMS = {
+    "files": {"nargs": "+"},
+    "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
+    "--columns": {"action": "append"},
+    "--join": {"choices": ("inner", "outer")},
+    "--scale": {"choices": ("standard", "none"), "default": "none"},
+    "--clusters": {"type": _clusters},
+    "--method": {"choices": sorted(ESTIMATORS), "default": "consensus-tlrr"},
+    "--neighbors": {"type": _positive},
+    "--affinity": {"choices": AFFINITIES},
+    "--max-samples": {"type": _positive},
+    "--memory-limit": {"type": _bytes},
+    "--seed": {"type": int, "default": 0},
+    "--threads": {"type": _positive},
+    "--labels": {"type": output},
+    "--explain": {"action": "store_true"},
+    "--scores": {"nargs": "?", "const": True, "default": False},
+    "--per-class": {"type": int, "default": 30},
+    "--output": {"default": "demo"},
+}
