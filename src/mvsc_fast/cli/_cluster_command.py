@@ -23,11 +23,9 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
 from ..preprocessing import PerView
-from ..views._row_source import is_stored
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, skops_of, values_of
-from ._scaled_rows import ScaledRows
 
 BLOCK = 65536  # number of labels that are written at once
 NO_AFFINITY = "awp"
@@ -210,19 +208,13 @@ def _lazy(args):
 
 def _scaled(views):
     """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
-    scale = PerView(StandardScaler())
-    scale.transformers_, scaled = {}, {}
     for name, X in views.items():
         if scipy.sparse.issparse(X):
             raise ValueError(f"--scale standard: {name} is sparse and would become dense")
-        if is_stored(X):
-            scaled[name] = ScaledRows(X)
-            scale.transformers_[name] = scaled[name].scaler
-        else:
-            scaler = StandardScaler().set_output(transform="pandas" if hasattr(X, "iloc") else None)
-            scaled[name] = scaler.fit_transform(X)
-            scale.transformers_[name] = scaler
-    return scale, scaled
+    scale = PerView(StandardScaler()).fit(views)
+    for name, X in views.items():
+        scale.transformers_[name].set_output(transform="pandas" if hasattr(X, "iloc") else None)
+    return scale, scale.transform(views)
 
 
 def _save(path, data, model, scale):
