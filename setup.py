@@ -112,8 +112,8 @@ headers = [
     "src/mvsc_fast/core/factored_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
-    "src/mvsc_fast/core/predict_loops.h",
     "src/mvsc_fast/include/mvsc_fast.h",
+    "src/mvsc_fast/include/mvsc_predict.h",
 ]
 extensions = [
     Extension(

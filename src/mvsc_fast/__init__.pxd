@@ -10,14 +10,10 @@ from mvsc_fast.core.api cimport (
     MVSC_NOT_SYMMETRIC,
     MVSC_OK,
     MVSC_OUT_OF_RANGE,
-    MVSC_ROOTS_TO_UNIT,
-    MVSC_ROWS_MAPPED,
-    MVSC_ROWS_TO_UNIT,
     MVSC_SMALL_WORKSPACE,
     MVSC_TLRR_DUAL,
     MVSC_TLRR_IALM,
     MVSC_TOO_LARGE,
-    mvsc_predictor,
     mvsc_progress,
     mvsc_tlrr_blocks,
     mvsc_tlrr_options,
@@ -28,10 +24,6 @@ from mvsc_fast.core.api cimport (
 # TLRR
 from mvsc_fast.core.screening cimport Source
 from mvsc_fast.core.tlrr cimport dense_source, tlrr_screen, tlrr_solve, tlrr_workspace
-
-# Labels of new rows: called with a counting arena, for the bytes, and then with one at a workspace
-from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
-from mvsc_fast.core.predict cimport predict
 
 # Proximal maps of whole tensors, C-contiguous of shape (v, m, n)
 from mvsc_fast.core.loops cimport CHUNK

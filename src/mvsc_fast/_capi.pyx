@@ -13,8 +13,6 @@ from mvsc_fast.core.api cimport *
 from mvsc_fast.core.arena cimport Arena, arena_at, counting_arena, workspace_bytes
 from mvsc_fast.core.lapack cimport gesvd_lwork
 from mvsc_fast.core.loops cimport TILE
-from mvsc_fast.core.predict cimport has_factor
-from mvsc_fast.core.predict cimport predict as core_predict
 from mvsc_fast.core.prox cimport is_symmetric, prox_counts
 from mvsc_fast.core.prox cimport prox as core_prox
 from mvsc_fast.core.screening cimport Source
@@ -39,8 +37,7 @@ cdef extern from *:
         "success",
         "a null pointer, wrong size field, negative or non-finite number, unknown code, or memory "
         "that overlaps",
-        "slices must be square, m == n, and L of the shape and type of W; n_features and d of a "
-        "predictor are equal without a factor",
+        "slices must be square, m == n, and L of the shape and type of W",
         "too large: LAPACK takes symmetric slices up to 32766 and rows up to 2^31 - 1",
         "there are NaN or infinite entries",
         "the workspace has fewer bytes than the size query asks for",
@@ -68,11 +65,10 @@ cdef extern from *:
         LEAST_TENSOR = SIZE_UP_TO(mvsc_tensor, dtype),
         LEAST_OPTIONS = SIZE_UP_TO(mvsc_tlrr_options, context),
         LEAST_BLOCKS = SIZE_UP_TO(mvsc_tlrr_blocks, n_tubes),
-        LEAST_RESULT = SIZE_UP_TO(mvsc_tlrr_result, eigen_seconds),
-        LEAST_PREDICTOR = SIZE_UP_TO(mvsc_predictor, kernel_coefficients)
+        LEAST_RESULT = SIZE_UP_TO(mvsc_tlrr_result, eigen_seconds)
     };
     """
-    size_t LEAST_TENSOR, LEAST_OPTIONS, LEAST_BLOCKS, LEAST_RESULT, LEAST_PREDICTOR
+    size_t LEAST_TENSOR, LEAST_OPTIONS, LEAST_BLOCKS, LEAST_RESULT
 
 
 cdef bint read_struct(
@@ -424,152 +420,6 @@ cdef int tlrr_solve(const mvsc_tensor *given_W, const mvsc_tlrr_options *given_o
     return status
 
 
-# ------------------------------------------------------------------ labels of new rows
-
-cdef int read_predictor(const mvsc_predictor *given, int n_threads,
-                        mvsc_predictor *p) noexcept nogil:
-    """Read a caller's struct, and check everything but arrays of more than v numbers."""
-    cdef Py_ssize_t i
-    if not read_struct(given, LEAST_PREDICTOR, sizeof(mvsc_predictor), p):
-        return MVSC_BAD_ARGUMENT
-    if not (1 <= n_threads <= MAX_THREADS and p.v >= 1 and p.n_clusters >= 1
-            and p.n_landmarks >= 1 and p.scale_neighbors >= 1):
-        return MVSC_BAD_ARGUMENT
-    if (p.n_features == NULL or p.d == NULL or p.form == NULL or p.means == NULL
-            or p.landmarks == NULL or p.scales == NULL or p.least_scales == NULL
-            or p.coefficients == NULL or p.kernel_coefficients == NULL
-            or (p.samples == NULL) != (p.factors == NULL)):
-        return MVSC_BAD_ARGUMENT
-    if p.v > MAX_SLICE or p.n_clusters > MAX_ROW or p.n_landmarks > MAX_ROW:
-        return MVSC_TOO_LARGE
-    for i in range(p.v):
-        if (p.n_features[i] < 1 or p.d[i] < 1 or p.means[i] == NULL or p.landmarks[i] == NULL
-                or p.scales[i] == NULL or p.coefficients[i] == NULL
-                or (p.fill != NULL and p.fill[i] == NULL)):
-            return MVSC_BAD_ARGUMENT
-        if not (p.form[i] == MVSC_ROWS_TO_UNIT or p.form[i] == MVSC_ROOTS_TO_UNIT
-                or p.form[i] == MVSC_ROWS_MAPPED):
-            return MVSC_BAD_ARGUMENT
-        if not (isfinite(p.least_scales[i]) and p.least_scales[i] > 0):
-            return MVSC_BAD_ARGUMENT
-        if has_factor(p, i) != (p.samples != NULL and p.samples[i] != NULL):
-            return MVSC_BAD_ARGUMENT
-        if has_factor(p, i) and p.form[i] == MVSC_ROWS_MAPPED:
-            return MVSC_BAD_ARGUMENT
-        if p.n_features[i] > MAX_ROW or p.d[i] > MAX_ROW:
-            return MVSC_TOO_LARGE
-        if not has_factor(p, i) and p.n_features[i] != p.d[i]:
-            return MVSC_BAD_SHAPE
-    return MVSC_OK
-
-
-cdef int predict_workspace_size(const mvsc_predictor *given, int n_threads,
-                                size_t *bytes) noexcept nogil:
-    cdef Arena arena = counting_arena()
-    cdef mvsc_predictor predictor
-    cdef int status = read_predictor(given, n_threads, &predictor)
-    if bytes == NULL:
-        return MVSC_BAD_ARGUMENT
-    if status == MVSC_OK:
-        status = core_predict(&predictor, 0, <const float *const *> NULL, n_threads, &arena, NULL,
-                              NULL)
-    bytes[0] = workspace_bytes(&arena) if status == MVSC_OK else 0
-    return status
-
-
-cdef bint are_apart_from(Region *written, const void *start, double bytes) noexcept nogil:
-    """Whether the three regions that mvsc_predict writes do not overlap this one."""
-    written[3] = region(start, bytes)
-    return are_apart(written, 3, 4)
-
-
-cdef int check_arrays(const mvsc_predictor *p, Py_ssize_t m, const void *const *rows,
-                      size_t itemsize, Region *written) noexcept nogil:
-    """Whether no input overlaps an output or the workspace, and all scales are positive."""
-    cdef double c = p.n_clusters, n = p.n_landmarks, d, width
-    cdef double pointers = <double> p.v * sizeof(void *)
-    cdef double numbers = <double> p.v * sizeof(Py_ssize_t)
-    cdef Py_ssize_t i, k
-    if not (are_apart_from(written, p.n_features, numbers)
-            and are_apart_from(written, p.d, numbers)
-            and are_apart_from(written, p.form, numbers)
-            and are_apart_from(written, p.least_scales, <double> p.v * sizeof(float))
-            and are_apart_from(written, p.kernel_coefficients, n * c * sizeof(float))):
-        return MVSC_BAD_ARGUMENT
-    if not (are_apart_from(written, rows, pointers)
-            and are_apart_from(written, p.samples, pointers)
-            and are_apart_from(written, p.factors, pointers)
-            and are_apart_from(written, p.means, pointers)
-            and are_apart_from(written, p.landmarks, pointers)
-            and are_apart_from(written, p.scales, pointers)
-            and are_apart_from(written, p.coefficients, pointers)
-            and are_apart_from(written, p.fill, pointers)
-            and are_apart_from(written, p.mean_rows, pointers)):
-        return MVSC_BAD_ARGUMENT
-    for i in range(p.v):
-        d, width = p.d[i], p.n_features[i]
-        if rows[i] == NULL:
-            return MVSC_BAD_ARGUMENT
-        if width * m > 1e17:
-            return MVSC_TOO_LARGE
-        if not (are_apart_from(written, rows[i], width * m * itemsize)
-                and are_apart_from(written, p.means[i], d * sizeof(float))
-                and are_apart_from(written, p.landmarks[i], n * d * sizeof(float))
-                and are_apart_from(written, p.scales[i], n * sizeof(float))
-                and are_apart_from(written, p.coefficients[i], d * c * sizeof(float))):
-            return MVSC_BAD_ARGUMENT
-        if p.fill != NULL and not are_apart_from(written, p.fill[i], n * d * sizeof(float)):
-            return MVSC_BAD_ARGUMENT
-        if p.mean_rows != NULL and not are_apart_from(
-                written, p.mean_rows[i], width * sizeof(float)):
-            return MVSC_BAD_ARGUMENT
-        if has_factor(p, i) and not (
-                are_apart_from(written, p.samples[i], d * width * sizeof(double))
-                and are_apart_from(written, p.factors[i], d * d * sizeof(double))):
-            return MVSC_BAD_ARGUMENT
-        for k in range(p.n_landmarks):
-            if not (isfinite(p.scales[i][k]) and p.scales[i][k] > 0):
-                return MVSC_BAD_ARGUMENT
-    return MVSC_OK
-
-
-cdef int predict(const mvsc_predictor *given, Py_ssize_t m, const void *const *rows,
-                 Py_ssize_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
-                 Py_ssize_t *labels) noexcept nogil:
-    cdef mvsc_predictor predictor
-    cdef Arena arena
-    cdef Region[4] written
-    cdef size_t needed
-    cdef size_t itemsize = sizeof(float) if dtype == MVSC_FLOAT32 else sizeof(double)
-    cdef int status = predict_workspace_size(given, n_threads, &needed)
-    if status == MVSC_OK:
-        status = read_predictor(given, n_threads, &predictor)
-    if status != MVSC_OK:
-        return status
-    if m < 0 or (dtype != MVSC_FLOAT32 and dtype != MVSC_FLOAT64):
-        return MVSC_BAD_ARGUMENT
-    if m == 0:
-        return MVSC_OK
-    if rows == NULL or workspace == NULL or (scores == NULL and labels == NULL):
-        return MVSC_BAD_ARGUMENT
-    if <double> m * predictor.n_clusters > 1e17:
-        return MVSC_TOO_LARGE
-    if bytes < needed:
-        return MVSC_SMALL_WORKSPACE
-    written[0] = region(workspace, needed)
-    written[1] = region(scores, <double> m * predictor.n_clusters * sizeof(float))
-    written[2] = region(labels, <double> m * sizeof(Py_ssize_t))
-    status = check_arrays(&predictor, m, rows, itemsize, written)
-    if status != MVSC_OK:
-        return status
-    arena = arena_at(workspace)
-    if dtype == MVSC_FLOAT32:
-        return core_predict(&predictor, m, <const float *const *> rows, n_threads, &arena, scores,
-                            labels)
-    return core_predict(&predictor, m, <const double *const *> rows, n_threads, &arena, scores,
-                        labels)
-
-
 # ------------------------------------------------------------------ BLAS threads
 
 cdef void *limit_blas(int n_threads) noexcept:
@@ -602,7 +452,5 @@ table.tlrr_workspace_size = tlrr_workspace_size
 table.tlrr_solve = tlrr_solve
 table.limit_blas = limit_blas
 table.release_blas = release_blas
-table.predict_workspace_size = predict_workspace_size
-table.predict = predict
 
 _C_API = PyCapsule_New(&table, MVSC_CAPSULE, NULL)

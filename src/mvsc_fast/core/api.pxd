@@ -7,7 +7,6 @@ cdef extern from "mvsc_fast.h" nogil:
     int MVSC_TUBE_SHRINK, MVSC_SLICE_SHRINK, MVSC_SLICE_CLIP, MVSC_SYMMETRIC_SHRINK
     int MVSC_SYMMETRIC_CLIP
     int MVSC_TLRR_DUAL, MVSC_TLRR_IALM
-    int MVSC_ROWS_TO_UNIT, MVSC_ROOTS_TO_UNIT, MVSC_ROWS_MAPPED
     const char *MVSC_CAPSULE
 
     ctypedef struct mvsc_tensor:
@@ -69,26 +68,6 @@ cdef extern from "mvsc_fast.h" nogil:
         double seconds
         double eigen_seconds
 
-    ctypedef struct mvsc_predictor:
-        size_t size
-        Py_ssize_t v
-        Py_ssize_t n_clusters
-        Py_ssize_t n_landmarks
-        Py_ssize_t scale_neighbors
-        const Py_ssize_t *n_features
-        const Py_ssize_t *d
-        const Py_ssize_t *form
-        const double *const *samples
-        const double *const *factors
-        const float *const *means
-        const float *const *landmarks
-        const float *const *scales
-        const float *least_scales
-        const float *const *coefficients
-        const float *kernel_coefficients
-        const float *const *fill
-        const float *const *mean_rows
-
     ctypedef struct mvsc_api:
         size_t size
         int version
@@ -104,6 +83,3 @@ cdef extern from "mvsc_fast.h" nogil:
                           mvsc_tlrr_result *) noexcept nogil
         void *(*limit_blas)(int) noexcept
         void (*release_blas)(void *) noexcept
-        int (*predict_workspace_size)(const mvsc_predictor *, int, size_t *) noexcept nogil
-        int (*predict)(const mvsc_predictor *, Py_ssize_t, const void *const *, Py_ssize_t, int,
-                       void *, size_t, float *, Py_ssize_t *) noexcept nogil

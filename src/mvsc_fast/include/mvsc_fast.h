@@ -1,5 +1,5 @@
-/* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors, and labels
- * of new samples, predicted as by ConsensusTLRR.
+/* C interface of mvsc_fast: TLRR and its proximal maps on multi-view similarity tensors. Labels of new
+ * samples need neither Python nor this table: see mvsc_predict.h.
  *
  * All functions are in a table that is imported once:
  *
@@ -43,8 +43,7 @@ typedef enum {
     MVSC_OK = 0,
     MVSC_BAD_ARGUMENT = 1,      /* null pointer, wrong size field, negative extent, unknown code,
                                    memory that overlaps */
-    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, two tensors differ in shape, or
-                                   n_features and d of a predictor without factors differ */
+    MVSC_BAD_SHAPE = 2,         /* slices that must be square are not, or two tensors differ in shape */
     MVSC_TOO_LARGE = 3,         /* beyond LAPACK's 32-bit sizes, or the address space */
     MVSC_NOT_FINITE = 4,        /* NaN or infinite entries in the data or in the results */
     MVSC_SMALL_WORKSPACE = 5,   /* fewer bytes than the size query returned */
@@ -162,57 +161,6 @@ typedef struct {
     double eigen_seconds;       /* time spent in eigenproblems of frontal slices */
 } mvsc_tlrr_result;
 
-/* ------------------------------------------------------------------ labels of new rows
- *
- * Ridge regression on features of the rows x of a sample in all views. A row, or the row of square
- * roots of its positive entries, is scaled to unit length; then, with samples S and their factor C,
- * z = C^{-1} S x. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
- * `scale_neighbors`-th smallest of them, at least least_scale,
- *
- *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
- *     K_l = sum_views exp(-d_l^2 / (t scale_l))
- *
- * Distances that are small relative to the length of a are computed as sums of squared differences.
- * NaN is a missing cell. Missing cells are filled with a multiple of the view's mean row that is a
- * least-squares fit to the other cells of x. A row that lacks more than half of its cells means that
- * the sample lacks the view; its z is predicted from the other views. With a of all views
- * concatenated, 0 for missing views, and scaled to unit length,
- *
- *     z = unit(mean + (sum_views a landmarks^T) fill)
- *
- * `ConsensusTLRR.to_native()` returns these numbers and arrays.
- */
-
-typedef enum {
-    MVSC_ROWS_TO_UNIT = 1,      /* x / |x| */
-    MVSC_ROOTS_TO_UNIT = 2,     /* unit row of sqrt(max(x, 0)) */
-    MVSC_ROWS_MAPPED = 3        /* the rows are z; there is no factor */
-} mvsc_row_form;
-
-/* Predictor for v views with n_landmarks landmarks. All arrays are C-contiguous. */
-typedef struct {
-    size_t size;                        /* sizeof(mvsc_predictor) */
-    ptrdiff_t v, n_clusters, n_landmarks;
-    ptrdiff_t scale_neighbors;
-    const ptrdiff_t *n_features;        /* v numbers of columns of x */
-    const ptrdiff_t *d;                 /* v numbers of columns of z */
-    const ptrdiff_t *form;              /* v numbers, mvsc_row_form */
-    const double *const *samples;       /* v arrays d x n_features, */
-    const double *const *factors;       /*   d x d, whose upper triangles are not read; each or all
-                                             NULL if z has the columns of x */
-    const float *const *means;          /* v arrays of d numbers */
-    const float *const *landmarks;      /* v arrays n_landmarks x d */
-    const float *const *scales;         /* v arrays of n_landmarks numbers > 0 */
-    const float *least_scales;          /* v numbers > 0 */
-    const float *const *coefficients;   /* v arrays d x n_clusters */
-    const float *kernel_coefficients;   /* n_landmarks x n_clusters */
-    const float *const *fill;           /* optional: v arrays n_landmarks x d; NULL: no sample lacks
-                                             some of the views */
-    const float *const *mean_rows;      /* optional: v arrays of n_features numbers, which fill
-                                             missing cells; each or all NULL: only whole rows may be
-                                             NaN */
-} mvsc_predictor;
-
 typedef struct {
     size_t size;                /* sizeof(mvsc_api) of the library */
     int version;                /* MVSC_API_VERSION of the library */
@@ -255,25 +203,6 @@ typedef struct {
      * Returns NULL, with a Python exception, on failure. */
     void *(*limit_blas)(int n_threads);
     void (*release_blas)(void *request);
-
-    /* Size in bytes of the workspace of mvsc_predict, for any number of rows. */
-    int (*predict_workspace_size)(const mvsc_predictor *predictor, int n_threads, size_t *bytes);
-
-    /* Predict labels of m new rows. `rows` are v arrays m x n_features[i], all of type `dtype`
-     * (mvsc_dtype). `scores` receives m x n_clusters numbers, and `labels` the m positions of the
-     * largest scores, the first of equal ones; one of them may be NULL. A sample that lacks all
-     * views has the label -1 and scores of NaN. Labels are those of ConsensusTLRR.predict, which
-     * calls the same function. The result of a row does not depend on the number of threads nor on
-     * other rows; only its last bits depend on its position modulo 128, as some BLAS have several
-     * orders of summation.
-     *
-     * After MVSC_NOT_FINITE, scores and labels of all other rows are valid. The label of a row
-     * without scores is -2 - i if view i has infinite entries in this row, or lacks cells or the
-     * whole row and the predictor has no `mean_rows` or no `fill` to predict them; and -2 - v if
-     * its scores are not finite because of entries of the predictor. */
-    int (*predict)(const mvsc_predictor *predictor, ptrdiff_t m, const void *const *rows,
-                   ptrdiff_t dtype, int n_threads, void *workspace, size_t bytes, float *scores,
-                   ptrdiff_t *labels);
 } mvsc_api;
 
 #define MVSC_CAPSULE "mvsc_fast._capi._C_API"
@@ -310,8 +239,6 @@ static inline int mvsc_fast_import(void)
 #define mvsc_tlrr_solve (mvsc_fast_api->tlrr_solve)
 #define mvsc_limit_blas (mvsc_fast_api->limit_blas)
 #define mvsc_release_blas (mvsc_fast_api->release_blas)
-#define mvsc_predict_workspace_size (mvsc_fast_api->predict_workspace_size)
-#define mvsc_predict (mvsc_fast_api->predict)
 #endif
 
 #ifdef __cplusplus

@@ -1,22 +1,21 @@
 """Features of samples by landmarks, and labels of new samples by ridge regression on them."""
 
-import functools
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.messages import warn_user
-from .._utils.threads import blas_threads
-from ..views._missing import filled, ridge_coefficients, warn_of_gaps
-from ..views._rows import SMALL_BLOCK, missing_rows, presence
-from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, predict
+from ..views._missing import ridge_coefficients, warn_of_gaps
+from ..views._rows import SMALL_BLOCK
+from ._model_file import pack, panels, parts
+from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 
 N_LANDMARKS = 600
-NEAR, MANY = 1e-3, 8  # squared distance relative to squared lengths; such rows of one row
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
+DENSE = 2**22  # entries of sparse rows that are dense at a time
 
 
 class LandmarkFeatures:
@@ -35,34 +34,59 @@ class LandmarkFeatures:
     """
 
     def __init__(self, rows, landmarks):
-        self.rows = rows
-        self.landmarks = [view.roots[landmarks] - view.mean for view in rows]
-        self.scales, self.least_scales = [], []
-        kernel = 0.0
-        for L in self.landmarks:
-            squares = _squared_distances(L, L)
-            np.fill_diagonal(squares, 0.0)
+        self.rows, self._own = rows, landmarks
+        self._views, kernel = [], 0.0
+        for i, view in enumerate(rows):
+            L = view.roots[landmarks] - view.mean
+            squares = euclidean_distances(L.astype(np.float64), squared=True)
             scale = _ranked_distance(squares, SCALE_RANK)  # the landmark itself has rank 0
-            self.least_scales.append(_least_scale(scale))
-            scale = np.maximum(scale, self.least_scales[-1])
-            self.scales.append(scale)
-            kernel = kernel + np.exp(-squares.astype(np.float64) / (scale[:, None] * scale))
-        values, vectors = scipy.linalg.eigh(
-            kernel / len(rows), driver="evd", overwrite_a=True, check_finite=False
-        )
+            least = _least_scale(scale)
+            scale = np.maximum(scale, least).astype(np.float32)
+            kernel = kernel + np.exp(-squares / (scale[:, None].astype(np.float64) * scale))
+            self._views.append(
+                {
+                    **{"input": i, "n_features": L.shape[1], "d": L.shape[1], "form": ROWS_MAPPED},
+                    **{"least_scale": least, "mean": view.mean, "landmarks": L, "scales": scale},
+                }
+            )
+        self._kernel = kernel / len(rows)
+        values, vectors = scipy.linalg.eigh(self._kernel, driver="evd", check_finite=False)
         kept = values > 1e-5 * values[-1]
         self._map = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
 
-    def of_fitted(self, landmarks):
+    def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
-        n, d = len(self.rows[0].roots), self.n_columns
-        own = np.full(n, -1)  # index of each sample among the landmarks
-        own[landmarks] = np.arange(len(landmarks))
+        n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
+        model = self.model(self._map / np.float32(v), [{}] * v)
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
-            kernel = self._parts(block, own[block], out[block, :d])
-            np.matmul(kernel, self._map, out=out[block, d:])
+            Z = [view.roots[block] for view in self.rows]
+            centred = [normalize(A - view.mean, copy=False) for A, view in zip(Z, self.rows, strict=True)]
+            np.concatenate(centred, axis=1, out=out[block, :d])
+            kernel = np.empty((len(Z[0]), self._map.shape[1]), dtype=np.float32)
+            model.predict(Z, kernel)
+            out[block, d:] = kernel
+        out[:, :d] /= np.float32(np.sqrt(v))
+        out[self._own, d:] = self._kernel.astype(np.float32) @ self._map
         return out
+
+    def model(self, kernel_coefficients, views):
+        """The `Model` of the landmarks, with more entries of each view."""
+        own = [{**known, **more} for known, more in zip(self._views, views, strict=True)]
+        for view in own:
+            L = view["landmarks"]
+            view |= {"landmarks": panels(L.T), "squares": np.einsum("ij,ij->i", L, L)}
+        n_inputs = own[-1]["input"] + 1
+        widths = np.zeros((n_inputs, 2), dtype=np.int64)
+        for view in own:
+            widths[view["input"], 0] = view["n_features"]
+        head = {
+            **{"n_inputs": n_inputs, "n_clusters": kernel_coefficients.shape[1]},
+            **{"n_landmarks": len(self._own), "scale_neighbors": SCALE_RANK, "widths": widths},
+            **{"names": np.zeros(n_inputs, np.uint8), "names_size": n_inputs},
+            "kernel_coefficients": panels(kernel_coefficients),
+        }
+        return Model(pack(head, own))
 
     @property
     def n_features(self):
@@ -74,32 +98,32 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def kernel_coefficients(self, B):
-        """Coefficients of the kernel that are equivalent to the coefficients B of its features."""
-        return self._map @ B
+    def predictor(self, B, used, mean_rows=None):
+        """The `Model` that predicts labels by the coefficients B of features.
 
-    def _parts(self, block, own, centred):
-        """Kernel of a block of the fitted samples; writes their centred rows into ``centred``."""
-        found = np.flatnonzero(own >= 0)
-        kernel = np.zeros((len(own), len(self.landmarks[0])), dtype=np.float32)
-        first = 0
-        for view, L, scale, least in zip(
-            self.rows, self.landmarks, self.scales, self.least_scales, strict=True
-        ):
-            apart = view.roots[block] - view.mean
-            squares = _squared_distances(apart, L)
-            width = apart.shape[1]
-            centred[:, first : first + width] = normalize(apart, copy=False)
-            first += width
-            squares[found, own[found]] = 0.0
-            t = np.maximum(_ranked_distance(squares, SCALE_RANK - 1), least)
-            t[found] = scale[own[found]]
-            squares /= -t[:, None]
-            squares /= scale
-            kernel += np.exp(squares, out=squares)
-        kernel /= len(self.rows)
-        centred /= np.float32(np.sqrt(len(self.rows)))
-        return kernel
+        Parameters
+        ----------
+        B : ndarray of shape (D, n_clusters), float32
+        used : list of int
+            Indices of the views from which the features are computed.
+        mean_rows : list of ndarray of shape (d_i,), optional
+            Mean rows of these views, which fill missing cells.
+        """
+        v, d = len(self.rows), self.n_columns
+        ends = np.cumsum([view["d"] for view in self._views])[:-1]
+        directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
+        fills = _fills([view["landmarks"] for view in self._views])
+        views = [
+            {
+                **{"input": i, "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT},
+                **{"coefficients": panels(part), "fill": None if fill is None else panels(fill)},
+                **{"mean_row": mean, **_map_of(view)},
+            }
+            for i, view, part, fill, mean in zip(
+                used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
+            )
+        ]
+        return self.model(self._map @ B[d:] / np.float32(v), views)
 
 
 class Predictor:
@@ -107,33 +131,13 @@ class Predictor:
 
     Parameters
     ----------
-    features : LandmarkFeatures
-    coefficients : ndarray of shape (D, n_clusters), float32
-    used : list of int
-        Indices of the views from which the features are computed.
-    mean_rows : list of ndarray of shape (d_i,), optional
-        Mean rows of these views, which fill missing cells.
+    model : Model
     """
 
-    def __init__(self, features, coefficients, used, mean_rows=None):
-        self._rows, self._used, self._mean_rows = features.rows, used, mean_rows
-        v, d = len(features.rows), features.n_columns
-        widths = [len(view.mean) for view in features.rows]
-        parts = np.split(coefficients[:d] / np.float32(np.sqrt(v)), np.cumsum(widths)[:-1])
-        self._native = {
-            "n_clusters": coefficients.shape[1],
-            "n_landmarks": len(features.landmarks[0]),
-            "scale_neighbors": SCALE_RANK,
-            "d": np.array(widths, dtype=np.intp),
-            "means": [np.ascontiguousarray(view.mean) for view in features.rows],
-            "landmarks": [np.ascontiguousarray(L) for L in features.landmarks],
-            "scales": features.scales,
-            "least_scales": np.array(features.least_scales, dtype=np.float32),
-            "coefficients": [np.ascontiguousarray(part) for part in parts],
-            "kernel_coefficients": np.ascontiguousarray(
-                features.kernel_coefficients(coefficients[d:]) / np.float32(v)
-            ),
-        }
+    def __init__(self, model):
+        self.model, self._used = model, model.used
+        _, records = parts(model.image)
+        self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
 
     def __call__(self, views, n_threads=1):
         """Labels of new samples, of shape (m,), int64.
@@ -152,7 +156,7 @@ class Predictor:
 
         Samples that lack all views have scores of NaN.
         """
-        scores = np.empty((views[0].shape[0], self._native["n_clusters"]), dtype=np.float32)
+        scores = np.empty((views[0].shape[0], self.model.n_clusters), dtype=np.float32)
         self._predict(views, scores, n_threads)
         return scores
 
@@ -161,8 +165,8 @@ class Predictor:
         warn_of_gaps(notes.gaps, titles)
         negative = [
             titles[i]
-            for i, view in zip(self._used, self._rows, strict=True)
-            if view.nonnegative and notes.least[i] < 0
+            for i, nonnegative in zip(self._used, self._nonnegative, strict=True)
+            if nonnegative and notes.least[i] < 0
         ]
         if negative:
             warn_user(
@@ -170,106 +174,49 @@ class Predictor:
                 "Check that units, logarithms and scaling are those of fit"
             )
 
-    def __getstate__(self):
-        return dict(vars(self))  # another thread may compute `_fill` during a copy
-
     def _predict(self, views, scores, n_threads):
         rows = [views[i] for i in self._used]
-        mapped = [
-            scipy.sparse.issparse(X) or view.is_sparse
-            for view, X in zip(self._rows, rows, strict=True)
-        ]
-        means = self._mean_rows or [None] * len(rows)
-        rows = [
-            _mapped(view, X, mean) if known else X
-            for view, X, mean, known in zip(self._rows, rows, means, mapped, strict=True)
-        ]
-        dtype = np.result_type(*rows)
-        rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
-        native = self._with_maps(mapped, fill=any(missing_rows(X).any() for X in rows))
-        with blas_threads(1):  # blocks of rows run in parallel
-            return predict(native, rows, scores, n_threads)
-
-    def to_native(self):
-        """See `ConsensusTLRR.to_native`."""
-        return self._with_maps([False] * len(self._rows), fill=True)
-
-    def _with_maps(self, mapped, fill):
-        """All fields of the struct; ``mapped`` names the views whose rows are mapped already."""
-        maps = [
-            (None, None) if known else view.dual_map
-            for view, known in zip(self._rows, mapped, strict=True)
-        ]
-        forms = [
-            ROWS_MAPPED if known else ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT
-            for view, known in zip(self._rows, mapped, strict=True)
-        ]
-        widths = [
-            d if samples is None else samples.shape[1]
-            for d, (samples, _) in zip(self._native["d"], maps, strict=True)
-        ]
-        return {
-            "views": list(self._used),
-            **self._native,
-            "n_features": np.array(widths, dtype=np.intp),
-            "form": np.array(forms, dtype=np.intp),
-            "samples": [samples for samples, _ in maps],
-            "factors": [factor for _, factor in maps],
-            "fill": self._fill if fill and len(self._rows) > 1 else None,
-            "mean_rows": self._mean_rows
-            and [
-                None if known else mean for known, mean in zip(mapped, self._mean_rows, strict=True)
-            ],
-        }
-
-    @functools.cached_property
-    def _fill(self):
-        """Coefficients that predict the missing rows of each view, see `imputed`."""
-        landmarks, fill = self._native["landmarks"], []
-        for i, targets in enumerate(landmarks):
-            others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
-            length = np.linalg.norm(others, axis=1, keepdims=True)
-            coefficients = ridge_coefficients(normalize(others), targets)
-            fill.append(np.ascontiguousarray(coefficients / np.maximum(length, 1e-6), np.float32))
-        return fill
+        dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
+        if not any(scipy.sparse.issparse(X) for X in rows):
+            rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
+            return self.model.predict(rows, scores, n_threads)
+        m, labels = rows[0].shape[0], []
+        for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
+            some = [X[block] for X in rows]
+            some = [X.toarray() if scipy.sparse.issparse(X) else X for X in some]
+            some = [np.ascontiguousarray(X, dtype=dtype) for X in some]
+            part = None if scores is None else scores[block]
+            labels.append(self.model.predict(some, part, n_threads))
+        return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
 
 
-def _mapped(view, X, mean):
-    """Rows Z of new samples, with filled cells; missing rows are NaN."""
-    X = X if mean is None else filled(X, mean)
-    (has,) = [slice(None)] if (present := presence([X])) is None else present
-    Z = np.full((X.shape[0], len(view.mean)), np.nan, dtype=np.float32)
-    if X[has].shape[0]:
-        Z[has] = view.transform(X[has])
-    return Z
+def _map_of(view):
+    """The map of rows with more columns than samples to their coordinates."""
+    samples, factor = view.dual_map
+    if factor is None:
+        return {}
+    found = {"n_features": samples.shape[1], "factor": factor, "samples": samples}
+    if scipy.sparse.issparse(samples):
+        found["indices"], found["starts"] = (
+            samples.indices.astype(np.int32),
+            samples.indptr.astype(np.int64),
+        )
+        found["samples"], found["n_entries"] = samples.data, samples.nnz
+    found["samples"] = found["samples"].astype(np.float64, copy=False)
+    return found
 
 
-def _squared_distances(A, B):
-    """Squared distances between the rows of A and of B, float32, accurate for close pairs.
-
-    The expansion ``|a|^2 + |b|^2 - 2 <a, b>`` cancels for close pairs. These use the sum of squared
-    differences, or products in float64 for a row with many close pairs.
-    """
-    squares = _differences(A, B)
-    a, b = (np.einsum("ij,ij->i", X, X) for X in (A, B))
-    near = squares < NEAR * (a[:, None] + b)
-    many = near.sum(axis=1) > MANY
-    if many.any():
-        precise = _differences(A[many].astype(np.float64), B.astype(np.float64))
-        squares[many] = np.maximum(precise, 0)
-    rows, columns = np.nonzero(near & ~many[:, None])
-    apart = A[rows] - B[columns]
-    squares[rows, columns] = np.einsum("ij,ij->i", apart, apart)
-    return squares
-
-
-def _differences(A, B):
-    """``|a|^2 + |b|^2 - 2 <a, b>`` of all pairs of rows."""
-    squares = A @ B.T
-    squares *= -2
-    squares += np.einsum("ij,ij->i", A, A)[:, None]
-    squares += np.einsum("ij,ij->i", B, B)
-    return squares
+def _fills(landmarks):
+    """Coefficients that predict the missing rows of each view, see `imputed`; None for one view."""
+    if len(landmarks) == 1:
+        return [None]
+    fills = []
+    for i, targets in enumerate(landmarks):
+        others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
+        length = np.linalg.norm(others, axis=1, keepdims=True)
+        coefficients = ridge_coefficients(normalize(others), targets)
+        fills.append(coefficients / np.maximum(length, 1e-6))
+    return fills
 
 
 def _ranked_distance(squares, rank):

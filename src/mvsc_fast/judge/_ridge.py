@@ -39,7 +39,7 @@ class Judge:
         n = len(rows[0].roots)
         landmarks = spread(n, N_LANDMARKS)
         self.features = LandmarkFeatures(rows, landmarks)
-        local = self.features.of_fitted(landmarks)
+        local = self.features.of_fitted()
         self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:

@@ -119,10 +119,11 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
         candidates=candidates,
         affinity=affinity,
         predictor=Predictor(
-            judge.features,
-            judge.ridge.coefficients(one_hot(labels, n_clusters)),
-            numbers,
-            [sample.mean_rows[i] for i in used.indices],
+            judge.features.predictor(
+                judge.ridge.coefficients(one_hot(labels, n_clusters)),
+                numbers,
+                [sample.mean_rows[i] for i in used.indices],
+            )
         ),
         used=numbers,
         support=used.graphs.support(labels),

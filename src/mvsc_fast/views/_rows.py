@@ -338,24 +338,9 @@ class ViewRows:
             vars(self).pop(name, None)
 
     @property
-    def is_sparse(self):
-        """Whether new rows are multiplied by a sparse matrix."""
-        return scipy.sparse.issparse(self._given)
-
-    @property
     def dual_map(self):
-        """S and C of the map ``C^-1 S`` of unit rows, dense; (None, None) unless d > n."""
-        if self._factor is None:
-            return None, None
-        return dense(self._given), self._factor
-
-    def transform(self, X):
-        """Rows Z of new samples, of shape (m, r)."""
-        Z = self._rows(X, self.nonnegative)
-        if self._factor is None:
-            return _single(Z)
-        inner = safe_sparse_dot(self._given, Z.T, dense_output=True)
-        return _single(scipy.linalg.solve_triangular(self._factor, inner, lower=True).T)
+        """S and C of the map ``C^-1 S`` of unit rows; (None, None) unless d > n."""
+        return self._given, self._factor
 
 
 def _single(X):

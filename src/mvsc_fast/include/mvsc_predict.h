@@ -1,0 +1,1272 @@
+/* Labels of new samples in plain C: C99 or C++, libm, nothing else.
+ *
+ * A model file is written in Python by `model.to_native("model.mvsc")`, for a fitted ConsensusTLRR, or
+ * by `mvsc-fast cluster --save model.mvsc`.
+ *
+ *     mvsc_model model;
+ *     int status = mvsc_model_read(&model, "model.mvsc");
+ *     size_t size = mvsc_model_workspace(&model, m);
+ *     void *workspace = malloc(size);
+ *     status = mvsc_model_predict(&model, m, rows, MVSC_ROWS_FLOAT64, workspace, size, NULL, labels);
+ *     puts(mvsc_model_strerror(status));
+ *     mvsc_model_free(&model);
+ *
+ * A prediction allocates nothing and keeps no state: threads may share a model, each with its own
+ * workspace and outputs. Python calls the same functions.
+ *
+ * Every sum has a fixed order, and products are fused with additions explicitly. So a row has the same
+ * scores, to the last bit, alone and in any batch, in C and in Python, and on all processors with fused
+ * multiply-add: x86-64 with AVX2 and FMA, which are used if the processor has them, whatever the
+ * compiler's flags, and 64-bit ARM. Other processors differ by rounding errors.
+ *
+ * Functions are `static inline`; define MVSC_PREDICT_API as nothing, or as an export attribute, before
+ * the header is included in one file, to build a library of them.
+ */
+#ifndef MVSC_PREDICT_H
+#define MVSC_PREDICT_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __FAST_MATH__
+#error "mvsc_predict.h needs NaN and a fixed order of sums: compile without -ffast-math"
+#endif
+#ifndef MVSC_PREDICT_API
+#define MVSC_PREDICT_API static inline
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    MVSC_MODEL_OK = 0,
+    MVSC_MODEL_BAD_ARGUMENT = 1,    /* null pointer, negative number, unknown dtype, overlap */
+    MVSC_MODEL_NO_FILE = 2,         /* it cannot be opened or read */
+    MVSC_MODEL_NO_MEMORY = 3,
+    MVSC_MODEL_NOT_A_MODEL = 4,     /* other contents, or another order of bytes */
+    MVSC_MODEL_VERSION = 5,         /* of a later version */
+    MVSC_MODEL_DAMAGED = 6,         /* wrong size or checksum, or entries that cannot be */
+    MVSC_MODEL_SMALL_WORKSPACE = 7,
+    MVSC_MODEL_NOT_FINITE = 8       /* some rows have no label; all others are valid */
+};
+
+enum { MVSC_ROWS_FLOAT32 = 1, MVSC_ROWS_FLOAT64 = 2 };
+
+/* A model: its numbers, and the bytes of its file. */
+typedef struct {
+    ptrdiff_t n_inputs;             /* views of the fit */
+    ptrdiff_t n_views;              /* those of them that are used */
+    ptrdiff_t n_clusters, n_landmarks, scale_neighbors;
+    const unsigned char *bytes;
+    void *owned;                    /* memory that mvsc_model_free frees, or NULL */
+} mvsc_model;
+
+/* ------------------------------------------------------------------ the file
+ *
+ * Sixteen numbers of 64 bits, a record of 24 numbers for each used view, and arrays, each from a
+ * multiple of 64 bytes on. An offset counts bytes from the start of the file; 0 is an absent array.
+ * All numbers have the order of bytes of the machine that wrote the file, which is little-endian with
+ * few exceptions; a machine with another order refuses it.
+ *
+ * Matrices that are multiplied are stored in panels of MVSC_PANEL columns, the last filled with zeros:
+ * entry (k, j) of a matrix of K rows is at ((j / MVSC_PANEL) * K + k) * MVSC_PANEL + j % MVSC_PANEL.
+ */
+
+enum { MVSC_PANEL = 16, MVSC_FILE_VERSION = 1, MVSC_HEAD = 16, MVSC_RECORD = 24 };
+#define MVSC_ORDER INT64_C(0x0102030405060708)
+
+/* Positions in the head. */
+enum {
+    MVSC_AT_MAGIC,                  /* "MVSC\r\n\x1a\n" */
+    MVSC_AT_ORDER,                  /* MVSC_ORDER */
+    MVSC_AT_VERSION,
+    MVSC_AT_SIZE,                   /* of the file, in bytes */
+    MVSC_AT_CHECKSUM,
+    MVSC_AT_INPUTS,                 /* n_inputs */
+    MVSC_AT_VIEWS,                  /* n_views */
+    MVSC_AT_CLUSTERS,
+    MVSC_AT_LANDMARKS,
+    MVSC_AT_NEIGHBORS,
+    MVSC_AT_KERNEL_COEFFICIENTS,    /* n_landmarks x n_clusters, float32, in panels */
+    MVSC_AT_WIDTHS,                 /* n_inputs x 2, int64: numbers of columns and of their names */
+    MVSC_AT_NAMES,                  /* of each view and its columns, UTF-8, each followed by NUL */
+    MVSC_AT_NAMES_SIZE,
+    MVSC_AT_NOTE,                   /* text of the program that wrote the file */
+    MVSC_AT_NOTE_SIZE
+};
+
+typedef enum {
+    MVSC_ROWS_TO_UNIT = 1,          /* x / |x| */
+    MVSC_ROOTS_TO_UNIT = 2,         /* unit row of sqrt(max(x, 0)) */
+    MVSC_ROWS_MAPPED = 3            /* the rows are z; there is no factor */
+} mvsc_row_form;
+
+/* A used view: the record, with pointers in the place of offsets. Scores are those of ridge
+ * regression on features of the rows x of a sample. A row, scaled by columns if there are centres, or
+ * the row of square roots of its positive entries, is scaled to unit length; then, with samples S and
+ * their factor C, z = C^{-1} S x. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
+ * scale_neighbors-th smallest of them, at least least_scale,
+ *
+ *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
+ *     K_l = sum_views exp(-d_l^2 / (t scale_l))
+ *
+ * Distances that are small relative to the length of a are computed as sums of squared differences.
+ * NaN is a missing cell, which is filled with the multiple of mean_row that is a least-squares fit to
+ * the other cells. A row that lacks more than half of its cells means that the sample lacks the view;
+ * its z is predicted from the other views. With a of all views concatenated, 0 for missing views, and
+ * scaled to unit length, z = unit(mean + (sum_views a landmarks^T) fill).
+ */
+typedef struct {
+    ptrdiff_t input;                /* number of the view in the fit */
+    ptrdiff_t n_features;           /* columns of x */
+    ptrdiff_t d;                    /* columns of z */
+    ptrdiff_t form;                 /* mvsc_row_form */
+    ptrdiff_t n_entries;            /* of sparse samples */
+    double least_scale;
+    const float *mean;              /* d */
+    const float *landmarks;         /* d x n_landmarks, in panels: the transpose */
+    const float *squares;           /* n_landmarks: squared lengths of the landmarks */
+    const float *scales;            /* n_landmarks */
+    const float *coefficients;      /* d x n_clusters, in panels; NULL: none */
+    const float *fill;              /* n_landmarks x d, in panels; NULL: no sample lacks some views */
+    const float *mean_row;          /* n_features; NULL: no cell may be missing */
+    const double *factor;           /* d x d, lower triangle, with samples; NULL: z has d = n_features */
+    const double *samples;          /* d x n_features, or the n_entries of a sparse matrix with */
+    const int32_t *indices;         /*   n_entries columns and */
+    const int64_t *starts;          /*   d + 1 starts of its rows */
+    const double *centres;          /* n_features: columns are replaced by (x - centre) / deviation; */
+    const double *deviations;       /*   NULL: they are not */
+} mvsc_view;
+
+/* ------------------------------------------------------------------ loading */
+
+/* Message for a status. */
+MVSC_PREDICT_API const char *mvsc_model_strerror(int status)
+{
+    switch (status) {
+    case MVSC_MODEL_OK: return "success";
+    case MVSC_MODEL_BAD_ARGUMENT:
+        return "a null pointer, a negative number, an unknown dtype, or memory that overlaps";
+    case MVSC_MODEL_NO_FILE: return "the file cannot be read";
+    case MVSC_MODEL_NO_MEMORY: return "out of memory";
+    case MVSC_MODEL_NOT_A_MODEL:
+        return "this is not a model of mvsc_fast, or one of a machine with another order of bytes";
+    case MVSC_MODEL_VERSION: return "the model needs a later version of mvsc_predict.h";
+    case MVSC_MODEL_DAMAGED: return "the model is damaged or incomplete";
+    case MVSC_MODEL_SMALL_WORKSPACE: return "the workspace is too small";
+    case MVSC_MODEL_NOT_FINITE: return "there are rows with NaN or infinite entries or scores";
+    default: return "unknown status";
+    }
+}
+
+static inline int64_t mvsc_number(const unsigned char *bytes, ptrdiff_t place)
+{
+    int64_t number;
+    memcpy(&number, bytes + 8 * place, sizeof number);
+    return number;
+}
+
+/* A sum over all words of 8 bytes but that of the checksum; a change of one word changes it. */
+MVSC_PREDICT_API uint64_t mvsc_model_checksum(const void *bytes, size_t size)
+{
+    uint64_t sum = UINT64_C(0x6d7673635f666173), word;
+    size_t k;
+    for (k = 0; k + 8 <= size; k += 8) {
+        memcpy(&word, (const unsigned char *)bytes + k, 8);
+        sum = (sum ^ (k == 8 * MVSC_AT_CHECKSUM ? 0 : word)) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 32;
+    }
+    return sum;
+}
+
+/* Whether count items from an offset on are in the file; absent arrays are if they are optional. */
+static inline int mvsc_is_inside(const unsigned char *bytes, int64_t offset, uint64_t count,
+                                 uint64_t itemsize, int optional)
+{
+    int64_t size = mvsc_number(bytes, MVSC_AT_SIZE);
+    if (offset == 0)
+        return optional;
+    return offset > 0 && offset % 64 == 0 && offset <= size &&
+           count <= (uint64_t)(size - offset) / itemsize;
+}
+
+static inline const void *mvsc_array(const mvsc_model *model, int64_t offset)
+{
+    return offset == 0 ? NULL : model->bytes + offset;
+}
+
+/* View i of those that are used. */
+static inline mvsc_view mvsc_view_at(const mvsc_model *model, ptrdiff_t i)
+{
+    mvsc_view view;
+    int64_t record[MVSC_RECORD];
+    memcpy(record, model->bytes + 8 * (MVSC_HEAD + i * MVSC_RECORD), sizeof record);
+    view.input = (ptrdiff_t)record[0];
+    view.n_features = (ptrdiff_t)record[1];
+    view.d = (ptrdiff_t)record[2];
+    view.form = (ptrdiff_t)record[3];
+    view.n_entries = (ptrdiff_t)record[4];
+    memcpy(&view.least_scale, &record[5], sizeof(double));
+    view.mean = (const float *)mvsc_array(model, record[6]);
+    view.landmarks = (const float *)mvsc_array(model, record[7]);
+    view.squares = (const float *)mvsc_array(model, record[8]);
+    view.scales = (const float *)mvsc_array(model, record[9]);
+    view.coefficients = (const float *)mvsc_array(model, record[10]);
+    view.fill = (const float *)mvsc_array(model, record[11]);
+    view.mean_row = (const float *)mvsc_array(model, record[12]);
+    view.factor = (const double *)mvsc_array(model, record[13]);
+    view.samples = (const double *)mvsc_array(model, record[14]);
+    view.indices = (const int32_t *)mvsc_array(model, record[15]);
+    view.starts = (const int64_t *)mvsc_array(model, record[16]);
+    view.centres = (const double *)mvsc_array(model, record[17]);
+    view.deviations = (const double *)mvsc_array(model, record[18]);
+    return view;
+}
+
+static inline int mvsc_is_count(int64_t number)
+{
+    return number >= 1 && number <= INT32_MAX;
+}
+
+static inline ptrdiff_t mvsc_least(ptrdiff_t a, ptrdiff_t b)
+{
+    return a < b ? a : b;
+}
+
+/* n, and what fills the last panel of n columns. */
+static inline uint64_t mvsc_padded(int64_t n)
+{
+    return (uint64_t)(n + MVSC_PANEL - 1) / MVSC_PANEL * MVSC_PANEL;
+}
+
+/* Whether sparse samples have ascending rows, and columns of the view. */
+static inline int mvsc_is_sparse(const mvsc_view *view)
+{
+    ptrdiff_t k;
+    if (view->starts[0] != 0 || view->starts[view->d] != view->n_entries)
+        return 0;
+    for (k = 0; k < view->d; k++)
+        if (view->starts[k] > view->starts[k + 1])
+            return 0;
+    for (k = 0; k < view->n_entries; k++)
+        if (view->indices[k] < 0 || view->indices[k] >= view->n_features)
+            return 0;
+    return 1;
+}
+
+/* Whether the record of view i, after the previous view, is consistent, and its arrays are inside. */
+static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t previous)
+{
+    const unsigned char *bytes = model->bytes;
+    int64_t r[MVSC_RECORD], n = model->n_landmarks, width, d, c = model->n_clusters;
+    uint64_t d_bytes, rows, entries;
+    mvsc_view view;
+    ptrdiff_t k;
+    memcpy(r, bytes + 8 * (MVSC_HEAD + i * MVSC_RECORD), sizeof r);
+    width = r[1];
+    d = r[2];
+    if (r[0] <= previous || r[0] >= model->n_inputs || !mvsc_is_count(width) || !mvsc_is_count(d) ||
+        r[3] < MVSC_ROWS_TO_UNIT || r[3] > MVSC_ROWS_MAPPED || r[4] < 0)
+        return 0;
+    if (r[13] == 0 ? d != width || r[14] != 0 : r[3] == MVSC_ROWS_MAPPED || r[14] == 0)
+        return 0;
+    if ((r[15] == 0) != (r[16] == 0) || (r[16] != 0 && r[13] == 0) || (r[17] == 0) != (r[18] == 0))
+        return 0;
+    d_bytes = (uint64_t)d;
+    rows = (uint64_t)width;
+    entries = r[16] != 0 ? (uint64_t)r[4] : d_bytes * rows;
+    if (!mvsc_is_inside(bytes, r[6], d_bytes, 4, 0) ||
+        !mvsc_is_inside(bytes, r[7], d_bytes * mvsc_padded(n), 4, 0) ||
+        !mvsc_is_inside(bytes, r[8], (uint64_t)n, 4, 0) ||
+        !mvsc_is_inside(bytes, r[9], (uint64_t)n, 4, 0) ||
+        !mvsc_is_inside(bytes, r[10], d_bytes * mvsc_padded(c), 4, 1) ||
+        !mvsc_is_inside(bytes, r[11], (uint64_t)n * mvsc_padded(d), 4, 1) ||
+        !mvsc_is_inside(bytes, r[12], rows, 4, 1) ||
+        !mvsc_is_inside(bytes, r[13], d_bytes * d_bytes, 8, 1) ||
+        !mvsc_is_inside(bytes, r[14], entries, 8, 1) ||
+        !mvsc_is_inside(bytes, r[15], entries, 4, 1) ||
+        !mvsc_is_inside(bytes, r[16], d_bytes + 1, 8, 1) ||
+        !mvsc_is_inside(bytes, r[17], rows, 8, 1) || !mvsc_is_inside(bytes, r[18], rows, 8, 1))
+        return 0;
+    view = mvsc_view_at(model, i);
+    if (!(view.least_scale > 1e-30 && view.least_scale < 1e30))
+        return 0;
+    for (k = 0; k < model->n_landmarks; k++)
+        if (!(view.scales[k] > 1e-30f && view.scales[k] < 1e30f))
+            return 0;
+    return view.starts == NULL || mvsc_is_sparse(&view);
+}
+
+/* Whether there are as many names as the widths say, each with its end. */
+static inline int mvsc_check_names(const mvsc_model *model)
+{
+    const unsigned char *bytes = model->bytes, *names;
+    int64_t size = mvsc_number(bytes, MVSC_AT_NAMES_SIZE), expected = 0, k;
+    int64_t offset = mvsc_number(bytes, MVSC_AT_NAMES), widths = mvsc_number(bytes, MVSC_AT_WIDTHS);
+    if (!mvsc_is_inside(bytes, widths, 2 * (uint64_t)model->n_inputs, 8, 0) || size < 0 ||
+        !mvsc_is_inside(bytes, offset, (uint64_t)size, 1, 0))
+        return 0;
+    for (k = 0; k < model->n_inputs; k++) {
+        int64_t width = mvsc_number(bytes + widths, 2 * k);
+        int64_t count = mvsc_number(bytes + widths, 2 * k + 1);
+        if (width < 0 || width > INT32_MAX || (count != 0 && count != width))
+            return 0;
+        expected += 1 + count;
+    }
+    names = bytes + offset;
+    for (k = 0; k < size; k++)
+        expected -= names[k] == 0;
+    return expected == 0 && names[size - 1] == 0;
+}
+
+/* Use `size` bytes of a model file in memory, such as mapped ones, which must remain there, begin at a
+ * multiple of 8 and not change. All sizes, offsets and indices are checked. Returns a status. */
+MVSC_PREDICT_API int mvsc_model_load(mvsc_model *model, const void *memory, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)memory;
+    int64_t previous = -1, number[MVSC_HEAD];
+    ptrdiff_t i;
+    if (model == NULL)
+        return MVSC_MODEL_BAD_ARGUMENT;
+    memset(model, 0, sizeof *model);
+    if (bytes == NULL || (uintptr_t)bytes % 8 != 0)
+        return MVSC_MODEL_BAD_ARGUMENT;
+    if (size < sizeof number || memcmp(bytes, "MVSC\r\n\x1a\n", 8) != 0)
+        return MVSC_MODEL_NOT_A_MODEL;
+    memcpy(number, bytes, sizeof number);
+    if (number[MVSC_AT_ORDER] != MVSC_ORDER)
+        return MVSC_MODEL_NOT_A_MODEL;
+    if (number[MVSC_AT_VERSION] != MVSC_FILE_VERSION)
+        return MVSC_MODEL_VERSION;
+    if (number[MVSC_AT_SIZE] < 0 || (uint64_t)number[MVSC_AT_SIZE] != size || size % 8 != 0 ||
+        (uint64_t)number[MVSC_AT_CHECKSUM] != mvsc_model_checksum(bytes, size))
+        return MVSC_MODEL_DAMAGED;
+    if (!mvsc_is_count(number[MVSC_AT_INPUTS]) || !mvsc_is_count(number[MVSC_AT_VIEWS]) ||
+        !mvsc_is_count(number[MVSC_AT_CLUSTERS]) || !mvsc_is_count(number[MVSC_AT_LANDMARKS]) ||
+        !mvsc_is_count(number[MVSC_AT_NEIGHBORS]) ||
+        (uint64_t)number[MVSC_AT_VIEWS] > (size - sizeof number) / (8 * MVSC_RECORD))
+        return MVSC_MODEL_DAMAGED;
+    model->bytes = bytes;
+    model->n_inputs = (ptrdiff_t)number[MVSC_AT_INPUTS];
+    model->n_views = (ptrdiff_t)number[MVSC_AT_VIEWS];
+    model->n_clusters = (ptrdiff_t)number[MVSC_AT_CLUSTERS];
+    model->n_landmarks = (ptrdiff_t)number[MVSC_AT_LANDMARKS];
+    model->scale_neighbors = (ptrdiff_t)number[MVSC_AT_NEIGHBORS];
+    if (!mvsc_is_inside(bytes, number[MVSC_AT_KERNEL_COEFFICIENTS],
+                        (uint64_t)model->n_landmarks * mvsc_padded(model->n_clusters), 4, 0) ||
+        number[MVSC_AT_NOTE_SIZE] < 0 ||
+        !mvsc_is_inside(bytes, number[MVSC_AT_NOTE], (uint64_t)number[MVSC_AT_NOTE_SIZE], 1, 1) ||
+        !mvsc_check_names(model))
+        return memset(model, 0, sizeof *model), MVSC_MODEL_DAMAGED;
+    for (i = 0; i < model->n_views; i++) {
+        mvsc_view view;
+        if (!mvsc_check_view(model, i, previous))
+            return memset(model, 0, sizeof *model), MVSC_MODEL_DAMAGED;
+        view = mvsc_view_at(model, i);
+        previous = view.input;
+        if (mvsc_number(bytes + number[MVSC_AT_WIDTHS], 2 * previous) != view.n_features ||
+            (view.fill == NULL) != (mvsc_view_at(model, 0).fill == NULL))
+            return memset(model, 0, sizeof *model), MVSC_MODEL_DAMAGED;
+    }
+    return MVSC_MODEL_OK;
+}
+
+/* Free what mvsc_model_read allocated. */
+MVSC_PREDICT_API void mvsc_model_free(mvsc_model *model)
+{
+    if (model != NULL) {
+        free(model->owned);
+        memset(model, 0, sizeof *model);
+    }
+}
+
+/* Read a model file into memory that mvsc_model_free frees. Returns a status. */
+MVSC_PREDICT_API int mvsc_model_read(mvsc_model *model, const char *path)
+{
+    FILE *file;
+    void *memory = NULL;
+    long size = -1;
+    int status = MVSC_MODEL_NO_FILE;
+    if (model == NULL || path == NULL)
+        return MVSC_MODEL_BAD_ARGUMENT;
+    memset(model, 0, sizeof *model);
+    file = fopen(path, "rb");
+    if (file == NULL)
+        return status;
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) {
+        memory = malloc((size_t)size + 1);
+        if (memory == NULL)
+            status = MVSC_MODEL_NO_MEMORY;
+        else if (fread(memory, 1, (size_t)size, file) == (size_t)size)
+            status = mvsc_model_load(model, memory, (size_t)size);
+    }
+    fclose(file);
+    if (status == MVSC_MODEL_OK)
+        model->owned = memory;
+    else
+        free(memory);
+    return status;
+}
+
+/* Number of columns of view i of the fit; 0 if i is no view. */
+MVSC_PREDICT_API ptrdiff_t mvsc_model_columns(const mvsc_model *model, ptrdiff_t i)
+{
+    if (i < 0 || i >= model->n_inputs)
+        return 0;
+    return (ptrdiff_t)mvsc_number(model->bytes + mvsc_number(model->bytes, MVSC_AT_WIDTHS), 2 * i);
+}
+
+/* Name of view i of the fit, or of its column j if j >= 0; NULL if there is none. */
+MVSC_PREDICT_API const char *mvsc_model_name(const mvsc_model *model, ptrdiff_t i, ptrdiff_t j)
+{
+    const char *name = (const char *)model->bytes + mvsc_number(model->bytes, MVSC_AT_NAMES);
+    const unsigned char *widths = model->bytes + mvsc_number(model->bytes, MVSC_AT_WIDTHS);
+    int64_t before = j < 0 ? 0 : 1 + j, k;
+    if (i < 0 || i >= model->n_inputs || (j >= 0 && j >= mvsc_number(widths, 2 * i + 1)))
+        return NULL;
+    for (k = 0; k < i; k++)
+        before += 1 + mvsc_number(widths, 2 * k + 1);
+    for (; before > 0; before--)
+        name += strlen(name) + 1;
+    return name;
+}
+
+/* Whether view i of the fit is used; the rows of the others may be NULL. */
+MVSC_PREDICT_API int mvsc_model_uses(const mvsc_model *model, ptrdiff_t i)
+{
+    ptrdiff_t k;
+    for (k = 0; k < model->n_views; k++)
+        if (mvsc_number(model->bytes, MVSC_HEAD + k * MVSC_RECORD) == i)
+            return 1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ loops
+ *
+ * Functions with a parameter `fused`, a constant once they are inlined, are compiled for several
+ * instruction sets, of which `mvsc_target` chooses.
+ */
+
+#if defined(__GNUC__)
+#define MVSC_INLINE static inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define MVSC_INLINE static __forceinline
+#else
+#define MVSC_INLINE static inline
+#endif
+
+#if defined(__cplusplus) || defined(_MSC_VER)
+#define MVSC_APART __restrict
+#else
+#define MVSC_APART restrict
+#endif
+
+/* GCC keeps sums in registers only if loops over rows are unrolled, and those over lanes are not. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8
+#define MVSC_UNROLL _Pragma("GCC unroll 8")
+#define MVSC_LANES _Pragma("GCC unroll 1")
+#else
+#define MVSC_UNROLL
+#define MVSC_LANES
+#endif
+
+/* Whether the compiler's flags allow fused multiply-add. */
+#if defined(FP_FAST_FMA) && defined(FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+#define MVSC_FUSED 1
+#else
+#define MVSC_FUSED 0
+#endif
+
+/* MVSC_COMPILED(f, parameters, arguments) defines versions of f; MVSC_CALL(f, arguments) calls the one
+ * for `target`. */
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(MVSC_NO_CLONES)
+#define MVSC_VERSION(f, suffix, parameters, arguments, is_fused, number) \
+    static inline int f##suffix parameters { enum { fused = is_fused, target = number }; return f arguments; }
+#define MVSC_COMPILED(f, parameters, arguments) \
+    MVSC_VERSION(f, _0, parameters, arguments, MVSC_FUSED, 0) \
+    __attribute__((target("avx2,fma"))) MVSC_VERSION(f, _1, parameters, arguments, 1, 1) \
+    __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) \
+        MVSC_VERSION(f, _2, parameters, arguments, 1, 2)
+#define MVSC_CALL(f, arguments) \
+    (target == 2 ? f##_2 arguments : target == 1 ? f##_1 arguments : f##_0 arguments)
+static inline int mvsc_target(void)
+{
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("fma"))
+        return 2;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#else
+#define MVSC_COMPILED(f, parameters, arguments) \
+    static inline int f##_0 parameters { enum { fused = MVSC_FUSED, target = 0 }; return f arguments; }
+#define MVSC_CALL(f, arguments) f##_0 arguments
+static inline int mvsc_target(void)
+{
+    return 0;
+}
+#endif
+
+enum {
+    MVSC_ROWS = 96,                 /* rows of a block at most */
+    MVSC_DEPTH = 256                /* products are sums of sums of so many terms, which stay in cache */
+};
+
+/* a b + c */
+MVSC_INLINE float mvsc_add_f(float a, float b, float c, int fused)
+{
+    return fused ? fmaf(a, b, c) : a * b + c;
+}
+
+MVSC_INLINE double mvsc_add_d(double a, double b, double c, int fused)
+{
+    return fused ? fma(a, b, c) : a * b + c;
+}
+
+/* out (rows x count panels) <- kept out + a (rows x depth) times panels that are `stride` apart. */
+MVSC_INLINE void mvsc_tile(const float *a, ptrdiff_t lda, const float *panels, ptrdiff_t stride,
+                           ptrdiff_t depth, float *out, ptrdiff_t ldo, int keep, const int rows,
+                           const int count, const int fused)
+{
+    float sums[12][MVSC_PANEL];
+    ptrdiff_t k;
+    int i, j, r, q;
+    MVSC_UNROLL for (i = 0; i < rows * count; i++)
+        MVSC_LANES for (j = 0; j < MVSC_PANEL; j++)
+            sums[i][j] = 0;
+    for (k = 0; k < depth; k++)
+        MVSC_UNROLL for (r = 0; r < rows; r++) {
+            float x = a[r * lda + k];
+            MVSC_UNROLL for (q = 0; q < count; q++)
+                MVSC_LANES for (j = 0; j < MVSC_PANEL; j++)
+                    sums[r * count + q][j] = mvsc_add_f(
+                        x, panels[q * stride + k * MVSC_PANEL + j], sums[r * count + q][j], fused);
+        }
+    MVSC_UNROLL for (r = 0; r < rows; r++)
+        MVSC_UNROLL for (q = 0; q < count; q++)
+            MVSC_LANES for (j = 0; j < MVSC_PANEL; j++) {
+                float *to = out + r * ldo + q * MVSC_PANEL + j;
+                *to = (keep ? *to : 0) + sums[r * count + q][j];
+            }
+}
+
+/* out (m x n) <- kept out + a (m x length) times a matrix of n columns in panels. */
+MVSC_INLINE int mvsc_multiply(const float *a, ptrdiff_t lda, ptrdiff_t m, const float *panels,
+                              ptrdiff_t length, ptrdiff_t n, float *out, ptrdiff_t ldo, int keep,
+                              const int fused, const int target)
+{
+    const int pair = target == 2 ? 2 : 1;
+    ptrdiff_t count = (n + MVSC_PANEL - 1) / MVSC_PANEL, stride = length * MVSC_PANEL, k, p, r;
+    for (k = 0; k < length; k += MVSC_DEPTH) {
+        ptrdiff_t depth = mvsc_least(length - k, MVSC_DEPTH);
+        const float *b = panels + k * MVSC_PANEL;
+        int kept = keep || k > 0;
+        for (p = 0; p + pair <= count; p += pair)
+            for (r = 0; r + 6 <= m; r += 6)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 6, pair, fused);
+        for (; p < count; p++)
+            for (r = 0; r + 6 <= m; r += 6)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 6, 1, fused);
+        for (r = m - m % 6; r + 3 <= m; r += 3) {
+            for (p = 0; p + 2 <= count; p += 2)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 3, 2, fused);
+            for (; p < count; p++)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 3, 1, fused);
+        }
+        for (; r < m; r++) {
+            for (p = 0; p + 4 <= count; p += 4)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 1, 4, fused);
+            for (; p < count; p++)
+                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
+                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 1, 1, fused);
+        }
+    }
+    return 0;
+}
+
+MVSC_COMPILED(mvsc_multiply,
+              (const float *a, ptrdiff_t lda, ptrdiff_t m, const float *panels, ptrdiff_t length,
+               ptrdiff_t n, float *out, ptrdiff_t ldo, int keep),
+              (a, lda, m, panels, length, n, out, ldo, keep, fused, target))
+
+/* out (rows x count) <- kept out + sign times inner products of rows of a and of b. */
+MVSC_INLINE void mvsc_inner(const double *a, ptrdiff_t lda, const double *b, ptrdiff_t ldb,
+                            ptrdiff_t depth, double *out, ptrdiff_t ldo, int keep, double sign,
+                            const int rows, const int count, const int fused)
+{
+    double sums[12][4];
+    ptrdiff_t k;
+    int i, q, r, j;
+    MVSC_UNROLL for (i = 0; i < rows * count; i++)
+        MVSC_LANES for (q = 0; q < 4; q++)
+            sums[i][q] = 0;
+    for (k = 0; k + 4 <= depth; k += 4)
+        MVSC_UNROLL for (r = 0; r < rows; r++)
+            MVSC_UNROLL for (j = 0; j < count; j++)
+                MVSC_LANES for (q = 0; q < 4; q++)
+                    sums[r * count + j][q] = mvsc_add_d(
+                        a[r * lda + k + q], b[j * ldb + k + q], sums[r * count + j][q], fused);
+    for (r = 0; r < rows; r++)
+        for (j = 0; j < count; j++) {
+            double *sum = sums[r * count + j], *to = out + r * ldo + j;
+            ptrdiff_t rest;
+            for (rest = k; rest < depth; rest++)
+                sum[0] = mvsc_add_d(a[r * lda + rest], b[j * ldb + rest], sum[0], fused);
+            *to = (keep ? *to : 0) + sign * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+        }
+}
+
+/* out (m x n) <- kept out + sign a b^T for a of m and b of n rows of this length. */
+MVSC_INLINE int mvsc_multiply_rows(const double *a, ptrdiff_t lda, ptrdiff_t m, const double *b,
+                                   ptrdiff_t ldb, ptrdiff_t length, ptrdiff_t n, double *out,
+                                   ptrdiff_t ldo, int keep, double sign, const int fused)
+{
+    ptrdiff_t k, j, r;
+    for (k = 0; k < length; k += MVSC_DEPTH) {
+        ptrdiff_t depth = mvsc_least(length - k, MVSC_DEPTH);
+        int kept = keep || k > 0;
+        for (j = 0; j + 4 <= n; j += 4) {
+            for (r = 0; r + 3 <= m; r += 3)
+                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
+                           kept, sign, 3, 4, fused);
+            for (; r < m; r++)
+                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
+                           kept, sign, 1, 4, fused);
+        }
+        for (; j < n; j++)
+            for (r = 0; r < m; r++)
+                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
+                           kept, sign, 1, 1, fused);
+    }
+    return 0;
+}
+
+MVSC_COMPILED(mvsc_multiply_rows,
+              (const double *a, ptrdiff_t lda, ptrdiff_t m, const double *b, ptrdiff_t ldb,
+               ptrdiff_t length, ptrdiff_t n, double *out, ptrdiff_t ldo, int keep, double sign),
+              (a, lda, m, b, ldb, length, n, out, ldo, keep, sign, ((void)target, fused)))
+
+/* x <- scale x; returns the sum of squares. */
+MVSC_INLINE double mvsc_scale_row(double *x, double scale, ptrdiff_t n, const int fused)
+{
+    double sums[8] = {0};
+    ptrdiff_t k;
+    int q;
+    for (k = 0; k + 8 <= n; k += 8)
+        MVSC_LANES for (q = 0; q < 8; q++) {
+            x[k + q] *= scale;
+            sums[q] = mvsc_add_d(x[k + q], x[k + q], sums[q], fused);
+        }
+    for (; k < n; k++) {
+        x[k] *= scale;
+        sums[0] = mvsc_add_d(x[k], x[k], sums[0], fused);
+    }
+    for (q = 1; q < 8; q++)
+        sums[0] += sums[q];
+    return sums[0];
+}
+
+/* x <- x - mean, or x if there is none; returns the sum of squares. */
+MVSC_INLINE float mvsc_centre_row(float *MVSC_APART x, const float *mean, ptrdiff_t n,
+                                  const int fused)
+{
+    float sums[16] = {0};
+    ptrdiff_t k;
+    int q;
+    if (mean != NULL)
+        for (k = 0; k < n; k++)
+            x[k] -= mean[k];
+    for (k = 0; k + 16 <= n; k += 16)
+        MVSC_LANES for (q = 0; q < 16; q++)
+            sums[q] = mvsc_add_f(x[k + q], x[k + q], sums[q], fused);
+    for (; k < n; k++)
+        sums[0] = mvsc_add_f(x[k], x[k], sums[0], fused);
+    for (q = 1; q < 16; q++)
+        sums[0] += sums[q];
+    return sums[0];
+}
+
+/* The largest absolute value, or -1 if one is NaN or infinite. */
+MVSC_INLINE double mvsc_largest(const double *x, ptrdiff_t n)
+{
+    double largest[8] = {0}, zeros[8] = {0};
+    ptrdiff_t k;
+    int q;
+    for (k = 0; k + 8 <= n; k += 8)
+        MVSC_LANES for (q = 0; q < 8; q++) {
+            double size = fabs(x[k + q]);
+            largest[q] = size > largest[q] ? size : largest[q];
+            zeros[q] += size * 0.0;     /* NaN unless finite */
+        }
+    for (; k < n; k++) {
+        largest[0] = fabs(x[k]) > largest[0] ? fabs(x[k]) : largest[0];
+        zeros[0] += fabs(x[k]) * 0.0;
+    }
+    for (q = 1; q < 8; q++) {
+        largest[0] = largest[q] > largest[0] ? largest[q] : largest[0];
+        zeros[0] += zeros[q];
+    }
+    return zeros[0] == 0 ? largest[0] : -1;
+}
+
+/* e^x for -87 <= x <= 0, to 2e-7 of it, as factors 2^k and e^r with |r| <= log(2) / 2. */
+MVSC_INLINE float mvsc_exp(float x, float *power, const int fused)
+{
+    const float shift = 12582912.0f;    /* 1.5 * 2^23: adding it rounds to an integer */
+    float k = mvsc_add_f(x, 1.44269504f, shift, fused), r, e;
+    int32_t bits, zero;
+    memcpy(&bits, &k, sizeof bits);
+    memcpy(&zero, &shift, sizeof zero);
+    bits -= zero;
+    k = (float)bits;
+    r = mvsc_add_f(k, 2.12194440e-4f, mvsc_add_f(k, -0.693359375f, x, fused), fused);
+    bits = (bits + 127) * (1 << 23);
+    memcpy(power, &bits, sizeof bits);
+    e = mvsc_add_f(r, 1 / 720.0f, 1 / 120.0f, fused);
+    e = mvsc_add_f(r, e, 1 / 24.0f, fused);
+    e = mvsc_add_f(r, e, 1 / 6.0f, fused);
+    e = mvsc_add_f(r, e, 0.5f, fused);
+    e = mvsc_add_f(r, e, 1.0f, fused);
+    return mvsc_add_f(r, e, 1.0f, fused);
+}
+
+/* kernel += exp(-squares factor / scales) */
+MVSC_INLINE void mvsc_add_kernel(const float *MVSC_APART squares, float factor,
+                                 const float *MVSC_APART scales, ptrdiff_t n,
+                                 float *MVSC_APART kernel, const int fused)
+{
+    ptrdiff_t j;
+    for (j = 0; j < n; j++) {
+        float x = -squares[j] * (factor * (1 / scales[j])), power, rest;
+        rest = mvsc_exp(x > -87.0f ? x : -87.0f, &power, fused);
+        kernel[j] = mvsc_add_f(power, rest, kernel[j], fused);
+    }
+}
+
+/* The number of this rank among n, from 1; `window` receives the smaller ones. */
+MVSC_INLINE float mvsc_ranked(const float *x, ptrdiff_t n, ptrdiff_t rank, float *window)
+{
+    ptrdiff_t first, i, j;
+    for (i = 0; i < rank; i++)
+        window[i] = INFINITY;
+    for (first = 0; first < n; first += 32) {
+        ptrdiff_t last = first + 32 < n ? first + 32 : n;
+        float limit = window[rank - 1];
+        int below = 0;
+        if (last - first == 32)
+            MVSC_LANES for (j = 0; j < 32; j++)
+                below += x[first + j] < limit;
+        else
+            below = 1;
+        if (below == 0)
+            continue;
+        for (j = first; j < last; j++) {
+            float found = x[j];
+            if (!(found < window[rank - 1]))
+                continue;
+            for (i = rank - 1; i > 0 && window[i - 1] > found; i--)
+                window[i] = window[i - 1];
+            window[i] = found;
+        }
+    }
+    return window[rank - 1];
+}
+
+/* ------------------------------------------------------------------ the work of one block */
+
+/* Matrices of one block; rows are contiguous. */
+typedef struct {
+    double *given;                  /* rows x the most features: scaled */
+    double *mapped;                 /* rows x the most columns of views with a factor */
+    float *centred;                 /* of every view, one after the other, rows x d */
+    float *lengths;                 /* n_views x rows: of centred rows, squared */
+    float *squares, *kernel;        /* rows x n_landmarks, in whole panels */
+    float *part;                    /* rows x n_clusters, and for filled rows d, in whole panels */
+    float *scores;                  /* rows x n_clusters, in whole panels */
+    float *window;                  /* scale_neighbors */
+    int64_t *excluded;              /* rows: 0, or the negative label of a row without scores */
+    unsigned char *missing;         /* n_views x rows */
+} mvsc_work;
+
+static inline ptrdiff_t mvsc_rank(const mvsc_model *model)
+{
+    return model->scale_neighbors < model->n_landmarks ? model->scale_neighbors
+                                                       : model->n_landmarks;
+}
+
+static inline void *mvsc_take(char *base, double *used, double count, double itemsize)
+{
+    void *part = base == NULL ? NULL : base + (size_t)*used;
+    *used += floor((count * itemsize + 63) / 64) * 64;
+    return part;
+}
+
+/* Lay out what a block of so many rows needs, from an aligned base on, or NULL; returns its bytes. */
+static inline double mvsc_lay_out(const mvsc_model *model, ptrdiff_t rows, char *base,
+                                  mvsc_work *work)
+{
+    double width = 0, mapped = 0, columns = 0, m = (double)rows, v = (double)model->n_views;
+    double n = (double)mvsc_padded(model->n_landmarks), c = (double)mvsc_padded(model->n_clusters);
+    double part = c, used = 0;
+    ptrdiff_t i;
+    for (i = 0; i < model->n_views; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        double d = (double)view.d;
+        width = (double)view.n_features > width ? (double)view.n_features : width;
+        mapped = view.factor != NULL && d > mapped ? d : mapped;
+        part = view.fill != NULL && (double)mvsc_padded(view.d) > part ? (double)mvsc_padded(view.d)
+                                                                       : part;
+        columns += d;
+    }
+    work->given = (double *)mvsc_take(base, &used, m * width, 8);
+    work->mapped = (double *)mvsc_take(base, &used, m * mapped, 8);
+    work->centred = (float *)mvsc_take(base, &used, m * columns, 4);
+    work->lengths = (float *)mvsc_take(base, &used, m * v, 4);
+    work->squares = (float *)mvsc_take(base, &used, m * n, 4);
+    work->kernel = (float *)mvsc_take(base, &used, m * n, 4);
+    work->part = (float *)mvsc_take(base, &used, m * part, 4);
+    work->scores = (float *)mvsc_take(base, &used, m * c, 4);
+    work->window = (float *)mvsc_take(base, &used, (double)mvsc_rank(model), 4);
+    work->excluded = (int64_t *)mvsc_take(base, &used, m, 8);
+    work->missing = (unsigned char *)mvsc_take(base, &used, m * v, 1);
+    return used;
+}
+
+enum { MVSC_PRESENT, MVSC_MISSING, MVSC_INVALID };
+
+/* Differences of products are too coarse for squared distances below this part of squared lengths. */
+#define MVSC_NEAR 1e-3f
+/* Shorter rows have no direction: they are rounding errors of rows that equal the mean. */
+#define MVSC_SHORT 1.2e-6f
+
+/* Fill the missing cells of a row. One that lacks more than half of its cells is missing. */
+MVSC_INLINE int mvsc_fill_cells(double *x, ptrdiff_t n, const float *mean, const int fused)
+{
+    double largest = 0, inner = 0, squares = 0;
+    ptrdiff_t missing = 0, k;
+    for (k = 0; k < n; k++) {
+        if (isinf(x[k]))
+            return MVSC_INVALID;
+        missing += isnan(x[k]) != 0;
+        largest = fabs(x[k]) > largest ? fabs(x[k]) : largest;
+    }
+    if (missing == n || (mean != NULL && 2 * missing > n))
+        return MVSC_MISSING;
+    if (mean == NULL)
+        return MVSC_INVALID;
+    for (k = 0; k < n; k++)
+        if (!isnan(x[k])) {
+            inner = mvsc_add_d(x[k] / (largest > 0 ? largest : 1), mean[k], inner, fused);
+            squares = mvsc_add_d(mean[k], mean[k], squares, fused);
+        }
+    for (k = 0; k < n; k++)
+        if (isnan(x[k]))
+            x[k] = squares > 0 ? largest * (inner / squares) * mean[k] : 0;
+    return MVSC_PRESENT;
+}
+
+/* Divide a finite row, or its roots, by its length. Powers of 2, which round nothing, keep squares
+ * from vanishing. */
+MVSC_INLINE void mvsc_unit_row(double *x, ptrdiff_t n, double largest, int roots, const int fused)
+{
+    ptrdiff_t k;
+    int exponent;
+    if (roots) {
+        for (k = 0; k < n; k++)
+            x[k] = sqrt(x[k] > 0 ? x[k] : 0.0);
+        largest = mvsc_largest(x, n);
+    }
+    if (largest > 0) {
+        double length;
+        (void)frexp(largest, &exponent);
+        length = sqrt(mvsc_scale_row(x, ldexp(1.0, -exponent < 1022 ? -exponent : 1022), n, fused));
+        mvsc_scale_row(x, 1.0 / length, n, fused);
+    }
+}
+
+/* Read a row of a view, scale its columns, fill its cells, and scale it. */
+MVSC_INLINE int mvsc_read_row(const mvsc_view *view, const void *rows, int dtype, ptrdiff_t row,
+                              double *x, const int fused)
+{
+    ptrdiff_t n = view->n_features, k;
+    double largest;
+    if (dtype == MVSC_ROWS_FLOAT32)
+        for (k = 0; k < n; k++)
+            x[k] = ((const float *)rows)[row * n + k];
+    else
+        memcpy(x, (const double *)rows + row * n, (size_t)n * sizeof *x);
+    if (view->centres != NULL)
+        for (k = 0; k < n; k++)
+            x[k] = (x[k] - view->centres[k]) / view->deviations[k];
+    largest = mvsc_largest(x, n);
+    if (largest < 0) {
+        int state = mvsc_fill_cells(x, n, view->mean_row, fused);
+        if (state != MVSC_PRESENT)
+            return state;
+        largest = mvsc_largest(x, n);
+        if (largest < 0)
+            return MVSC_INVALID;
+    }
+    if (view->form != MVSC_ROWS_MAPPED)
+        mvsc_unit_row(x, n, largest, view->form == MVSC_ROOTS_TO_UNIT, fused);
+    return MVSC_PRESENT;
+}
+
+/* z (rows x d) <- C^-1 S x for unit rows x. */
+MVSC_INLINE void mvsc_map_rows(const mvsc_view *view, const double *x, ptrdiff_t height, double *z,
+                               const int fused, const int target)
+{
+    ptrdiff_t d = view->d, width = view->n_features, first, r, j, k;
+    const double *factor = view->factor;
+    if (view->starts == NULL)
+        (void)MVSC_CALL(mvsc_multiply_rows,
+                        (x, width, height, view->samples, width, width, d, z, d, 0, 1.0));
+    else
+        for (r = 0; r < height; r++)
+            for (j = 0; j < d; j++) {
+                double sum = 0;
+                int64_t entry;
+                for (entry = view->starts[j]; entry < view->starts[j + 1]; entry++)
+                    sum = mvsc_add_d(view->samples[entry], x[r * width + view->indices[entry]], sum,
+                                     fused);
+                z[r * d + j] = sum;
+            }
+    for (first = 0; first < d; first += 16) {
+        ptrdiff_t last = first + 16 < d ? first + 16 : d;
+        (void)MVSC_CALL(mvsc_multiply_rows, (z, d, height, factor + first * d, d, first, last - first,
+                                             z + first, d, 1, -1.0));
+        for (r = 0; r < height; r++)
+            for (j = first; j < last; j++) {
+                double rest = z[r * d + j];
+                for (k = first; k < j; k++)
+                    rest = mvsc_add_d(-factor[j * d + k], z[r * d + k], rest, fused);
+                z[r * d + j] = rest / factor[j * d + j];
+            }
+    }
+    (void)target;
+}
+
+/* Centred rows of used view i; 0 for missing and for invalid ones, which are excluded. */
+MVSC_INLINE void mvsc_read_rows(const mvsc_view *view, ptrdiff_t i, const void *rows, int dtype,
+                                ptrdiff_t first, ptrdiff_t height, mvsc_work *work, float *centred,
+                                const int fused, const int target)
+{
+    unsigned char *missing = work->missing + i * height;
+    ptrdiff_t width = view->n_features, d = view->d, r, k;
+    for (r = 0; r < height; r++) {
+        double *x = work->given + r * width;
+        int state = mvsc_read_row(view, rows, dtype, first + r, x, fused);
+        missing[r] = state != MVSC_PRESENT;
+        if (missing[r])
+            memset(x, 0, (size_t)width * sizeof *x);
+        if (state == MVSC_INVALID && work->excluded[r] == 0)
+            work->excluded[r] = -2 - (int64_t)view->input;
+    }
+    if (view->factor != NULL)
+        mvsc_map_rows(view, work->given, height, work->mapped, fused, target);
+    for (r = 0; r < height; r++) {
+        const double *z = view->factor != NULL ? work->mapped + r * d : work->given + r * width;
+        float *a = centred + r * d;
+        for (k = 0; k < d; k++)
+            a[k] = missing[r] ? 0 : (float)z[k];
+        work->lengths[i * height + r] = missing[r] ? 0 : mvsc_centre_row(a, view->mean, d, fused);
+    }
+}
+
+/* Exclude rows that lack all views, or, if none can be predicted, any view. */
+static inline void mvsc_exclude_rows(const mvsc_model *model, ptrdiff_t height, mvsc_work *work)
+{
+    int can_fill = mvsc_view_at(model, 0).fill != NULL;
+    ptrdiff_t i, r;
+    for (r = 0; r < height; r++) {
+        ptrdiff_t absent = 0, first = 0;
+        for (i = model->n_views - 1; i >= 0; i--)
+            if (work->missing[i * height + r]) {
+                absent++;
+                first = i;
+            }
+        if (work->excluded[r] == 0 && absent == model->n_views)
+            work->excluded[r] = -1;
+        else if (work->excluded[r] == 0 && absent > 0 && !can_fill)
+            work->excluded[r] = -2 - (int64_t)mvsc_view_at(model, first).input;
+    }
+}
+
+/* Predict missing rows from the other views. */
+MVSC_INLINE void mvsc_fill_rows(const mvsc_model *model, ptrdiff_t height, mvsc_work *work,
+                                const int fused, const int target)
+{
+    ptrdiff_t n = model->n_landmarks, ldk = (ptrdiff_t)mvsc_padded(n), i, k, r;
+    float *centred = work->centred;
+    for (i = 0; i < model->n_views; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        (void)MVSC_CALL(mvsc_multiply, (centred, view.d, height, view.landmarks, view.d, n,
+                                        work->kernel, ldk, i > 0));
+        centred += height * view.d;
+    }
+    for (r = 0; r < height; r++) {      /* its factor is found before lengths of filled rows are */
+        float square = 0;
+        for (i = 0; i < model->n_views; i++)
+            square += work->lengths[i * height + r];
+        work->squares[r] = sqrtf(square) > MVSC_SHORT ? 1 / sqrtf(square) : 1;
+    }
+    centred = work->centred;
+    for (i = 0; i < model->n_views; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        ptrdiff_t d = view.d, ldp = (ptrdiff_t)mvsc_padded(d);
+        if (memchr(work->missing + i * height, 1, (size_t)height) != NULL) {
+            (void)MVSC_CALL(mvsc_multiply, (work->kernel, ldk, height, view.fill, n, d, work->part,
+                                            ldp, 0));
+            for (r = 0; r < height; r++)
+                if (work->missing[i * height + r]) {
+                    float *a = centred + r * d, length;
+                    for (k = 0; k < d; k++)
+                        a[k] = mvsc_add_f(work->part[r * ldp + k], work->squares[r], view.mean[k],
+                                          fused);
+                    length = sqrtf(mvsc_centre_row(a, NULL, d, fused));
+                    for (k = 0; k < d; k++)
+                        a[k] /= length > MVSC_SHORT ? length : 1;
+                    work->lengths[i * height + r] = mvsc_centre_row(a, view.mean, d, fused);
+                }
+        }
+        centred += height * d;
+    }
+    (void)target;
+}
+
+/* Compute the squared distances below `near` times the squared lengths from differences. */
+MVSC_INLINE void mvsc_repair(const float *MVSC_APART a, const float *MVSC_APART landmarks,
+                             ptrdiff_t d, float length, const float *lengths, ptrdiff_t n,
+                             float *MVSC_APART squares, const int fused)
+{
+    ptrdiff_t first, j, k;
+    for (first = 0; first < n; first += MVSC_PANEL) {
+        ptrdiff_t last = first + MVSC_PANEL < n ? first + MVSC_PANEL : n;
+        const float *panel = landmarks + first * d;
+        float sums[MVSC_PANEL] = {0};
+        int near = 0;
+        for (j = first; j < last; j++)
+            near |= squares[j] < MVSC_NEAR * (length + lengths[j]);
+        if (!near)
+            continue;
+        for (k = 0; k < d; k++)
+            MVSC_LANES for (j = 0; j < MVSC_PANEL; j++) {
+                float apart = a[k] - panel[k * MVSC_PANEL + j];
+                sums[j] = mvsc_add_f(apart, apart, sums[j], fused);
+            }
+        for (j = first; j < last; j++)
+            if (squares[j] < MVSC_NEAR * (length + lengths[j]))
+                squares[j] = sums[j - first];
+    }
+}
+
+/* kernel += exp(-d^2 / (t scale)) for the distances d of rows and landmarks of view i. */
+MVSC_INLINE void mvsc_add_view(const mvsc_model *model, const mvsc_view *view, ptrdiff_t i,
+                               const float *centred, ptrdiff_t height, mvsc_work *work,
+                               const int fused, const int target)
+{
+    ptrdiff_t n = model->n_landmarks, ld = (ptrdiff_t)mvsc_padded(n), d = view->d, r, j;
+    (void)MVSC_CALL(mvsc_multiply,
+                    (centred, d, height, view->landmarks, d, n, work->squares, ld, 0));
+    for (r = 0; r < height; r++) {
+        float *MVSC_APART squares = work->squares + r * ld, length = work->lengths[i * height + r], t;
+        const float *MVSC_APART lengths = view->squares;
+        int near = 0;
+        for (j = 0; j < n; j++) {
+            float both = length + lengths[j], square = both - 2.0f * squares[j];
+            squares[j] = square;
+            near |= square < MVSC_NEAR * both;
+        }
+        if (near)
+            mvsc_repair(centred + r * d, view->landmarks, d, length, lengths, n, squares, fused);
+        t = sqrtf(mvsc_ranked(squares, n, mvsc_rank(model), work->window));
+        t = t > (float)view->least_scale ? t : (float)view->least_scale;
+        mvsc_add_kernel(squares, 1 / t, view->scales, n, work->kernel + r * ld, fused);
+    }
+    (void)target;
+}
+
+/* scores += the unit rows of centred ones times their coefficients. */
+MVSC_INLINE void mvsc_add_directions(const mvsc_model *model, const mvsc_view *view, ptrdiff_t i,
+                                     const float *centred, ptrdiff_t height, mvsc_work *work,
+                                     const int fused, const int target)
+{
+    ptrdiff_t c = model->n_clusters, ld = (ptrdiff_t)mvsc_padded(c), r, k;
+    (void)MVSC_CALL(mvsc_multiply, (centred, view->d, height, view->coefficients, view->d, c,
+                                    work->part, ld, 0));
+    for (r = 0; r < height; r++) {
+        float length = sqrtf(work->lengths[i * height + r]);
+        float factor = length > MVSC_SHORT ? 1 / length : 1;
+        for (k = 0; k < c; k++)
+            work->scores[r * ld + k] =
+                mvsc_add_f(factor, work->part[r * ld + k], work->scores[r * ld + k], fused);
+    }
+    (void)target;
+}
+
+/* Position of the largest score, the first of equal ones; -1 if one is not finite. */
+static inline int64_t mvsc_label_of(const float *scores, ptrdiff_t n_clusters)
+{
+    ptrdiff_t best = 0, k;
+    for (k = 0; k < n_clusters; k++) {
+        if (!isfinite(scores[k]))
+            return -1;
+        best = scores[k] > scores[best] ? k : best;
+    }
+    return (int64_t)best;
+}
+
+/* Scores and labels of some rows; whether all are finite. */
+MVSC_INLINE int mvsc_block(const mvsc_model *model, ptrdiff_t first, ptrdiff_t height,
+                           const void *const *rows, int dtype, mvsc_work *work, float *scores,
+                           int64_t *labels, const int fused, const int target)
+{
+    ptrdiff_t n = model->n_landmarks, c = model->n_clusters, v = model->n_views, i, k, r;
+    ptrdiff_t ldk = (ptrdiff_t)mvsc_padded(n), ldc = (ptrdiff_t)mvsc_padded(c);
+    const float *kernel_coefficients =
+        (const float *)mvsc_array(model, mvsc_number(model->bytes, MVSC_AT_KERNEL_COEFFICIENTS));
+    float *centred = work->centred;
+    int finite = 1;
+    memset(work->excluded, 0, (size_t)height * sizeof *work->excluded);
+    for (i = 0; i < v; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        mvsc_read_rows(&view, i, rows[view.input], dtype, first, height, work, centred, fused,
+                       target);
+        centred += height * view.d;
+    }
+    if (memchr(work->missing, 1, (size_t)(v * height)) != NULL) {
+        mvsc_exclude_rows(model, height, work);
+        if (mvsc_view_at(model, 0).fill != NULL)
+            mvsc_fill_rows(model, height, work, fused, target);
+    }
+    memset(work->kernel, 0, (size_t)(height * ldk) * sizeof(float));
+    memset(work->scores, 0, (size_t)(height * ldc) * sizeof(float));
+    centred = work->centred;
+    for (i = 0; i < v; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        mvsc_add_view(model, &view, i, centred, height, work, fused, target);
+        if (view.coefficients != NULL)
+            mvsc_add_directions(model, &view, i, centred, height, work, fused, target);
+        centred += height * view.d;
+    }
+    (void)MVSC_CALL(mvsc_multiply, (work->kernel, ldk, height, kernel_coefficients, n, c, work->scores,
+                                    ldc, 1));
+    for (r = 0; r < height; r++) {
+        int64_t label = work->excluded[r];
+        if (label == 0) {
+            label = mvsc_label_of(work->scores + r * ldc, c);
+            label = label < 0 ? -2 - (int64_t)model->n_inputs : label;
+        }
+        finite = finite && label >= -1;
+        if (scores != NULL)
+            for (k = 0; k < c; k++)
+                scores[(first + r) * c + k] = label >= 0 ? work->scores[r * ldc + k] : NAN;
+        if (labels != NULL)
+            labels[first + r] = label;
+    }
+    return finite;
+}
+
+MVSC_COMPILED(mvsc_block,
+              (const mvsc_model *model, ptrdiff_t first, ptrdiff_t height, const void *const *rows,
+               int dtype, mvsc_work *work, float *scores, int64_t *labels),
+              (model, first, height, rows, dtype, work, scores, labels, fused, target))
+
+/* ------------------------------------------------------------------ prediction */
+
+/* Bytes of the workspace for calls of m rows or less; it does not grow beyond MVSC_ROWS rows. */
+MVSC_PREDICT_API size_t mvsc_model_workspace(const mvsc_model *model, ptrdiff_t m)
+{
+    mvsc_work work;
+    double size = mvsc_lay_out(model, m < 0 ? MVSC_ROWS : mvsc_least(m, MVSC_ROWS), NULL, &work) + 64;
+    return size < (double)(SIZE_MAX / 4) ? (size_t)size : SIZE_MAX;
+}
+
+static inline int mvsc_are_apart(const void *written, size_t size, const void *other, size_t other_size)
+{
+    uintptr_t a = (uintptr_t)written, b = (uintptr_t)other;
+    if (a == 0 || b == 0 || size == 0 || other_size == 0)
+        return 1;
+    return a <= b ? b - a >= size : a - b >= other_size;
+}
+
+/* Predict the labels of m rows, as ConsensusTLRR.predict does. `rows` are n_inputs arrays, one for each
+ * view of the fit, of shape m x mvsc_model_columns and of this dtype, aligned for it; those of views
+ * that are not used may be NULL. `scores` receives m x n_clusters numbers, and `labels` the positions of
+ * the largest; one of them may be NULL. The workspace may have any alignment. Nothing that is written
+ * may overlap anything else.
+ *
+ * NaN is a missing cell, as in Python. A sample that lacks all views has the label -1 and scores of NaN.
+ * After MVSC_MODEL_NOT_FINITE, the label of a row without scores is -2 - i if view i has infinite
+ * entries, or lacks cells that the model cannot fill, and -2 - n_inputs if its scores are not finite
+ * because of entries of the model. All other rows are valid. */
+MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, const void *const *rows,
+                                        int dtype, void *workspace, size_t size, float *scores,
+                                        int64_t *labels)
+{
+    size_t itemsize = dtype == MVSC_ROWS_FLOAT32 ? sizeof(float) : sizeof(double), count, bytes;
+    size_t needed, n_scores, n_labels;
+    ptrdiff_t i, first, height;
+    int target = mvsc_target(), finite = 1;
+    mvsc_work work;
+    char *base;
+    if (model == NULL || model->bytes == NULL || m < 0 ||
+        (dtype != MVSC_ROWS_FLOAT32 && dtype != MVSC_ROWS_FLOAT64))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    if (m == 0)
+        return MVSC_MODEL_OK;
+    if (rows == NULL || workspace == NULL || (scores == NULL && labels == NULL))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    needed = mvsc_model_workspace(model, m);
+    if (size < needed)
+        return MVSC_MODEL_SMALL_WORKSPACE;
+    count = (size_t)m;
+    bytes = (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE);
+    if ((double)count * (double)model->n_clusters * 8 > (double)(SIZE_MAX / 2))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    n_scores = scores == NULL ? 0 : count * (size_t)model->n_clusters * sizeof *scores;
+    n_labels = labels == NULL ? 0 : count * sizeof *labels;
+    if (!mvsc_are_apart(workspace, needed, scores, n_scores) ||
+        !mvsc_are_apart(workspace, needed, labels, n_labels) ||
+        !mvsc_are_apart(scores, n_scores, labels, n_labels) ||
+        !mvsc_are_apart(workspace, needed, model->bytes, bytes) ||
+        !mvsc_are_apart(scores, n_scores, model->bytes, bytes) ||
+        !mvsc_are_apart(labels, n_labels, model->bytes, bytes))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    for (i = 0; i < model->n_views; i++) {
+        mvsc_view view = mvsc_view_at(model, i);
+        const void *given = rows[view.input];
+        size_t width = (size_t)view.n_features * itemsize;
+        if (given == NULL || (uintptr_t)given % itemsize != 0 || count > SIZE_MAX / 2 / width ||
+            !mvsc_are_apart(workspace, needed, given, count * width) ||
+            !mvsc_are_apart(scores, n_scores, given, count * width) ||
+            !mvsc_are_apart(labels, n_labels, given, count * width))
+            return MVSC_MODEL_BAD_ARGUMENT;
+    }
+    base = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
+    (void)mvsc_lay_out(model, mvsc_least(m, MVSC_ROWS), base, &work);
+    for (first = 0; first < m; first += height) {
+        height = mvsc_least(m - first, MVSC_ROWS);
+        finite &= MVSC_CALL(mvsc_block, (model, first, height, rows, dtype, &work, scores, labels));
+    }
+    (void)target;
+    return finite ? MVSC_MODEL_OK : MVSC_MODEL_NOT_FINITE;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

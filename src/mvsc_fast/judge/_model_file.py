@@ -1,0 +1,147 @@
+"""Model files: bytes in the layout of mvsc_predict.h, from which Python and C predict."""
+
+import numpy as np
+
+from ._predict import checksum
+
+PANEL = 16  # columns of a matrix that are stored together
+ALIGNMENT = 64
+NUMBERS = (
+    *("order", "version", "size", "checksum", "n_inputs", "n_views", "n_clusters", "n_landmarks"),
+    *("scale_neighbors", "kernel_coefficients", "widths", "names", "names_size", "note"),
+)
+HEAD = np.dtype([("magic", "V8"), *((name, "i8") for name in (*NUMBERS, "note_size"))])
+COUNTS = ("input", "n_features", "d", "form", "n_entries")
+ARRAYS = (
+    *("mean", "landmarks", "squares", "scales", "coefficients", "fill", "mean_row"),  # float32
+    *("factor", "samples", "indices", "starts", "centres", "deviations"),
+)
+RECORD = np.dtype(
+    [*((name, "i8") for name in COUNTS), ("least_scale", "f8")]
+    + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 5)]
+)
+OF_HEAD = ("kernel_coefficients", "widths", "names", "note")  # arrays
+
+
+def panels(A):
+    """A matrix of shape (k, n) as float32 of shape (n_panels, k, 16), filled with zeros."""
+    k, n = A.shape
+    out = np.zeros((-(-n // PANEL), k, PANEL), dtype=np.float32)
+    for panel, first in zip(out, range(0, n, PANEL), strict=True):
+        part = A[:, first : first + PANEL]
+        panel[:, : part.shape[1]] = part
+    return out
+
+
+def pack(head, views):
+    """The bytes of a model, an array of uint8.
+
+    Parameters
+    ----------
+    head : dict
+        Numbers and arrays of the head; sizes, order and version are added.
+    views : list of dict
+        Numbers and arrays of each record; absent arrays are None or missing.
+    """
+    size, places = HEAD.itemsize + len(views) * RECORD.itemsize, []
+    filled = []
+    for entry in (head, *views):
+        filled.append({name: value for name, value in entry.items() if value is not None})
+        for name, value in filled[-1].items():
+            if isinstance(value, np.ndarray):
+                size = _aligned(size)
+                places.append((size, np.ascontiguousarray(value).reshape(-1).view(np.uint8)))
+                filled[-1][name] = size
+                size += value.nbytes
+    memory = np.zeros(_aligned(size) + ALIGNMENT, dtype=np.uint8)
+    first = -memory.ctypes.data % ALIGNMENT
+    image = memory[first : first + _aligned(size)]
+    for place, part in places:
+        image[place : place + len(part)] = part
+    top, records = parts(image, len(views))
+    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708, "version": 1}
+    filled[0] |= {"size": len(image), "n_views": len(views)}
+    for record, entry in zip((top, *records), filled, strict=True):
+        for name, value in entry.items():
+            record[name] = value
+    top["checksum"] = checksum(image)
+    return image
+
+
+def parts(image, n_views=None):
+    """The head and the records of a model."""
+    top = image[: HEAD.itemsize].view(HEAD)[0]
+    n_views = int(top["n_views"]) if n_views is None else n_views
+    return top, image[HEAD.itemsize :][: n_views * RECORD.itemsize].view(RECORD)
+
+
+def unpack(image):
+    """The arguments of `pack` for a model, with arrays as bytes."""
+    top, records = parts(image)
+    entries = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
+    starts = sorted({int(record[name]) for record, names in entries for name in names} | {len(image)})
+    ends = dict(zip(starts, starts[1:], strict=False))
+    found = []
+    for record, names in entries:
+        entry = {name: record[name].item() for name in record.dtype.names if name != "reserved"}
+        for name in names:
+            start = entry[name]
+            entry[name] = image[start : ends[start]] if start else None
+        found.append(entry)
+    return found[0], found[1:]
+
+
+def _aligned(size):
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def with_names(image, names, columns, n_features, note="", scalers=None):
+    """A model with the names of its views and columns, and other facts of the fit.
+
+    Parameters
+    ----------
+    image : ndarray of uint8
+    names : list
+        Names of all views of the fit.
+    columns : list of (list of str or None)
+        Names of their columns.
+    n_features : list of int
+    note : str
+    scalers : list of (means, deviations), optional
+        The columns of rows are scaled before all else.
+    """
+    head, views = unpack(image)
+    texts = [text for name, more in zip(names, columns, strict=True) for text in (name, *(more or ()))]
+    texts = [str(text) for text in texts]
+    if any("\0" in text for text in texts):
+        raise ValueError("names of views and columns must not contain the character NUL")
+    counts = [len(more or ()) for more in columns]
+    encoded = "".join(text + "\0" for text in texts).encode(), note.encode()
+    for key, text in zip(("names", "note"), encoded, strict=True):
+        head[key] = np.frombuffer(text, np.uint8) if text else None
+        head[key + "_size"] = len(text)
+    head["n_inputs"] = len(names)
+    head["widths"] = np.array([n_features, counts], dtype=np.int64).T
+    for view in views if scalers else ():
+        centres, deviations = scalers[view["input"]]
+        view["centres"] = np.asarray(centres, np.float64)
+        view["deviations"] = np.asarray(deviations, np.float64)
+    return pack(head, views)
+
+
+def names_in(image):
+    """Names of the views, of their columns, numbers of columns, and the note."""
+    top, _ = parts(image)
+    first, size = int(top["widths"]), int(top["n_inputs"])
+    n_features, counts = image[first : first + 16 * size].view(np.int64).reshape(size, 2).T.tolist()
+    texts = iter(_text(image, top, "names").split("\0"))
+    names, columns = [], []
+    for count in counts:
+        names.append(next(texts))
+        columns.append([next(texts) for _ in range(count)] or None)
+    return names, columns, n_features, _text(image, top, "note")
+
+
+def _text(image, top, name):
+    first = int(top[name])
+    return image[first : first + int(top[name + "_size"])].tobytes().decode()
