@@ -11,6 +11,7 @@ import mvsc_fast
 PUBLIC = {
     "mvsc_fast": [
         "ConsensusTLRR",
+        "SavedPredictor",
         "TLRR",
         "consensus_labels",
         "datasets",

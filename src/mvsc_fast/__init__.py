@@ -10,9 +10,11 @@ from .explanation import explain, structure_test
 from .judge import label_predictability, suggest_n_clusters
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
+from .methods._prediction import SavedPredictor
 
 __all__ = [
     "ConsensusTLRR",
+    "SavedPredictor",
     "TLRR",
     "consensus_labels",
     "datasets",
@@ -33,7 +35,7 @@ __all__ = [
 
 
 def get_include() -> str:
-    """Directory to compile C and Cython code with: that of ``mvsc_fast.h``, the C interface.
+    """Directory to compile C and Cython code with: that of ``mvsc_fast.h`` and ``mvsc_predict.h``.
 
     Cython code can instead cimport the functions behind the interface, which check nothing::
 

@@ -1,5 +1,6 @@
 """Saved models, and a warning if new samples have other units than those in fit."""
 
+import json
 import pickle
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import import_extra, warn_user
+from ..judge._model_file import names_in
+from ..methods._prediction import SavedPredictor, native_model
 from ..views._frames import view_title
 from ..views._read import read_views
 from ..views._rows import spread
@@ -25,13 +28,45 @@ FARTHEST_COLUMN, FARTHEST_OF_FEW, FEW = 10, 100, 10
 
 
 def save_model(path, content):
-    """Write a dict with a model as a pickle or, if the suffix is .skops, in the skops format."""
+    """Write a dict with a model as a pickle, or in the format of the suffix .mvsc or .skops."""
     with replaced(path, "wb") as stream:
-        stream.write((skops_of(path) or pickle).dumps(content))
+        if is_native(path):
+            stream.write(_native(**content))
+        else:
+            stream.write((skops_of(path) or pickle).dumps(content))
+
+
+def is_native(path):
+    """Whether a path has the suffix .mvsc, of model files for `SavedPredictor` and C."""
+    return Path(path).suffix.lower() == ".mvsc"
+
+
+def _native(model, views, columns, values, **facts):
+    """A model file; a pipeline is split into its model and its scaling of columns."""
+    scalers = None
+    if hasattr(model, "steps"):
+        scale, model = (step for _, step in model.steps)
+        scalers = [(one.mean_, one.scale_) for one in scale.transformers_.values()]
+    facts["values"] = [one and [part.tolist() for part in one] for one in values]
+    return native_model(model, views, columns, json.dumps(facts), scalers)
+
+
+def _loaded(path):
+    """The content of a model file, as `save_model` got it."""
+    model = SavedPredictor(path)
+    v = len(model.view_names_in_)
+    names, columns, _, note = names_in(model.predictor_.model.image)
+    content = {"id_name": None, "one_table": False, "values": [None] * v}
+    content |= json.loads(note) if note else {}
+    content["values"] = [one and tuple(map(np.array, one)) for one in content["values"]]
+    model.view_names_in_ = names
+    return {"model": model, "views": names, "columns": columns, **content}
 
 
 def load_model(path):
-    """Read a dict that `save_model` wrote; a model of another version warns."""
+    """Read a dict that `save_model` wrote; a pickle of another version warns."""
+    if is_native(path):
+        return _loaded(path)
     data, skops = Path(path).read_bytes(), skops_of(path)
     try:
         if skops is None:

@@ -755,33 +755,49 @@ MVSC_INLINE void mvsc_add_kernel(const float *MVSC_APART squares, float factor,
     }
 }
 
-/* The number of this rank among n, from 1; `window` receives the smaller ones. */
-MVSC_INLINE float mvsc_ranked(const float *x, ptrdiff_t n, ptrdiff_t rank, float *window)
+/* Put x among the `count` smallest numbers so far, which ascend. */
+MVSC_INLINE void mvsc_insert(float x, float *smallest, ptrdiff_t count)
 {
-    ptrdiff_t first, i, j;
+    ptrdiff_t i;
+    for (i = count - 1; i > 0 && smallest[i - 1] > x; i--)
+        smallest[i] = smallest[i - 1];
+    smallest[i] = x;
+}
+
+/* The number of this rank among n, from 1; `smallest` receives as many. Those above the number of this
+ * rank among the minima of 32 parts are skipped, 16 at a time. */
+MVSC_INLINE float mvsc_ranked(const float *x, ptrdiff_t n, ptrdiff_t rank, float *smallest)
+{
+    float minima[32], limit = INFINITY;
+    ptrdiff_t first, i;
+    int q;
+    for (q = 0; q < 32; q++)
+        minima[q] = INFINITY;
     for (i = 0; i < rank; i++)
-        window[i] = INFINITY;
-    for (first = 0; first < n; first += 32) {
-        ptrdiff_t last = first + 32 < n ? first + 32 : n;
-        float limit = window[rank - 1];
-        int below = 0;
-        if (last - first == 32)
-            MVSC_LANES for (j = 0; j < 32; j++)
-                below += x[first + j] < limit;
-        else
-            below = 1;
-        if (below == 0)
-            continue;
-        for (j = first; j < last; j++) {
-            float found = x[j];
-            if (!(found < window[rank - 1]))
-                continue;
-            for (i = rank - 1; i > 0 && window[i - 1] > found; i--)
-                window[i] = window[i - 1];
-            window[i] = found;
-        }
+        smallest[i] = INFINITY;
+    if (rank <= 32) {
+        for (first = 0; first + 32 <= n; first += 32)
+            MVSC_LANES for (q = 0; q < 32; q++)
+                minima[q] = x[first + q] < minima[q] ? x[first + q] : minima[q];
+        for (q = 0; q < 32; q++)
+            if (minima[q] < smallest[rank - 1])
+                mvsc_insert(minima[q], smallest, rank);
+        limit = smallest[rank - 1];
+        for (i = 0; i < rank; i++)
+            smallest[i] = INFINITY;
     }
-    return window[rank - 1];
+    for (first = 0; first < n; first += 16) {
+        ptrdiff_t last = mvsc_least(first + 16, n);
+        int below = last - first < 16;
+        if (!below)
+            MVSC_LANES for (q = 0; q < 16; q++)
+                below |= x[first + q] <= limit;
+        if (below)
+            for (i = first; i < last; i++)
+                if (x[i] <= limit && x[i] < smallest[rank - 1])
+                    mvsc_insert(x[i], smallest, rank);
+    }
+    return smallest[rank - 1];
 }
 
 /* ------------------------------------------------------------------ the work of one block */

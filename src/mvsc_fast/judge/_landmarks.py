@@ -57,7 +57,7 @@ class LandmarkFeatures:
     def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
         n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
-        model = self.model(self._map / np.float32(v), [{}] * v)
+        model = Model(self._image(self._map / np.float32(v), [{}] * v))
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             Z = [view.roots[block] for view in self.rows]
@@ -70,8 +70,8 @@ class LandmarkFeatures:
         out[self._own, d:] = self._kernel.astype(np.float32) @ self._map
         return out
 
-    def model(self, kernel_coefficients, views):
-        """The `Model` of the landmarks, with more entries of each view."""
+    def _image(self, kernel_coefficients, views):
+        """The bytes of a model with these landmarks, and with more entries of each view."""
         own = [{**known, **more} for known, more in zip(self._views, views, strict=True)]
         for view in own:
             L = view["landmarks"]
@@ -86,7 +86,7 @@ class LandmarkFeatures:
             **{"names": np.zeros(n_inputs, np.uint8), "names_size": n_inputs},
             "kernel_coefficients": panels(kernel_coefficients),
         }
-        return Model(pack(head, own))
+        return pack(head, own)
 
     @property
     def n_features(self):
@@ -99,7 +99,7 @@ class LandmarkFeatures:
         return sum(len(view.mean) for view in self.rows)
 
     def predictor(self, B, used, mean_rows=None):
-        """The `Model` that predicts labels by the coefficients B of features.
+        """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class LandmarkFeatures:
                 used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
             )
         ]
-        return self.model(self._map @ B[d:] / np.float32(v), views)
+        return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
 
 class Predictor:
@@ -131,12 +131,20 @@ class Predictor:
 
     Parameters
     ----------
-    model : Model
+    image : ndarray of uint8
+        The bytes of a model file.
     """
 
-    def __init__(self, model):
-        self.model, self._used = model, model.used
-        _, records = parts(model.image)
+    def __init__(self, image):
+        self.__setstate__({"image": image})
+
+    def __getstate__(self):
+        return {"image": self.model.image}
+
+    def __setstate__(self, state):
+        self.model = Model(state["image"])
+        self._used = self.model.used
+        _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
 
     def __call__(self, views, n_threads=1):

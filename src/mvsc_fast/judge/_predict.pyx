@@ -57,9 +57,6 @@ cdef class Model:
             raise ValueError(mvsc_model_strerror(status).decode())
         self.image = image
 
-    def __reduce__(self):
-        return Model, (self.image,)
-
     @property
     def n_clusters(self):
         """Number of clusters."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
-from operator import add
+from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, either, option
@@ -23,12 +24,13 @@ from ..judge._scan import CANDIDATES, LONGEST, SCALES
 from ..judge._support import MAX_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
-from ..views._columns import check_columns, warn_of_columns, with_absent
-from ..views._passes import Notes, drawn, labels_of, warn_of_lost
+from ..views._columns import warn_of_columns
+from ..views._passes import drawn, labels_of, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
+from ._prediction import native_model, predicted_labels
 
 # max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
 MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
@@ -237,43 +239,23 @@ class ConsensusTLRR(MultiViewClusterer):
         ValueError
             If a view is invalid, or if its features differ from those in `fit`.
         """
-        predictor = self._fitted_predictor()
-        X = with_absent(X, self.view_names_in_, self.n_features_per_view_)
-        source = read_views(X, min_samples=1)
-        if not source.listed and len(self.n_features_per_view_) == 1:
-            validate_data(self, X, skip_check_array=True, reset=False)
-        check_columns(self, source.columns)
-        if source.n_features != self.n_features_per_view_:
-            raise ValueError(
-                f"the views have {source.n_features} features, expected "
-                f"{self.n_features_per_view_} as in fit: pass the same views in the same order, "
-                "None for an absent one"
-            )
-        if self.memory_limit is not None:
-            limit = check_bytes(self.memory_limit, "memory_limit")
-            source.rows = block_rows(source.n_features, limit)
-        nothing = np.empty(0, dtype=np.intp)
-        notes: list[Notes] = []
-        with use_threads(self.n_threads, source.n_samples) as n_threads:
-            call = partial(predictor, n_threads=source.threads(n_threads))
-            labels = labels_of(source, call, nothing, nothing.astype(np.int64), notes)
-        if notes:  # blocks of Dask arrays are read later, by other processes
-            predictor.warn_of_rows(reduce(add, notes), source.titles)
-            warn_of_lost(np.flatnonzero(labels < 0))
-        return labels
+        self._fitted_predictor()
+        return predicted_labels(self, X)
 
-    def to_native(self) -> dict[str, Any]:
-        """Export the predictor as plain arrays for the C interface.
+    def to_native(self, path: str | PathLike[str]) -> None:
+        """Write the predictor to a file, for `SavedPredictor` and for C programs.
 
-        Returns
-        -------
-        dict
-            The fields of ``mvsc_predictor`` in ``mvsc_fast.h`` as numbers, arrays, and lists of one
-            array per view, in which None stands for a null pointer; and ``views``, the list of the
-            indices of the views whose rows ``mvsc_predict`` takes. All arrays are C-contiguous and
-            have the types of the header. Do not modify them: some are not copies.
+        The file contains rows of the data: see `store`. Loading it cannot run code.
+
+        Parameters
+        ----------
+        path : path-like
+            Usually with the suffix ``.mvsc``; the format is described in ``mvsc_predict.h``.
         """
-        return self._fitted_predictor().to_native()
+        self._fitted_predictor()
+        columns = getattr(self, "feature_names_in_", None)
+        columns = columns if isinstance(columns, list) else [columns] * len(self.view_names_in_)
+        Path(path).write_bytes(native_model(self, self.view_names_in_, columns))
 
     def _fitted_predictor(self):
         check_is_fitted(self)

@@ -118,12 +118,10 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
-        predictor=Predictor(
-            judge.features.predictor(
-                judge.ridge.coefficients(one_hot(labels, n_clusters)),
-                numbers,
-                [sample.mean_rows[i] for i in used.indices],
-            )
+        predictor=judge.features.predictor(
+            judge.ridge.coefficients(one_hot(labels, n_clusters)),
+            numbers,
+            [sample.mean_rows[i] for i in used.indices],
         ),
         used=numbers,
         support=used.graphs.support(labels),

@@ -51,7 +51,10 @@ def gaps(X):
     """Count the `Gaps` of a view in memory."""
     if scipy.sparse.issparse(X):
         return Gaps(*X.shape)
-    incomplete = X[incomplete_rows(X)]
+    rows = incomplete_rows(X)
+    if not rows.any():
+        return Gaps(*X.shape)
+    incomplete = X[rows]
     lost, gone = missing_rows(incomplete), np.isnan(incomplete)
     return Gaps(*X.shape, int(lost.sum()), int(gone[~lost].sum()), not gone.all())
 

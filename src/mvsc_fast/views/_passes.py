@@ -5,6 +5,7 @@ into blocks or among processes.
 """
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import scipy.sparse
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters
 from ._frames import shown
-from ._missing import check_gaps, filled, gaps, mean_row, warn_of_gaps
+from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ._rows import missing_rows, presence, row_hashes, row_keys, sorted_rows
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
@@ -265,15 +266,20 @@ def labels_of(source, predict, samples, labels, notes=None):
 
 def _labelled(first, views, predict, samples, labels, titles, columns, notes):
     """Labels of one block."""
-    check_entries(first, views, titles, columns)
-    if notes is not None:
-        notes.append(Notes([gaps(X) for X in views], _least(views)))
     n = views[0].shape[0]
+    ends = [(np.nan,) if scipy.sparse.issparse(X) else (X.min(), X.max()) for X in views]
+    rest = np.ones(n, dtype=bool)
+    if all(isfinite(end) for pair in ends for end in pair):  # as nearly always: one pass is enough
+        found, least = [Gaps(*X.shape) for X in views], np.array([low for low, _ in ends])
+    else:
+        check_entries(first, views, titles, columns)
+        found, least, rest = [gaps(X) for X in views], _least(views), ~lacking_all(views)
+    if notes is not None:
+        notes.append(Notes(found, least))
     low, high = np.searchsorted(samples, [first, first + n])
     out = np.full(n, -1, dtype=labels.dtype)
     known = samples[low:high] - first
     out[known] = labels[low:high]
-    rest = ~lacking_all(views)
     rest[known] = False
     if rest.all():
         return predict(views)

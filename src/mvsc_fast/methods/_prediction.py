@@ -1,0 +1,115 @@
+"""Labels of new samples, from fitted models and from model files."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from operator import add
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from .._utils.threads import use_threads
+from .._utils.types import GappyViews, LabelArray
+from ..judge._landmarks import Predictor
+from ..judge._model_file import names_in, with_names
+from ..views._columns import check_columns, column_attributes, with_absent
+from ..views._passes import Notes, labels_of, warn_of_lost
+from ..views._read import read_views
+from ..views._row_source import block_rows, check_bytes
+
+
+class SavedPredictor(BaseEstimator):
+    """Predict labels from a file that `ConsensusTLRR.to_native` wrote.
+
+    Unlike a pickle, such a file cannot run code. ``mvsc-fast cluster --save`` writes it if the
+    suffix is ``.mvsc``; then rows are scaled as they were for the fit.
+
+    Parameters
+    ----------
+    path : path-like
+    memory_limit, n_threads
+        As in `ConsensusTLRR`.
+
+    Attributes
+    ----------
+    view_names_in_ : list
+        Names of the views of the fit.
+    n_features_per_view_ : list of int
+    feature_names_in_ : list of (ndarray of str or None)
+        Names of the columns of each view, if any view has names.
+    n_clusters_ : int
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, or damaged.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        memory_limit: int | str | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.path, self.memory_limit, self.n_threads = path, memory_limit, n_threads
+        try:
+            self.predictor_ = Predictor(np.fromfile(path, dtype=np.uint8))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        names, columns, n_features, self._note = names_in(self.predictor_.model.image)
+        numbered = names == [str(i) for i in range(len(names))]
+        self.view_names_in_: list[Any] = list(range(len(names))) if numbered else names
+        self.n_features_per_view_ = n_features
+        self.n_features_in_ = sum(n_features)
+        self.n_clusters_: int = self.predictor_.model.n_clusters
+        vars(self).update(column_attributes(columns))
+
+    def predict(self, X: GappyViews) -> LabelArray:
+        """Predict the labels of new samples, see `ConsensusTLRR.predict`.
+
+        Parameters
+        ----------
+        X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        return predicted_labels(self, X)
+
+
+def predicted_labels(model, X):
+    """Labels of new samples, from a fitted model with a predictor; see `ConsensusTLRR.predict`."""
+    predictor, n_features = model.predictor_, model.n_features_per_view_
+    X = with_absent(X, model.view_names_in_, n_features)
+    source = read_views(X, min_samples=1)
+    if not source.listed and len(n_features) == 1:
+        validate_data(model, X, skip_check_array=True, reset=False)
+    check_columns(model, source.columns)
+    if source.n_features != n_features:
+        raise ValueError(
+            f"the views have {source.n_features} features, expected {n_features} as in fit: pass "
+            "the same views in the same order, None for an absent one"
+        )
+    if model.memory_limit is not None:
+        limit = check_bytes(model.memory_limit, "memory_limit")
+        source.rows = block_rows(source.n_features, limit)
+    nothing = np.empty(0, dtype=np.intp)
+    notes: list[Notes] = []
+    with use_threads(model.n_threads, source.n_samples) as n_threads:
+        call = partial(predictor, n_threads=source.threads(n_threads))
+        labels = labels_of(source, call, nothing, nothing.astype(np.int64), notes)
+    if notes:  # blocks of Dask arrays are read later, by other processes
+        predictor.warn_of_rows(reduce(add, notes), source.titles)
+        warn_of_lost(np.flatnonzero(labels < 0))
+    return labels
+
+
+def native_model(model, names, columns, note="", scalers=None):
+    """The bytes of the file of a fitted model, see `with_names`."""
+    image = model.predictor_.model.image
+    return with_names(image, names, columns, model.n_features_per_view_, note, scalers)
