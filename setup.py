@@ -113,14 +113,14 @@ headers = [
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",
     "src/mvsc_fast/include/mvsc_fast.h",
-    "src/mvsc_fast/include/mvsc_predict.h",
 ]
+PREDICT = ("src/mvsc_fast/judge/_predict.pyx", ["src/mvsc_fast/include/mvsc_predict.h"])
 extensions = [
     Extension(
         ".".join(source.relative_to("src").with_suffix("").parts),
         [source.as_posix()],
         include_dirs=["src/mvsc_fast/core", "src/mvsc_fast/include"],
-        depends=headers,
+        depends=PREDICT[1] if source.as_posix() == PREDICT[0] else headers,
     )
     for source in sorted(Path("src").rglob("*.pyx"))
 ]

@@ -23,6 +23,7 @@ IN_WHEEL = [
     "__init__.pxd",
     "py.typed",
     "include/mvsc_fast.h",
+    "include/mvsc_predict.h",
     "datasets/data/",
     "core/api.pxd",
 ]

@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse
 import zarr
 from dask.distributed import Client, LocalCluster
+from reference.prediction import fields
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets
@@ -179,7 +180,7 @@ def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
     outside = np.setdiff1d(np.arange(N), model.samples_)[0]
     counts[0][outside, 0] = -1e-9
     again = clone_of(model).fit(counts)
-    roots, rows = (one.to_native()["form"][0] for one in (model, again))
+    roots, rows = (fields(one.predictor_.model.image)[1][0]["form"] for one in (model, again))
     assert (roots, rows) == (2, 1)  # MVSC_ROOTS_TO_UNIT, MVSC_ROWS_TO_UNIT
 
 

@@ -30,11 +30,10 @@ static PyObject *layout(PyObject *self, PyObject *unused)
         FIELD(tlrr_options, context), FIELD(tlrr_options, sample_weight), SIZE(tlrr_blocks),
         FIELD(tlrr_blocks, n_tubes),
         SIZE(tlrr_result), FIELD(tlrr_result, stopped), FIELD(tlrr_result, gap),
-        FIELD(tlrr_result, eigen_seconds), SIZE(predictor), FIELD(predictor, samples),
-        FIELD(predictor, fill), FIELD(predictor, mean_rows), SIZE(api), FIELD(api, strerror),
+        FIELD(tlrr_result, eigen_seconds), SIZE(api), FIELD(api, strerror),
         FIELD(api, prox_workspace_size), FIELD(api, prox), FIELD(api, tlrr_screen),
         FIELD(api, tlrr_workspace_size), FIELD(api, tlrr_solve), FIELD(api, limit_blas),
-        FIELD(api, release_blas), FIELD(api, predict_workspace_size), FIELD(api, predict),
+        FIELD(api, release_blas),
         "version", mvsc_fast_api->version);
 }
 
@@ -53,10 +52,6 @@ static void check_signatures(void)
         mvsc_tlrr_solve;
     void *(*limit)(int) = mvsc_limit_blas;
     void (*release)(void *) = mvsc_release_blas;
-    int (*predict_size)(const mvsc_predictor *, int, size_t *) = mvsc_predict_workspace_size;
-    int (*labels)(const mvsc_predictor *, ptrdiff_t, const void *const *, ptrdiff_t, int, void *,
-                  size_t, float *, ptrdiff_t *) = mvsc_predict;
-    (void)predict_size, (void)labels;
     (void)error, (void)prox_size, (void)map, (void)screen, (void)size, (void)solve, (void)limit,
         (void)release;
 }

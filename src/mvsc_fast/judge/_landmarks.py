@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import warn_user
 from ..views._missing import ridge_coefficients, warn_of_gaps
 from ..views._rows import SMALL_BLOCK
-from ._model_file import pack, panels, parts
+from ._model_file import aligned, pack, panels, parts
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 
 N_LANDMARKS = 600
@@ -61,7 +61,9 @@ class LandmarkFeatures:
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             Z = [view.roots[block] for view in self.rows]
-            centred = [normalize(A - view.mean, copy=False) for A, view in zip(Z, self.rows, strict=True)]
+            centred = [
+                normalize(A - view.mean, copy=False) for A, view in zip(Z, self.rows, strict=True)
+            ]
             np.concatenate(centred, axis=1, out=out[block, :d])
             kernel = np.empty((len(Z[0]), self._map.shape[1]), dtype=np.float32)
             model.predict(Z, kernel)
@@ -142,7 +144,7 @@ class Predictor:
         return {"image": self.model.image}
 
     def __setstate__(self, state):
-        self.model = Model(state["image"])
+        self.model = Model(aligned(state["image"]))
         self._used = self.model.used
         _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()

@@ -53,9 +53,7 @@ def pack(head, views):
                 places.append((size, np.ascontiguousarray(value).reshape(-1).view(np.uint8)))
                 filled[-1][name] = size
                 size += value.nbytes
-    memory = np.zeros(_aligned(size) + ALIGNMENT, dtype=np.uint8)
-    first = -memory.ctypes.data % ALIGNMENT
-    image = memory[first : first + _aligned(size)]
+    image = _memory(_aligned(size))
     for place, part in places:
         image[place : place + len(part)] = part
     top, records = parts(image, len(views))
@@ -79,7 +77,9 @@ def unpack(image):
     """The arguments of `pack` for a model, with arrays as bytes."""
     top, records = parts(image)
     entries = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
-    starts = sorted({int(record[name]) for record, names in entries for name in names} | {len(image)})
+    starts = sorted(
+        {int(record[name]) for record, names in entries for name in names} | {len(image)}
+    )
     ends = dict(zip(starts, starts[1:], strict=False))
     found = []
     for record, names in entries:
@@ -89,6 +89,21 @@ def unpack(image):
             entry[name] = image[start : ends[start]] if start else None
         found.append(entry)
     return found[0], found[1:]
+
+
+def aligned(image):
+    """The bytes of a model at an address that suits its arrays, a copy if need be."""
+    if image.ctypes.data % ALIGNMENT:
+        image, given = _memory(len(image)), image
+        image[:] = given
+    return image
+
+
+def _memory(size):
+    """Zeros of type uint8 at an aligned address."""
+    memory = np.zeros(size + ALIGNMENT, dtype=np.uint8)
+    first = -memory.ctypes.data % ALIGNMENT
+    return memory[first : first + size]
 
 
 def _aligned(size):
@@ -111,7 +126,9 @@ def with_names(image, names, columns, n_features, note="", scalers=None):
         The columns of rows are scaled before all else.
     """
     head, views = unpack(image)
-    texts = [text for name, more in zip(names, columns, strict=True) for text in (name, *(more or ()))]
+    texts = [
+        text for name, more in zip(names, columns, strict=True) for text in (name, *(more or ()))
+    ]
     texts = [str(text) for text in texts]
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")

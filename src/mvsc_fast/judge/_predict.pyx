@@ -88,8 +88,9 @@ cdef class Model:
         ValueError
             If an array has not the required shape and type, or a row is not finite.
         """
-        cdef Py_ssize_t m = len(rows[0]), step = max(1, -(-m // max(n_threads, 1)))
-        cdef Py_ssize_t count = -(-m // step), part, last = self.model.n_inputs
+        n_threads = max(n_threads, 1)
+        cdef Py_ssize_t m = len(rows[0]), step = max(1, (m + n_threads - 1) // n_threads)
+        cdef Py_ssize_t count = (m + step - 1) // step, part, last = self.model.n_inputs
         cdef size_t size = mvsc_model_workspace(&self.model, step), start
         cdef int dtype = MVSC_ROWS_FLOAT32
         used, kind = self.used, rows[0].dtype
@@ -110,7 +111,7 @@ cdef class Model:
         cdef float *found = NULL
         if scores is not None:
             found = <float *> memory(scores, np.float32, (m, self.model.n_clusters), "scores")
-        for part in prange(count, num_threads=max(n_threads, 1), schedule="static", nogil=True):
+        for part in prange(count, num_threads=n_threads, schedule="static", nogil=True):
             statuses[part] = mvsc_model_predict(
                 &self.model, min(step, m - part * step),
                 <const void *const *> (addresses + part * last), dtype, work + part * size, size,

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..judge._landmarks import Predictor
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._scan import SCALES, scan, sizes_of
 from ..judge._support import used_views
