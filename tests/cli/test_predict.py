@@ -239,6 +239,17 @@ def test_views_from_one_table_and_arrays(cohort, tmp_path):
     assert metrics.clustering_scores(y[100:], found.to_numpy())["acc"] > 0.9
 
 
+def test_a_file_for_c_programs_has_the_labels_of_a_pickle(cohort, tmp_path, capsys):
+    folder, _, _ = cohort
+    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model="model.mvsc")
+    files = folder / "rna.csv", folder / "mirna.csv"
+    assert labelled(folder, *files, model="model.mvsc").equals(labelled(folder, *files))
+    assert "model.mvsc contains rows of the data" in capsys.readouterr().err
+    (folder / "damaged.mvsc").write_bytes((folder / "model.mvsc").read_bytes()[:-9])
+    assert main(["predict", str(folder / "damaged.mvsc"), *map(str, files)]) == 2
+    assert "damaged.mvsc: the model is damaged or incomplete" in capsys.readouterr().err
+
+
 def test_a_model_without_scaling_and_one_in_the_format_of_skops(cohort, tmp_path):
     folder, tables, y = cohort
     np.savez(tmp_path / "a.npz", view_0=tables["rna"][:100], view_1=tables["mirna"][:100])

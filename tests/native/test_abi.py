@@ -143,7 +143,8 @@ int main(void)
     int status = mvsc_model_read(&model, "");
     status += mvsc_model_predict(&model, 1, rows, MVSC_ROWS_FLOAT64, NULL, 0, NULL, NULL);
     mvsc_model_free(&model);
-    return options.solver != MVSC_TLRR_DUAL || status != MVSC_MODEL_NO_FILE + MVSC_MODEL_BAD_ARGUMENT;
+    status -= MVSC_MODEL_NO_FILE + MVSC_MODEL_BAD_ARGUMENT;
+    return options.solver != MVSC_TLRR_DUAL || status != 0;
 }
 """
 

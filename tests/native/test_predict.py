@@ -1,4 +1,4 @@
-"""Labels of new rows in C: equal to those of Python, within their memory, from intact files only."""
+"""Labels of new rows in C: those of Python, within their memory, from intact files only."""
 
 import ctypes
 import os

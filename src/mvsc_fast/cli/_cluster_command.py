@@ -230,6 +230,7 @@ def _save(path, data, model, scale):
             "values": values_of(data.views),
         },
     )
+    tell(f"{path} contains rows of the data: see 'What a saved model holds' in the documentation")
 
 
 def _suggested(views, args):

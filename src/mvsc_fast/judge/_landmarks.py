@@ -61,9 +61,8 @@ class LandmarkFeatures:
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             Z = [view.roots[block] for view in self.rows]
-            centred = [
-                normalize(A - view.mean, copy=False) for A, view in zip(Z, self.rows, strict=True)
-            ]
+            apart = [A - view.mean for A, view in zip(Z, self.rows, strict=True)]
+            centred = [normalize(A, copy=False) for A in apart]
             np.concatenate(centred, axis=1, out=out[block, :d])
             kernel = np.empty((len(Z[0]), self._map.shape[1]), dtype=np.float32)
             model.predict(Z, kernel)

@@ -77,9 +77,8 @@ def unpack(image):
     """The arguments of `pack` for a model, with arrays as bytes."""
     top, records = parts(image)
     entries = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
-    starts = sorted(
-        {int(record[name]) for record, names in entries for name in names} | {len(image)}
-    )
+    starts = {int(record[name]) for record, names in entries for name in names}
+    starts = sorted(starts | {len(image)})
     ends = dict(zip(starts, starts[1:], strict=False))
     found = []
     for record, names in entries:
@@ -126,13 +125,11 @@ def with_names(image, names, columns, n_features, note="", scalers=None):
         The columns of rows are scaled before all else.
     """
     head, views = unpack(image)
-    texts = [
-        text for name, more in zip(names, columns, strict=True) for text in (name, *(more or ()))
-    ]
-    texts = [str(text) for text in texts]
+    pairs = zip(names, columns, strict=True)
+    texts = [str(text) for name, more in pairs for text in (name, *(() if more is None else more))]
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")
-    counts = [len(more or ()) for more in columns]
+    counts = [0 if more is None else len(more) for more in columns]
     encoded = "".join(text + "\0" for text in texts).encode(), note.encode()
     for key, text in zip(("names", "note"), encoded, strict=True):
         head[key] = np.frombuffer(text, np.uint8) if text else None

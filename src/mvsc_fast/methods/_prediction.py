@@ -60,7 +60,7 @@ class SavedPredictor(BaseEstimator):
             self.predictor_ = Predictor(np.fromfile(path, dtype=np.uint8))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-        names, columns, n_features, self._note = names_in(self.predictor_.model.image)
+        names, columns, n_features, _ = names_in(self.predictor_.model.image)
         numbered = names == [str(i) for i in range(len(names))]
         self.view_names_in_: list[Any] = list(range(len(names))) if numbered else names
         self.n_features_per_view_ = n_features
