@@ -1,6 +1,10 @@
-"""The solver called from C against the same call from Python: time, and memory.
+"""The solver called from C against the same call from Python: time, and memory; labels in C.
 
 Usage: python bench/native.py [--solvers dual]
+       python bench/native.py --predict [SRC]
+
+With --predict, microseconds of CPU time per label, on one thread, the fastest of nine: of a C program
+with mvsc_predict.h, of `predict` in Python, and of `predict` of the package in another folder SRC.
 
 Builds the probe of tests/native_probe and calls `tlrr_solve` on YaleB through it. Times are
 medians of pairs of calls, one of each, in turn; the C call includes its checks of the data. The
@@ -10,17 +14,21 @@ that was held at a time besides.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 from timing import ROOT, load_shared, print_table, stopwatch
 
-from mvsc_fast import similarity
+import mvsc_fast
+from mvsc_fast import ConsensusTLRR, datasets, similarity
 from mvsc_fast.solvers import tlrr, tsvd_msc
 
 PROBE = ROOT / "tests" / "native_probe"
@@ -123,11 +131,91 @@ def main(solvers):
     )
 
 
+# ------------------------------------------------------------------ labels
+
+BATCHES = (1, 6, 16, 128, 1000)
+
+
+def cases():
+    """Name, views and clusters: 1000 samples are fitted, 1000 are new."""
+    views, _ = datasets.load_handwritten()
+    yield "handwritten, six views", views, 10
+    rng = np.random.default_rng(0)
+    y = rng.integers(20, size=2000)
+    X = 3 * rng.standard_normal((20, 20))[y] + rng.standard_normal((2000, 20))
+    yield "one view of 20 columns", [X], 20
+    words = (rng.random((2000, 20_000)) < 0.002) * (1.0 + rng.random((20, 20_000))[y])
+    yield "20 000 columns, .2 % of them not 0", [words], 20
+    y = rng.integers(100, size=2000)
+    parts = [
+        4 * rng.standard_normal((100, d))[y] + rng.standard_normal((2000, d)) for d in (60, 40)
+    ]
+    yield "100 clusters", parts, 100
+
+
+def python_times(folder):
+    """Microseconds per label of `predict` for every case and batch; files for the C program."""
+    found = {}
+    for k, (name, views, c) in enumerate(cases()):
+        order = np.random.default_rng(1).permutation(2000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = ConsensusTLRR(c, random_state=0, n_threads=1)
+            model.fit([X[order[:1000]] for X in views])
+            new = [np.ascontiguousarray(X[order[1000:]], dtype=np.float64) for X in views]
+            found[name] = [cpu_time(model, new, batch) for batch in BATCHES]
+        if folder is not None:
+            model.to_native(folder / f"{k}.mvsc")
+            np.concatenate([X.ravel() for X in new]).tofile(folder / f"{k}.f64")
+    return found
+
+
+def cpu_time(model, new, batch):
+    best, calls = np.inf, 100 // batch + 1 if batch < 100 else 1
+    for _ in range(9):
+        start = time.process_time()
+        for first in range(0, calls * batch, batch):
+            model.predict([X[first : first + batch] for X in new])
+        best = min(best, time.process_time() - start)
+    return 1e6 * best / (calls * batch)
+
+
+def print_labels(other):
+    """The table of times per label, see --predict."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, earlier = Path(name), {}
+        program = folder / "predict_times"
+        source = ROOT / "bench" / "predict_times.c"
+        include = f"-I{mvsc_fast.get_include()}"
+        subprocess.run(["cc", "-O3", include, source, "-o", program, "-lm"], check=True)
+        if other:
+            command = [sys.executable, *sys.argv[:1], "--predict-times"]
+            environment = {**os.environ, "PYTHONPATH": other}
+            run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+            earlier = json.loads(run.stdout)
+        rows = []
+        for k, (case, python) in enumerate(python_times(folder).items()):
+            files = [folder / f"{k}.mvsc", folder / f"{k}.f64"]
+            command = [program, *files, "1000", *map(str, BATCHES)]
+            run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            for batch, c, time_here, before in zip(
+                BATCHES, run.stdout.split(), python, earlier.get(case, [np.nan] * 5), strict=True
+            ):
+                rows.append([case, batch, c, f"{time_here:.1f}", f"{before:.1f}"])
+        print_table(["model", "rows per call", "C", "Python", "Python of SRC"], rows)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--solvers", nargs="*", choices=SOLVERS, default=[*SOLVERS])
+    parser.add_argument("--predict", nargs="?", const="", metavar="SRC")
+    parser.add_argument("--predict-times", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if "MVSC_PROBE" in os.environ:
+    if arguments.predict is not None:
+        print_labels(arguments.predict)
+    elif arguments.predict_times:
+        print(json.dumps(python_times(None)))
+    elif "MVSC_PROBE" in os.environ:
         sys.path.insert(0, os.environ["MVSC_PROBE"])
         main(arguments.solvers)
     else:
