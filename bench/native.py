@@ -3,8 +3,8 @@
 Usage: python bench/native.py [--solvers dual]
        python bench/native.py --predict [SRC]
 
-With --predict, microseconds of CPU time per label, on one thread, the fastest of nine: of a C program
-with mvsc_predict.h, of `predict` in Python, and of `predict` of the package in another folder SRC.
+With --predict, microseconds of CPU time per label, on one thread, the fastest of nine: of a C
+program with mvsc_predict.h, of `predict` in Python, and of the package in another folder SRC.
 
 Builds the probe of tests/native_probe and calls `tlrr_solve` on YaleB through it. Times are
 medians of pairs of calls, one of each, in turn; the C call includes its checks of the data. The

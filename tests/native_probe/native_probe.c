@@ -22,7 +22,7 @@ static PyObject *layout(PyObject *self, PyObject *unused)
     (void)unused;
     return Py_BuildValue(
         "{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,"
-        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
+        "s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:i}",
         SIZE(tensor), FIELD(tensor, data), FIELD(tensor, v), FIELD(tensor, dtype),
         SIZE(tlrr_state), FIELD(tlrr_state, converged), FIELD(tlrr_state, residual),
         FIELD(tlrr_state, ranks), SIZE(tlrr_options), FIELD(tlrr_options, n_threads),

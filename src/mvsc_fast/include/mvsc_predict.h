@@ -1206,7 +1206,7 @@ MVSC_COMPILED(mvsc_block,
 MVSC_PREDICT_API size_t mvsc_model_workspace(const mvsc_model *model, ptrdiff_t m)
 {
     mvsc_work work;
-    double size = mvsc_lay_out(model, m < 0 ? MVSC_ROWS : mvsc_least(m, MVSC_ROWS), NULL, &work) + 64;
+    double size = mvsc_lay_out(model, mvsc_least(m < 0 ? 0 : m, MVSC_ROWS), NULL, &work) + 64;
     return size < (double)(SIZE_MAX / 4) ? (size_t)size : SIZE_MAX;
 }
 
