@@ -557,41 +557,37 @@ MVSC_INLINE void mvsc_tile(const float *a, ptrdiff_t lda, const float *panels, p
             }
 }
 
+/* Tiles for rows first to last and panels p to count, as far as they fit; returns the next panel. */
+MVSC_INLINE ptrdiff_t mvsc_tiles(const float *a, ptrdiff_t lda, ptrdiff_t first, ptrdiff_t last,
+                                 const float *panels, ptrdiff_t stride, ptrdiff_t p, ptrdiff_t count,
+                                 ptrdiff_t depth, float *out, ptrdiff_t ldo, int keep,
+                                 const int rows, const int together, const int fused)
+{
+    ptrdiff_t r;
+    for (; p + together <= count; p += together)
+        for (r = first; r + rows <= last; r += rows)
+            mvsc_tile(a + r * lda, lda, panels + p * stride, stride, depth,
+                      out + r * ldo + p * MVSC_PANEL, ldo, keep, rows, together, fused);
+    return p;
+}
+
 /* out (m x n) <- kept out + a (m x length) times a matrix of n columns in panels. */
 MVSC_INLINE int mvsc_multiply(const float *a, ptrdiff_t lda, ptrdiff_t m, const float *panels,
                               ptrdiff_t length, ptrdiff_t n, float *out, ptrdiff_t ldo, int keep,
                               const int fused, const int target)
 {
-    const int pair = target == 2 ? 2 : 1;
-    ptrdiff_t count = (n + MVSC_PANEL - 1) / MVSC_PANEL, stride = length * MVSC_PANEL, k, p, r;
-    for (k = 0; k < length; k += MVSC_DEPTH) {
+    ptrdiff_t count = (n + MVSC_PANEL - 1) / MVSC_PANEL, stride = length * MVSC_PANEL, k, p;
+    ptrdiff_t six = m - m % 6, three = m - m % 3;
+    for (k = 0; k < length; k += MVSC_DEPTH, a += MVSC_DEPTH, keep = 1) {
         ptrdiff_t depth = mvsc_least(length - k, MVSC_DEPTH);
         const float *b = panels + k * MVSC_PANEL;
-        int kept = keep || k > 0;
-        for (p = 0; p + pair <= count; p += pair)
-            for (r = 0; r + 6 <= m; r += 6)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 6, pair, fused);
-        for (; p < count; p++)
-            for (r = 0; r + 6 <= m; r += 6)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 6, 1, fused);
-        for (r = m - m % 6; r + 3 <= m; r += 3) {
-            for (p = 0; p + 2 <= count; p += 2)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 3, 2, fused);
-            for (; p < count; p++)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 3, 1, fused);
-        }
-        for (; r < m; r++) {
-            for (p = 0; p + 4 <= count; p += 4)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 1, 4, fused);
-            for (; p < count; p++)
-                mvsc_tile(a + r * lda + k, lda, b + p * stride, stride, depth,
-                          out + r * ldo + p * MVSC_PANEL, ldo, kept, 1, 1, fused);
-        }
+        p = target < 2 ? 0 : mvsc_tiles(a, lda, 0, six, b, stride, 0, count, depth, out, ldo, keep, 6,
+                                        2, fused);
+        (void)mvsc_tiles(a, lda, 0, six, b, stride, p, count, depth, out, ldo, keep, 6, 1, fused);
+        p = mvsc_tiles(a, lda, six, three, b, stride, 0, count, depth, out, ldo, keep, 3, 2, fused);
+        (void)mvsc_tiles(a, lda, six, three, b, stride, p, count, depth, out, ldo, keep, 3, 1, fused);
+        p = mvsc_tiles(a, lda, three, m, b, stride, 0, count, depth, out, ldo, keep, 1, 4, fused);
+        (void)mvsc_tiles(a, lda, three, m, b, stride, p, count, depth, out, ldo, keep, 1, 1, fused);
     }
     return 0;
 }

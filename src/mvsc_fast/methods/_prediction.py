@@ -66,7 +66,8 @@ class SavedPredictor(BaseEstimator):
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
         self.n_clusters_: int = self.predictor_.model.n_clusters
-        vars(self).update(column_attributes(columns))
+        for name, value in column_attributes(columns).items():
+            setattr(self, name, value)
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples, see `ConsensusTLRR.predict`.
