@@ -10,7 +10,7 @@ from reference.prediction import fields
 from reference.prediction import scores as reference
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast.judge._landmarks import LandmarkFeatures
+from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.views._rows import ViewRows
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
@@ -245,3 +245,16 @@ def test_a_file_has_the_arrays_of_a_model(tmp_path):
     assert known[0]["samples"] is None and known[0]["factor"] is None
     assert known[1]["samples"].shape == (n, 400) and known[1]["factor"].shape == (n, n)
     assert head["kernel_coefficients"].shape == (L, c)
+
+
+def test_rows_and_models_may_have_any_address():
+    views, *_, predictor = problem()
+    expected = predictor.scores(views)
+
+    def shifted(X):
+        memory = np.empty(X.nbytes + 1, dtype=np.uint8)[1:]
+        memory[:] = X.reshape(-1).view(np.uint8)
+        return memory.view(X.dtype).reshape(X.shape)
+
+    again = Predictor(shifted(predictor.model.image))
+    assert again.scores([shifted(X) for X in views]).tobytes() == expected.tobytes()

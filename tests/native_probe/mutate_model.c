@@ -85,8 +85,9 @@ static void mutate(unsigned char *bytes, size_t size, ptrdiff_t n_views)
         if (how == 0)
             bytes[place] ^= (unsigned char)(1 << next(8));
         else {
-            number = how == 1 ? numbers[next(9)] : how == 2 ? number + 64 * ((int64_t)next(9) - 4)
-                              : number + (int64_t)next(5) - 2;
+            number = how == 1 ? numbers[next(9)] : number;
+            if (how > 1 && number > -(INT64_C(1) << 62) && number < INT64_C(1) << 62)
+                number += how == 2 ? 64 * ((int64_t)next(9) - 4) : (int64_t)next(5) - 2;
             memcpy(bytes + place / 8 * 8, &number, 8);
         }
     }

@@ -537,7 +537,7 @@ MVSC_INLINE void mvsc_tile(const float *a, ptrdiff_t lda, const float *panels, p
 {
     float sums[12][MVSC_PANEL];
     ptrdiff_t k;
-    int i, j, r, q;
+    ptrdiff_t i, j, r, q;
     MVSC_UNROLL for (i = 0; i < rows * count; i++)
         MVSC_LANES for (j = 0; j < MVSC_PANEL; j++)
             sums[i][j] = 0;
@@ -604,7 +604,7 @@ MVSC_INLINE void mvsc_inner(const double *a, ptrdiff_t lda, const double *b, ptr
 {
     double sums[12][4];
     ptrdiff_t k;
-    int i, q, r, j;
+    ptrdiff_t i, q, r, j;
     MVSC_UNROLL for (i = 0; i < rows * count; i++)
         MVSC_LANES for (q = 0; q < 4; q++)
             sums[i][q] = 0;
@@ -659,7 +659,7 @@ MVSC_INLINE double mvsc_scale_row(double *x, double scale, ptrdiff_t n, const in
 {
     double sums[8] = {0};
     ptrdiff_t k;
-    int q;
+    ptrdiff_t q;
     for (k = 0; k + 8 <= n; k += 8)
         MVSC_LANES for (q = 0; q < 8; q++) {
             x[k + q] *= scale;
@@ -680,7 +680,7 @@ MVSC_INLINE float mvsc_centre_row(float *MVSC_APART x, const float *mean, ptrdif
 {
     float sums[16] = {0};
     ptrdiff_t k;
-    int q;
+    ptrdiff_t q;
     if (mean != NULL)
         for (k = 0; k < n; k++)
             x[k] -= mean[k];
@@ -699,7 +699,7 @@ MVSC_INLINE double mvsc_largest(const double *x, ptrdiff_t n)
 {
     double largest[8] = {0}, zeros[8] = {0};
     ptrdiff_t k;
-    int q;
+    ptrdiff_t q;
     for (k = 0; k + 8 <= n; k += 8)
         MVSC_LANES for (q = 0; q < 8; q++) {
             double size = fabs(x[k + q]);
@@ -766,7 +766,7 @@ MVSC_INLINE float mvsc_ranked(const float *x, ptrdiff_t n, ptrdiff_t rank, float
 {
     float minima[32], limit = INFINITY;
     ptrdiff_t first, i;
-    int q;
+    ptrdiff_t q;
     for (q = 0; q < 32; q++)
         minima[q] = INFINITY;
     for (i = 0; i < rank; i++)

@@ -187,13 +187,13 @@ class Predictor:
         rows = [views[i] for i in self._used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
         if not any(scipy.sparse.issparse(X) for X in rows):
-            rows = [np.ascontiguousarray(X, dtype=dtype) for X in rows]
+            rows = [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
         m, labels = rows[0].shape[0], []
         for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
             some = [X[block] for X in rows]
             some = [X.toarray() if scipy.sparse.issparse(X) else X for X in some]
-            some = [np.ascontiguousarray(X, dtype=dtype) for X in some]
+            some = [np.require(X, dtype, "CA") for X in some]
             part = None if scores is None else scores[block]
             labels.append(self.model.predict(some, part, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
