@@ -50,22 +50,19 @@ cdef class Model:
 
     cdef mvsc_model model
     cdef readonly object image
+    cdef readonly list used     # indices of the views that are used
 
     def __init__(self, image):
         cdef int status = mvsc_model_load(&self.model, memory(image, np.uint8), image.nbytes)
         if status != 0:
             raise ValueError(mvsc_model_strerror(status).decode())
         self.image = image
+        self.used = [i for i in range(self.model.n_inputs) if mvsc_model_uses(&self.model, i)]
 
     @property
     def n_clusters(self):
         """Number of clusters."""
         return self.model.n_clusters
-
-    @property
-    def used(self):
-        """Indices of the views that are used."""
-        return [i for i in range(self.model.n_inputs) if mvsc_model_uses(&self.model, i)]
 
     def predict(self, rows, scores=None, int n_threads=1):
         """Labels of new rows, of shape (m,), int64; see `mvsc_model_predict`.
@@ -93,18 +90,20 @@ cdef class Model:
         cdef Py_ssize_t count = (m + step - 1) // step, part, last = self.model.n_inputs
         cdef size_t size = mvsc_model_workspace(&self.model, step), start
         cdef int dtype = MVSC_ROWS_FLOAT32
-        used, kind = self.used, rows[0].dtype
+        kind = rows[0].dtype
         if kind != np.float32:
             dtype, kind = MVSC_ROWS_FLOAT64, np.dtype(np.float64)
         first = np.zeros((max(count, 1), last), dtype=np.uintp)
-        for i, X in zip(used, rows, strict=True):
+        cdef size_t *addresses = <size_t *> memory(first, np.uintp)
+        for i, X in zip(self.used, rows, strict=True):
             width = mvsc_model_columns(&self.model, i)
             start = <size_t> memory(X, kind, (m, width), f"rows of view {i}")
-            first[:, i] = start + np.arange(max(count, 1)) * (step * width * kind.itemsize)
+            for part in range(count):
+                addresses[part * last + <Py_ssize_t> i] = start
+                start += <size_t> (step * width * kind.itemsize)
         labels = np.empty(m, dtype=np.int64)
         failed = np.zeros(max(count, 1), dtype=np.intc)
         workspace = np.empty(max(count, 1) * size, dtype=np.int8)
-        cdef size_t *addresses = <size_t *> memory(first, np.uintp)
         cdef int64_t *out = <int64_t *> memory(labels, np.int64)
         cdef int *statuses = <int *> memory(failed, np.intc)
         cdef char *work = <char *> memory(workspace, np.int8)

@@ -73,6 +73,8 @@ def warn_of_gaps(found, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
     lacking = []
     for gap, title in zip(found, titles, strict=True):
+        if not (gap.cells or gap.rows):
+            continue
         parts = [f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)"] * (gap.cells > 0)
         parts += [f"{gap.rows} of {counted(gap.n_samples, 'sample')}"] * (gap.rows > 0)
         lacking += [f"{title} lacks {' and '.join(parts)}"] * bool(parts)
