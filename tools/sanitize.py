@@ -3,8 +3,8 @@
 Usage: python tools/sanitize.py [memory] [threads]
 
 memory: AddressSanitizer and UndefinedBehaviorSanitizer, with bounds checks. threads:
-ThreadSanitizer, with tests/native_probe/openmp_on_pthreads.c for libgomp. Modules, test modules
-and the C program of examples/native are compiled for it, against the environment's Python.
+ThreadSanitizer, with tests/native_probe/openmp_on_pthreads.c for libgomp. Modules and test
+modules are compiled for it, against the environment's Python.
 """
 
 import os
@@ -40,7 +40,7 @@ KINDS = {
         "sanitizers": "thread",
         "libraries": ["libtsan.so"],
         # Not those of processes: the sanitizer does not follow the threads of forked children.
-        "tests": "(thread or thousand_rows or plain_program)"
+        "tests": "(thread or bits_of_python)"
         " and not (yaleb or address_space or busy or child or joblib or loaded_later)",
         "environment": {"TSAN_OPTIONS": f"suppressions={ROOT / 'tools' / 'threads.supp'}"},
     },
