@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
-from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
+from mvsc_fast.judge._landmarks import LandmarkFeatures
 from mvsc_fast.judge._n_clusters import _chosen, _counts, _curve, _cut, _weights
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
@@ -195,7 +195,7 @@ def test_new_samples_are_compared_with_the_signs_of_the_fit():
     views = [rng.standard_normal((20, 3)), rng.uniform(size=(20, 3)), rng.uniform(size=(20, 3))]
     features = LandmarkFeatures([ViewRows(X) for X in views], np.arange(20))
     B = np.ones((features.n_features, 2), dtype=np.float32)
-    predictor, titles = Predictor(features, B, [0, 2, 3]), ["a", "b", "c", "d"]
+    predictor, titles = features.predictor(B, [0, 2, 3]), ["a", "b", "c", "d"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         predictor.warn_of_rows(Notes(4 * [Gaps(9, 3)], np.array([-1.0, -1, 0, 0])), titles)
