@@ -123,8 +123,8 @@ def test_constant_views_are_named():
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
 def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
     rng = np.random.default_rng(0)
-    X = rng.poisson(2, (12, d)) + 1.0 if counts else rng.standard_normal((12, d))
-    given, new = wrap(X[:10]), X[10:]
+    X = rng.poisson(2, (10, d)) + 1.0 if counts else rng.standard_normal((10, d))
+    given = wrap(X)
     rows = ViewRows(given)
     assert rows.nonnegative == counts
 
@@ -133,19 +133,11 @@ def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
 
     Z = unit(np.sqrt(X) if counts else X)
     assert rows.roots.shape == rows.unit.shape == (10, min(10, d))
-    np.testing.assert_allclose(rows.roots @ rows.roots.T, Z[:10] @ Z[:10].T, atol=1e-5)
-    U = unit(X[:10])
+    np.testing.assert_allclose(rows.roots @ rows.roots.T, Z @ Z.T, atol=1e-5)
+    U = unit(X)
     np.testing.assert_allclose(rows.unit @ rows.unit.T, U @ U.T, atol=1e-5)
     np.testing.assert_allclose(rows.mean, rows.roots.mean(axis=0), atol=1e-6)
-    np.testing.assert_allclose(
-        rows.transform(wrap(new)) @ rows.roots.T, Z[10:] @ Z[:10].T, atol=1e-5
-    )
     fresh = ViewRows(given).some_unit(np.array([1, 4]))
     np.testing.assert_allclose(fresh, rows.unit[[1, 4]], atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(rows.centred, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(centred(U), unit(U - U.mean(axis=0)), atol=1e-12)
-
-
-def test_negative_values_of_a_view_that_had_none_count_as_zeros():
-    rows = ViewRows(np.array([[1.0, 4], [4, 1], [1, 1]]))
-    np.testing.assert_allclose(rows.transform(np.array([[-3.0, 9]])), [[0, 1]])
