@@ -52,7 +52,7 @@ CLUSTER = {
         "--explain": "print an explanation of the labels; with --explain or --report, the file of "
         "labels contains margins",
         "--save MODEL": "save the model and its scaling for mvsc-fast predict, as a pickle, or "
-        ".skops",
+        ".skops, or .mvsc, which C programs can read",
         "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
         "cross table",
         "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
@@ -61,8 +61,8 @@ CLUSTER = {
 }
 PREDICT = {
     "input": {
-        "model MODEL": "file that --save wrote; a pickle can run any code, so load only files that "
-        "you trust",
+        "model MODEL": "file that --save wrote; a pickle, unlike .mvsc, can run any code: load "
+        "only those that you trust",
         "files FILE": "a file for each view, in the order of the fit, or VIEW=FILE for some of the "
         "views; VIEW is the name of its file in the fit, without suffix",
         **TABLES,
