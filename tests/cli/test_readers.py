@@ -1,6 +1,5 @@
 """Files of arrays, and what is said of files that cannot be read."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import scipy.io
 import scipy.sparse
 
 from mvsc_fast.cli._readers import load_data, load_labels
-from mvsc_fast.cli._scaled_rows import ScaledRows
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.standard_normal((7, 3)), RNG.standard_normal((7, 5))]
@@ -76,16 +74,6 @@ def test_a_single_number_is_not_the_labels(tmp_path, labels, found):
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
-def test_scaled_rows_give_the_pages_of_their_file_back(tmp_path):
-    X = np.random.default_rng(0).standard_normal((20_000, 50))
-    np.save(tmp_path / "x.npy", X)
-    rows = ScaledRows(np.load(tmp_path / "x.npy", mmap_mode="r"))
-    np.testing.assert_allclose(rows[5:9], ((X - X.mean(axis=0)) / X.std(axis=0))[5:9])
-    assert np.ptp(rows[:]) > 1
-    _, _, after = Path("/proc/self/smaps").read_text().partition(str(tmp_path))
-    assert re.search(r"^Rss: *(\d+) kB", after, re.MULTILINE)[1] == "0"
-
-
 def test_one_file_per_view(tmp_path):
     with open(tmp_path / "a.csv", "w") as file:
         file.write("first,second,third\n")

@@ -1,6 +1,8 @@
 """Views outside memory are scaled block by block, with the results of views in memory."""
 
 import pickle
+import re
+from pathlib import Path
 
 import dask.array as da
 import h5py
@@ -219,3 +221,14 @@ def test_a_frame_with_a_column_of_dask_is_a_frame(views):
     frame = pd.DataFrame(views[0]).add_prefix("c").rename(columns={"c0": "__dask_graph__"})
     found = PerView(StandardScaler()).fit_transform([frame])[0]
     np.testing.assert_array_equal(found, StandardScaler().fit_transform(frame))
+
+
+def test_scaled_rows_give_the_pages_of_their_file_back(tmp_path):
+    X = np.random.default_rng(0).standard_normal((20_000, 50))
+    np.save(tmp_path / "x.npy", X)
+    stored = np.load(tmp_path / "x.npy", mmap_mode="r")
+    (rows,) = PerView(StandardScaler()).fit_transform([stored])
+    np.testing.assert_allclose(rows[5:9], ((X - X.mean(axis=0)) / X.std(axis=0))[5:9])
+    assert np.ptp(rows[:]) > 1
+    _, _, after = Path("/proc/self/smaps").read_text().partition(str(tmp_path))
+    assert re.search(r"^Rss: *(\d+) kB", after, re.MULTILINE)[1] == "0"
