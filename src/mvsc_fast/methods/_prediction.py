@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -48,6 +49,15 @@ class SavedPredictor(BaseEstimator):
         If the file is not a model, or damaged.
     """
 
+    path: str | PathLike[str]
+    memory_limit: int | str | None
+    n_threads: int | None
+    view_names_in_: list[Any]
+    n_features_per_view_: list[int]
+    n_features_in_: int
+    feature_names_in_: list[NDArray[np.object_] | None]
+    n_clusters_: int
+
     def __init__(
         self,
         path: str | PathLike[str],
@@ -62,10 +72,10 @@ class SavedPredictor(BaseEstimator):
             raise ValueError(f"{path}: {error}") from error
         names, columns, n_features, _ = names_in(self.predictor_.model.image)
         numbered = names == [str(i) for i in range(len(names))]
-        self.view_names_in_: list[Any] = list(range(len(names))) if numbered else names
+        self.view_names_in_ = list(range(len(names))) if numbered else names
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
-        self.n_clusters_: int = self.predictor_.model.n_clusters
+        self.n_clusters_ = self.predictor_.model.n_clusters
         for name, value in column_attributes(columns).items():
             setattr(self, name, value)
 
