@@ -1,16 +1,21 @@
 """NumPy twin, published iteration and certified solver in one run.
 
 Usage: python bench/solvers.py [--full] [--only yale_3view]
+       python bench/solvers.py --triples 500
 
 Times are seconds of one run, medians of three for the dual solver of small tensors. "speed-up"
 is against the twin on the same number of threads. ACC is on the samples in the order named: the
 default W (shuffled, 15 neighbours, alpha 9), or the paper's W (t-SVD-MSC lam 0.5, DFT, file order).
 Above 1000 samples there is one thread. Without --full, twins of that size run 20 iterations and are
 scaled to the count of the compiled published iteration, which is that of the twin wherever both
-were run; "~" marks them. --full also runs uci_digit.
+were run; "~" marks them. --full also runs uci_digit. --triples runs the dual solver on all triples
+of the views of handwritten digits, default W of that many shuffled samples, one thread; its times
+are of the CPU.
 """
 
 import argparse
+import itertools
+import time
 
 import numpy as np
 from sets import SIXTEEN
@@ -23,7 +28,7 @@ from timing import (
     twin_tsvd,
 )
 
-from mvsc_fast import similarity
+from mvsc_fast import datasets, similarity
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity._affinity import regularized
 from mvsc_fast.solvers import tlrr, tsvd_msc
@@ -122,6 +127,20 @@ def tlrr_table(full, only):
     )
 
 
+def triples_table(n):
+    """Iterations and CPU seconds of the dual solver; view 3 has six columns."""
+    views, y = datasets.load_handwritten()
+    sample = np.random.RandomState(0).permutation(len(y))[:n]
+    rows = []
+    for triple in itertools.combinations(range(len(views)), 3):
+        W = similarity.self_representation([views[j][sample] for j in triple])
+        start = time.process_time()
+        result = tlrr(W, n_threads=1)
+        seconds = time.process_time() - start
+        rows.append([triple, len(W), result.n_iter, f"{seconds:.2f}", f"{result.gap:.1e}"])
+    print_table(["views", "slices", "iterations", "CPU seconds", "relative gap"], rows)
+
+
 def tsvd_table(only):
     rows = []
     for name in ("yaleb10", "coil20"):
@@ -163,7 +182,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--full", action="store_true", help="run the large twins to their end")
     parser.add_argument("--only", default="", help="data sets whose name contains this")
+    parser.add_argument("--triples", type=int, default=0, help="samples of handwritten digits")
     arguments = parser.parse_args()
-    tlrr_table(arguments.full, arguments.only)
-    print()
-    tsvd_table(arguments.only)
+    if arguments.triples:
+        triples_table(arguments.triples)
+    else:
+        tlrr_table(arguments.full, arguments.only)
+        print()
+        tsvd_table(arguments.only)

@@ -9,7 +9,9 @@ from conftest import published_tlrr, random_similarities
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mvsc_fast.similarity import self_representation
 from mvsc_fast.solvers import _tlrr_binding as binding
+from mvsc_fast.solvers import tlrr
 
 # Problems are drawn at random, and some thresholds exceed every tube.
 pytestmark = pytest.mark.filterwarnings("ignore:the tensor is zero")
@@ -155,6 +157,43 @@ def test_many_blocks_need_memory_of_the_blocks_only():
     for A, B in zip(result.tensor, alone.tensor, strict=True):
         assert A.nnz == 200 * np.count_nonzero(B)
         np.testing.assert_array_equal(A[-50:, -50:].toarray(), B)
+
+
+def flat_similarities(n, width=4, seed=0):
+    """Three views of few columns: most tubes that remain are only a little longer than tau."""
+    rng = np.random.default_rng(seed)
+    return self_representation([rng.random((n, width + i)) for i in range(3)])
+
+
+def test_tubes_close_to_the_threshold_need_few_iterations():
+    """Steps of projected gradients, limited by the curvature along tubes, took 41."""
+    result = tlrr(flat_similarities(100))
+    assert result.converged and result.n_iter <= 18
+
+
+def test_a_minimiser_that_vanishes_is_reached():
+    result = tlrr(flat_similarities(200))
+    assert result.converged and result.gap == 0.0 and not result.tensor.any()
+    assert result.n_iter <= 45
+
+
+def test_the_minimiser_of_tubes_close_to_the_threshold():
+    W = flat_similarities(24)
+    result = tlrr(W, tol=1e-7, max_iter=1000)
+    expected, gaps = twin.tlrr(W, **result.parameters, iterations=500)
+    certified = np.sqrt(gaps.min().clip(0) / result.parameters["lam"]) + result.error_bound
+    assert result.gap <= 1e-7
+    assert certified <= 2e-2 * np.linalg.norm(expected)
+    assert np.linalg.norm(result.tensor - expected) <= certified
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_the_number_of_threads_changes_no_bit(n):
+    W = flat_similarities(n)
+    expected, *others = (tlrr(W, n_threads=k, max_iter=6) for k in (1, 2, 3))
+    for result in others:
+        assert result.gap == expected.gap
+        np.testing.assert_array_equal(result.tensor, expected.tensor)
 
 
 def test_single_precision_stays_single_and_its_certificate_holds():

@@ -26,23 +26,25 @@ cdef struct Outcome:
 cdef struct Block:
     # One connected block: its data, its dual variables, its certificate, and scratch memory.
     Py_ssize_t v
-    Pattern pattern
+    Pattern pattern             # tubes that can be non-zero
+    Pattern active              # those that were so far; position: of each in the pattern
+    char *marked                # of the pattern: becomes active
     int n_threads
     int slices                  # eigenproblems at once
     double omega1
     double omega2
     double lam
     double tau
-    double W_squared
+    double curvature            # 2 lam + rho, of the proximal problem
     double *root                # n: square roots of the sample weights
-    void *W                     # v x nnz, as the next six
+    void *W                     # v x nnz of the pattern
+    void *center                # v x nnz of the active tubes, as the next five
     void *L
-    void *Q                     # the last accepted point
-    void *Q_momentum
+    void *Q
     void *Q_spare[3]
-    void *P                     # v x n x n, as the next two: the last accepted point
-    void *P_momentum
-    void *dense                 # scattered L, then the next P
+    void *P                     # v x n x n, as the next two
+    void *Z                     # P is its projection
+    void *dense                 # the next P, scattered L
     void *numbers
     long long *integers
     void *spectrum              # v x n
@@ -50,17 +52,16 @@ cdef struct Block:
     int *info                   # of LAPACK
     double *row_work
     double *tubes               # n_threads x tube_size(v)
-    double *sums                # 2 v n: what is summed up over rows, in the order of the rows
-    double norm_squared         # of the current L
-    double inner                # <P, L>
-    double step
-    double growth
-    double t
+    double *sums                # 3 n: what is summed up over rows, in the order of the rows
+    double lengths[2]           # sums over the tubes of L: thresholds, lengths
+    double rho                  # 0 before the first step
+    double rho_max
     double P_rounding           # by how much ||P_i||_2 may exceed omega1
     double rounding             # part of the gap
     Py_ssize_t check_at
+    Py_ssize_t checked_at
+    double checked              # the relative gap there
     Py_ssize_t max_iter
-    bint has_momentum           # Q_momentum belongs to P_momentum
     bint certified              # the gap is that of the current L
 
 
@@ -73,13 +74,14 @@ cdef void lay_out_block(
     int n_threads,
     Block *block,
 ) noexcept nogil
-cdef double primal(
+cdef void center(
     Block *block,
     const floating *W,
     const dual_floating *P,
-    const floating *Q,
-    floating *L,
+    const dual_floating *Z,
+    double rho,
 ) noexcept nogil
+cdef void primal(Block *block, const floating *Q, floating *L) noexcept nogil
 cdef bint row_step(
     Block *block,
     const floating *L,
@@ -96,32 +98,28 @@ cdef bint row_nuclear_norms(
     double *norms,
     Outcome *outcome,
 ) noexcept nogil
-cdef void frontal_step(
+cdef void inner_products(
     Block *block,
     const floating *L,
-    const dual_floating *P_momentum,
-    dual_floating *P,
-) noexcept nogil
-cdef double slope(
-    Block *block,
-    const floating *L,
-    const dual_floating *P_momentum,
     const dual_floating *P,
-) noexcept nogil
-cdef void displacement(
-    Block *block,
-    const dual_floating *P_momentum,
-    const dual_floating *P_last,
-    const dual_floating *P,
-    double *moved,
-    double *restart,
+    const floating *Q,
+    double *products,
 ) noexcept nogil
 cdef void extrapolate(
     Block *block,
     const dual_floating *P,
-    const dual_floating *P_last,
-    dual_floating *out,
+    const dual_floating *last,
     double momentum,
+    dual_floating *out,
+) noexcept nogil
+cdef void relaxed_step(
+    Block *block,
+    const floating *L,
+    const dual_floating *P,
+    const dual_floating *Z,
+    double rho,
+    double relaxation,
+    dual_floating *out,
 ) noexcept nogil
 cdef bint frontal_map(
     Block *block,

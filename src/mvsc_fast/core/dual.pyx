@@ -10,12 +10,18 @@ shrinkage::
 
 and ``||L - L*||_F^2 <= gap / lam`` for the minimiser L*.
 
-A step of P needs an eigendecomposition of every view; a step of Q costs little, because Q is
-restricted to the few tubes that can be non-zero. So Q is maximised out (a few accelerated steps
-after every step of P), and the remaining function of P is maximised by accelerated projected
-gradient steps. Its gradient has the Lipschitz constant 1 / (2 lam), so a step of 2 lam always
-succeeds; along short tubes it is much flatter, so the step grows as long as the quadratic model
-holds.
+An eigendecomposition of every view is needed to move P, next to nothing to move Q, which lives on
+the few tubes that were longer than their threshold so far. So Q is maximised out (a few
+accelerated steps), and the frontal norms are split off by Douglas-Rachford: with P the projection
+of Z,
+
+    L = argmin_X  F(X) - omega1 sum_i ||X_i||_*  +  <2 P - Z, X>  +  rho / 2 ||X||_F^2
+    Z <- Z + relaxation (P + rho L - Z),    P = clip(Z, omega1)
+
+The curvature of F without the frontal norms is 2 lam along a tube, and 2 lam ||X|| / ||T_tau(X)||
+across it, which is much larger if tubes are only a little longer than tau. The first limits the
+step of a projected gradient method. This one converges for every rho; ours is the geometric mean
+of both, and grows with the second.
 
 With sample weights m and D = diag(m) all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of
 L_i and ``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube
@@ -47,17 +53,17 @@ from .arena cimport Arena, take
 from .block cimport (
     Block,
     Outcome,
-    displacement,
+    center,
     dual_floating,
     extrapolate,
     frontal_map,
-    frontal_step,
+    inner_products,
     lay_out_block,
     primal,
+    relaxed_step,
     row_nuclear_norms,
     row_step,
     scatter,
-    slope,
 )
 from .platform cimport omp_get_thread_num
 from .rows cimport CLIP, SHRINK
@@ -66,12 +72,15 @@ from .watch cimport Watch, is_stopped, report
 
 cdef enum:
     INNER_STEPS = 10    # at most, of Q for each move of P; 4 need more moves of P, 20 no fewer
+    AHEAD = 5           # iterations at most to the next check of the gap
     TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
-cdef double GROWTH = 1.5        # first growth of the step; its excess halves with every retreat
+cdef double GROWTH = 1.25         # of rho in an iteration, at most
+cdef double RISE = 2.0           # of rho at most: L may vanish
+cdef double RATIO_MAX = 1e6       # of rho to 2 lam, if tubes are equal to their threshold
+cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times the iterations
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
-cdef double STEP_MAX = 1e6      # times lam: limits the growth if all steps succeed
 
 
 # ------------------------------------------------------------------ memory
@@ -153,20 +162,18 @@ cdef double clip_scale(Block *block, const dual_floating *spectrum) noexcept nog
     return scale
 
 
-cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P, void *start,
-                        void **best, Outcome *outcome) noexcept nogil:
-    """Accelerated projected gradient steps of Q from ``start`` at fixed P; False: LAPACK failed.
+cdef bint maximise_rows(Block *block, floating *L, Outcome *outcome) noexcept nogil:
+    """Accelerated projected gradient steps of Q on the proximal problem; False: LAPACK failed.
 
-    The result is one of the spare tensors, which ``best`` then names.
+    L becomes the solution at the last Q.
     """
-    cdef Py_ssize_t step, size = block.v * block.pattern.nnz
-    cdef floating *L = <floating *> block.L
-    cdef void *Q = start
-    cdef void *momentum = start
+    cdef Py_ssize_t step, size = block.v * block.active.nnz
+    cdef void *Q = block.Q
+    cdef void *momentum = block.Q
     cdef void *following
     cdef double t = 1.0, t_next, restart, moved, first = 0.0
     for step in range(INNER_STEPS):
-        primal(block, W, P, <const floating *> momentum, L)
+        primal(block, <const floating *> momentum, L)
         following = block.Q_spare[0] if Q != block.Q_spare[0] else block.Q_spare[1]
         if not row_step(block, L, <const floating *> momentum, <const floating *> Q,
                         <floating *> following, &restart, &moved, outcome):
@@ -183,38 +190,43 @@ cdef bint maximise_rows(Block *block, const floating *W, const dual_floating *P,
                           <floating *> block.Q_spare[2])
         momentum = block.Q_spare[2]
         Q, t = following, t_next
-    best[0] = Q
+    for step in range(2):
+        if block.Q_spare[step] == Q:
+            block.Q, block.Q_spare[step] = Q, block.Q
+            break
+    primal(block, <const floating *> block.Q, L)
     return True
 
 
-cdef bint certify(Block *block, const floating *L, const floating *Q, dual_floating *dense,
+cdef bint certify(Block *block, const floating *L, const dual_floating *P, dual_floating *dense,
                   Outcome *outcome) noexcept nogil:
-    """The duality gap at the current L = L(P, Q), given <P, L>; False: LAPACK failed.
+    """The duality gap at the current L = L(P, Q); False: LAPACK failed.
 
     ``omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j sqrt(m_j) ||L_(j)||_* - <Q, L>``, and what the
     rounding of P, Q and the norms can hide. ``dense``, v x n x n, is overwritten.
     """
-    cdef Py_ssize_t v = block.v, n = block.pattern.n, nnz = block.pattern.nnz, k
+    cdef Py_ssize_t k
     cdef dual_floating *spectrum = <dual_floating *> block.spectrum
-    cdef double frontal = 0.0, rows, inner = 0.0, P_rounding, Q_rounding, gap
+    cdef double products[3]
+    cdef double frontal = 0.0, rows, P_rounding, Q_rounding, gap
+    inner_products(block, L, P, <const floating *> block.Q, products)
     block.certified = True
-    outcome.norm_squared = block.norm_squared
+    outcome.norm_squared = products[0]
     outcome.gap = block.rounding = 0.0
-    if block.norm_squared == 0.0:
+    if products[0] == 0.0:
         return True
     scatter(block, L, dense)
     if not frontal_map(block, dense, INFINITY, SHRINK, outcome):
         return False
-    for k in range(v * n):
+    for k in range(block.v * block.pattern.n):
         frontal += fabs(<double> spectrum[k])
     if not row_nuclear_norms(block, L, &rows, outcome):
         return False
-    for k in range(v * nnz):
-        inner += <double> Q[k] * L[k]
-    gap = block.omega1 * frontal - block.inner + block.omega2 * rows - inner
+    gap = block.omega1 * frontal - products[1] + block.omega2 * rows - products[2]
     # P, Q and the norms are exact up to rounding only.
-    P_rounding = block.P_rounding + eigen_rounding(n, dual_floating is float) * block.omega1
-    Q_rounding = block.omega2 * (eigen_rounding(n, floating is float) + 2e-10)
+    P_rounding = (block.P_rounding
+                  + eigen_rounding(block.pattern.n, dual_floating is float) * block.omega1)
+    Q_rounding = block.omega2 * (eigen_rounding(block.pattern.n, floating is float) + 2e-10)
     block.rounding = P_rounding * frontal + Q_rounding * rows
     outcome.gap = fmax(gap, 0.0) + block.rounding
     return True
@@ -231,76 +243,60 @@ cdef void report_iteration(Block *block, const Outcome *outcome, Py_ssize_t inde
     report(watch, &state)
 
 
-cdef bint try_step(
-    const floating *W,
-    dual_floating *precision,   # only its type is used: the precision of P
-    Block *block,
-    void **Q_next,              # OUT  the best Q at the new P, one of the spare tensors
-    double *restart,            # OUT  positive: momentum points away from where the step leads
-    bint *accepted,             # OUT
-    Outcome *outcome,
-) noexcept nogil:
-    """One projected gradient step of P from its momentum, into block.dense; False: LAPACK failed.
+cdef double penalty(const Block *block) noexcept nogil:
+    """``rho = 2 lam sqrt(1 + sum tau / sum ||L_jk||)`` over the tubes of L."""
+    if block.lengths[1] == 0.0:
+        return 2.0 * block.lam
+    return 2.0 * block.lam * fmin(sqrt(1.0 + block.lengths[0] / block.lengths[1]), RATIO_MAX)
 
-    ``P+ = clip(P_momentum + step L)`` is accepted if the dual value, Q maximised out, reaches
-    the model ``d + <L, P+ - P_momentum> - ||P+ - P_momentum||^2 / (2 step)``. Else the step halves,
-    down to the 2 lam that always succeed.
+
+cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_floating *dense,
+                    Block *block, Outcome *outcome) noexcept nogil:
+    """One step of Z and its projection P, which replace those given; False: LAPACK failed.
+
+    The first one is rho L(0, Q). When rho grows, ``(Z - P) / rho`` is kept.
     """
     cdef floating *L = <floating *> block.L
-    cdef dual_floating *P_momentum = <dual_floating *> block.P_momentum
-    cdef dual_floating *P_next = <dual_floating *> block.dense
-    cdef double value, model, moved, least = 2.0 * block.lam
-    if not block.has_momentum:
-        if not maximise_rows(block, W, P_momentum, block.Q, Q_next, outcome):
-            return False
-        swap_spare(block, &block.Q_momentum, Q_next[0])
-        block.has_momentum = True
-    value = primal(block, W, P_momentum, <const floating *> block.Q_momentum, L)
-    frontal_step(block, L, P_momentum, P_next)
-    if not frontal_map(block, P_next, block.omega1, CLIP, outcome):
+    cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n
+    cdef double last = block.rho
+    center(block, W, P, Z, last)
+    if not maximise_rows(block, L, outcome):
         return False
-    displacement(block, P_momentum, <const dual_floating *> block.P, P_next, &moved, restart)
-    model = value + slope(block, L, P_momentum, P_next) - moved / (2.0 * block.step)
-    if not maximise_rows(block, W, P_next, block.Q_momentum, Q_next, outcome):
+    block.rho = penalty(block)
+    if last == 0.0:
+        block.rho_max = RISE * block.rho
+        relaxed_step(block, L, P, Z, block.rho, 1.0, dense)
+    else:
+        block.rho = fmax(last, fmin(fmin(block.rho, GROWTH * last), block.rho_max))
+        relaxed_step(block, L, P, Z, last, RELAXATION, dense)
+    memcpy(Z, dense, size * sizeof(dual_floating))
+    if not frontal_map(block, Z, block.omega1, CLIP, outcome):
         return False
-    value = primal(block, W, P_next, <const floating *> Q_next[0], L)
-    accepted[0] = not (value < model - 1e-12 * fabs(value)
-                       and block.step > least * (1.0 + 1e-9))
-    if not accepted[0]:
-        block.step = fmax(block.step / 2.0, least)
-        block.growth = (1.0 + block.growth) / 2.0
+    block.P, block.Z, block.dense = Z, dense, P
+    if block.rho > last > 0.0:
+        extrapolate(block, Z, dense, -block.rho / last, P)
+        block.Z, block.dense = P, dense
+    block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
+                        * clip_scale(block, <const dual_floating *> block.spectrum))
     return True
 
 
-cdef void accept_step(dual_floating *precision, Block *block, void *Q_next,
-                      double restart) noexcept nogil:
-    """Make the new P, in block.dense, and its Q the current point; momentum beyond them."""
-    cdef dual_floating *P = <dual_floating *> block.P
-    cdef dual_floating *P_next = <dual_floating *> block.dense
-    cdef double t_next
-    if restart > 0:
-        block.t = 1.0
-    t_next = (1.0 + sqrt(1.0 + 4.0 * block.t * block.t / block.growth)) / 2.0
-    extrapolate(block, P_next, P, <dual_floating *> block.P_momentum, (block.t - 1.0) / t_next)
-    block.step = fmin(block.step * block.growth, STEP_MAX * block.lam)
-    block.t = t_next
-    block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
-                        * clip_scale(block, <const dual_floating *> block.spectrum))
-    block.P, block.dense = P_next, P
-    swap_spare(block, &block.Q, Q_next)
-    block.has_momentum = False
-
-
-cdef int check_gap(const floating *L, dual_floating *precision, Block *block, double tol,
+cdef int check_gap(const floating *W, dual_floating *P, Block *block, double tol,
                    Outcome *outcome) noexcept nogil:
-    """Certify the current point; TO_DOUBLE if rounding makes up much of the gap, or a status."""
+    """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status."""
+    cdef floating *L = <floating *> block.L
     cdef double relative
-    if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense, outcome):
+    center(block, W, P, P, 0.0)
+    if outcome.n_iter == 0:
+        primal(block, <const floating *> block.Q, L)
+    elif not maximise_rows(block, L, outcome):
+        return MVSC_NO_CONVERGENCE
+    if not certify(block, L, P, <dual_floating *> block.dense, outcome):
         return MVSC_NO_CONVERGENCE
     relative = relative_gap(block, outcome)
     outcome.converged = relative <= tol
-    # The gap falls by less than 4 in an iteration: skip the checks that must fail.
-    block.check_at = outcome.n_iter + checks_ahead(relative, tol)
+    block.check_at = outcome.n_iter + checks_ahead(block, outcome.n_iter, relative, tol)
+    block.checked_at, block.checked = outcome.n_iter, relative
     if not outcome.converged and block.rounding > 0.2 * outcome.gap:
         if dual_floating is float and floating is double:
             return TO_DOUBLE
@@ -319,58 +315,45 @@ cdef int maximise_dual(
     Watch *watch,
 ) noexcept nogil:
     """Iterate until the block is solved, fails, or needs double precision; a status."""
-    cdef floating *L = <floating *> block.L
-    cdef void *Q_next
-    cdef double restart
-    cdef bint accepted
     cdef int status = MVSC_OK
     while outcome.n_iter < block.max_iter and not (outcome.converged or is_stopped(watch)):
-        if not try_step(W, precision, block, &Q_next, &restart, &accepted, outcome):
+        if not take_step(W, <dual_floating *> block.P, <dual_floating *> block.Z,
+                         <dual_floating *> block.dense, block, outcome):
             return MVSC_NO_CONVERGENCE
         outcome.n_iter += 1
-        if accepted:
-            accept_step(precision, block, Q_next, restart)
-            if outcome.n_iter >= block.check_at:
-                status = check_gap(L, precision, block, options.tol, outcome)
-                if status == MVSC_NO_CONVERGENCE:
-                    return status
+        if outcome.n_iter >= block.check_at:
+            status = check_gap(W, <dual_floating *> block.P, block, options.tol, outcome)
+            if status == MVSC_NO_CONVERGENCE:
+                return status
         report_iteration(block, outcome, index, watch)
         if status == TO_DOUBLE:
             return status
     if not (outcome.converged or block.certified):
-        # L does not belong to (P, Q), or its gap has not been computed.
-        primal(block, W, <const dual_floating *> block.P, <const floating *> block.Q, L)
-        if not certify(block, L, <const floating *> block.Q, <dual_floating *> block.dense,
-                       outcome):
-            return MVSC_NO_CONVERGENCE
-        outcome.converged = relative_gap(block, outcome) <= options.tol
+        status = check_gap(W, <dual_floating *> block.P, block, options.tol, outcome)
+        return MVSC_OK if status == TO_DOUBLE else status
     return MVSC_OK
 
 
-cdef Py_ssize_t checks_ahead(double relative, double tol) noexcept nogil:
-    """Iterations to the next check of the gap: 1 to 3."""
-    cdef double ahead = log(fmax(relative / fmax(tol, 1e-300), 1.0)) / log(4.0)
-    return max(1, <Py_ssize_t> fmin(3.0, ahead))
+cdef Py_ssize_t checks_ahead(const Block *block, Py_ssize_t n_iter, double relative,
+                             double tol) noexcept nogil:
+    """Iterations to the next check of the gap, if it goes on falling as since the last one.
 
-
-cdef void swap_spare(Block *block, void **place, void *spare) noexcept nogil:
-    """Exchange a tensor of Q with one of the spare tensors."""
-    cdef int k
-    for k in range(3):
-        if block.Q_spare[k] == spare:
-            block.Q_spare[k] = place[0]
-            break
-    place[0] = spare
+    Before the second check by a factor of 4, and at least by one of 1.2 in an iteration.
+    """
+    cdef double rate = log(4.0), left = log(fmax(relative / fmax(tol, 1e-300), 1.0))
+    if block.checked < INFINITY:
+        rate = fmax(log(block.checked / relative) / (n_iter - block.checked_at), log(1.2))
+    return max(1, <Py_ssize_t> fmin(AHEAD, left / rate))
 
 
 cdef void to_double(Block *block) noexcept nogil:
-    """Convert P and its momentum from single to double precision."""
+    """Convert P and Z from single to double precision."""
     cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n, k
     cdef float *narrow = <float *> block.dense
     cdef double *wide
     cdef int which
     for which in range(2):
-        wide = <double *> (block.P_momentum if which else block.P)
+        wide = <double *> (block.Z if which else block.P)
         memcpy(narrow, wide, size * sizeof(float))
         for k in range(size):
             wide[k] = narrow[k]
@@ -381,27 +364,26 @@ cdef double load(const floating *data, const Source *source, Block *block) noexc
     cdef Py_ssize_t nnz = block.pattern.nnz, i, j, e, at
     cdef floating *W = <floating *> block.W
     cdef double largest = 0.0
-    block.W_squared = 0.0
     for i in range(block.v):
         for j in range(block.pattern.n):
             for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
                 at = i * nnz + e
                 W[at] = <floating> (factor(source, block, j, e)
                                     * data[i * source.stride + block.pattern.position[e]])
-                block.W_squared += <double> W[at] * W[at]
                 largest = fmax(largest, fabs(<double> W[at]))
     return largest
 
 
 cdef void store(const Source *source, const Block *block, floating *out) noexcept nogil:
-    """Put the block's L, without scale and weights, in the layout of its W."""
-    cdef Py_ssize_t nnz = block.pattern.nnz, i, j, e
+    """Put the block's L, without scale and weights, in the places of its W; zeros in."""
+    cdef Py_ssize_t nnz = block.active.nnz, i, j, e, at
     cdef const floating *L = <const floating *> block.L
     for i in range(block.v):
-        for j in range(block.pattern.n):
-            for e in range(block.pattern.indptr[j], block.pattern.indptr[j + 1]):
-                out[i * source.stride + block.pattern.position[e]] = <floating> (
-                    L[i * nnz + e] / factor(source, block, j, e))
+        for j in range(block.active.n):
+            for e in range(block.active.indptr[j], block.active.indptr[j + 1]):
+                at = block.active.position[e]
+                out[i * source.stride + block.pattern.position[at]] = <floating> (
+                    L[i * nnz + e] / factor(source, block, j, at))
 
 
 cdef inline double factor(const Source *source, const Block *block, Py_ssize_t j,
@@ -427,12 +409,14 @@ cdef int solve_block(const floating *data, const Source *source, floating *out, 
         1.0 / SINGLE_MAX < largest < SINGLE_MAX and block.lam * largest < SINGLE_MAX))
     itemsize = sizeof(float) if single else sizeof(double)
     memset(block.P, 0, v * n * n * itemsize)
-    memset(block.P_momentum, 0, v * n * n * itemsize)
-    memset(block.Q, 0, v * block.pattern.nnz * sizeof(floating))
-    block.step, block.growth, block.t = 2.0 * block.lam, GROWTH, 1.0
-    block.P_rounding = block.rounding = 0.0
+    memset(block.Z, 0, v * n * n * itemsize)
+    memset(block.marked, 0, block.pattern.nnz)
+    memset(block.active.indptr, 0, (n + 1) * sizeof(Py_ssize_t))
+    block.active.nnz = 0
+    block.rho = block.P_rounding = block.rounding = 0.0
+    block.checked_at, block.checked = 0, INFINITY
     block.check_at, block.max_iter = 1, options.max_iter
-    block.has_momentum = block.certified = False
+    block.certified = False
     outcome.gap = INFINITY
     if single:
         status = maximise_dual(W, <float *> NULL, block, index, options, outcome, watch)

@@ -54,7 +54,6 @@ typedef struct {
 #define mvsc_combine(weights, rows, v, stride, n, out) \
     MVSC_OF(out, mvsc_combine)(weights, rows, v, stride, n, out)
 #define mvsc_ialm_update(w, ...) MVSC_OF(w, mvsc_ialm_update)(w, __VA_ARGS__)
-#define mvsc_progress(m, ...) MVSC_OF(m, mvsc_progress)(m, __VA_ARGS__)
 #define mvsc_extrapolate(p, ...) MVSC_OF(p, mvsc_extrapolate)(p, __VA_ARGS__)
 #define mvsc_trpca_update(w, ...) MVSC_OF(w, mvsc_trpca_update)(w, __VA_ARGS__)
 #define mvsc_misfit(w, ...) MVSC_OF(w, mvsc_misfit)(w, __VA_ARGS__)

@@ -29,8 +29,6 @@ cdef extern from "loops.h" nogil:
     void ialm_update "mvsc_ialm_update"(
         const void *w, void *l, void *e, void *y1, void *y2, void *x, const void *l2,
         const void *tube, const void *factor, const IalmStep *step, Py_ssize_t n, void *residual)
-    void progress "mvsc_progress"(
-        const void *m, const void *last, const void *p, Py_ssize_t n, double *sums)
     void extrapolate "mvsc_extrapolate"(
         const void *p, const void *last, double momentum, Py_ssize_t n, void *out)
     void trpca_update "mvsc_trpca_update"(

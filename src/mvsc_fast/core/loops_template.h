@@ -136,30 +136,6 @@ MVSC_CLONES static void NAME(mvsc_ialm_update)(
     }
 }
 
-/* sums[0] += |p - m|^2 and sums[1] += <m - p, p - last>, in a fixed order of summation. */
-MVSC_CLONES static void NAME(mvsc_progress)(
-    const REAL *MVSC_RESTRICT m, const REAL *MVSC_RESTRICT last, const REAL *MVSC_RESTRICT p,
-    ptrdiff_t n, double *MVSC_RESTRICT sums)
-{
-    double moved[MVSC_LANES] = {0}, uphill[MVSC_LANES] = {0};
-    ptrdiff_t k = 0;
-    for (; k + MVSC_LANES <= n; k += MVSC_LANES)
-        for (int q = 0; q < MVSC_LANES; q++) {
-            double move = (double)p[k + q] - m[k + q];
-            moved[q] += move * move;
-            uphill[q] -= move * ((double)p[k + q] - last[k + q]);
-        }
-    for (; k < n; k++) {
-        double move = (double)p[k] - m[k];
-        moved[0] += move * move;
-        uphill[0] -= move * ((double)p[k] - last[k]);
-    }
-    for (int q = 0; q < MVSC_LANES; q++) {
-        sums[0] += moved[q];
-        sums[1] += uphill[q];
-    }
-}
-
 /* out[k] = p + beta * (p - last) */
 MVSC_CLONES static void NAME(mvsc_extrapolate)(
     const REAL *MVSC_RESTRICT p, const REAL *MVSC_RESTRICT last, double momentum, ptrdiff_t n,

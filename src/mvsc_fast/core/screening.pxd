@@ -60,3 +60,5 @@ cdef bint build_pattern(
     Py_ssize_t capacity,
     Pattern *pattern,
 ) noexcept nogil
+
+cdef bint pair_mirrors(Pattern *pattern) noexcept nogil

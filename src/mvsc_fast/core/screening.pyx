@@ -172,7 +172,7 @@ cdef bint build_pattern(
     cdef double squares_memory[CHUNK]
     cdef floating *squares = <floating *> squares_memory
     cdef double bound_squared = fmax(source.bound, 0.0) * fmax(source.bound, 0.0)
-    cdef Py_ssize_t n = source.n, a, e, q, j, first, end, width, row_at, nnz = 0
+    cdef Py_ssize_t n = source.n, a, q, j, first, end, width, row_at, nnz = 0
     cdef const Py_ssize_t *selection = NULL
     cdef bint dense = source.indptr == NULL, whole = pattern.n == n
     if dense and not whole:
@@ -203,7 +203,15 @@ cdef bint build_pattern(
                 nnz += 1
             first += width
     pattern.indptr[pattern.n] = pattern.nnz = nnz
-    # Rows are visited in ascending order, and so are the transposed entries within every row.
+    return pair_mirrors(pattern)
+
+
+cdef bint pair_mirrors(Pattern *pattern) noexcept nogil:
+    """Find the position of entry (k, j) for every entry (j, k); False if there is none.
+
+    Rows are visited in ascending order, and so are the transposed entries within every row.
+    """
+    cdef Py_ssize_t a, e, q
     for a in range(pattern.n):
         pattern.cursor[a] = pattern.indptr[a]
     for a in range(pattern.n):
