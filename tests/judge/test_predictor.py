@@ -143,6 +143,19 @@ def test_a_sample_that_lacks_all_views_has_the_label_minus_one():
     np.testing.assert_array_equal(labels[~lost], expected[~lost])
 
 
+def test_samples_of_zeros_are_kept_sparse():
+    rng = np.random.default_rng(0)
+    X = (rng.random((70, 900)) < 0.03) * rng.random((70, 900)) + np.eye(70, 900)
+    predictors = []
+    for fitted in (X, scipy.sparse.csr_matrix(X)):
+        features = LandmarkFeatures([ViewRows(fitted)], np.arange(70))
+        B = np.ones((features.of_fitted().shape[1], 2), dtype=np.float32)
+        predictors.append(features.predictor(B, [0]))
+    dense, sparse = predictors
+    assert dense.model.image.nbytes == sparse.model.image.nbytes < 2 * 8 * 70 * 70 + 4 * 70 * 900
+    np.testing.assert_allclose(dense.scores([X]), sparse.scores([X]), rtol=1e-4)
+
+
 @pytest.mark.parametrize("fitted", [np.asarray, scipy.sparse.csr_matrix])
 def test_missing_cells_are_filled_with_the_multiple_of_the_mean_row(fitted):
     """Also in a view that was sparse in the fit, and whose rows are mapped in Python."""

@@ -946,14 +946,18 @@ MVSC_INLINE void mvsc_map_rows(const mvsc_view *view, const double *x, ptrdiff_t
         (void)MVSC_CALL(mvsc_multiply_rows,
                         (x, width, height, view->samples, width, width, d, z, d, 0, 1.0));
     else
-        for (r = 0; r < height; r++)
+        for (r = 0; r < height; r += 4)
             for (j = 0; j < d; j++) {
-                double sum = 0;
+                double sums[4] = {0, 0, 0, 0};
+                ptrdiff_t count = mvsc_least(height - r, 4);
                 int64_t entry;
-                for (entry = view->starts[j]; entry < view->starts[j + 1]; entry++)
-                    sum = mvsc_add_d(view->samples[entry], x[r * width + view->indices[entry]], sum,
-                                     fused);
-                z[r * d + j] = sum;
+                for (entry = view->starts[j]; entry < view->starts[j + 1]; entry++) {
+                    const double *column = x + r * width + view->indices[entry];
+                    for (k = 0; k < count; k++)
+                        sums[k] = mvsc_add_d(view->samples[entry], column[k * width], sums[k], fused);
+                }
+                for (k = 0; k < count; k++)
+                    z[(r + k) * d + j] = sums[k];
             }
     for (first = 0; first < d; first += 16) {
         ptrdiff_t last = first + 16 < d ? first + 16 : d;

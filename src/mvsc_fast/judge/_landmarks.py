@@ -16,6 +16,7 @@ from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 DENSE = 2**22  # entries of sparse rows that are dense at a time
+SPARSE = 0.08  # share of entries below which products with sparse samples are faster
 
 
 class LandmarkFeatures:
@@ -186,7 +187,7 @@ class Predictor:
     def _predict(self, views, scores, n_threads):
         rows = [views[i] for i in self._used]
         dtype = np.float32 if all(X.dtype == np.float32 for X in rows) else np.float64
-        if not any(scipy.sparse.issparse(X) for X in rows):
+        if all(isinstance(X, np.ndarray) for X in rows):
             rows = [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
         m, labels = rows[0].shape[0], []
@@ -204,6 +205,8 @@ def _map_of(view):
     samples, factor = view.dual_map
     if factor is None:
         return {}
+    if not scipy.sparse.issparse(samples) and np.count_nonzero(samples) < SPARSE * samples.size:
+        samples = scipy.sparse.csr_matrix(samples)
     found = {"n_features": samples.shape[1], "factor": factor, "samples": samples}
     if scipy.sparse.issparse(samples):
         found["indices"], found["starts"] = (
