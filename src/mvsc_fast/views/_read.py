@@ -139,6 +139,10 @@ def _is_array(X):
 
 def _read(X, title):
     """A view as a `Frame` or `_Matrix`; raise ValueError if it is not a table."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
+        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
+    if type(X) is np.ndarray:
+        return _Matrix(X)
     if X is None:
         raise ValueError(
             f"{title} is None: remove it, or pass rows of NaN for the samples that lack this view"
@@ -164,8 +168,6 @@ def _read(X, title):
         raise ValueError(refusal(title, "text"))
     for part in X if isinstance(X, (list, tuple)) else [X]:
         check_container(part, title)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
-        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
     return _Matrix(X)
 
 
@@ -191,7 +193,7 @@ def _common_index(tables, titles):
 
 def _matrix(X, title):
     """A view that can be read by rows; sparse views with missing rows become dense."""
-    if is_dask(X) or is_stored(X):
+    if is_stored(X) or is_dask(X):
         return X
     if scipy.sparse.issparse(X) and X.ndim == 2:
         X = checked_csr(X, title)

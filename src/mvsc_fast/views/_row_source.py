@@ -271,9 +271,9 @@ def checked_block(part, title, first, shape, dtype):
 
 def _plain(part, dtype):
     """A C-contiguous array or a csr matrix of a type."""
-    if scipy.sparse.issparse(part):
-        return part.astype(dtype, copy=False)
-    return np.ascontiguousarray(part, dtype=dtype)
+    if isinstance(part, np.ndarray):
+        return np.ascontiguousarray(part, dtype=dtype)
+    return part.astype(dtype, copy=False)
 
 
 def stacked(parts):
