@@ -139,9 +139,7 @@ def _is_array(X):
 
 def _read(X, title):
     """A view as a `Frame` or `_Matrix`; raise ValueError if it is not a table."""
-    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
-        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
-    if type(X) is np.ndarray:
+    if type(X) is np.ndarray and X.dtype.kind in "fiub":
         return _Matrix(X)
     if X is None:
         raise ValueError(
@@ -168,6 +166,8 @@ def _read(X, title):
         raise ValueError(refusal(title, "text"))
     for part in X if isinstance(X, (list, tuple)) else [X]:
         check_container(part, title)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
+        raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
     return _Matrix(X)
 
 
