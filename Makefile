@@ -13,7 +13,7 @@ test: $(VENV)/test
 # and published accuracies, if benchmark data are next to the repository
 stress: $(VENV)/test
 	MVSC_STRESS=full $(BIN)/python -m pytest tests/attack tests/native \
-		tests/methods/test_published.py tests/similarity/test_sparse.py
+		tests/methods/test_published.py tests/similarity/test_sparse.py tests/solvers/test_ialm.py
 
 # From the wheel in dist/ if there is one for this version, Python and machine, in an environment of
 # its own because tests are always of the sources. Ends in half a minute once that is installed.

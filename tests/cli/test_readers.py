@@ -43,9 +43,10 @@ def test_npz_with_and_without_labels(tmp_path):
     assert y is None
 
 
-@pytest.mark.parametrize("name", ["X", "data", "fea", "views"])
+@pytest.mark.parametrize(
+    ("name", "labels"), [("X", "Y"), ("data", "gt"), ("fea", "truth"), ("views", None)]
+)
 @pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("labels", ["Y", "gt", "truth", None])
 def test_mat_cell_arrays_in_either_orientation(tmp_path, name, transposed, labels):
     path = tmp_path / "data.mat"
     content = {name: cells([X.T for X in VIEWS] if transposed else VIEWS)}

@@ -379,7 +379,7 @@ def test_damaged_files_with_right_checksums_do_no_harm(tmp_path):
         problem(rng, n_landmarks=20, factor=factor, scaled=scaled)[0].tofile(tmp_path / f"{k}.mvsc")
     models = [str(tmp_path / f"{k}.mvsc") for k in range(3)]
     run = subprocess.run(
-        [program, str(10**5 if FULL else 500), *models],
+        [program, str(10**5 if FULL else 150), *models],
         capture_output=True,
         text=True,
         env={**os.environ, "LD_PRELOAD": "", "ASAN_OPTIONS": "detect_leaks=0"},

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import reference.tlrr as twin
-from conftest import published_tlrr, random_similarities
+from conftest import FULL, published_tlrr, random_similarities
 from golden import make_trace
 
 PARAMETERS = [{}, {"omega1": 0.2, "alpha": 0.5, "lam": 2.0}, {"omega1": 1.0}, {"omega1": 0.0}]
@@ -67,15 +67,19 @@ def test_golden_trace_of_yaleb(shared, yaleb_tensor):
     golden = np.genfromtxt(
         shared / "golden" / "tlrr_yaleb10_selfrep.csv", delimiter=",", names=True, skip_header=1
     )
-    result = published_tlrr(W, omega1=0.4, alpha=9, lam=15, solver="ialm")
-    assert result.n_iter == len(golden) == 148
-    np.testing.assert_allclose(result.history["residual"], golden["residual"], rtol=1e-6)
+    steps = 1000 if FULL else 60
+    result = published_tlrr(W, omega1=0.4, alpha=9, lam=15, solver="ialm", max_iter=steps)
+    expected = golden[:steps]
+    np.testing.assert_allclose(result.history["residual"], expected["residual"], rtol=1e-6)
     for i in range(3):
-        np.testing.assert_array_equal(result.history["rank"][:, i], golden[f"rank_view{i}"])
+        np.testing.assert_array_equal(result.history["rank"][:, i], expected[f"rank_view{i}"])
     all_zero = (golden["mean_rank_slices"] == 0) & (golden["kept_fraction_L3"] == 0)
     for i in range(3):
         all_zero &= golden[f"rank_view{i}"] == 0
     assert result.n_fast_forward == all_zero.sum() == 35
+    if not FULL:
+        return
+    assert result.n_iter == len(golden) == 148
     # Values listed beside the trace; its slices are columns, ours rows.
     assert result.tensor[0, 1, 0] == pytest.approx(1.85339398349e-06, rel=1e-6)
     assert result.tensor[1, 9, 5] == pytest.approx(0.000472750235019, rel=1e-6)
