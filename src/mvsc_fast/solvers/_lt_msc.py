@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from .._kernels import mode_shrink, slice_shrink
 from .._utils.parameters import check_numbers, positive
 from .._utils.types import Callback, Numbers, Views
 from ..views import check_views
 from ._method import method
-from ._representation import (
-    MU_MAX,
-    ThinView,
-    common_coordinates,
-    largest_row_sum,
-    mean_row_norm,
-    update_errors,
-    update_multipliers,
-)
+from ._representation import MU_MAX, ThinView, common_coordinates, solve_representation
 from ._results import RepresentationResult
 from ._run import Run
 
@@ -65,46 +55,20 @@ def lt_msc(
     ----------
     Zhang, Fu, Liu, Liu, Cao: Low-rank tensor constrained multiview subspace clustering. ICCV 2015.
     """
-    v, n, dtype = len(views), views[0].shape[0], views[0].dtype
     thin = [ThinView(X) for X in views]
     span = common_coordinates(thin)
-    rows = len(thin[0].basis)
-
-    Z, total = (np.zeros((v, rows, n), dtype=dtype) for _ in range(2))  # total: sum of G_m - w_m
-    G = np.empty_like(Z)
-    w = [np.zeros_like(Z) for _ in range(3)]  # multipliers of Z = G_m over mu
-    run = Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX)
-    for mu in run:
-        Z = total
-        Z /= 3.0
-        for i, view in enumerate(thin):
-            view.add(view.fit(view.project(Z[i]), 1.0 / 3.0), Z[i])
-        update_multipliers(thin, update_errors(thin, lam / mu))
-        total = np.zeros_like(Z)
-        residual = 0.0
-        for mode in range(3):
-            w[mode] += Z
-            G[...] = w[mode]
-            _unfolding_shrink(G, gamma[mode] / mu, mode)
-            w[mode] -= G
-            total += G
-            G -= Z
-            residual = run.largest(
-                residual,
-                mean_row_norm(G),
-                lambda A=G: largest_row_sum(span.inverse(A, axis=1)),
-            )
-            w[mode] /= run.growth
-            total -= w[mode]
-        run.record(residual, *(view.residual for view in thin))
-        for view in thin:
-            view.y /= run.growth
-    return RepresentationResult(span.inverse(Z, axis=1), **run.outcome)
+    return solve_representation(
+        thin,
+        [partial(_unfolding_shrink, mode=mode, weight=gamma[mode]) for mode in range(3)],
+        restore=lambda T: span.inverse(T, axis=1),
+        run=Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX),
+        lam=lam,
+    )
 
 
-def _unfolding_shrink(G, t, mode):
-    """Shrink, in place, the singular values of the unfolding of G along rows, columns or views."""
+def _unfolding_shrink(T, t, mode, weight):
+    """Shrink, in place, the singular values of the unfolding of T along rows, columns or views."""
     if mode < 2:
-        mode_shrink(G, t, mode + 1)
+        mode_shrink(T, weight * t, mode + 1)
     else:
-        slice_shrink(G.reshape(len(G), 1, -1), t)
+        slice_shrink(T.reshape(len(T), 1, -1), weight * t)

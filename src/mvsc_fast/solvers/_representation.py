@@ -1,4 +1,4 @@
-"""Self-representation of views in thin coordinates, and the ADMM of t-SVD-MSC and Ut-SVD-MSC."""
+"""Self-representation of views in thin coordinates, and the ADMM of the methods with misfits E."""
 
 from typing import Literal
 
@@ -11,7 +11,6 @@ from ._results import RepresentationResult
 from ._transforms import Basis
 
 MU_MAX = 1e11
-RHO_MAX = 1e13
 
 Update = Literal["joint", "sequential"]
 
@@ -139,18 +138,18 @@ def mean_row_norm(A):
     return np.linalg.norm(A) / np.sqrt(A.shape[0] * A.shape[2])
 
 
-def solve_tsvd(thin, shrink, restore, run, *, lam, update):
-    """ADMM for ``||Z||_tnn + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
+def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
+    """ADMM for ``sum_m g_m(Z) + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
 
-    Xie et al. 2018, Algorithm 1. The penalties mu of X = X Z + E and rho of Z = G start at the same
-    value and double every iteration, each up to its maximum.
+    Xie et al. 2018, Algorithm 1, with a copy G_m of Z for each term. All constraints have the
+    same penalty.
 
     Parameters
     ----------
     thin : list of ThinView
-    shrink : callable
-        ``shrink(T, t)`` is the proximal map of t times the tensor nuclear norm, in place, in the
-        coordinates of the bases of the views.
+    shrinks : list of callable
+        ``shrink(T, t)`` is the proximal map of ``t g_m``, in place, in the coordinates of the bases
+        of the views.
     restore : callable
         Maps these coordinates back to samples.
     run : Run
@@ -162,37 +161,32 @@ def solve_tsvd(thin, shrink, restore, run, *, lam, update):
     -------
     RepresentationResult
     """
-    v, n, dtype = len(thin), thin[0].R.shape[1], thin[0].R.dtype
-    G = np.zeros((v, len(thin[0].basis), n), dtype=dtype)
-    w = np.zeros_like(G)  # multiplier of Z = G over rho
-    gap = np.zeros_like(G)  # Z - G
-    VT = [np.zeros_like(view.R) for view in thin]  # V^T (Z + w)
-
-    def largest_gap():
-        return largest_row_sum(restore(gap))
-
-    rho, growth = run.mu, 1.0
+    shape, dtype = (len(thin), len(thin[0].basis), thin[0].R.shape[1]), thin[0].R.dtype
+    Z = np.zeros(shape, dtype=dtype)
+    w = [np.zeros_like(Z) for _ in shrinks]  # multipliers of Z = G_m over mu
+    steps = [np.zeros_like(Z) for _ in shrinks]  # G_m - w_m - Z
+    share = 1.0 / len(shrinks)
     for mu in run:
+        for step in steps:
+            Z += share * step
         for i, view in enumerate(thin):
-            VG = view.project(G[i])
-            inner = view.fit((1.0 + 1.0 / growth) * VG - VT[i] / growth, mu / rho)
-            view.add(inner, G[i])  # Z + w
-            VT[i] = VG + inner
+            view.add(view.fit(view.project(Z[i]), share), Z[i])
             if update == "sequential":
                 update_multipliers([view], update_errors(thin, lam / mu)[i : i + 1])
         if update == "joint":
             update_multipliers(thin, update_errors(thin, lam / mu))
-
-        w /= growth
-        np.subtract(G, w, out=gap)  # Z, as G holds Z + w
-        w[...] = G
-        shrink(G, 1.0 / rho)
-        w -= G
-        gap -= G
-        run.record(mean_row_norm(gap), largest_gap, *(view.residual for view in thin))
+        residual = 0.0
+        for w_m, gap, shrink in zip(w, steps, shrinks, strict=True):
+            np.add(Z, w_m, out=gap)
+            shrink(gap, 1.0 / mu)  # G_m
+            gap -= Z
+            residual = run.largest(
+                residual, mean_row_norm(gap), lambda A=gap: largest_row_sum(restore(A))
+            )
+            w_m -= gap
+            w_m /= run.growth
+            gap -= w_m
+        run.record(residual, *(view.residual for view in thin))
         for view in thin:
             view.y /= run.growth
-        growth = min(2 * rho, RHO_MAX) / rho
-        rho *= growth
-    gap += G
-    return RepresentationResult(restore(gap), **run.outcome)
+    return RepresentationResult(restore(Z), **run.outcome)

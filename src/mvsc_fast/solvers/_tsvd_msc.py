@@ -6,7 +6,7 @@ from .._utils.parameters import option, positive
 from .._utils.types import Callback, Shaped, Views
 from ..views import check_views
 from ._method import method
-from ._representation import MU_MAX, ThinView, Update, solve_tsvd
+from ._representation import MU_MAX, ThinView, Update, solve_representation
 from ._results import RepresentationResult
 from ._run import Run
 from ._transforms import SampleTransform, check_sample_transform, resolve_sample_transform
@@ -69,9 +69,9 @@ def tsvd_msc(
     by tensor multi-rank minimization. IJCV 126, 2018.
     """
     transform = resolve_sample_transform(sample_transform, views)
-    return solve_tsvd(
+    return solve_representation(
         [ThinView(X, transform) for X in views],
-        shrink=lambda T, t: transform.shrink(T, t, n_threads),
+        shrinks=[lambda T, t: transform.shrink(T, t, n_threads)],
         restore=lambda T: transform.inverse(T, axis=1),
         run=Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX),
         lam=lam,

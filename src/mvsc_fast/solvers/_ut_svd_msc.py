@@ -6,7 +6,7 @@ from .._utils.parameters import option, positive
 from .._utils.types import Callback, Shaped, Views
 from ..views import check_views
 from ._method import method
-from ._representation import MU_MAX, ThinView, Update, common_coordinates, solve_tsvd
+from ._representation import MU_MAX, ThinView, Update, common_coordinates, solve_representation
 from ._results import RepresentationResult
 from ._run import Run
 from ._transforms import ViewTransform, check_view_transform, resolve_view_transform
@@ -73,9 +73,9 @@ def ut_svd_msc(
         transform.shrink_frontal(hat, t)
         T[...] = transform.inverse(hat, axis=0)
 
-    return solve_tsvd(
+    return solve_representation(
         thin,
-        shrink,
+        [shrink],
         restore=lambda T: span.inverse(T, axis=1),
         run=Run(tol, max_iter, callback, mu=mu, mu_max=MU_MAX),
         lam=lam,
