@@ -11,6 +11,7 @@ from .._utils.types import Callback, Views
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from ._method import method
+from ._representation import thin_svd
 from ._results import RepresentationResult
 from ._run import Run
 from ._sylvester import sylvester
@@ -93,9 +94,8 @@ class _View:
     """The terms of one view, whose Gram matrix X^T X = Q diag(a) Q^T is decomposed once."""
 
     def __init__(self, X, lam_s, signed):
-        Q, s, _ = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-        rank = max(1, int(np.sum(s > max(X.shape) * np.finfo(s.dtype).eps * s[0])))
-        self._eigen = s[:rank] ** 2, np.ascontiguousarray(Q[:, :rank])
+        Q, s, _ = thin_svd(X)
+        self._eigen = s**2, np.ascontiguousarray(Q)
         self._QC = self._eigen[0][:, None] * self._eigen[1].T  # Q^T X^T X
         self._gram = X @ X.T
         graph = self._gram if signed else np.maximum(self._gram, 0.0)

@@ -1,10 +1,8 @@
 """Concatenated views, for methods that learn one latent representation of all views."""
 
 import numpy as np
-import scipy.linalg
-import scipy.sparse
 
-from ..views._rows import unit_rows
+from ._representation import dense_unit_rows, thin_svd
 
 
 class Stack:
@@ -21,12 +19,10 @@ class Stack:
     """
 
     def __init__(self, views):
-        dense = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
-        X = np.hstack([unit_rows(view) for view in dense])
-        V, s, Ut = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
-        rank = max(1, int(np.sum(s > max(X.shape) * np.finfo(s.dtype).eps * s[0])))
-        self.U = np.ascontiguousarray(Ut[:rank].T)
-        self.R = np.ascontiguousarray(s[:rank, None] * V[:, :rank].T)
+        X = np.hstack(dense_unit_rows(views))
+        V, s, Ut = thin_svd(X)
+        self.U = np.ascontiguousarray(Ut.T)
+        self.R = np.ascontiguousarray(s[:, None] * V.T)
         self._X = X
 
     def draw(self, n_rows, rng):

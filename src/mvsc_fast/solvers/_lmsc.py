@@ -11,6 +11,7 @@ from .._utils.types import Callback, Seed, Views
 from ..views import check_views
 from ._latent import Stack
 from ._method import method
+from ._representation import largest_row_sum
 from ._results import LatentResult
 from ._run import Run
 
@@ -104,9 +105,9 @@ def lmsc(
         misfit -= E
         residual = misfit - y
         run.record(
-            _row_sum(residual[r:]),
-            lambda R=residual[:r]: _row_sum(stack.U @ R),
-            lambda A=former, B=H, C=G, D=fresh: _row_sum(A.T @ C - B.T @ D),
+            largest_row_sum(residual[r:]),
+            lambda R=residual[:r]: largest_row_sum(stack.U @ R),
+            lambda A=former, B=H, C=G, D=fresh: largest_row_sum(A.T @ C - B.T @ D),
         )
         y, G = misfit / run.growth, fresh / run.growth
     Z = left @ right
@@ -162,8 +163,3 @@ def _column_shrink(F, t):
     """F with the length of every column shrunk by t."""
     length = np.sqrt(np.einsum("rk,rk->k", F, F))
     return F * (1.0 - t / np.maximum(length, t))
-
-
-def _row_sum(A):
-    """Largest absolute row sum, the norm in the published stopping rule."""
-    return np.abs(A).sum(axis=1).max()

@@ -15,6 +15,18 @@ MU_MAX = 1e11
 Update = Literal["joint", "sequential"]
 
 
+def dense_unit_rows(views):
+    """The views as arrays, with samples of unit length."""
+    return [unit_rows(X.toarray() if scipy.sparse.issparse(X) else X) for X in views]
+
+
+def thin_svd(X):
+    """U, s and V^T of the singular values of X that exceed rounding errors, at least one."""
+    U, s, Vt = scipy.linalg.svd(X, full_matrices=False, check_finite=False)
+    rank = max(1, int(np.sum(s > max(X.shape) * np.finfo(s.dtype).eps * s[0])))
+    return U[:, :rank], s[:rank], Vt[:rank]
+
+
 class ThinView:
     """One view by its thin SVD, X = U S V^T, with its variables in the coordinates of U.
 
@@ -31,14 +43,12 @@ class ThinView:
     """
 
     def __init__(self, X, transform=None):
-        dense = X.toarray() if scipy.sparse.issparse(X) else X
         # X is (samples, features), the transpose of the paper's X.
-        V, s, Ut = scipy.linalg.svd(unit_rows(dense), full_matrices=False, check_finite=False)
-        rank = max(1, int(np.sum(s > max(dense.shape) * np.finfo(s.dtype).eps * s[0])))
-        self.s = s[:rank, None]
-        self.U = np.ascontiguousarray(Ut[:rank].T)
-        self.R = self.s * V[:, :rank].T
-        V = np.ascontiguousarray(V[:, :rank])
+        V, s, Ut = thin_svd(*dense_unit_rows([X]))
+        self.s = s[:, None]
+        self.U = np.ascontiguousarray(Ut.T)
+        self.R = self.s * V.T
+        V = np.ascontiguousarray(V)
         self.basis = V if transform is None else transform.forward(V, axis=0)
         self.E, self.y, self.RZ = (np.zeros_like(self.R) for _ in range(3))
         (self._gemm,) = scipy.linalg.get_blas_funcs(("gemm",), (self.R,))
@@ -77,7 +87,7 @@ class ThinView:
 
     def residual(self):
         """Largest absolute row sum of X - X Z - E."""
-        return np.abs(self.U @ (self.R - self.RZ - self.E)).sum(axis=1).max()
+        return largest_row_sum(self.U @ (self.R - self.RZ - self.E))
 
 
 def common_coordinates(thin):
@@ -126,8 +136,8 @@ def update_multipliers(thin, misfits):
 
 
 def largest_row_sum(A):
-    """Largest absolute row sum of all slices, the norm in the published stopping rules."""
-    return np.abs(A).sum(axis=2).max()
+    """Largest absolute row sum of a matrix or all slices, the norm of published stopping rules."""
+    return np.abs(A).sum(axis=-1).max()
 
 
 def mean_row_norm(A):

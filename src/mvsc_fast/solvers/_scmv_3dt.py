@@ -7,13 +7,12 @@ from typing import Literal
 import numpy as np
 import scipy.fft
 import scipy.linalg
-import scipy.sparse
 
 from .._utils.parameters import nonnegative, option, positive
 from .._utils.types import Callback, Views
 from ..views import check_views
-from ..views._rows import unit_rows
 from ._method import method
+from ._representation import dense_unit_rows, thin_svd
 from ._results import RepresentationResult
 from ._run import Run
 from ._transforms import Fourier
@@ -122,7 +121,7 @@ def _largest_difference(A, B):
 
 def _equal_features(views, features):
     """The views as one array of shape (v, d, n), columns of unit length before the projection."""
-    dense = [unit_rows(X.toarray() if scipy.sparse.issparse(X) else X) for X in views]
+    dense = dense_unit_rows(views)
     n = dense[0].shape[0]
     if features == "pad":
         d = max(X.shape[1] for X in dense)
@@ -141,9 +140,8 @@ def _frequency_factors(X):
     """Right singular vectors and squared singular values of every slice of the DFT of X."""
     factors = []
     for slice_ in scipy.fft.rfft(X, axis=0):
-        _, s, Vh = scipy.linalg.svd(slice_, full_matrices=False, check_finite=False)
-        rank = max(1, int(np.sum(s > max(slice_.shape) * np.finfo(s.dtype).eps * s[0])))
-        factors.append((np.ascontiguousarray(Vh[:rank]), s[:rank, None] ** 2))
+        _, s, Vh = thin_svd(slice_)
+        factors.append((np.ascontiguousarray(Vh), s[:, None] ** 2))
     return factors
 
 
