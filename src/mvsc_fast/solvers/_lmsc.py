@@ -47,8 +47,6 @@ def lmsc(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     lam : float, default=0.1
         Weight of the nuclear norm; 0.1 is the value of the published demo and gives the accuracy
         that the literature reports on Extended YaleB.
@@ -56,8 +54,6 @@ def lmsc(
         Dimension K of the latent representation, at most the rank of the stacked views. None is
         100, as published, or a quarter of the number of samples if that is smaller: Z is not
         informative if K is close to the number of samples.
-    tol : float, default=1e-6
-        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 80 to 140 are usually sufficient.
     random_state : int, RandomState or None, default=None

@@ -34,22 +34,16 @@ def lt_msc(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     lam : float, default=2.0
         Weight of the misfit. Of values from 0.5 to 10, 2 is best on shuffled data sets.
     gamma : float or sequence of three floats, default=1.0
         Weights of the unfoldings along rows, columns and views.
-    tol : float, default=1e-7
-        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 35 to 45 are usually sufficient.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
-        (v, n, n).
 
     References
     ----------

@@ -57,8 +57,6 @@ def mcles(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     n_clusters : int, default=8
     alpha : float, default=0.8
         Weight of the self-representation. The defaults of ``alpha``, ``beta``, ``gamma`` and

@@ -16,6 +16,15 @@ COMMON = """Parameters that all functions share.
 
 Parameters
 ----------
+views : list of array-like of shape (n_samples, n_features_i)
+    Samples are scaled to unit length.
+W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+    Symmetric similarities; not modified.
+view_transform : {"dft", "identity"} or ndarray of shape (v, v)
+    The transform along the views; "dft" is the published one. An orthonormal matrix defines the
+    basis by its columns.
+tol : float
+    Tolerance on the largest absolute row sum of every constraint residual.
 mu : float
     Initial penalty.
 rho : float

@@ -52,8 +52,6 @@ def scmv_3dt(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     lam : float, default=10.0
         Weight of the misfit. The defaults of the three weights are the best of 36 combinations on
         shuffled data sets; no values are published.

@@ -36,8 +36,6 @@ def snn(
 
     Parameters
     ----------
-    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
-        Symmetric similarities; not modified.
     weights : float or pair of floats, optional
         Weights a_m of the unfoldings: one for rows and columns, one for the views. None is
         ``sqrt(n) / 3`` for all. Dividing by a common factor gives the form with a weight on E.

@@ -35,14 +35,9 @@ def trpca(
 
     Parameters
     ----------
-    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
-        Symmetric similarities; not modified.
     lam : float, optional
         Weight of the sparse part. None is ``1 / sqrt(n v)``, for which recovery of random tensors
         is guaranteed; twice this value was better on shuffled data sets.
-    view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
-        The transform along the views; "dft" is the published one. An orthonormal matrix
-        defines the basis by its columns.
     tol : float, default=1e-8
         Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500

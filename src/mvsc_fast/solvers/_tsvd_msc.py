@@ -39,8 +39,6 @@ def tsvd_msc(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     lam : float, default=0.05
         Weight of the misfit. Published values range from 0.05 to 1.1. On shuffled data sets small
         values are best, and 0.2 fails on sparse text.
@@ -52,16 +50,12 @@ def tsvd_msc(
     update : {"joint", "sequential"}, default="joint"
         "joint" updates all E and multipliers once per iteration. "sequential" updates them inside
         the loop over the views, as the released code does.
-    tol : float, default=1e-7
-        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 20 to 40 are usually sufficient.
 
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
-        (v, n, n).
 
     References
     ----------

@@ -37,17 +37,10 @@ def ut_svd_msc(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-        Samples are scaled to unit length.
     lam : float, default=0.5
         Weight of the misfit. Of values from 0.2 to 2, 0.5 is best on shuffled data sets.
-    view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
-        The transform along the views; "dft" is the published one. An orthonormal matrix
-        defines the basis by its columns.
     update : {"joint", "sequential"}, default="joint"
         See `tsvd_msc`.
-    tol : float, default=1e-7
-        Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 30 to 40 are usually sufficient.
     mu : float, default=1e-4
@@ -56,8 +49,6 @@ def ut_svd_msc(
     Returns
     -------
     RepresentationResult
-        ``representation`` Z and ``tensor`` W = ``|Z| + |Z|^T``, of shape
-        (v, n, n).
 
     References
     ----------
