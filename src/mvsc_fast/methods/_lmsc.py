@@ -43,6 +43,3 @@ class LMSC(RepresentationClusterer):
         callback: Callback | None = None,
     ) -> None:
         self._keep_parameters(locals())
-
-    def _context(self, views, seed, n_threads):
-        return {"random_state": seed}

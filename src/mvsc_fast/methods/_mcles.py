@@ -54,9 +54,6 @@ class MCLES(RepresentationClusterer):
     ) -> None:
         self._keep_parameters(locals())
 
-    def _context(self, views, seed, n_threads):
-        return {"random_state": seed}
-
     def _cut(self, learned, seed):
         labels = assign(
             learned["embedding_"],

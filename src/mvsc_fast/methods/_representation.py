@@ -62,8 +62,8 @@ class RepresentationClusterer(MultiViewClusterer):
         }
 
     def _context(self, views, seed, n_threads):
-        """Arguments of the function that are computed from the views."""
-        return {}
+        """Arguments of the function that differ from the parameters."""
+        return {"random_state": seed} if "random_state" in self._function.checks else {}
 
 
 def _check_source(value, name):

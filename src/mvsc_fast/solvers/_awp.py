@@ -105,15 +105,13 @@ def awp(
         objective.append(float(np.linalg.norm(distance)))
         changes.append(_change(objective))
         run.record(max(changes[-2:]))
-    outcome = run.outcome
-    outcome["history"]["objective"] = np.array(objective)
     return RotationResult(
         labels=np.unique(labels, return_inverse=True)[1].astype(np.int32),
         embedding=combined,
         embeddings=F,
         rotations=rotations,
         weights=weights / weights.sum(),
-        **outcome,
+        **run.outcome(objective=objective),
     )
 
 

@@ -85,9 +85,7 @@ def dimsc(
             own[i] = block.least(Z[i]) - np.vdot(K[i], others)
         objective.append(sum(own) + lam_d * _pairs(K))
         run.record(abs(objective[-2] - objective[-1]) / (abs(objective[-1]) or 1.0))
-    outcome = run.outcome
-    outcome["history"]["objective"] = np.array(objective[1:])
-    return RepresentationResult(Z, **outcome)
+    return RepresentationResult(Z, **run.outcome(objective=objective[1:]))
 
 
 class _View:

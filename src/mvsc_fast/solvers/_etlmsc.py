@@ -115,7 +115,7 @@ def etlmsc(
     Z = restore(Z)
     if axis == 1:
         Z = np.ascontiguousarray(Z.transpose(0, 2, 1))
-    return RepresentationResult(Z, **run.outcome)
+    return RepresentationResult(Z, **run.outcome())
 
 
 def _shrink_lengths(F, t, axis):

@@ -107,7 +107,7 @@ def lmsc(
         )
         y, G = misfit / run.growth, fresh / run.growth
     Z = left @ right
-    return LatentResult(Z[None], **run.outcome, latent=np.ascontiguousarray(H.T))
+    return LatentResult(Z[None], **run.outcome(), latent=np.ascontiguousarray(H.T))
 
 
 def _polar(M):

@@ -116,9 +116,12 @@ def mcles(
         terms = _square(X - W @ H), _square(H @ T), _square(S), -np.vdot(F, minus_L @ F)
         objective.append(float(np.dot((1.0, alpha, beta, gamma), terms)))
         run.record(_relative_change(objective) if gap <= gap_tol else np.inf)
-    outcome = run.outcome
-    outcome["history"]["objective"] = np.array(objective)
-    return LatentResult(S.T.copy()[None], **outcome, latent=np.ascontiguousarray(H.T), embedding=F)
+    return LatentResult(
+        S.T.copy()[None],
+        **run.outcome(objective=objective),
+        latent=np.ascontiguousarray(H.T),
+        embedding=F,
+    )
 
 
 def _codebook(X, H, W, enough):

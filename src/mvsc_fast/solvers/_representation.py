@@ -199,4 +199,4 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
         run.record(residual, *(view.residual for view in thin))
         for view in thin:
             view.y /= run.growth
-    return RepresentationResult(restore(Z), **run.outcome)
+    return RepresentationResult(restore(Z), **run.outcome())

@@ -15,8 +15,17 @@ from .._utils.types import FloatArray, IntArray, Similarities, Tensor
 Solver = Literal["dual", "ialm"]
 
 
+@dataclass(repr=False, kw_only=True)
+class Result(ShortRepr):
+    """Base class of the results: the course of the iteration."""
+
+    n_iter: int
+    converged: bool
+    history: dict[str, FloatArray]
+
+
 @dataclass(repr=False)
-class RepresentationResult(ShortRepr):
+class RepresentationResult(Result):
     """Self-representations, one for each view.
 
     Attributes
@@ -31,9 +40,6 @@ class RepresentationResult(ShortRepr):
     """
 
     representation: FloatArray
-    n_iter: int
-    converged: bool
-    history: dict[str, FloatArray]
 
     @property
     def tensor(self) -> FloatArray:
@@ -65,7 +71,7 @@ class LatentResult(RepresentationResult):
 
 
 @dataclass(repr=False)
-class RotationResult(ShortRepr):
+class RotationResult(Result):
     """Clusters from the alignment of spectral embeddings by rotations.
 
     Attributes
@@ -90,13 +96,10 @@ class RotationResult(ShortRepr):
     embeddings: FloatArray
     rotations: FloatArray
     weights: FloatArray
-    n_iter: int
-    converged: bool
-    history: dict[str, FloatArray]
 
 
 @dataclass(repr=False)
-class RecoveryResult(ShortRepr):
+class RecoveryResult(Result):
     """A similarity tensor split into a low-rank and a sparse part.
 
     Attributes
@@ -105,17 +108,12 @@ class RecoveryResult(ShortRepr):
         L after the last iteration, symmetric up to the last residual.
     error : ndarray of shape (v, n, n)
         The sparse tensor, equal to W - L up to the last residual.
-    n_iter : int
-    converged : bool
-    history : dict of ndarray
-        ``residual`` and ``seconds`` since the start, after every iteration.
+    n_iter, converged, history
+        As in `RepresentationResult`.
     """
 
     low_rank: FloatArray
     error: FloatArray
-    n_iter: int
-    converged: bool
-    history: dict[str, FloatArray]
 
     @property
     def tensor(self) -> FloatArray:
@@ -124,7 +122,7 @@ class RecoveryResult(ShortRepr):
 
 
 @dataclass(repr=False)
-class TLRRResult(ShortRepr):
+class TLRRResult(Result):
     """Solution of a TLRR problem.
 
     Attributes
@@ -158,11 +156,8 @@ class TLRRResult(ShortRepr):
     """
 
     tensor: Tensor
-    n_iter: int
-    converged: bool
     solver: Solver
     parameters: dict[str, Any]
-    history: dict[str, FloatArray]
     n_fast_forward: int = 0
     eigen_seconds: float = 0.0
     gap: float | None = None

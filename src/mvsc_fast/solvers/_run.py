@@ -85,8 +85,8 @@ class Run:
             state = IterationState(self.n_iter, residual, self._seconds[-1], total=self._max_iter)
             self._stopped = bool(self._callback(state))
 
-    @property
-    def outcome(self):
-        """The fields that all results have: ``n_iter``, ``converged`` and ``history``."""
-        history = {"residual": np.array(self._residuals), "seconds": np.array(self._seconds)}
+    def outcome(self, **measures):
+        """The fields of `Result`; ``measures`` are further entries of the history."""
+        entries = {"residual": self._residuals, "seconds": self._seconds, **measures}
+        history = {name: np.array(values) for name, values in entries.items()}
         return {"n_iter": self.n_iter, "converged": self.converged, "history": history}

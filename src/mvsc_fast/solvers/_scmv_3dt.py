@@ -108,7 +108,7 @@ def scmv_3dt(
         )
         U1 /= run.growth
         U2 /= run.growth
-    return RepresentationResult(C, **run.outcome)
+    return RepresentationResult(C, **run.outcome())
 
 
 def _largest_difference(A, B):

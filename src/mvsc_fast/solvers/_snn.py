@@ -87,7 +87,7 @@ def snn(
             n_threads=n_threads,
         )
         run.record(change)
-    return RecoveryResult(L1, E, **run.outcome)
+    return RecoveryResult(L1, E, **run.outcome())
 
 
 def _view_mapper(gram, t):

@@ -76,4 +76,4 @@ def trpca(
             W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
         )
         run.record(change)
-    return RecoveryResult(L, S, **run.outcome)
+    return RecoveryResult(L, S, **run.outcome())
