@@ -155,11 +155,6 @@ def _quota():
     return math.inf
 
 
-def useful_threads(n_threads, n_samples):
-    """Useful number of threads for n x n matrices: 1 below `SMALL` samples."""
-    return n_threads if n_samples >= SMALL else 1
-
-
 def blas_threads(n_threads):
     """Context in which BLAS uses at most ``n_threads`` threads."""
     _find_libraries()
@@ -175,8 +170,8 @@ def limit_threads():
 def use_threads(n_threads, n_samples):
     """Context of a fit; yields the number of core threads and limits other libraries to one."""
     _find_libraries()
-    n_threads = useful_threads(resolve_threads(n_threads), n_samples)
-    return Limit(1, openmp=1, n_threads=n_threads)
+    n_threads = resolve_threads(n_threads)
+    return Limit(1, openmp=1, n_threads=n_threads if n_samples >= SMALL else 1)
 
 
 def show_config() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -11,16 +12,8 @@ from .._utils.parameters import check_integer, check_number
 from .._utils.types import FloatArray, Numbers, Views
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
-from ._factors import (
-    SCALES,
-    check_scales,
-    relative_ridge,
-    spd_inverse,
-    view_scales,
-)
-from ._sparse import (
-    sparse_neighbor_similarities,
-)
+from ._factors import SCALES, check_scales, relative_ridge, spd_inverse, view_scales
+from ._sparse import sparse_neighbor_similarities
 
 
 def self_representation(
@@ -110,7 +103,8 @@ def _ridge_coefficients(X, ridge, out):
         inner = safe_sparse_dot(X.T, X, dense_output=True)
         inner[np.diag_indices(d)] += ridge
         solved = scipy.linalg.cho_solve(
-            scipy.linalg.cho_factor(inner, lower=True), X.toarray().T if _sparse(X) else X.T
+            scipy.linalg.cho_factor(inner, lower=True),
+            X.toarray().T if scipy.sparse.issparse(X) else X.T,
         )
         out[...] = safe_sparse_dot(X, solved, dense_output=True)
         diagonal = 1.0 - np.diagonal(out)
@@ -122,10 +116,6 @@ def _ridge_coefficients(X, ridge, out):
         np.divide(P, -np.diagonal(P).copy(), out=out)
     np.maximum(out, 0.0, out=out)
     np.fill_diagonal(out, 0.0)
-
-
-def _sparse(X):
-    return hasattr(X, "toarray")
 
 
 def nearest_neighbors(views: Views, *, n_neighbors: int = 15) -> FloatArray:

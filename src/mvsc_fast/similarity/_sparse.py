@@ -234,9 +234,8 @@ def sparse_nearest_neighbors(
 
     Parameters
     ----------
-    views : list of array-like of shape (n_samples, n_features_i)
-    n_neighbors : int, default=15
-        Number of neighbours, not counting the sample; at most n_samples - 1 are used.
+    views, n_neighbors
+        As in `nearest_neighbors`.
 
     Returns
     -------

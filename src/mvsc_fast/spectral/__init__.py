@@ -89,18 +89,7 @@ def spectral_labels(
     labels : ndarray of shape (n,) of int
         Cluster of each sample, from 0.
     embedding : ndarray of shape (n, n_clusters)
-        See `spectral_embedding`.
-
-    Raises
-    ------
-    ValueError
-        If S is not square, finite and non-negative, or a parameter is out of range; also if the
-        Lanczos method does not converge.
-
-    Warns
-    -----
-    UserWarning
-        If S is not symmetric. It is then averaged with its transpose.
+        Result of `spectral_embedding`, whose errors and warnings apply.
     """
     n_clusters, n_init = count(n_clusters, "n_clusters"), count(n_init, "n_init")
     check_seed(random_state, "random_state")
