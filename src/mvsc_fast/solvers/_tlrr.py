@@ -22,10 +22,9 @@ from .._utils.parameters import (
 from .._utils.types import Callback, Similarities
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..similarity._affinity import tube_lengths, tube_threshold
-from ._dual import solve_dual
-from ._ialm import solve_ialm
 from ._method import method
 from ._results import Solver, TLRRResult
+from ._tlrr_core import solve_tlrr
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -168,27 +167,32 @@ def tlrr(
     representation. IEEE TCSVT 31(12), 2021.
     """
     usual_tol, usual_max_iter = LIMITS[solver]
-    common = {
-        "omega1": omega1,
-        "alpha": alpha,
-        "lam": _weight(W, omega1, alpha, n_neighbors, sample_weight) if lam is None else lam,
-        "tol": usual_tol if tol is None else tol,
-        "max_iter": usual_max_iter if max_iter is None else max_iter,
-        "n_threads": n_threads,
-        "callback": callback,
-    }
-    if solver == "dual":
-        if sample_weight is not None and len(sample_weight) != W[0].shape[0]:
+    lam = _weight(W, omega1, alpha, n_neighbors, sample_weight) if lam is None else lam
+    model, penalty = {"omega1": omega1, "alpha": alpha, "lam": lam}, {}
+    if solver == "ialm":
+        penalty = {"mu": mu, "rho": rho, "mu_max": mu_max}
+        if _is_sparse(W):
+            raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
+        if sample_weight is not None:
+            raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
+    elif sample_weight is not None:
+        model["sample_weight"] = sample_weight
+        if len(sample_weight) != W[0].shape[0]:
             raise ValueError(
                 f"sample_weight has {len(sample_weight)} entries, but W has {W[0].shape[0]} "
                 "samples: expected one weight per sample"
             )
-        return _warned(solve_dual(W, sample_weight=sample_weight, **common), W)
-    if _is_sparse(W):
-        raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
-    if sample_weight is not None:
-        raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
-    return _warned(solve_ialm(W, mu=mu, rho=rho, mu_max=mu_max, **common), W)
+    result = solve_tlrr(
+        W,
+        solver,
+        model,
+        tol=usual_tol if tol is None else tol,
+        max_iter=usual_max_iter if max_iter is None else max_iter,
+        n_threads=n_threads,
+        callback=callback,
+        **penalty,
+    )
+    return _warned(result, W)
 
 
 def _weight(W, omega1, alpha, n_neighbors, sample_weight):

@@ -1,4 +1,4 @@
-"""The certified TLRR solver for dense and sparse similarities, on top of the core."""
+"""The solvers of TLRR for dense and sparse similarities, on top of the core."""
 
 import numpy as np
 import scipy.sparse
@@ -9,19 +9,28 @@ from ._results import TLRRResult
 from ._tlrr_binding import screen, solve
 
 
-def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sample_weight=None):
-    """Minimise the TLRR objective to a relative duality gap of ``tol``.
+def solve_tlrr(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty):
+    """Minimise the TLRR objective by the core.
 
-    Parameters are those of `mvsc_fast.tlrr`; W is a validated tensor of shape (v, n, n), or a
-    list of v csr_arrays.
+    Parameters
+    ----------
+    W : ndarray of shape (v, n, n), or list of v csr_arrays
+        Validated; sparse for "dual" only.
+    solver, tol, max_iter, n_threads, callback
+        As for `mvsc_fast.tlrr`.
+    model : dict
+        omega1, alpha, lam and, for "dual" only, sample_weight.
+    **penalty : float
+        mu, rho and mu_max, for "ialm" only.
+
+    Returns
+    -------
+    TLRRResult
     """
-    model = {"omega1": omega1, "alpha": alpha, "lam": lam}
-    if sample_weight is not None:
-        model["sample_weight"] = sample_weight
-    n = W[0].shape[0]
+    n, dual = W[0].shape[0], solver == "dual"
     if isinstance(W, np.ndarray):
         data, pattern = W.reshape(len(W), n * n), {}
-        screening = screen(data, n, **model)
+        screening = screen(data, n, **model) if dual else None
     else:
         data, pattern, screening = _on_one_pattern(W, model)
     history = _History(callback, max_iter)
@@ -30,8 +39,9 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
             data,
             n,
             **pattern,
-            solver="dual",
+            solver=solver,
             **model,
+            **penalty,
             tol=tol,
             max_iter=max_iter,
             n_threads=n_threads,
@@ -43,39 +53,52 @@ def solve_dual(W, *, omega1, alpha, lam, tol, max_iter, n_threads, callback, sam
         tensor=_split(values, n, **pattern) if pattern else values.reshape(W.shape),
         n_iter=result["n_iter"],
         converged=result["converged"],
-        solver="dual",
+        solver=solver,
         parameters=model,
-        history=history.merged(result["gap"]),
+        history=history.merged(result["gap"]) if dual else history.published(len(W)),
+        n_fast_forward=result["n_fast_forward"],
         eigen_seconds=result["eigen_seconds"],
-        gap=result["gap"],
-        error_bound=result["error_bound"],
-        blocks=screening.labels,
+        gap=result["gap"] if dual else None,
+        error_bound=result["error_bound"] if dual else None,
+        blocks=screening.labels if dual else None,
     )
 
 
 class _History:
-    """Reports of all blocks, merged into the relative gap after each iteration."""
+    """Reports of the core after every iteration of each block."""
 
     def __init__(self, callback, max_iter):
         self.callback, self.max_iter = callback, max_iter
-        self.blocks = {}  # (gap, its scale, seconds) of every iteration
+        self.blocks = {}
 
-    def report(self, *, block, iteration, residual, seconds, gap, gap_scale, **_):
-        self.blocks.setdefault(block, []).append((gap, gap_scale, seconds))
+    def report(self, *, block, iteration, residual, seconds, **measures):
+        measures |= {"residual": residual, "seconds": seconds}
+        self.blocks.setdefault(block, []).append(measures)
         if self.callback is not None:
             state = IterationState(iteration, residual, seconds, block, total=self.max_iter)
             return self.callback(state)
         return False
 
+    def published(self, v):
+        """The history of the published iteration, which has one block."""
+        states = self.blocks.get(0, [])
+        ranks = np.array([state["ranks"] for state in states], dtype=np.intp)
+        history = {
+            name: np.array([state[name] for state in states])
+            for name in ("residual", "seconds", "mu")
+        }
+        return {**history, "rank": ranks.reshape(-1, v)}
+
     def merged(self, gap_of_result):
-        blocks = [np.array(self.blocks[block]) for block in sorted(self.blocks)]
-        length = max(map(len, blocks), default=0)
+        """The relative gap of all blocks after each iteration."""
+        length = max(map(len, self.blocks.values()), default=0)
         gap, scale, seconds = np.zeros((3, length))
-        for entries in blocks:
-            at = np.minimum(np.arange(length), len(entries) - 1)
-            gap += entries[at, 0]
-            scale += entries[at, 1]
-            seconds = np.maximum(seconds, entries[at, 2])
+        for _, states in sorted(self.blocks.items()):
+            names = "gap", "gap_scale", "seconds"
+            own = np.array([[state[name] for name in names] for state in states])
+            own = own[np.minimum(np.arange(length), len(own) - 1)]
+            gap, scale = gap + own[:, 0], scale + own[:, 1]
+            seconds = np.maximum(seconds, own[:, 2])
         residual = gap / np.where(scale > 0, scale, 1.0)
         # The gap of the returned point, which may not be that of the last iteration.
         residual[length - 1 :] = gap_of_result
