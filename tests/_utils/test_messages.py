@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from mvsc_fast._utils.messages import counted, import_extra, warn_user
+from mvsc_fast._utils.messages import counted, import_extra, recorded, warn_user
 from mvsc_fast._utils.short_repr import ShortRepr
 
 
@@ -15,6 +15,20 @@ def test_a_missing_package_is_named_with_its_command():
     assert import_extra("math", "x").sqrt(4) == 2
     with pytest.raises(ImportError, match="^reading x needs no_pkg: pip install no_pkg other$"):
         import_extra("no_pkg", "reading x", "other")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_warnings_of_a_context_are_recorded_once():
+    warn_user("before")
+    with recorded() as outer:
+        warn_user("one")
+        with recorded() as inner:
+            warn_user("two")
+            warn_user("one")
+            warn_user("two")
+        warn_user("three")
+    warn_user("after")
+    assert inner == ["two", "one"] and outer == ["one", "two", "three"]
 
 
 def test_warnings_are_about_the_first_line_outside_of_the_package():

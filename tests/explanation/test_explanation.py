@@ -1,5 +1,6 @@
 """Explanations name what is weak: samples between clusters, noise, choices and what is unknown."""
 
+import pickle
 import re
 import warnings
 from pathlib import Path
@@ -128,6 +129,18 @@ def test_noise_is_named_with_its_reason(found):
     assert list(found.excluded_views) == [2]
     assert "noise: z of its graph is" in found.excluded_views[2]
     assert found.view_support[2] < 0.1 < found.view_support[:2].min()
+
+
+def test_warnings_of_the_fit_stand_first(consensus, data):
+    copy = pickle.loads(pickle.dumps(consensus))
+    with pytest.warns(UserWarning) as shown:
+        again = ConsensusTLRR(3, random_state=0).fit(data[0])
+    assert copy.warnings_ == again.warnings_ == [str(one.message) for one in shown] != []
+    text = re.sub(r"\s+", " ", str(explain(copy)))
+    start = "ConsensusTLRR: 210 samples in 3 clusters, 3 views Warnings of the fit "
+    assert text.startswith(start + copy.warnings_[0])
+    assert again.fit(data[0][:2]).warnings_ == []
+    assert "Warnings of the fit" not in str(explain(again))
 
 
 def test_the_text_fits_a_terminal(found, consensus, tlrr):

@@ -81,6 +81,15 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     assert found.methods_paragraph in words and words.count("doi:10.1109") == 1
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_warnings_of_the_fit_are_reported_once(views, tmp_path):
+    model = ConsensusTLRR(3, random_state=0).fit({**views, "constant": np.ones((90, 4))})
+    notes = ["a note", *model.warnings_]
+    _, words = read(write_report(tmp_path / "r.html", model, notes=notes))
+    assert words.count(model.warnings_[0]) == words.count("a note") == 1
+    assert words.index(model.warnings_[0]) < words.index("How it was computed")
+
+
 def test_a_report_of_what_has_no_affinity(views, tmp_path):
     model = AWP(3, random_state=0).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model))

@@ -85,6 +85,8 @@ class Explanation:
         Normalised mutual information of each candidate with the labels.
     counts : ClusterCounts or None
         The suggestion of the number of clusters.
+    warnings : list of str
+        Warnings of the fit: ``warnings_`` of the model.
     run : dict of str
         The processing before the fit, by title: ``run_`` of the model.
     choices : list of str
@@ -119,6 +121,7 @@ class Explanation:
     candidates: dict[str, NDArray[Any]] | None = None
     agreement: FloatArray | None = None
     counts: ClusterCounts | None = None
+    warnings: list[str] = field(default_factory=list)
     run: dict[str, str] = field(default_factory=dict)
     choices: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -232,6 +235,7 @@ def explained(fit, ids=None, counts=None):
         view_names=fit.names,
         view_support=getattr(model, "view_support_", None),
         counts=counts,
+        warnings=list(getattr(model, "warnings_", [])),
         run=dict(getattr(model, "run_", {})),
     )
     with blas_threads(1):

@@ -83,10 +83,12 @@ def write_report(
     clusters = counted(len(found.clusters), "cluster")
     title = f"{counted(found.n_samples, 'sample')} in {clusters}"
     texts = parts_of(found, LISTED)
+    notes = [note for note in dict.fromkeys(notes) if note not in found.warnings]
     done = [[escape(title), escape(text)] for title, text in found.run.items()]
     parts = [
         f"<h1>{title}</h1>",
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
+        _part(texts, "warnings"),
         _part(texts, "clusters", gallery(_panels(found))),
         _part(texts, "uncertain"),
         _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
@@ -100,7 +102,7 @@ def write_report(
             "",
             html_table(done, [["before the fit", ""]], "wide")
             + _parameters(fit.model, found)
-            + details("Warnings and notes", list(dict.fromkeys(notes)))
+            + details("Warnings and notes", notes)
             + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>",
         ),
         section("Methods paragraph", escape(found.methods_paragraph), ""),

@@ -23,7 +23,10 @@ class Part(NamedTuple):
 
 def parts_of(found, rows=ROWS):
     """The available parts of an `Explanation`, by name, with at most ``rows`` rows per table."""
-    parts = {"clusters": _clusters(found, rows)}
+    parts = {}
+    if found.warnings:
+        parts["warnings"] = Part("Warnings of the fit", {}, found.warnings)
+    parts["clusters"] = _clusters(found, rows)
     if found.margin is not None:
         parts["uncertain"] = _uncertain(found, rows)
     if found.view_support is not None or found.excluded_views:

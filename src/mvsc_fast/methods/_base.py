@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from .. import __version__
 from .._utils.documentation import completed
-from .._utils.messages import warn_user
+from .._utils.messages import recorded, warn_user
 from .._utils.parameters import CHECKS, check_seed, count, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
@@ -93,6 +93,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
 
     Examples
     --------
@@ -114,6 +116,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     n_features_in_: int
     n_features_per_view_: list[int]
     feature_names_in_: Any
+    warnings_: list[str]
 
     _function: Any = None
     _learned: tuple[str, ...] = ("tensor",)  # fields of the function's result that are learned
@@ -180,10 +183,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """
         if _is_view(y):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
-        with _Fitting(self):
+        with _Fitting(self), recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-            self.__dict__ = kept | learned
+            self.__dict__ = kept | learned | {"warnings_": texts}
         return self
 
     def fit_predict(self, X: Views, y: Any = None) -> LabelArray:
@@ -325,8 +328,7 @@ class _Fitting:
     _lock = threading.Lock()
 
     def __init__(self, estimator):
-        self._key = id(estimator)
-        self._name = type(estimator).__name__
+        self._key, self._name = id(estimator), type(estimator).__name__
 
     def __enter__(self):
         with self._lock:
@@ -385,8 +387,7 @@ def learned_by(estimator, attribute, views, seed, n_threads):
         given = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}
         unset = {key: value for key, value in inherited.items() if given.get(key, 0) is None}
-        estimator.set_params(**unset)
-        estimator.fit(views)
+        estimator.set_params(**unset).fit(views)
         if not hasattr(estimator, attribute):
             raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
     learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
