@@ -92,6 +92,7 @@ class LeaveOneOutRidge:
 
     def __init__(self, F, fitted=slice(None)):
         self._F, self._fitted = F, fitted
+        self._columns = ColumnMap(self.predict, len(F))
         F = F[fitted]
         n, d = F.shape
         g = np.float32(RIDGE * n / min(n, d))
@@ -147,30 +148,54 @@ class LeaveOneOutRidge:
     def predicted(self, labellings, n_clusters, add=None):
         """Labels that are predicted from all other samples, for every labelling of shape (n,).
 
-        ``add(Y)`` is a further prediction that is added to that of the ridge regression.
+        ``add`` is a further `ColumnMap`, whose columns are added to those of the ridge regression.
         """
+        maps = [self._columns] if add is None else [self._columns, add]
         out = []
         step = max(1, COLUMNS // n_clusters)
         for start in range(0, len(labellings), step):
             block = labellings[start : start + step]
-            Y, column = _distinct_columns([one_hot(labels, n_clusters) for labels in block])
-            score = self.predict(Y)
-            if add is not None:
-                score += add(Y)
-            out += list(score[:, column].reshape(len(Y), len(block), n_clusters).argmax(axis=2).T)
+            for parts in zip(*(each(block, n_clusters) for each in maps), strict=True):
+                out.append(sum(parts[1:], parts[0]).argmax(axis=0))
         return out
 
 
-def _distinct_columns(indicators):
-    """Columns of indicators without repetition, and which of these each column is.
+class ColumnMap:
+    """A linear map of the indicators of clusters, computed once for each cluster.
 
-    Labellings that differ little have most of their clusters in common.
+    Labellings that differ little, such as successive refinements, have most clusters in common.
+
+    Parameters
+    ----------
+    function : callable
+        Maps an array of shape (n, k) to another one, column by column.
+    n_samples : int
     """
-    Y = np.hstack(indicators)
-    members = np.packbits((Y != 0).T, axis=1)
-    members = np.ascontiguousarray(members).view(f"V{members.shape[1]}").ravel()
-    _, first, column = np.unique(members, return_index=True, return_inverse=True)
-    return Y[:, first], column
+
+    def __init__(self, function, n_samples):
+        self._function, self._known = function, {}
+        self._marks = np.random.RandomState(0).standard_normal(n_samples)
+
+    def __call__(self, labellings, n_clusters):
+        """Yield the mapped `one_hot` of each labelling, transposed: of shape (n_clusters, n)."""
+        # Equal sets of samples have equal sums of marks, and different sets different sums.
+        keys = [np.bincount(labels, self._marks, n_clusters).tolist() for labels in labellings]
+        if len(self._known) > COLUMNS:
+            self._known.clear()
+        new = {
+            key: (labels, k)
+            for labels, row in zip(labellings, keys, strict=True)
+            for k, key in enumerate(row)
+            if key not in self._known
+        }
+        if new:
+            Y = np.zeros((len(new), len(self._marks)), dtype=np.float32)
+            for indicator, (labels, k) in zip(Y, new.values(), strict=True):
+                members = np.flatnonzero(labels == k)
+                indicator[members] = 1 / np.sqrt(max(len(members), 1))
+            self._known.update(zip(new, np.ascontiguousarray(self._function(Y.T).T), strict=True))
+        for row in keys:
+            yield np.stack([self._known[key] for key in row])
 
 
 def refined_labellings(labellings, n_clusters, ridge, affinity):
@@ -195,9 +220,10 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     """
     labellings, changing = np.array(labellings), np.arange(len(labellings))
     neighbours = normalize(affinity, norm="l1")
+    votes = ColumnMap(lambda Y: neighbours @ Y, labellings.shape[1])
     for _ in range(REFINEMENTS):
         old = labellings[changing]
-        new = np.array(ridge.predicted(old, n_clusters, add=lambda Y: neighbours @ Y))
+        new = np.array(ridge.predicted(old, n_clusters, votes))
         accepted = (new != old).any(axis=1) & (_n_distinct(new) == _n_distinct(old))
         changing = changing[accepted]
         if len(changing) == 0:
