@@ -127,6 +127,9 @@ def test_seeds_replace_a_random_state_of_none_only():
         stability(model, np.eye(10), n_resamples=6, random_state=0)
         assert len(Seeds.seen) == 6 and len(set(Seeds.seen)) == expected
         assert model.random_state is seed and set(map(type, Seeds.seen)) == {int}
+    Seeds.seen.clear()
+    stability(Seeds(), np.eye(10), n_resamples=6, random_state=0)  # also fitted on all samples
+    assert len(set(Seeds.seen)) == 7
 
 
 def test_nothing_depends_on_the_number_of_workers(data):

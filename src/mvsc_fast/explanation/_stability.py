@@ -152,9 +152,8 @@ def stability(
         raise ValueError("subsamples are rows of views: the estimator takes similarities")
     views = list(views) if isinstance(views, Iterator) else views
     rng = check_random_state(random_state)
-    if not hasattr(last, "labels_"):
-        estimator = _seeded(estimator, rng).fit(views)
-    fit = fitted_with(estimator, views)
+    fitted = estimator if hasattr(last, "labels_") else _seeded(estimator, rng).fit(views)
+    fit = fitted_with(fitted, views)
     clusters = np.unique(fit.labels[fit.samples])
     labels = np.searchsorted(clusters, fit.labels)
     labelled = np.flatnonzero(np.isin(fit.labels, clusters))  # the others lack all views
