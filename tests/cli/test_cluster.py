@@ -392,7 +392,7 @@ def test_what_is_written_of_a_result():
 
 @pytest.mark.parametrize("block", [2, 65536])
 def test_labels_are_written_with_ids_margins_and_second_clusters(monkeypatch, block):
-    monkeypatch.setattr(_cli_cluster, "BLOCK", block)
+    monkeypatch.setattr(_cli_cluster, "WRITTEN", block)
     labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
     stream = io.StringIO()
     _cli_cluster.write_labels(stream, labels)

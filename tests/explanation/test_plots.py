@@ -88,7 +88,7 @@ def test_names_are_small_if_there_are_more_than_ten_and_turned_if_they_are_long(
 
 @pytest.mark.parametrize("n, shown", [(20, 20), (21, 11), (50, 17)])
 def test_large_and_sparse_affinities_are_thinned(n, shown, monkeypatch):
-    monkeypatch.setattr(plots, "MAX_SAMPLES", 20)
+    monkeypatch.setattr(plots, "PLOTTED_ROWS", 20)
     labels = np.arange(n) % 3
     A = scipy.sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, n))
     order = np.argsort(labels, kind="stable")[:: -(-n // 20)]

@@ -27,7 +27,7 @@ from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, skops_of, values_of
 
-BLOCK = 65536  # number of labels that are written at once
+WRITTEN = 65536  # number of labels that are written at once
 NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
@@ -268,7 +268,7 @@ def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
         second = explained.clusters[explained.other].tolist()
         told = [f"{margin:.3f}" for margin in explained.margin.tolist()]
         margins = dict(zip(explained.samples.tolist(), zip(told, second, strict=True), strict=True))
-    for rows in gen_batches(len(labels), BLOCK):
+    for rows in gen_batches(len(labels), WRITTEN):
         numbers = range(rows.start, rows.stop)
         names = numbers if ids is None else ids[rows].tolist()
         more = [margins.get(i, ("", "") if known else ()) for i in numbers]

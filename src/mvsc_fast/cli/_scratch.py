@@ -6,7 +6,7 @@ import tempfile
 import numpy as np
 from sklearn.utils import gen_batches
 
-BLOCK = 8192  # number of rows that are copied at once
+from ..views._rows import BLOCK
 
 
 def new_store(lazy):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spectral import fuse
-from ._plots import COLORS, MARKERS, MAX_SAMPLES, NAMED_GROUPS, new_figure
+from ._plots import COLORS, MARKERS, NAMED_GROUPS, PLOTTED_ROWS, new_figure
 
 if TYPE_CHECKING:
     from ._explain import Explanation
@@ -123,7 +123,7 @@ def similarities(model, labels):
     if hasattr(model, "candidates_"):
         found = model.candidates_["labels"]
         rows = np.argsort(labels, kind="stable")
-        rows = rows[:: -(-len(rows) // MAX_SAMPLES)]
+        rows = rows[:: -(-len(rows) // PLOTTED_ROWS)]
         joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
         titles = ("similarities of the graphs", "share of labellings that join a pair")
         both = (model.affinity_matrix_[rows][:, rows], joined / len(found))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Groups = Literal["true", "found"]
 
-MAX_SAMPLES = 2000  # maximum number of rows in a plot, beyond which they are not visible
+PLOTTED_ROWS = 2000  # maximum number of rows in a plot, beyond which they are not visible
 NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they overlap
 LONG_NAMES = 30  # letters along an axis, beyond which names are rotated
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
@@ -111,7 +111,7 @@ def plot_similarity(
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
     labels = _one_label_each(labels, S.shape[0])
     order = np.argsort(labels, kind="stable")
-    order = order[:: -(-len(order) // MAX_SAMPLES)]
+    order = order[:: -(-len(order) // PLOTTED_ROWS)]
     image = S[order][:, order]
     image = image.toarray() if scipy.sparse.issparse(image) else image
     top = _typical_large(image)

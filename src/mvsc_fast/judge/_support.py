@@ -20,11 +20,11 @@ from ..views._rows import (
 )
 from ._ridge import one_hot
 
-RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
+GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
 MIN_Z = 5.0  # at least 6.3 for views of ten real sets, at most 3.7 for nine kinds of noise
 MIN_SAMPLES = 200
 MIN_COLUMNS = 4
-MAX_SAMPLES = 1000  # for the graph of a view; larger subsamples did not change the result
+GRAPH_SAMPLES = 1000  # for the graph of a view; larger subsamples did not change the result
 
 
 def permutation_z(A, B):
@@ -93,7 +93,7 @@ def view_support(graphs, labels):
 
 def view_by_view(rows):
     """Graph of each view alone, float32, from rows of unit length."""
-    return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=RIDGE)
+    return ridge_similarities([X.astype(np.float32, copy=False) for X in rows], ridge=GRAPH_RIDGE)
 
 
 def _graph(X):
@@ -138,7 +138,7 @@ class ViewGraphs:
 
     def __init__(self, views, unit=None, *, in_order=False):
         self._views = views
-        self.samples = spread(views[0].shape[0], MAX_SAMPLES)
+        self.samples = spread(views[0].shape[0], GRAPH_SAMPLES)
         if not in_order:
             self.samples = canonical_order(views)[self.samples]
         self.present = np.ones((len(views), len(self.samples)), dtype=bool)

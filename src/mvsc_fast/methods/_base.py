@@ -22,7 +22,7 @@ from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
 from .._utils.validation import check_available_memory, check_clusters
-from ..judge._support import MAX_SAMPLES, ViewGraphs
+from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
 from ..spectral._cut import normalized_cut
 from ..views import loaded
@@ -254,7 +254,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         rank = sum(min(X.shape) for X in features)
         tensors, matrices = self._arrays
         entries = (tensors * v + matrices) * n**2 + 2 * n * width + 6 * n * rank
-        support = 8 * (len(features) + 3) * min(n, MAX_SAMPLES) ** 2
+        support = 8 * (len(features) + 3) * min(n, GRAPH_SAMPLES) ** 2
         check_available_memory(
             max(itemsize * entries, support) + 2**23,
             f"{type(self).__name__} with {n} samples",

@@ -21,7 +21,7 @@ from .._utils.validation import check_available_memory, check_clusters, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
 from ..judge._scan import CANDIDATES, LONGEST, SCALES
-from ..judge._support import MAX_SAMPLES
+from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
 from ..views._columns import warn_of_columns
@@ -348,5 +348,5 @@ def fit_bytes(n, m, n_features, n_clusters):
     swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * v))
     made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
     cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
-    alone = 16 * v * min(m, MAX_SAMPLES) ** 2  # the graph of each view alone
+    alone = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
     return judge + wide + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24

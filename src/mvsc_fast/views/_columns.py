@@ -15,7 +15,7 @@ FEW_COLUMNS = 4
 # it is at most .71, except for the morphological features of the digits (1.0), which are useful
 # together with other views. In unscaled tables of measurements it is .98 and more in all views.
 LARGEST_SHARE = 0.9
-MAX_SAMPLES = 300  # number of samples on which shares are estimated
+SHARE_SAMPLES = 300  # number of samples on which shares are estimated
 
 
 def in_order(X, names):
@@ -125,7 +125,7 @@ def _largest_columns(X):
     """The one or two columns with nearly all of the squared length of rows, and their share."""
     if X.shape[1] < FEW_COLUMNS:
         return None
-    X = X[spread(X.shape[0], MAX_SAMPLES)]
+    X = X[spread(X.shape[0], SHARE_SAMPLES)]
     U = unit_rows(X)
     share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     share = share.ravel()

@@ -21,7 +21,7 @@ from ._rows import (
 )
 
 MOST = 0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
-RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
+IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
 
@@ -188,5 +188,5 @@ def imputed(views):
 def ridge_coefficients(Z, targets):
     """Ridge regression coefficients ``(Z Z^T + I / 2)^-1 targets``."""
     kernel = Z @ Z.T
-    kernel[np.diag_indices(len(kernel))] += RIDGE
+    kernel[np.diag_indices(len(kernel))] += IMPUTATION_RIDGE
     return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
