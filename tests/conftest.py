@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from mvsc_fast._utils import threads
 from mvsc_fast.solvers import tlrr
 
+LIBRARIES = threadpoolctl.ThreadpoolController()
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
 
@@ -72,7 +73,7 @@ def one_blas_thread(request):
     if request.module.__name__.endswith(("test_threads", "test_concurrency", "test_signals")):
         yield
         return
-    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+    with LIBRARIES.limit(limits=1, user_api="blas"):
         yield
 
 

@@ -26,7 +26,7 @@ def program(tmp_path_factory):
     ]
     source = example("label_rows.c")
     include = f"-I{mvsc_fast.get_include()}"
-    subprocess.run([*command, "-O3", include, source, "-o", path, "-lm"], check=True)
+    subprocess.run([*command, "-O1", include, source, "-o", path, "-lm"], check=True)
     return path
 
 

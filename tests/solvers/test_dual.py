@@ -114,7 +114,7 @@ def test_blockwise_equals_whole():
     apart = published_tlrr(W, **parameters, tol=1e-10, max_iter=1000)
     assert len(set(apart.blocks)) == 4
     assert all(len(set(apart.blocks[y == c])) == 1 for c in range(4))
-    whole, gaps = twin.tlrr(W, **parameters, iterations=600)
+    whole, gaps = twin.tlrr(W, **parameters, iterations=200)
     certified = np.sqrt(max(gaps[-1], 0) / parameters["lam"])
     assert certified < 1e-3
     assert np.linalg.norm(apart.tensor - whole) <= apart.error_bound + certified
