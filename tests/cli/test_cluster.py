@@ -3,12 +3,13 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from mvsc_fast import datasets, metrics
+from mvsc_fast import datasets, metrics, structure_test
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import main
 from mvsc_fast.methods import ESTIMATORS
@@ -214,6 +215,15 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
     assert "ConsensusTLRR: 60 samples in 3 clusters" in out
 
 
+def test_evidence_is_tested_told_and_explained_first(tables, capsys, monkeypatch):
+    folder = tables[0]
+    monkeypatch.setattr(_cli_cluster, "structure_test", partial(structure_test, n_rotations=2))
+    cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3, "--evidence", "--explain")
+    out, err = capsys.readouterr()
+    assert "mvsc-fast: The structure test found " in err and "view 'b' alone: p = " in err
+    assert out.split("\n\n")[1].startswith("Structure\n")
+
+
 def test_precomputed_similarities(tables, capsys):
     folder, ids, y = tables
     S = 0.01 + (y[:, None] == y)
@@ -221,7 +231,7 @@ def test_precomputed_similarities(tables, capsys):
     arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--affinity", "precomputed"]
     _, labels = cluster(folder, *arguments)
     assert accuracy(y, labels) == 1.0
-    for option in (["--scale", "standard"], ["--clusters", "auto"]):
+    for option in (["--scale", "standard"], ["--clusters", "auto"], ["--evidence"]):
         assert main(["cluster", *map(str, arguments), *option]) == 2
         assert "needs features, but --affinity precomputed expects" in capsys.readouterr().err
 

@@ -22,12 +22,13 @@ from mvsc_fast import (
     explain,
     label_predictability,
     similarity,
+    structure_test,
     suggest_n_clusters,
 )
 from mvsc_fast.explanation import Table
-from mvsc_fast.explanation._explain import _agreement, _by_cluster, _margins
+from mvsc_fast.explanation._explain import _by_cluster, _margins
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
-from mvsc_fast.explanation._paragraph import CITATION, suggestion, versions
+from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
 from mvsc_fast.judge._support import MIN_Z, ViewGraphs
 from mvsc_fast.methods import LMSC
@@ -141,6 +142,14 @@ def test_warnings_of_the_fit_stand_first(consensus, data):
     assert text.startswith(start + copy.warnings_[0])
     assert again.fit(data[0][:2]).warnings_ == []
     assert "Warnings of the fit" not in str(explain(again))
+
+
+def test_a_test_of_structure_is_shown_first(consensus, data):
+    structure = structure_test(data[0], 3, n_rotations=2, max_samples=40, random_state=0)
+    found = explain(consensus, data[0], structure=structure)
+    title, first = str(found).split("\n\n")[1].split("\n", 1)
+    assert title == "Structure" and " ".join(first.split()).startswith(structure.sentence)
+    assert structure.sentence in found.methods_paragraph
 
 
 def test_the_text_fits_a_terminal(found, consensus, tlrr):

@@ -8,7 +8,14 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, suggest_n_clusters
+from mvsc_fast import (
+    TLRR,
+    ConsensusTLRR,
+    datasets,
+    explain,
+    structure_test,
+    suggest_n_clusters,
+)
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import write_report
 from mvsc_fast.methods import AWP
@@ -72,10 +79,11 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     }
     model = ConsensusTLRR(3, random_state=0).fit(noisy)
     counts = suggest_n_clusters(noisy, random_state=0)
-    found = explain(model, noisy, counts=counts, ids=ids)
+    structure = structure_test(noisy, 3, n_rotations=2, max_samples=30, random_state=0)
+    found = explain(model, noisy, counts=counts, ids=ids, structure=structure)
     path = write_report(tmp_path / "r.html", model, noisy, explanation=found, notes=["once"] * 2)
     page, words = read(path)
-    assert page.tags.count("figure") == 10
+    assert page.tags.count("figure") == 11 and "Modularity of the samples" in words
     assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
     assert "suggested, high confidence" in words and words.count("once") == 1
     assert found.methods_paragraph in words and words.count("doi:10.1109") == 1

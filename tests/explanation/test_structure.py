@@ -1,5 +1,7 @@
 """Rotations of samples, and what the test of structure finds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -7,7 +9,7 @@ from scipy.stats import ortho_group
 
 from mvsc_fast import datasets, structure_test
 from mvsc_fast.explanation import plot_structure
-from mvsc_fast.explanation._structure import _coordinates, _result, _rotated
+from mvsc_fast.explanation._structure import _coordinates, _permuted, _result, _rotated
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +98,23 @@ def test_the_result_depends_on_the_seed_alone(clusters, found):
     assert (other.null != found.null).any()
 
 
+def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
+    a, b = clusters.values()
+    found = structure_test(clusters, 3, n_rotations=4, permuted="a", random_state=0)
+    assert found.p_value == 0.2 and found.z > 3 and found.permuted == ("a",)
+    moved = np.random.default_rng(5).permutation(60)
+    found = structure_test([a, b[moved]], 3, n_rotations=4, permuted=[1], random_state=0)
+    assert found.p_value > 0.2 and abs(found.z) < 3
+
+
+def test_permuted_views_keep_their_samples_together():
+    views = [np.arange(9.0)[:, None], np.arange(9.0)[:, None], np.arange(9.0)[:, None]]
+    a, b, c = _permuted(views, 3, [0, 2])
+    np.testing.assert_array_equal(a, c)
+    assert b is views[1] and (a != b).any()
+    np.testing.assert_array_equal(np.sort(a, axis=0), b)
+
+
 def test_samples_that_lack_a_view_are_not_used(clusters):
     a, b = (X.copy() for X in clusters.values())
     a[:9], b[20:25] = np.nan, np.nan
@@ -117,6 +136,9 @@ def test_some_of_many_samples_are_drawn(clusters):
         ({"max_samples": 19}, "max_samples == 19, must be >= 20"),
         ({"each_view": "yes"}, "each_view must be"),
         ({"random_state": "a"}, "random_state"),
+        ({"permuted": "c"}, r"permuted=\['c'\]: expected some, but not all, of the views"),
+        ({"permuted": ["a", "b"]}, "permuted"),
+        ({"permuted": 0}, "permuted"),
     ],
 )
 def test_bad_parameters(clusters, parameters, message):
@@ -125,10 +147,16 @@ def test_bad_parameters(clusters, parameters, message):
 
 
 def test_text_and_picture(found):
-    first, *others = str(found).splitlines()
-    assert first.startswith("Structure: p = 0.2, z = ") and "60 samples" in first
-    assert "4 rotated copies" in first
+    first, second, *others = str(found).splitlines()
+    assert first == (
+        "The structure test found no more structure in 60 samples than in 4 copies of the same "
+        f"covariances without clusters (p = 0.2, z = {found.z:.1f}): the clusters may be arbitrary."
+    )
+    assert second.startswith(f"Modularity of the best labelling: {found.observed:.2f}; of those of")
     assert [line.split(":")[0] for line in others] == ["  view 'a' alone", "  view 'b' alone"]
+    sure = replace(found, p_value=0.05, permuted=("a",))
+    assert sure.sentence.startswith("The structure test found more common structure in 60 samples")
+    assert sure.sentence.endswith(f"permuted samples of a (p = 0.05, z = {found.z:.1f}).")
     ax = plot_structure(found, title="T")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["all views", "a", "b"]
     null, observed = ax.get_lines()[:2]

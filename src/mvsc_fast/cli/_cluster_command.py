@@ -16,7 +16,7 @@ from sklearn.utils import gen_batches
 
 from .._utils.messages import counted
 from .._utils.validation import available_memory
-from ..explanation import explain, write_report
+from ..explanation import explain, structure_test, write_report
 from ..explanation._panels import similarities
 from ..explanation._paragraph import suggestion
 from ..explanation._plots import check_picture, new_figure, plot_similarity
@@ -71,12 +71,13 @@ def run(args):
             views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
         counts = _suggested(views, args) if args.clusters == "auto" else None
         n_clusters = args.clusters if counts is None else counts.n_clusters
+        structure = _tested(views, n_clusters, args) if args.evidence else None
         model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data)
     explained = None
     if args.explain or args.report:
-        explained = explain(model, views, ids=data.ids, counts=counts)
+        explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
     with replaced(args.labels) as stream:
         write_labels(stream, labels, data.ids, data.id_name, explained)
     if args.save:
@@ -132,6 +133,7 @@ def _check_combinations(args, precomputed):
         for given, name in (
             (args.scale == "standard", "--scale"),
             (args.clusters == "auto", "--clusters auto"),
+            (args.evidence, "--evidence"),
             (args.memory_limit, "--memory-limit"),
         ):
             if given:
@@ -240,6 +242,16 @@ def _suggested(views, args):
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
     tell(suggestion(counts))
     return counts
+
+
+def _tested(views, n_clusters, args):
+    """Test the views for structure and report the result."""
+    found = structure_test(
+        views, n_clusters, each_view=len(views) > 1, random_state=args.seed, n_jobs=args.threads
+    )
+    for line in str(found).splitlines():
+        tell(line.strip())
+    return found
 
 
 def _record(args, data):

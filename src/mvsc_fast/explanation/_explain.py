@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._utils.messages import counted
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
@@ -20,7 +19,8 @@ from ..views._passes import LEAST_PRESENT
 from ..views._rows import ViewRows, canonical_order, is_constant, missing_rows, observed
 from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
 from ._panels import plot_explanation
-from ._paragraph import methods_paragraph, selection
+from ._paragraph import describe_choice, methods_paragraph
+from ._structure import StructureTest
 from ._table import Table
 from ._text import explained_text
 
@@ -85,6 +85,8 @@ class Explanation:
         Normalised mutual information of each candidate with the labels.
     counts : ClusterCounts or None
         The suggestion of the number of clusters.
+    structure : StructureTest or None
+        The test whether the views show any structure.
     warnings : list of str
         Warnings of the fit: ``warnings_`` of the model.
     run : dict of str
@@ -121,6 +123,7 @@ class Explanation:
     candidates: dict[str, NDArray[Any]] | None = None
     agreement: FloatArray | None = None
     counts: ClusterCounts | None = None
+    structure: StructureTest | None = None
     warnings: list[str] = field(default_factory=list)
     run: dict[str, str] = field(default_factory=dict)
     choices: list[str] = field(default_factory=list)
@@ -164,6 +167,7 @@ def explain(
     *,
     ids: ArrayLike | None = None,
     counts: ClusterCounts | None = None,
+    structure: StructureTest | None = None,
 ) -> Explanation:
     """Explain the labels of a fitted model by a text, statistics and a plot.
 
@@ -181,6 +185,8 @@ def explain(
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
         Result of `suggest_n_clusters`, if it determined the number of clusters.
+    structure : StructureTest, optional
+        Result of `structure_test`, which is then shown first.
 
     Returns
     -------
@@ -213,10 +219,10 @@ def explain(
     >>> found.predictable_share.shape
     (3,)
     """
-    return explained(fitted_with(model, views), ids, counts)
+    return explained(fitted_with(model, views), ids, counts, structure)
 
 
-def explained(fit, ids=None, counts=None):
+def explained(fit, ids=None, counts=None, structure=None):
     """The `Explanation` of a `Fitted`, see `explain`."""
     model, views, samples = fit.model, fit.views, fit.samples
     clusters, labels = np.unique(fit.labels[samples], return_inverse=True)
@@ -235,13 +241,14 @@ def explained(fit, ids=None, counts=None):
         view_names=fit.names,
         view_support=getattr(model, "view_support_", None),
         counts=counts,
+        structure=structure,
         warnings=list(getattr(model, "warnings_", [])),
         run=dict(getattr(model, "run_", {})),
     )
     with blas_threads(1):
         _evaluate_clusters(found, model, views)
         _describe_views(found, fit)
-    _describe_choice(found, model)
+    describe_choice(found, model)
     found.methods_paragraph = methods_paragraph(found, model, fit.steps)
     return found
 
@@ -362,34 +369,3 @@ def _missing(first, views):
     """Number of samples of a block that lack each view, and of those that lack any view."""
     missing = np.array([missing_rows(X) for X in views])
     return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
-
-
-def _describe_choice(found, model):
-    """Describe how the labels were chosen."""
-    found.choices = selection(found)
-    add = found.choices.append
-    found.candidates = getattr(model, "candidates_", None)
-    if found.candidates is not None:
-        add("The nine most predictable labellings, each refined, were fused by TLRR.")
-        if "labels" in found.candidates:  # they may not be stored
-            found.agreement = _agreement(found.candidates["labels"], found.labels)
-            add(
-                f"The normalised mutual information of {len(found.agreement)} candidate "
-                f"labellings with the labels is {found.agreement.mean():.2f} on average and at "
-                f"least {found.agreement.min():.2f}."
-            )
-        return
-    if hasattr(model, "n_iter_"):
-        end = "" if getattr(model, "converged_", True) else ", not converged"
-        add(f"{counted(model.n_iter_, 'iteration')}{end}.")
-    gap = getattr(model, "gap_", None)
-    if gap is not None:
-        add(f"The relative duality gap of the tensor is {gap:.2g}.")
-    else:
-        found.unknown.append(f"{found.method} has no candidate labellings to show.")
-
-
-def _agreement(labellings, labels):
-    """Normalised mutual information of each of some labellings with the labels."""
-    c, labels = int(max(labellings.max(), labels.max())) + 1, labels.astype(np.int64)
-    return np.array([mutual_information(one, labels, c) for one in labellings])

@@ -8,6 +8,7 @@ import sklearn
 
 from .. import __version__
 from .._utils.messages import counted
+from ..judge._ridge import mutual_information
 
 CITATION = (
     "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
@@ -25,6 +26,8 @@ def methods_paragraph(found, model, steps):
     sentences = [f"We clustered {counted(n, 'sample')}{views}."]
     if found.n_incomplete:
         sentences.append(f"{counted(found.n_incomplete, 'sample')} lacked at least one view.")
+    if found.structure is not None:
+        sentences.append(found.structure.sentence)
     processing = found.run.get("processing")
     if steps:
         processing = ", then ".join(" ".join(str(step).split()) for step in steps)
@@ -73,6 +76,37 @@ def selection(found):
             f"{m} of {n} samples were clustered; the labels of the others were predicted."
         )
     return sentences
+
+
+def describe_choice(found, model):
+    """Describe how the labels were chosen."""
+    found.choices = selection(found)
+    add = found.choices.append
+    found.candidates = getattr(model, "candidates_", None)
+    if found.candidates is not None:
+        add("The nine most predictable labellings, each refined, were fused by TLRR.")
+        if "labels" in found.candidates:  # they may not be stored
+            found.agreement = _agreement(found.candidates["labels"], found.labels)
+            add(
+                f"The normalised mutual information of {len(found.agreement)} candidate "
+                f"labellings with the labels is {found.agreement.mean():.2f} on average and at "
+                f"least {found.agreement.min():.2f}."
+            )
+        return
+    if hasattr(model, "n_iter_"):
+        end = "" if getattr(model, "converged_", True) else ", not converged"
+        add(f"{counted(model.n_iter_, 'iteration')}{end}.")
+    gap = getattr(model, "gap_", None)
+    if gap is not None:
+        add(f"The relative duality gap of the tensor is {gap:.2g}.")
+    else:
+        found.unknown.append(f"{found.method} has no candidate labellings to show.")
+
+
+def _agreement(labellings, labels):
+    """Normalised mutual information of each of some labellings with the labels."""
+    c, labels = int(max(labellings.max(), labels.max())) + 1, labels.astype(np.int64)
+    return np.array([mutual_information(one, labels, c) for one in labellings])
 
 
 def suggestion(counts):

@@ -21,6 +21,7 @@ from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
 from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
+from ._structure import plot_structure
 from ._text import parts_of
 
 LISTED = 50  # maximum number of clusters and of least certain samples
@@ -64,8 +65,8 @@ def write_report(
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
         The views on which it was fitted.
     explanation : Explanation, optional
-        Result of `explain`, which accepts the ids of the samples and a suggested number of
-        clusters. Computed by default.
+        Result of `explain`, which accepts the ids of the samples, a suggested number of clusters
+        and a test of structure. Computed by default.
     notes : list of str, default=()
         Notes and warnings to show, such as those about the files.
 
@@ -88,6 +89,7 @@ def write_report(
     parts = [
         f"<h1>{title}</h1>",
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
+        _part(texts, "structure", gallery(_structure(found))),
         _part(texts, "warnings"),
         _part(texts, "clusters", gallery(_panels(found))),
         _part(texts, "uncertain"),
@@ -121,6 +123,12 @@ def _part(texts, name, body=""):
     table = html_table(list(zip(*cells, strict=True)), [list(columns)])
     lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
     return section(title, "", table + lines + body)
+
+
+def _structure(found):
+    if found.structure is not None:
+        caption = "Modularity of the samples and of their copies without structure"
+        yield figure(lambda: plot_structure(found.structure), "structure", caption)
 
 
 def _markers(fit):

@@ -1,9 +1,9 @@
-"""Is there any structure? The labeller on views whose samples are rotated at random."""
+"""Is there any structure? The labeller on views whose samples are mixed at random."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from ._plots import COLORS, new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEVEL = 0.05  # largest p-value that is called significant
 LEAST_COMPLETE = 20  # samples with all views
 
 
@@ -40,11 +41,11 @@ class StructureTest:
     Attributes
     ----------
     p_value : float
-        ``(1 + number of rotated copies with at least the observed modularity) / (1 + number of
-        rotated copies)``. Small values are evidence of structure.
+        ``(1 + number of copies with at least the observed modularity) / (1 + number of copies)``.
+        Small values are evidence of structure.
     z : float
-        Observed modularity minus the mean of the rotated copies, in standard deviations of these;
-        NaN if all copies are alike.
+        Observed modularity minus the mean of the copies, in standard deviations of these; NaN if
+        all copies are alike.
     observed : float
         Largest modularity of a labelling of the samples, at most 1.
     null : ndarray of shape (n_rotations,)
@@ -53,6 +54,8 @@ class StructureTest:
         Number of samples that were used.
     each : dict of StructureTest
         Result for each view alone, by name; empty unless ``each_view=True``.
+    permuted : tuple
+        Names of the views that were permuted in the copies; empty for rotated copies.
     """
 
     p_value: float
@@ -60,14 +63,29 @@ class StructureTest:
     observed: float
     null: FloatArray
     n_samples: int
-    each: dict[Any, StructureTest]
+    each: dict[Any, StructureTest] = field(default_factory=dict)
+    permuted: tuple[Any, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        what, copies = "structure", "of the same covariances without clusters"
+        doubt = "the clusters may be arbitrary"
+        if self.permuted:
+            what, doubt = "common structure", "the views may be unrelated"
+            copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
+        found = self.p_value <= LEVEL
+        return (
+            f"The structure test found {'more' if found else 'no more'} {what} in "
+            f"{counted(self.n_samples, 'sample')} than in {len(self.null)} copies {copies} "
+            f"(p = {self.p_value:.2g}, z = {self.z:.1f}){'' if found else f': {doubt}'}."
+        )
 
     def __str__(self):
         lines = [
-            f"Structure: p = {self.p_value:.3g}, z = {self.z:.1f}. The best labelling of "
-            f"{self.n_samples} samples has modularity {self.observed:.2f}, those of "
-            f"{len(self.null)} rotated copies {self.null.mean():.2f} on average and "
-            f"{self.null.max():.2f} at most."
+            self.sentence,
+            f"Modularity of the best labelling: {self.observed:.2f}; of those of the copies: "
+            f"{self.null.mean():.2f} on average, {self.null.max():.2f} at most.",
         ]
         lines += [
             f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
@@ -85,6 +103,7 @@ def structure_test(
     n_rotations: int = 19,
     max_samples: int = 500,
     each_view: bool = False,
+    permuted: Any = (),
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> StructureTest:
@@ -99,6 +118,10 @@ def structure_test(
 
     The predictability of labels (`label_predictability`) has less power as a statistic: clusters
     that are subspaces are less predictable than halves of a Gaussian cloud.
+
+    With ``permuted``, the copies have all clusters of each view, but samples of a view no longer
+    belong to those of the others. Small p-values mean that the views are related: by the same
+    clusters, or by factors without clusters. For clusters, test each view alone as well.
 
     Correlated columns alone are no structure, and neither is a continuum: two classes that are the
     ends of one may not be found. Other deviations from a Gaussian distribution than clusters, such
@@ -118,6 +141,10 @@ def structure_test(
         the cost.
     each_view : bool, default=False
         Whether to test each view alone, too.
+    permuted : name, or list of names, default=()
+        Names of views, or their indices if they have no names. If given, the test is whether these
+        views have any structure in common with the others: in the copies, their samples are
+        permuted, alike in each of them, and no view is rotated.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_jobs : int, optional
@@ -131,7 +158,8 @@ def structure_test(
     Raises
     ------
     ValueError
-        If a view or a parameter is invalid, or fewer than 20 samples have all views.
+        If a view or a parameter is invalid, fewer than 20 samples have all views, or ``permuted``
+        names an unknown view or all views.
 
     References
     ----------
@@ -148,6 +176,7 @@ def structure_test(
     n_rotations = check_integer(n_rotations, "n_rotations", 2)
     max_samples = check_integer(max_samples, "max_samples", LEAST_COMPLETE)
     check_flag(each_view, "each_view")
+    permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
     sample = drawn(source, max_samples, n_clusters, rng.randint(2**31 - 1))
@@ -169,18 +198,21 @@ def structure_test(
     rows = [X[order] for X in rows]
     seeds = rng.randint(2**31 - 1, size=(n_rotations + 1, 2))
     names = [source.names[i] for i in sample.kept]
-    tested = {None: rows}
+    if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
+        raise ValueError(
+            f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
+        )
+    tested = [(rows, [names.index(name) for name in permuted])]
     if each_view:
-        tested |= {name: [X] for name, X in zip(names, rows, strict=True)}
+        tested += [([X], []) for X in rows]
     best = Parallel(n_jobs=n_jobs)(
-        delayed(_largest_modularity)(part, n_clusters, seed, None if copy == 0 else rotation)
-        for part in tested.values()
-        for copy, (seed, rotation) in enumerate(seeds)
+        delayed(_largest_modularity)(part, n_clusters, seed, None if copy == 0 else mixing, moved)
+        for part, moved in tested
+        for copy, (seed, mixing) in enumerate(seeds)
     )
     best = np.reshape(best, (len(tested), n_rotations + 1))
     joint, *each = (_result(found, n) for found in best)
-    joint.each = dict(zip(names, each, strict=False))
-    return joint
+    return replace(joint, each=dict(zip(names, each, strict=False)), permuted=permuted)
 
 
 def _result(found, n_samples):
@@ -189,7 +221,7 @@ def _result(found, n_samples):
     # Equal modularities may differ in rounding.
     p_value = (1 + (null >= observed - 1e-9).sum()) / (1 + len(null))
     z = (observed - null.mean()) / spread if spread > 0 else np.nan
-    return StructureTest(float(p_value), float(z), float(observed), null, n_samples, {})
+    return StructureTest(float(p_value), float(z), float(observed), null, n_samples)
 
 
 def _coordinates(X, nonnegative):
@@ -218,10 +250,17 @@ def _rotated(views, seed):
     return [X.mean(axis=0) + rotation @ X for X in views]
 
 
-def _largest_modularity(views, n_clusters, seed, rotation):
-    """Largest modularity of a candidate labelling of the views, or of a rotated copy."""
-    views = views if rotation is None else _rotated(views, rotation)
+def _permuted(views, seed, moved):
+    """Views whose samples are permuted alike if their index is in ``moved``."""
+    order = check_random_state(int(seed)).permutation(len(views[0]))
+    return [X[order] if i in moved else X for i, X in enumerate(views)]
+
+
+def _largest_modularity(views, n_clusters, seed, mixing=None, moved=()):
+    """Largest modularity of a candidate labelling of the views, or of a copy with a seed."""
     n = len(views[0])
+    if mixing is not None:
+        views = _permuted(views, mixing, moved) if moved else _rotated(views, mixing)
     with warnings.catch_warnings(), use_threads(1, n):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn
         # Square roots of a copy that happens to be non-negative would be a difference.
@@ -234,7 +273,7 @@ def _largest_modularity(views, n_clusters, seed, rotation):
 def plot_structure(
     found: StructureTest, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Plot the modularity of the samples beside that of their rotated copies.
+    """Plot the modularity of the samples beside that of their copies.
 
     Parameters
     ----------
@@ -251,7 +290,7 @@ def plot_structure(
     tests = {"all views": found, **found.each}
     for row, one in enumerate(tests.values()):
         height = row + np.linspace(-0.2, 0.2, len(one.null))
-        ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "rotated copies")
+        ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "copies")
         ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
         ax.annotate(
             f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"

@@ -24,6 +24,9 @@ class Part(NamedTuple):
 def parts_of(found, rows=ROWS):
     """The available parts of an `Explanation`, by name, with at most ``rows`` rows per table."""
     parts = {}
+    if found.structure is not None:
+        lines = [line.strip() for line in str(found.structure).splitlines()]
+        parts["structure"] = Part("Structure", {}, lines)
     if found.warnings:
         parts["warnings"] = Part("Warnings of the fit", {}, found.warnings)
     parts["clusters"] = _clusters(found, rows)
