@@ -57,7 +57,7 @@ Clusters
         7        2   17 %         0.69        0.50
   Not well separated from the others: 7.
   predictable: share of samples whose label is predicted from the other
-  samples; 0.85 in all clusters. Predictability, a normalised mutual
+  samples; 0.85 in all clusters. Predictability, an adjusted mutual
   information: 0.88.
   silhouette: 1 far from other clusters, 0 or less between them.
 

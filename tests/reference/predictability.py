@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score
 
 
 def unit(X):
@@ -50,5 +50,5 @@ def label_predictability(views, labels):
     scores = []
     for K, d in kernels(views):
         found = leave_one_out(K, 0.5 * n / min(n, d), Y).argmax(axis=1)
-        scores.append(normalized_mutual_info_score(labels, found))
+        scores.append(adjusted_mutual_info_score(labels, found))
     return np.mean(scores)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
-from ..judge._ridge import Judge, mutual_information, one_hot
+from ..judge._ridge import Judge, adjusted_mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral._cut import simplified_silhouette
 from ..views._missing import imputed
@@ -53,7 +53,7 @@ class Explanation:
     predictable_share : ndarray of shape (c,) or None
         Share of the samples of each cluster whose label is predicted from all other samples.
     predictability : float or None
-        `label_predictability` of the labels, a normalised mutual information. For precomputed
+        `label_predictability` of the labels, an adjusted mutual information. For precomputed
         similarities, the same score of the prediction from neighbours.
     embedding : ndarray of shape (m, k) or None
         ``embedding_`` of the model, or the spectral embedding of its ``affinity_matrix_``.
@@ -278,7 +278,7 @@ def _evaluate_clusters(found, model, views):
             return
         scores = votes(Y)
         given, predicted = labels, scores.argmax(axis=1)
-        found.predictability = mutual_information(labels, predicted, c)
+        found.predictability = adjusted_mutual_information(labels, predicted)
         if not takes_similarities(model):
             found.unknown.append(
                 "Predictability and margins are computed from neighbors in the affinity matrix "
@@ -290,7 +290,7 @@ def _evaluate_clusters(found, model, views):
         order = canonical_order(fitted)
         judge = Judge([ViewRows(X[order]) for X in fitted])
         sorted_labels = labels[order].astype(np.int64)
-        found.predictability = float(judge([sorted_labels], c)[0])
+        found.predictability = float(judge([sorted_labels], c, adjusted_mutual_information)[0])
         scores = np.empty_like(Y)
         scores[order] = judge.ridge.predict(Y[order])
         predictions = judge.predictions([sorted_labels], c)

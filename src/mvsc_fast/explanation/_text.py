@@ -79,7 +79,7 @@ def _clusters(found, rows):
         overall = np.average(predictable, weights=np.bincount(found.labels))
         sentences.append(
             "predictable: share of samples whose label is predicted from the other samples; "
-            f"{overall:.2f} in all clusters. Predictability, a normalised mutual "
+            f"{overall:.2f} in all clusters. Predictability, an adjusted mutual "
             f"information: {found.predictability:.2f}."
         )
     if found.silhouette is not None:

@@ -13,7 +13,7 @@ from .._utils.types import Views
 from ..views import loaded
 from ..views._read import read_views
 from ..views._rows import ViewRows, canonical_order
-from ._ridge import Judge
+from ._ridge import Judge, adjusted_mutual_information
 
 
 def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
@@ -21,7 +21,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
 
     The score is the mean, over three feature maps F, of ::
 
-        NMI(labels, argmax_k yhat_k),    yhat_i = (u_i (U^T Y) - h_i Y_i) / (1 - h_i),
+        AMI(labels, argmax_k yhat_k),    yhat_i = (u_i (U^T Y) - h_i Y_i) / (1 - h_i),
 
     where yhat_i is the leave-one-out ridge prediction of Y = one-hot(labels) / sqrt(cluster size),
     U = F (F^T F + g I)^-1/2, h_i = ||u_i||^2 and g = n / (2 min(n, D)). The first map concatenates
@@ -31,9 +31,11 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     are fitted on an evenly spaced subsample of this size; the first two maps score the subsample,
     the third scores all samples.
 
-    Use it to choose between labellings of the same samples with the same number of clusters, from
-    any methods, parameters or seeds. It is not a significance test: labels that follow a nuisance
-    factor of the views are predictable too.
+    AMI is the adjusted mutual information, which is about 0 for random labels whatever the number
+    of clusters. The score compares labellings of one kind for the same views, such as those of
+    several seeds. It is no guide to methods, parameters or sets of views, and not a significance
+    test (see `structure_test`): labels that follow a nuisance factor of the views are predictable
+    too.
 
     Parameters
     ----------
@@ -46,8 +48,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     Returns
     -------
     float, or ndarray of shape (n_labellings,)
-        Scores in [0, 1]: 1 if every label is predicted, 0 for a single cluster. They do not depend
-        on the order of the samples.
+        Scores in [0, 1]: 1 if every label is predicted, 0 for a single cluster, or if no more is
+        predicted than by chance. They do not depend on the order of the samples.
 
     Raises
     ------
@@ -78,5 +80,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     with blas_threads(1):
         order = canonical_order(views)
         judge = Judge([ViewRows(X[order]) for X in views])
-        scores = [judge([row[order]], int(row.max()) + 1)[0] for row in numbered]
+        scores = [
+            judge([row[order]], int(row.max()) + 1, adjusted_mutual_information)[0]
+            for row in numbered
+        ]
     return np.array(scores) if several else float(scores[0])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
@@ -15,6 +16,28 @@ RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 REGRESSED = 4096
 REFINEMENTS = 10  # at most, of all labels
 COLUMNS = 1024  # of one-hot labels in one product
+
+
+def mutual_information(a, b, n_clusters):
+    """Normalised mutual information of two labellings, integers below ``n_clusters``.
+
+    Equal to scikit-learn's ``normalized_mutual_info_score``, without its checks, which cost more
+    than the computation.
+    """
+    table = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters) / len(a)
+    table = table.reshape(n_clusters, n_clusters)
+    total = _entropy(table.sum(axis=0)) + _entropy(table.sum(axis=1))
+    return 2 * (total - _entropy(table.ravel())) / total if total > 0 else 1.0
+
+
+def adjusted_mutual_information(a, b, n_clusters=None):
+    """Mutual information of two labellings, 1 if they are equal and about 0, or 0, by chance."""
+    return max(0.0, float(adjusted_mutual_info_score(a, b)))
+
+
+def _entropy(p):
+    p = p[p > 0]
+    return -(p * np.log(p)).sum()
 
 
 class Judge:
@@ -50,11 +73,11 @@ class Judge:
         ]
         self.ridge = LeaveOneOutRidge(local, self._some)
 
-    def __call__(self, labellings, n_clusters):
+    def __call__(self, labellings, n_clusters, score=mutual_information):
         """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
         scores = [
             [
-                mutual_information(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
+                score(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
                 for labels, found in zip(given, predicted, strict=True)
             ]
             for given, predicted in self.predictions(labellings, n_clusters)
@@ -242,20 +265,3 @@ def one_hot(labels, n_clusters):
     Y = np.zeros((len(labels), n_clusters), dtype=np.float32)
     Y[np.arange(len(labels)), labels] = (1 / np.sqrt(np.maximum(size, 1)))[labels]
     return Y
-
-
-def mutual_information(a, b, n_clusters):
-    """Normalised mutual information of two labellings, integers below ``n_clusters``.
-
-    Equal to scikit-learn's ``normalized_mutual_info_score``, without its checks, which cost more
-    than the computation.
-    """
-    table = np.bincount(a * n_clusters + b, minlength=n_clusters * n_clusters) / len(a)
-    table = table.reshape(n_clusters, n_clusters)
-    total = _entropy(table.sum(axis=0)) + _entropy(table.sum(axis=1))
-    return 2 * (total - _entropy(table.ravel())) / total if total > 0 else 1.0
-
-
-def _entropy(p):
-    p = p[p > 0]
-    return -(p * np.log(p)).sum()

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics import adjusted_mutual_info_score
 
 from .._utils.messages import warn_user
 from ..similarity._dense import ridge_similarities
@@ -18,7 +17,7 @@ from ..views._rows import (
     spread,
     unit_rows,
 )
-from ._ridge import one_hot
+from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
 MIN_Z = 5.0  # at least 6.3 for views of ten real sets, at most 3.7 for nine kinds of noise
@@ -88,7 +87,7 @@ def view_support(graphs, labels):
     """
     Y = one_hot(labels, int(labels.max()) + 1)
     votes = [(np.asarray(A @ Y) - A.diagonal()[:, None] * Y).argmax(axis=1) for A in graphs]
-    return np.array([max(0.0, adjusted_mutual_info_score(labels, vote)) for vote in votes])
+    return np.array([adjusted_mutual_information(labels, vote) for vote in votes])
 
 
 def view_by_view(rows):

@@ -97,8 +97,7 @@ def tlrr(
     n_neighbors : int, default=15
         Mean number of neighbours of a sample after thresholding. It determines lam such that this
         many tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``, or all
-        non-zero tubes if there are fewer. Ignored if lam is given. The best value depends on W;
-        compare several by `label_predictability`, which needs no true labels.
+        non-zero tubes if there are fewer. Ignored if lam is given. The best value depends on W.
     solver : {"dual", "ialm"}, default="dual"
         "dual" computes the exact minimiser in a few steps, with a certificate of its accuracy.
         "ialm" is the published iteration (Algorithm 1); use it to reproduce the paper.
