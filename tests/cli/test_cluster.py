@@ -401,18 +401,18 @@ def test_what_is_written_of_a_result():
 
 
 @pytest.mark.parametrize("block", [2, 65536])
-def test_labels_are_written_with_ids_margins_and_second_clusters(monkeypatch, block):
+def test_labels_are_written_with_ids_certainty_and_second_clusters(monkeypatch, block):
     monkeypatch.setattr(_cli_cluster, "WRITTEN", block)
     labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
     stream = io.StringIO()
     _cli_cluster.write_labels(stream, labels)
     assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
     known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
-    explained = SimpleNamespace(margin=np.array([0.25, -0.0625]), **known)
+    explained = SimpleNamespace(certainty=np.array([0.25, -0.0625]), **known)
     stream = io.StringIO()
     _cli_cluster.write_labels(stream, labels, ids, "who", explained)
     assert stream.getvalue() == (
-        'who,cluster,margin,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
+        'who,cluster,certainty,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
     )
 
 

@@ -292,7 +292,7 @@ def test_other_files_are_refused(cohort, tmp_path, monkeypatch, capsys):
     assert "--save: snn cannot predict" in capsys.readouterr().err
 
 
-def test_margins_and_comparison_with_other_labels(cohort, tmp_path, capsys):
+def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     folder, _, _ = cohort
     files = [
         "cluster",
@@ -306,8 +306,8 @@ def test_margins_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     first = tmp_path / "first.csv"
     assert main([*files, "--explain", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)
-    assert list(table.columns) == ["cluster", "margin", "second"]
-    assert (table.second != table.cluster).all() and table.margin.between(-1, 1).all()
+    assert list(table.columns) == ["cluster", "certainty", "second"]
+    assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()
     shuffled = table.sample(frac=1, random_state=0).iloc[:80]
     shuffled.assign(cluster=shuffled.cluster.map({0: 7, 1: 8, 2: 9})).to_csv(tmp_path / "old.csv")
     capsys.readouterr()

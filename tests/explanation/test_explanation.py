@@ -26,7 +26,7 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.explanation import Table
-from mvsc_fast.explanation._explain import _by_cluster, _margins
+from mvsc_fast.explanation._explain import _by_cluster, _margins, _same_cluster
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
 from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
@@ -81,6 +81,7 @@ def test_a_sample_halfway_is_found(found, data):
     y, labels = data[1], found.labels
     assert pair == {np.bincount(labels[y == k]).argmax() for k in (0, 1)}
     assert found.margin[HALFWAY] < 0.3 < 0.8 < np.median(found.margin)
+    assert found.certainty.argmin() == HALFWAY and (found.certainty >= found.margin).all()
 
 
 def test_margins_say_how_near_the_other_cluster_is():
@@ -111,6 +112,13 @@ def test_the_agreement_of_candidates_is_their_mutual_information_with_the_labels
     )
     expected = [normalized_mutual_info_score(labels, one) for one in others]
     np.testing.assert_allclose(_agreement(others, labels), expected, atol=1e-12)
+
+
+def test_certainty_is_the_mean_of_margin_and_agreement_with_matched_candidates():
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    others = [[1, 1, 0, 0, 2, 2], [5, 5, 5, 1, 0, 0], [0, 0, 0, 0, 0, 0], labels]
+    same = _same_cluster(np.array(others), labels)
+    np.testing.assert_array_equal(same, [1, 1, 0.5, 0.75, 0.75, 0.75])
 
 
 def test_wrong_labels_sit_nearer_to_another_cluster(data):
@@ -328,12 +336,12 @@ def test_the_table_has_a_row_for_each_clustered_sample(data):
     model = ConsensusTLRR(3, max_samples=100, random_state=0).fit(views)
     told = explain(model, views)
     table = told.table().to_frame()
-    assert table.columns.tolist() == ["sample", "cluster", "second", "margin"]
+    assert table.columns.tolist() == ["sample", "cluster", "second", "margin", "certainty"]
     assert table["sample"].tolist() == [f"P{i}" for i in model.samples_]
     np.testing.assert_array_equal(table["cluster"], model.labels_[model.samples_])
     assert (table["second"] != table["cluster"]).all()
     some = told.table(told.uncertain)
-    assert some["margin"].tolist() == sorted(told.margin)[: len(told.uncertain)]
+    assert some["certainty"].tolist() == sorted(told.certainty)[: len(told.uncertain)]
     bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
     assert list(bare.table()) == ["sample", "cluster"]
 

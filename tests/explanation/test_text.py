@@ -34,6 +34,7 @@ GIVEN = {
     "predictability": 0.876,
     "silhouette": np.array([0.004, -0.001, 0.5]),
     "margin": np.array([1, 0.9, 0.8, 0.7, 0, -0.004, 0.5, 0.4, 0.3, -0.2]),
+    "certainty": np.array([1, 0.95, 0.9, 0.8, 0.3, 0.25, 0.7, 0.6, 0.5, 0.2]),
     "other": np.array([1, 1, 1, 1, 1, 0, 2, 0, 0, 1]),
     "uncertain": np.array([10, 6, 5]),
     "candidates": {
@@ -62,12 +63,14 @@ Clusters
   silhouette: 1 far from other clusters, 0 or less between them.
 
 Least certain samples: 3 (30 %)
-  sample  cluster  second    margin
-     s10        7       5     -0.20
-      s6        5       4  -4.0e-03
-      s5        4       5      0.00
+  sample  cluster  second    margin  certainty
+     s10        7       5     -0.20       0.20
+      s6        5       4  -4.0e-03       0.25
+      s5        4       5      0.00       0.30
   margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to
   it (2 samples).
+  certainty: mean of the margin and of the share of the candidate labellings
+  that agree.
 
 Views
   view    features  samples without  support
@@ -113,6 +116,7 @@ def many(count, **fields):
         clusters=np.arange(count),
         sizes=np.arange(count) + 2,
         margin=np.linspace(-0.5, 1, 2 * count),
+        certainty=np.linspace(0, 1, 2 * count),
         uncertain=np.arange(count)[::-1] % 12,
         other=np.zeros(2 * count, dtype=int),
         **known | fields,
@@ -134,7 +138,9 @@ def test_the_text_of_an_explanation():
 
 def test_only_what_is_known_is_in_the_text():
     few = made(
-        **dict.fromkeys(["predictable_share", "silhouette", "margin", "other", "candidates"]),
+        **dict.fromkeys(
+            ["predictable_share", "silhouette", "margin", "certainty", "other", "candidates"]
+        ),
         **{"view_names": [], "view_support": None, "excluded_views": {}, "choices": []},
         unknown=[],
     )
@@ -181,31 +187,34 @@ def test_the_table_of_some_samples():
         "cluster": [4, 7],
         "second": [5, 5],
         "margin": [0.8, -0.2],
+        "certainty": [0.9, 0.2],
     }
+    alone = made(certainty=None).table([3])
+    assert list(alone) == ["sample", "cluster", "second", "margin"]
     assert made().table()["sample"].tolist() == [f"s{i}" for i in range(1, 11)]
 
 
 def test_panels_show_the_numbers():
-    sizes, quality, margins, support = made().plot()
+    sizes, quality, certainty, support = made().plot()
     assert [bar.get_height() for bar in sizes.patches] == [6, 3, 2]
-    for ax in (sizes, quality, margins):
+    for ax in (sizes, quality, certainty):
         assert [text.get_text() for text in ax.get_xticklabels()] == ["4", "5", "7"]
         assert ax.get_xlim() == (-0.6, 2.6) and ax.get_xlabel() == "cluster"
     curves = {line.get_label(): line.get_ydata().tolist() for line in quality.lines}
     assert curves == {"predictable share": [1, 0.7, 0.69], "silhouette": [0.004, -0.001, 0.5]}
     assert quality.get_ylim()[0] < -0.001 and quality.get_ylim()[1] == 1.05
-    certain, uncertain = (line.get_xydata() for line in margins.lines)
-    assert certain[:, 1].tolist() == [1, 0.9, 0.8, 0.7, 0.5, 0.4, 0.3]
-    assert uncertain[:, 1].tolist() == [0, -0.004, -0.2]
+    certain, uncertain = (line.get_xydata() for line in certainty.lines)
+    assert certain[:, 1].tolist() == [1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5]
+    assert uncertain[:, 1].tolist() == [0.3, 0.25, 0.2]
     assert np.round(certain[:, 0]).tolist() == [0, 0, 0, 0, 1, 1, 2]
     assert len({*certain[:, 0], *uncertain[:, 0]}) == 10  # points do not cover each other
-    assert margins.get_title() == "least certain samples: 3" and margins.get_ylim()[1] == 1.05
+    assert certainty.get_title() == "least certain samples: 3" and certainty.get_ylim()[1] == 1.05
     assert [bar.get_width() for bar in support.patches] == [0.1, 0.05, 0.09]
     colors = [to_hex(bar.get_facecolor()) for bar in support.patches]
     assert colors == [COLORS[0], COLORS[-1], COLORS[0]] and support.get_xlim() == (0, 1)
     names = [text.get_text() for text in support.get_yticklabels()]
     assert names == ["shape", "colour (excluded)", r"\$x\$"] and support.yaxis_inverted()
-    positive = made(silhouette=None, margin=np.full(10, 0.5)).plot()
+    positive = made(silhouette=None, certainty=np.full(10, 0.5)).plot()
     assert [ax.get_ylim()[0] for ax in positive[1:3]] == [0, 0]
 
 

@@ -270,20 +270,21 @@ def _record(args, data):
 def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
     """Write a header and a line for each sample: its id or its index, and its cluster.
 
-    With an `Explanation`, the margin and the second cluster follow, or empty cells if unknown.
+    With an `Explanation`, the certainty and the second cluster follow, or empty cells if unknown.
     """
     writer = csv.writer(stream, lineterminator="\n")
-    known = explained is not None and explained.margin is not None
-    writer.writerow([id_name, "cluster", *(("margin", "second") if known else ())])
-    margins = {}
+    known = explained is not None and explained.certainty is not None
+    writer.writerow([id_name, "cluster", *(("certainty", "second") if known else ())])
+    certainty = {}
     if known:
         second = explained.clusters[explained.other].tolist()
-        told = [f"{margin:.3f}" for margin in explained.margin.tolist()]
-        margins = dict(zip(explained.samples.tolist(), zip(told, second, strict=True), strict=True))
+        told = [f"{one:.3f}" for one in explained.certainty.tolist()]
+        pairs = zip(told, second, strict=True)
+        certainty = dict(zip(explained.samples.tolist(), pairs, strict=True))
     for rows in gen_batches(len(labels), WRITTEN):
         numbers = range(rows.start, rows.stop)
         names = numbers if ids is None else ids[rows].tolist()
-        more = [margins.get(i, ("", "") if known else ()) for i in numbers]
+        more = [certainty.get(i, ("", "") if known else ()) for i in numbers]
         given = zip(names, labels[rows].tolist(), more, strict=True)
         writer.writerows((name, label, *extra) for name, label, extra in given)
 

@@ -52,7 +52,7 @@ CLUSTER = {
         "which takes about ten times as long; shown first by --explain and --report",
         "--report HTML": "report that shows and explains the result",
         "--explain": "print an explanation of the labels; with --explain or --report, the file of "
-        "labels contains margins",
+        "labels contains the certainty of each sample",
         "--save MODEL": "save the model and its scaling for mvsc-fast predict, as a pickle, or "
         ".skops, or .mvsc, which C programs can read",
         "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
 
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
@@ -64,9 +66,12 @@ class Explanation:
         another cluster, negative if it is nearer to that cluster.
     other : ndarray of shape (m,) or None
         The nearest other cluster of each sample, as a label from 0.
+    certainty : ndarray of shape (m,) or None
+        Mean of the margin and of the share of the candidate labellings, with clusters matched one
+        to one, in which the sample is in its cluster; the margin if there are no candidates.
     uncertain : ndarray of int
-        The tenth of the clustered samples with the smallest margins, in ascending order of the
-        margin. Samples with a margin of 1 are not among them.
+        The tenth of the clustered samples with the smallest certainty, in ascending order. Samples
+        with a certainty of 1 are not among them.
     view_names : list
         Names of the views, or their indices if they have no names.
     view_features : list of int
@@ -118,6 +123,7 @@ class Explanation:
     embedding: FloatArray | None = None
     silhouette: FloatArray | None = None
     margin: FloatArray | None = None
+    certainty: FloatArray | None = None
     other: IntArray | None = None
     uncertain: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     candidates: dict[str, NDArray[Any]] | None = None
@@ -140,7 +146,7 @@ class Explanation:
         return plot_explanation(self)
 
     def table(self, samples: ArrayLike | None = None) -> Table:
-        """Cluster, second cluster and margin of each clustered sample, with its id.
+        """Cluster, second cluster, margin and certainty of each clustered sample, with its id.
 
         Parameters
         ----------
@@ -150,7 +156,7 @@ class Explanation:
         Returns
         -------
         Table
-            ``second`` is the nearest other cluster. Both columns are omitted if they are unknown.
+            ``second`` is the nearest other cluster. Columns that are unknown are omitted.
         """
         samples = self.samples if samples is None else np.asarray(samples)
         rows = np.searchsorted(self.samples, samples)
@@ -158,6 +164,8 @@ class Explanation:
         if self.margin is not None and self.other is not None:
             columns["second"] = self.clusters[self.other[rows]]
             columns["margin"] = self.margin[rows]
+            if self.certainty is not None and self.certainty is not self.margin:
+                columns["certainty"] = self.certainty[rows]
         return Table(columns)
 
 
@@ -300,8 +308,14 @@ def _evaluate_clusters(found, model, views):
         )
     found.predictable_share = _by_cluster(predicted == given, given, c)
     found.margin, found.other = _margins(scores, labels)
-    least = np.argsort(found.margin, kind="stable")[: round(LEAST_CERTAIN * len(labels))]
-    found.uncertain = found.samples[least[found.margin[least] < 1]]
+    found.certainty = found.margin
+    candidates = getattr(model, "candidates_", None) or {}
+    if "labels" in candidates:  # they may not be stored
+        columns = np.searchsorted(model.samples_, found.samples)
+        same = _same_cluster(candidates["labels"][:, columns], labels)
+        found.certainty = (found.margin + same) / 2
+    least = np.argsort(found.certainty, kind="stable")[: round(LEAST_CERTAIN * len(labels))]
+    found.uncertain = found.samples[least[found.certainty[least] < 1]]
 
 
 def _by_cluster(values, labels, n_clusters):
@@ -320,6 +334,17 @@ def _margins(scores, labels):
     other = scores.argmax(axis=1)
     best = scores[rows, other]
     return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
+
+
+def _same_cluster(labellings, labels):
+    """Share of the labellings that agree with the label of each sample, clusters matched."""
+    same = np.zeros(len(labels))
+    for one in labellings:
+        ours, theirs = linear_sum_assignment(contingency_matrix(labels, one), maximize=True)
+        partner = np.full(labels.max() + 1, -1)
+        partner[ours] = np.unique(one)[theirs]
+        same += partner[labels] == one
+    return same / len(labellings)
 
 
 def _describe_views(found, fit):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plot_explanation(found: Explanation) -> NDArray[Any]:
-    """Plot the clusters, their quality, the margins of the samples and the views of an explanation.
+    """Plot the clusters, their quality, the certainty of samples and the views of an explanation.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def plot_explanation(found: Explanation) -> NDArray[Any]:
     -------
     ndarray of matplotlib.axes.Axes
         One Axes for each available panel of a new figure: sizes of the clusters, their quality,
-        margins of their samples, support of the views.
+        certainty of their samples, support of the views.
     """
     panels = panels_of(found)
     all_axes = np.ravel(new_figure(3.8 * len(panels), 3.4, columns=len(panels)))
@@ -42,9 +42,9 @@ def panels_of(found):
         (_sizes, True, "Samples of each cluster"),
         (_quality, quality, "How well each cluster is separated from the others"),
         (
-            _margins,
-            found.margin is not None,
-            "Margin of each sample in its cluster; 0 is halfway to another",
+            _certainty,
+            found.certainty is not None,
+            "Certainty of each sample; 1 is clearly in its cluster",
         ),
         (_support, found.view_support is not None, "Support of each view for the clusters"),
     )
@@ -76,15 +76,15 @@ def _quality(ax, found):
     ax.legend(fontsize="small")
 
 
-def _margins(ax, found):
-    spread = np.random.RandomState(0).uniform(-0.3, 0.3, len(found.margin))
+def _certainty(ax, found):
+    spread = np.random.RandomState(0).uniform(-0.3, 0.3, len(found.labels))
     least = np.isin(found.samples, found.uncertain)
     for shown, color in ((~least, COLORS[0]), (least, COLORS[3])):
-        ax.plot((found.labels + spread)[shown], found.margin[shown], ".", ms=3, color=color)
+        ax.plot((found.labels + spread)[shown], found.certainty[shown], ".", ms=3, color=color)
     bottom = min(0, ax.get_ylim()[0])
     ax.set(
         title=f"least certain samples: {least.sum()}",
-        ylabel="margin of each sample",
+        ylabel="certainty of each sample",
         ylim=(bottom, 1.05),
     )
     name_clusters(ax, found.clusters)

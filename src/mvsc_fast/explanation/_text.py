@@ -10,6 +10,7 @@ from ._table import ROWS, WRAPPED, shown_value, text_table
 
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
+CERTAINTY = "certainty: mean of the margin and of the share of the candidate labellings that agree."
 LEFT = ("view", "graph", "")  # columns of text
 
 
@@ -99,7 +100,8 @@ def _uncertain(found, rows):
         found.table(found.uncertain[:rows]).cells(),
         [
             "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
-            f"({negative})."
+            f"({negative}).",
+            *([CERTAINTY] if found.certainty is not found.margin else []),
         ],
     )
 
