@@ -26,9 +26,9 @@ from ._structure import StructureTest
 from ._table import Table
 from ._text import explained_text
 
-# Share of the samples that are reported as least certain. On sixteen sets it contains .46 of the
-# samples in the cluster of another class, and .31 of the reported samples are such; .03 of all
-# samples have margins below .1, with .18 of the misplaced ones: bench/margins.py.
+# Share of the samples that are reported as least certain. On sixteen sets it contains .55 of the
+# samples in the cluster of another class, and .37 of the reported samples are such:
+# bench/margins.py.
 LEAST_CERTAIN = 0.1
 
 
