@@ -72,6 +72,7 @@ TABLES = {
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
     "structure": Table("docs/structure.md", "bench/structure.py --draws 40", 12),
     "margins": Table("docs/results.md", "bench/margins.py", 1.5),
+    "drift": Table("docs/results.md", "bench/drift.py", 0.5),
     "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),
     "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),

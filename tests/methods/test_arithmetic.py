@@ -62,7 +62,7 @@ def test_predictions_keep_to_the_limit():
     class Recorded:
         warn_of_rows = staticmethod(predictor.warn_of_rows)
 
-        def __call__(self, rows, n_threads):
+        def __call__(self, rows, n_threads, unlike):
             blocks.append(len(rows[0]))
             return predictor(rows, n_threads)
 

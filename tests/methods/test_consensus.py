@@ -214,6 +214,7 @@ def test_identical_samples_are_one_cluster(row):
     assert len(labels) == 20 and np.ptp(labels) == 0
 
 
+@pytest.mark.filterwarnings("ignore:30 of 30 new samples are farther")
 @pytest.mark.parametrize("distinct", [2, 3])
 def test_as_few_distinct_samples_as_clusters_or_fewer(distinct):
     y = np.arange(30) % distinct
@@ -363,10 +364,47 @@ def test_negative_values_of_new_samples_are_reported_if_fit_had_none(subspaces):
     views = [np.abs(X) for X in subspaces[0]]
     model = ConsensusTLRR(4, random_state=0).fit([views[0], subspaces[0][1], views[2]])
     told = "negative values in view 0, view 2, but none in fit: they count as zeros"
-    with pytest.warns(UserWarning, match=told) as caught:
+    with pytest.warns(UserWarning) as caught:
         model.predict([-X for X in views])
+    assert [told in str(one.message) for one in caught] == [True, False]  # then of unlike samples
+    with pytest.warns(UserWarning, match="samples are farther from their clusters than") as caught:
+        model.predict([views[0], -views[1], views[2]])
     assert len(caught) == 1
-    model.predict([views[0], -views[1], views[2]])
+
+
+def test_new_samples_that_are_unlike_the_fitted_ones_are_reported(subspaces):
+    views, _ = subspaces
+    model = ConsensusTLRR(4, random_state=0).fit([X[::2] for X in views])
+    new = [X[1::2].copy() for X in views]
+    model.predict(new)
+    far = r"\d+ of 120 new samples are farther from their clusters than 95% of the fitted ones"
+    noise = [np.random.default_rng(0).standard_normal(X.shape) for X in new]
+    with pytest.warns(UserWarning, match=far):
+        model.predict(noise)
+    few = [X[:9] for X in noise]
+    model.predict(few)
+    absent = [X.copy() for X in noise]
+    absent[0][:115] = np.nan  # the other views of these samples are not enough to say so
+    model.predict(absent)
+    again = pickle.loads(pickle.dumps(model))
+    with pytest.warns(UserWarning, match=far):
+        again.predict(noise)
+
+
+def test_margins_of_new_samples_are_those_of_their_scores(subspaces):
+    views, _ = subspaces
+    model = ConsensusTLRR(4, random_state=0).fit([X[::2] for X in views])
+    new = [X[1::2].copy() for X in views]
+    scores = np.sort(np.maximum(model.predictor_.scores(new), 0), axis=1)
+    margin = model.predict_margin(new)
+    np.testing.assert_allclose(margin, 1 - scores[:, -2] / scores[:, -1], atol=1e-6)
+    assert margin.dtype == np.float32 and 0 <= margin.min() < 0.5 < margin.max() <= 1
+    for X in new:
+        X[7] = np.nan
+    with pytest.warns(UserWarning, match="without any of the views"):
+        assert model.predict_margin(new)[7] == -1
+    chunks = [da.from_array(X[1::2], chunks=(50, -1)) for X in views]
+    np.testing.assert_array_equal(model.predict_margin(chunks).compute(), margin)
 
 
 @pytest.mark.parametrize("wrap", [lambda X: X, np.ndarray.tolist, tuple])

@@ -161,6 +161,7 @@ def test_a_saved_predictor_has_the_labels_of_its_model(fitted, tmp_path):
     image.tofile(tmp_path / "m.mvsc")
     saved = SavedPredictor(tmp_path / "m.mvsc")
     np.testing.assert_array_equal(saved.predict(new), model.predict(new))
+    np.testing.assert_array_equal(saved.predict_margin(new), model.predict_margin(new))
     assert saved.view_names_in_ == model.view_names_in_ and saved.n_clusters_ == 4
     with pytest.raises(ValueError, match="the views have"):
         saved.predict(new[:2])

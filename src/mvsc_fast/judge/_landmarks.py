@@ -17,6 +17,10 @@ N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 DENSE = 2**22  # entries of sparse rows that are dense at a time
 SPARSE = 0.08  # share of entries below which products with sparse samples are faster
+# Shares of samples with larger residuals than the limit: of the fitted ones, and of new ones to
+# warn of. The latter is at most .10 for other samples of sixteen sets: bench/drift.py.
+BEYOND, UNLIKE = 0.05, 0.2
+LEAST_UNLIKE = 10  # samples
 
 
 class LandmarkFeatures:
@@ -100,7 +104,7 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None):
+    def predictor(self, B, used, mean_rows=None, sizes=None, limit=np.inf):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
@@ -110,6 +114,8 @@ class LandmarkFeatures:
             Indices of the views from which the features are computed.
         mean_rows : list of ndarray of shape (d_i,), optional
             Mean rows of these views, which fill missing cells.
+        sizes, limit
+            See `Predictor`.
         """
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
@@ -125,7 +131,8 @@ class LandmarkFeatures:
                 used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
             )
         ]
-        return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
+        image = self._image(self._map @ B[d:] / np.float32(v), views)
+        return Predictor(image, sizes, limit)
 
 
 class Predictor:
@@ -135,21 +142,26 @@ class Predictor:
     ----------
     image : ndarray of uint8
         The bytes of a model file.
+    sizes : ndarray of shape (n_clusters,), optional
+        Numbers of fitted samples in the clusters; None if they are unknown.
+    limit : float
+        New samples with larger `residuals` are unlike the fitted ones.
     """
 
-    def __init__(self, image):
-        self.__setstate__({"image": image})
+    def __init__(self, image, sizes=None, limit=np.inf):
+        self.__setstate__({"image": image, "sizes": sizes, "limit": limit})
 
     def __getstate__(self):
-        return {"image": self.model.image}
+        return {"image": self.model.image, "sizes": self._sizes, "limit": self._limit}
 
     def __setstate__(self, state):
         self.model = Model(aligned(state["image"]))
+        self._sizes, self._limit = state["sizes"], state["limit"]
         self._used = self.model.used
         _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
 
-    def __call__(self, views, n_threads=1):
+    def __call__(self, views, n_threads=1, unlike=None):
         """Labels of new samples, of shape (m,), int64.
 
         Parameters
@@ -158,17 +170,43 @@ class Predictor:
             All views. Missing cells are filled, and missing rows predicted from the other views.
             The label of a sample that lacks all views is -1.
         n_threads : int, default=1
+        unlike : list, optional
+            Receives the number of samples that are unlike the fitted ones, and that of all samples,
+            among those with all views.
         """
-        return self._predict(views, None, n_threads)
+        if unlike is None or self._sizes is None or views[0].shape[0] < LEAST_UNLIKE:
+            return self._predict(views, None, n_threads)
+        scores, labels = self._scored(views, n_threads)
+        given = [views[i] for i in self._used]
+        absent = [np.isnan(X[:, 0]) for X in given if isinstance(X, np.ndarray)]
+        scores = scores[~np.any([labels < 0, *absent], axis=0)]
+        far = residuals(scores, self._sizes) > self._limit
+        unlike.append([np.count_nonzero(far), len(far)])
+        return labels
+
+    def margins(self, views, n_threads=1):
+        """Margins of the labels of new samples, of shape (m,), float32.
+
+        See `explain`. The margin of a sample that lacks all views is -1.
+        """
+        scores, labels = self._scored(views, n_threads)
+        rows = np.arange(len(labels))
+        best = scores[rows, labels]
+        scores[rows, labels] = 0
+        second = scores.max(axis=1).clip(0)
+        margins = (best - second).clip(0) / np.maximum(best, np.float32(1e-12))
+        return np.where(labels < 0, np.float32(-1), margins)
 
     def scores(self, views, n_threads=1):
         """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax.
 
         Samples that lack all views have scores of NaN.
         """
+        return self._scored(views, n_threads)[0]
+
+    def _scored(self, views, n_threads):
         scores = np.empty((views[0].shape[0], self.model.n_clusters), dtype=np.float32)
-        self._predict(views, scores, n_threads)
-        return scores
+        return scores, self._predict(views, scores, n_threads)
 
     def warn_of_rows(self, notes, titles):
         """Warn of missing cells, and of negative values in views that had none in fit."""
@@ -182,6 +220,17 @@ class Predictor:
             warn_user(
                 f"negative values in {', '.join(negative)}, but none in fit: they count as zeros. "
                 "Check that units, logarithms and scaling are those of fit"
+            )
+
+    def warn_of_unlike(self, unlike):
+        """Warn if many new samples are unlike the fitted ones, given their numbers by block."""
+        far, m = np.sum(unlike, axis=0)
+        if far >= LEAST_UNLIKE and far > UNLIKE * m:
+            warn_user(
+                f"{far} of {m} new samples are farther from their clusters than "
+                f"{1 - BEYOND:.0%} of the fitted ones: their labels may be wrong. Check that "
+                "columns, units and scaling are those of fit, and that no source of the data has "
+                "changed; predict_margin tells how certain each label is"
             )
 
     def _predict(self, views, scores, n_threads):
@@ -198,6 +247,18 @@ class Predictor:
             part = None if scores is None else scores[block]
             labels.append(self.model.predict(some, part, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
+
+
+def residuals(scores, sizes):
+    """Distance of the scores of each row from those of a sample at the centre of its cluster.
+
+    Scores predict indicators over the square roots of the cluster sizes; at the centre that of the
+    largest score is 1, and the others are 0.
+    """
+    found = scores * np.sqrt(sizes, dtype=np.float32)
+    rows, labels = np.arange(len(found)), scores.argmax(axis=1)
+    found[rows, labels] -= 1
+    return np.linalg.norm(found, axis=1)
 
 
 def _map_of(view):

@@ -16,7 +16,7 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
+from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Seed
 from .._utils.validation import check_available_memory, check_clusters, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
@@ -30,7 +30,7 @@ from ..views._read import read_views
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
-from ._prediction import native_model, predicted_labels
+from ._prediction import native_model, predicted
 
 # max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
 MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
@@ -232,6 +232,12 @@ class ConsensusTLRR(MultiViewClusterer):
             the samples of `fit` equal ``labels_`` except for a few of the clustered samples
             (``samples_``).
 
+        Warns
+        -----
+        UserWarning
+            Among others, if more than a fifth of the new samples, and at least ten, are unlike the
+            fitted ones: farther from their clusters than .95 of these. Not for Dask arrays.
+
         Raises
         ------
         NotFittedError
@@ -240,7 +246,30 @@ class ConsensusTLRR(MultiViewClusterer):
             If a view is invalid, or if its features differ from those in `fit`.
         """
         self._fitted_predictor()
-        return predicted_labels(self, X)
+        return predicted(self, X)
+
+    def predict_margin(self, X: GappyViews) -> FloatArray:
+        """Tell how certain the labels of new samples are.
+
+        Parameters
+        ----------
+        X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
+            As for `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), float32
+            The margin of `explain`: 1 if only the predicted cluster has a positive score, 0 if
+            another cluster is as near, -1 for a sample that lacks all views. A lazy Dask array if
+            the views are Dask arrays.
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            As for `predict`.
+        """
+        self._fitted_predictor()
+        return predicted(self, X, margins=True)
 
     def to_native(self, path: str | PathLike[str]) -> None:
         """Write the predictor to a file, for `SavedPredictor` and for C programs.

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..judge._landmarks import BEYOND, residuals
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._scan import SCALES, scan, sizes_of
 from ..judge._support import used_views
@@ -113,15 +114,19 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     progress.stage("refinement")
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     labels = _agreed(labels, equal, n_clusters)
+    indicators, sizes = one_hot(labels, n_clusters), np.bincount(labels, minlength=n_clusters)
+    apart = residuals(judge.ridge.predict(indicators), sizes)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
         predictor=judge.features.predictor(
-            judge.ridge.coefficients(one_hot(labels, n_clusters)),
+            judge.ridge.coefficients(indicators),
             numbers,
             [sample.mean_rows[i] for i in used.indices],
+            sizes,
+            np.quantile(apart, 1 - BEYOND),
         ),
         used=numbers,
         support=used.graphs.support(labels),

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .._utils.threads import use_threads
-from .._utils.types import GappyViews, LabelArray
+from .._utils.types import FloatArray, GappyViews, LabelArray
 from ..judge._landmarks import Predictor
 from ..judge._model_file import names_in, with_names
 from ..views._columns import check_columns, column_attributes, with_absent
@@ -90,11 +90,24 @@ class SavedPredictor(BaseEstimator):
         -------
         ndarray of shape (n_new,)
         """
-        return predicted_labels(self, X)
+        return predicted(self, X)
+
+    def predict_margin(self, X: GappyViews) -> FloatArray:
+        """Margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
+
+        Parameters
+        ----------
+        X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        return predicted(self, X, margins=True)
 
 
-def predicted_labels(model, X):
-    """Labels of new samples, from a fitted model with a predictor; see `ConsensusTLRR.predict`."""
+def predicted(model, X, *, margins=False):
+    """Labels or margins of new samples, from a model with a predictor; see `ConsensusTLRR`."""
     predictor, n_features = model.predictor_, model.n_features_per_view_
     X = with_absent(X, model.view_names_in_, n_features)
     source = read_views(X, min_samples=1)
@@ -109,15 +122,19 @@ def predicted_labels(model, X):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    nothing = np.empty(0, dtype=np.intp)
     notes: list[Notes] = []
+    unlike: list[list[int]] = []
+    call = predictor.margins if margins else partial(predictor, unlike=unlike)
+    none = np.empty(0, dtype=np.float32 if margins else np.int64)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
-        call = partial(predictor, n_threads=source.threads(n_threads))
-        labels = labels_of(source, call, nothing, nothing.astype(np.int64), notes)
+        call = partial(call, n_threads=source.threads(n_threads))
+        found = labels_of(source, call, none.astype(np.intp), none, notes)
     if notes:  # blocks of Dask arrays are read later, by other processes
         predictor.warn_of_rows(reduce(add, notes), source.titles)
-        warn_of_lost(np.flatnonzero(labels < 0))
-    return labels
+        warn_of_lost(np.flatnonzero(found < 0))
+    if notes and unlike:
+        predictor.warn_of_unlike(unlike)
+    return found
 
 
 def native_model(model, names, columns, note="", scalers=None):
