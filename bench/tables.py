@@ -51,6 +51,7 @@ TABLES = {
         "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit --limit 60",
         10,
     ),
+    "max samples": Table("docs/large_n.md", "bench/max_samples.py", 5),
     "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
     "peers": Table(BENCHMARKS, "bench/peers.py", 13),
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),

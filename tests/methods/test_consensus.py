@@ -167,6 +167,16 @@ def test_a_sample_is_clustered_and_the_rest_predicted():
     np.testing.assert_array_equal(again.labels_, model.labels_[order])
 
 
+@pytest.mark.parametrize(("n", "growth"), [(400, 1), (900, 2.25), (2000, 4)])
+def test_neighbourhoods_grow_with_the_samples_of_a_cluster(n, growth):
+    views, _ = blobs(n, 2, seed=0)
+    model = ConsensusTLRR(2, random_state=0).fit(views)
+    sizes = [round(growth * size) for size in (8, 15, 30, 60)]
+    assert sorted(set(model.candidates_["n_neighbors"])) == sizes
+    # Rows of one type of graph have 64 tubes, times growth, that other rows may share.
+    assert np.diff(model.affinity_matrix_.indptr).min() >= min(n - 1, round(64 * growth))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

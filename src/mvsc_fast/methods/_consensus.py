@@ -20,7 +20,7 @@ from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArra
 from .._utils.validation import check_available_memory, check_clusters, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
-from ..judge._scan import CANDIDATES, LONGEST, SCALES
+from ..judge._scan import CANDIDATES, LONGEST, SCALES, neighbourhood_growth
 from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
@@ -33,7 +33,7 @@ from ._labeller import fit_labels
 from ._prediction import native_model, predicted
 
 # max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
-MAX_FITTED, FITTED_PER_CLUSTER = 10_000, 300
+MAX_FITTED, FITTED_PER_CLUSTER = 4000, 300
 
 ViewSelection = Literal["auto", "all"]
 Store = Literal["all", "predictor", "labels"]
@@ -64,7 +64,7 @@ class ConsensusTLRR(MultiViewClusterer):
     Parameters
     ----------
     max_samples : int or "auto", default="auto"
-        Maximum number of samples that are clustered. "auto" is the larger of 10 000 and
+        Maximum number of samples that are clustered. "auto" is the larger of 4000 and
         ``300 * n_clusters``. Views with more samples may be larger than memory or on other
         machines: memory maps, HDF5 data sets (h5py), zarr arrays, or Dask arrays, for which
         ``labels_`` is lazy. Labels do not depend on how views are stored, nor on the size of blocks
@@ -99,7 +99,8 @@ class ConsensusTLRR(MultiViewClusterer):
         Indices of the views that were fused.
     affinity_matrix_ : csr_array of shape (m, m)
         Affinity matrix that is used to refine the labels: thresholded similarities of the m
-        clustered samples with 30 neighbours, summed over the graphs of unit and centred rows.
+        clustered samples with 30 neighbours, or more if there are many samples for each cluster,
+        summed over the graphs of unit and centred rows.
     samples_ : ndarray of shape (m,)
         Indices of the clustered samples, ascending; all, unless there are more than
         ``max_samples``.
@@ -373,8 +374,9 @@ def fit_bytes(n, m, n_features, n_clusters):
     factors = 4 * m * slices * width // v
     given = sum(8 * m * min(d, 2 * m) for d in n_features) + 8 * m * max(ranks)
     wide = sum(16 * m * d for d in n_features if d > m)  # stored for new samples
-    pairs = m * min(m, 2 * LONGEST)
-    swept = min(MEMORY, 4 * m * slices * min(m, CANDIDATES * v))
+    growth = neighbourhood_growth(m, n_clusters)
+    pairs = m * min(m, round(2 * growth * LONGEST))
+    swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))
     made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
     cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
     alone = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..judge._landmarks import BEYOND, residuals
 from ..judge._ridge import Judge, one_hot, refined_labellings
-from ..judge._scan import SCALES, scan, sizes_of
+from ..judge._scan import SCALES, neighbourhood_growth, scan, sizes_of
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
@@ -15,7 +15,7 @@ from ..views._missing import imputed
 from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels
 
-SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs
+SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs, before they grow
 VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
 # k-means starts by embedding. Each gives a separate labelling, because inertia picks wrong starts
 # that predictability does not (digits .909 +- .062 against .949 +- .002). "2c" is needed on hdigit
@@ -147,17 +147,27 @@ def _agreed(labels, equal, n_clusters):
 def candidate_labellings(used, c, seed, n_threads, progress):
     """The candidates without scores, and the affinity matrix that is used for refinement.
 
-    The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours.
+    The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours, or
+    more if there are many samples for each cluster.
     """
     n = used.present.shape[1]
     if searched_approximately(n):
         progress.log("approximate neighbor search by pynndescent")
-    sizes = sizes_of(n, SIZES)
-    voting = max([d for d in sizes if d <= VOTING_NEIGHBORS], default=sizes[0])
+    growth = neighbourhood_growth(n, c)
+    sizes = sizes_of(n, [round(growth * d) for d in SIZES])
+    voting = max([d for d in sizes if d <= round(growth * VOTING_NEIGHBORS)], default=sizes[0])
     seeds = iter(np.random.RandomState(seed).randint(2**31 - 1, size=100))
     found, affinity = [], 0
     count = len(SCALES) * len(sizes)
-    graphs = scan(used.present_rows, used.present, SIZES, 2 * c, seed=seed, n_threads=n_threads)
+    graphs = scan(
+        used.present_rows,
+        used.present,
+        sizes,
+        2 * c,
+        growth=growth,
+        seed=seed,
+        n_threads=n_threads,
+    )
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         for embedding, starts in STARTS.items():
             points = embedded(values, vectors, c, embedding)

@@ -1,0 +1,159 @@
+"""Simulated and collected views with known classes, of as many samples as a benchmark needs.
+
+Every family is a function of the number of samples and a seed that returns views and labels.
+"""
+
+import ast
+import re
+import sysconfig
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from large_n import make
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler, scale
+
+RATE, LENGTH, USERS = 50, 128, 30  # samples of a signal in a second and in a window
+SHARES = [0.25, 0.2, 0.15, 0.15, 0.15, 0.1]  # of six activities, the first two static
+FREQUENCY = np.array([0.0, 0.0, 1.8, 2.6, 1.2, 1.9])
+AMPLITUDE = np.array([0.03, 0.04, 0.8, 1.8, 0.5, 0.75])
+HARMONIC = np.array([0.0, 0.0, 0.3, 0.6, 0.2, 0.55])
+POSTURE = np.array(
+    [
+        [0, 0, 1],
+        [0.2, 0.95, 0.1],
+        [0.05, 0.1, 0.98],
+        [0.1, 0.1, 0.97],
+        [0.4, 0.05, 0.9],
+        [0.15, 0.1, 0.96],
+    ]
+)
+SENSORS = {"accelerometer": (1.0, 0.12), "gyroscope": (1.5, 0.3), "magnetometer": (0.3, 0.15)}
+BLOCK = 5000  # windows in memory at a time
+
+
+def sensors(n, seed):
+    """Windows of three sensors of thirty users with six activities, in standardised features.
+
+    Only the accelerometer and the magnetometer can distinguish the two static postures.
+    """
+    rng = np.random.default_rng(seed)
+    blocks = [_windows(rng, min(BLOCK, n - first)) for first in range(0, n, BLOCK)]
+    views = [scale(np.vstack(parts)) for parts in zip(*(views for views, _ in blocks), strict=True)]
+    return views, np.concatenate([y for _, y in blocks])
+
+
+def _windows(rng, n):
+    y, user = rng.choice(6, n, p=SHARES), rng.integers(USERS, size=n)
+    users = np.random.default_rng(7)  # the same in every draw
+    pace, strength = users.normal(1, 0.08, USERS), users.lognormal(0, 0.25, USERS)
+    tilt = users.normal(0, 0.15, (USERS, 3))
+    time = 2 * np.pi * np.arange(LENGTH) / RATE
+    views = []
+    for name, (gain, noise) in SENSORS.items():
+        frequency = FREQUENCY[y] * pace[user] * rng.normal(1, 0.03, n)
+        amplitude = AMPLITUDE[y] * strength[user] * rng.lognormal(0, 0.15, n) * gain
+        axes = np.array([0.3, 1.0, 0.5] if name == "gyroscope" else [1.0, 0.6, 0.4])
+        angle = frequency[:, None, None] * time
+        phase = rng.uniform(0, 2 * np.pi, (n, 3, 1))
+        wave = np.sin(angle + phase) + HARMONIC[y, None, None] * np.sin(2 * (angle + phase))
+        signal = amplitude[:, None, None] * axes[:, None] * wave
+        if name == "accelerometer":
+            signal += (POSTURE[y] + tilt[user])[:, :, None]
+        if name == "magnetometer":
+            signal += (0.8 * POSTURE[y, ::-1] + tilt[user] + rng.normal(0, 0.3, (n, 3)))[:, :, None]
+        views.append(_features(signal + rng.normal(0, noise, signal.shape)))
+    return views, y
+
+
+def _features(signal):
+    """Moments, quantiles, logarithmic spectrum and correlations of three axes, float32."""
+    moving = signal - signal.mean(axis=2, keepdims=True)
+    power = np.abs(np.fft.rfft(moving, axis=2)) ** 2
+    total = power.sum(axis=2) + 1e-9
+    unit = moving / (moving.std(axis=2, keepdims=True) + 1e-6)
+    parts = [
+        signal.mean(axis=2),
+        signal.std(axis=2),
+        np.abs(np.diff(signal, axis=2)).mean(axis=2),
+        *np.percentile(signal, [0, 10, 25, 50, 75, 90, 100], axis=2),
+        np.log(power[:, :, 1:33] + 1e-3).reshape(len(signal), -1),
+        power @ np.arange(power.shape[2]) / total,
+        np.log(total),
+        *((unit[:, i] * unit[:, j]).mean(axis=1)[:, None] for i, j in ((0, 1), (0, 2), (1, 2))),
+    ]
+    return np.hstack(parts).astype(np.float32)
+
+
+def lobes(n, seed, n_clusters=6, n_lobes=8, separation=0.45):
+    """Three views of clusters in pairs, each cluster of several lobes, some hidden in each view."""
+    rng = np.random.default_rng([seed, 9])
+    shares = np.maximum(rng.dirichlet(np.full(n_clusters, 4.0)), 0.04)
+    y = rng.choice(n_clusters, n, p=shares / shares.sum())
+    lobe = rng.choice(n_lobes, n, p=rng.dirichlet(np.full(n_lobes, 3.0)))
+    views = []
+    for d in (30, 40, 50):
+        pairs = rng.normal(0, separation, (n_clusters, d))
+        clusters = rng.normal(0, 0.9 * separation, (n_clusters, d))
+        centres = rng.normal(0, 0.7, (n_clusters, n_lobes, d))
+        clusters[rng.permutation(n_clusters)[: n_clusters // 3]] = 0
+        inside = rng.normal(0, 1, (n, 3)) @ rng.normal(0, 0.5, (3, d))
+        X = pairs[y // 2] + clusters[y] + centres[y, lobe] + inside
+        views.append((X + rng.normal(0, 1.3, (n, d))).astype(np.float32))
+    return views, y
+
+
+def subspaces(n, seed):
+    """The noisy subspaces of `large_n.py`."""
+    return make(n, "subspaces", seed)
+
+
+PACKAGES = ["numpy", "scipy", "sklearn", "pandas", "matplotlib", "dask", "sphinx", "stdlib"]
+MARKS = ["\n", "http", "`", ">>>", "----", ":param", ".. ", "[", ":class:", "==", "%", "*"]
+# Characters of a docstring, and docstrings of a package at least and at most.
+SHORTEST, LEAST, MOST = 250, 150, 1000
+
+
+def texts(n, seed):
+    """Docstrings of installed packages as words, and counts of their layout, which are orderly.
+
+    The classes are the packages. The counts do not show them: they are a view to be wary of.
+    """
+    rng = np.random.default_rng(seed)
+    found = {name: docstrings(name) for name in PACKAGES if name == "stdlib" or find_spec(name)}
+    found = {name: texts for name, texts in found.items() if len(texts) >= LEAST}
+    every = [
+        (text, i)
+        for i, texts in enumerate(found.values())
+        for text in rng.permutation(texts)[: n // len(found)]
+    ]
+    chosen = [every[i] for i in rng.permutation(len(every))]
+    words = TfidfVectorizer(sublinear_tf=True, min_df=3).fit_transform([text for text, _ in chosen])
+    counts = [
+        [*map(text.count, MARKS), len(text), len(re.findall("[A-Z]", text))] for text, _ in chosen
+    ]
+    return [words, StandardScaler().fit_transform(counts)], np.array([i for _, i in chosen])
+
+
+def docstrings(package):
+    """Long docstrings of a package, or of the standard library, without repetition."""
+    folder = Path(sysconfig.get_paths()["stdlib"])
+    if package != "stdlib":
+        folder = Path(find_spec(package).origin).parent
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        if "tests" in path.parts or ("site-packages" in path.parts and package == "stdlib"):
+            continue
+        if len(found) >= MOST:
+            break
+        try:
+            tree = ast.parse(path.read_text(encoding="utf8"))
+        except (SyntaxError, ValueError):  # files that tests of parsers need
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                text = ast.get_docstring(node) or ""
+                if len(text) > SHORTEST:
+                    found.setdefault(text[:200], text)
+    return list(found.values())
