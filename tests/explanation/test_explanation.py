@@ -26,7 +26,7 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.explanation import Table
-from mvsc_fast.explanation._explain import _by_cluster, _margins, _same_cluster
+from mvsc_fast.explanation._explain import _by_cluster, margins_of, _same_cluster
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
 from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
@@ -86,7 +86,7 @@ def test_a_sample_halfway_is_found(found, data):
 
 def test_margins_say_how_near_the_other_cluster_is():
     scores = np.array([[1.0, 0.5, -1], [0.5, 1.0, 0], [0.3, 0, 0.3], [-1, -2, -1]])
-    margin, other = _margins(scores, np.array([0, 0, 2, 1]))
+    margin, other = margins_of(scores, np.array([0, 0, 2, 1]))
     np.testing.assert_allclose(margin, [0.5, -0.5, 0, 0])
     assert other.tolist()[:3] == [1, 1, 0]
 

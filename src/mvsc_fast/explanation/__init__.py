@@ -4,6 +4,7 @@ Also a test whether there is any structure.
 """
 
 from ._explain import Explanation, explain
+from ._graph import joint_graph, view_weights
 from ._markers import markers, plot_markers
 from ._panels import plot_explanation
 from ._plots import (
@@ -25,6 +26,7 @@ __all__ = [
     "StructureTest",
     "Table",
     "explain",
+    "joint_graph",
     "markers",
     "plot_candidates",
     "plot_convergence",
@@ -38,5 +40,6 @@ __all__ = [
     "plot_structure",
     "stability",
     "structure_test",
+    "view_weights",
     "write_report",
 ]

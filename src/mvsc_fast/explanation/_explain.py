@@ -307,7 +307,7 @@ def _evaluate_clusters(found, model, views):
             for parts in zip(*predictions, strict=True)
         )
     found.predictable_share = _by_cluster(predicted == given, given, c)
-    found.margin, found.other = _margins(scores, labels)
+    found.margin, found.other = margins_of(scores, labels)
     found.certainty = found.margin
     candidates = getattr(model, "candidates_", None) or {}
     if "labels" in candidates:  # they may not be stored
@@ -325,7 +325,7 @@ def _by_cluster(values, labels, n_clusters):
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
 
 
-def _margins(scores, labels):
+def margins_of(scores, labels):
     """Margin of each sample in its cluster, and the other cluster with the largest score."""
     scores = np.maximum(scores, 0)
     rows = np.arange(len(labels))
