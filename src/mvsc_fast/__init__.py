@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
 from ._utils.threads import show_config
-from .explanation import explain, structure_test
+from .explanation import annotate, explain, structure_test
 from .judge import label_predictability, suggest_n_clusters
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
@@ -16,6 +16,7 @@ __all__ = [
     "ConsensusTLRR",
     "SavedPredictor",
     "TLRR",
+    "annotate",
     "consensus_labels",
     "datasets",
     "explain",

@@ -3,6 +3,7 @@
 Also a test whether there is any structure.
 """
 
+from ._annotate import annotate
 from ._explain import Explanation, explain
 from ._graph import joint_graph, view_weights
 from ._markers import markers, plot_markers
@@ -25,6 +26,7 @@ __all__ = [
     "Stability",
     "StructureTest",
     "Table",
+    "annotate",
     "explain",
     "joint_graph",
     "markers",

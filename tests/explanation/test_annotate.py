@@ -1,0 +1,88 @@
+"""Results are written where scanpy reads them, for AnnData and MuData."""
+
+import numpy as np
+import pytest
+
+from mvsc_fast import ConsensusTLRR, annotate
+from mvsc_fast.explanation import joint_graph, view_weights
+from mvsc_fast.views import from_anndata
+
+ad = pytest.importorskip("anndata", reason="pip install anndata mudata")
+md = pytest.importorskip("mudata", reason="pip install anndata mudata")
+pytestmark = pytest.mark.filterwarnings("ignore")  # deprecations within these packages
+
+
+@pytest.fixture
+def mdata():
+    """Three groups of 40 cells in two modalities; one cell lacks the proteins."""
+    rng = np.random.default_rng(0)
+    y, ids = np.repeat(np.arange(3), 40), [f"cell{i}" for i in range(120)]
+    out = {}
+    for name, width, cells in (("rna", 30, slice(None)), ("prot", 12, slice(1, None))):
+        X = (5 * np.eye(3, width)[y] + rng.standard_normal((120, width))).astype(np.float32)
+        out[name] = ad.AnnData(X[cells])
+        out[name].obs_names, out[name].obsm["X_pca"] = ids[cells], X[cells, :6]
+    return md.MuData(out)
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 70])
+def test_results_are_complete_and_can_be_stored(mdata, max_samples, tmp_path):
+    model = ConsensusTLRR(3, max_samples=max_samples, random_state=0).fit(mdata)
+    annotate(mdata, model, key="joint", n_neighbors=9)
+    mdata.write(tmp_path / "out.h5mu")
+    data = md.read_h5mu(tmp_path / "out.h5mu")
+    assert data.obs["joint"].dtype == "category"
+    assert data.obs["joint"].astype(int).tolist() == model.labels_.tolist()
+    assert data.obs["joint_margin"].between(-1, 1).all()
+    weights = view_weights(model, mdata)
+    np.testing.assert_array_equal(data.obs[["rna:joint_weight", "prot:joint_weight"]], weights)
+    assert weights[0].tolist() == [1, 0]
+    known = data.uns["joint"]
+    graph, distances = (data.obsp[known[f"{name}_key"]] for name in ("connectivities", "distances"))
+    assert abs(graph - joint_graph(model, mdata, n_neighbors=9)).max() == 0
+    assert (np.diff(distances.indptr) == 9).all() and known["params"]["n_neighbors"] == 9
+    assert data.obsm[known["params"]["use_rep"]].shape[0] == 120
+
+
+def test_views_may_be_embeddings_and_must_have_the_samples_of_the_data(mdata):
+    views = from_anndata(mdata, use="X_pca")
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    annotate(mdata, model, views)
+    assert mdata.obs["mvsc"].astype(int).tolist() == model.labels_.tolist()
+    before = list(mdata.obs)
+    turned = {name: X[::-1] for name, X in views.items()}
+    with pytest.raises(ValueError, match="do not have the same samples in the same order"):
+        annotate(mdata, model, turned, key="other")
+    with pytest.raises(ValueError, match="pass the views of fit"):
+        annotate(mdata, model, key="other")
+    with pytest.raises(ValueError, match="must be AnnData or MuData, got dict"):
+        annotate(views, model)
+    with pytest.raises(ValueError, match="the model has 120 samples, data has 119"):
+        annotate(mdata["prot"], model, [X.to_numpy() for X in views.values()])
+    assert list(mdata.obs) == before
+
+
+def test_cells_without_a_used_view_have_no_label(mdata):
+    views = {name: X.to_numpy() for name, X in from_anndata(mdata).items()}
+    views["rna"][0] = np.nan
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    annotate(mdata, model, views)
+    assert mdata.obs["mvsc"].isna().to_numpy().nonzero()[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 70])
+@pytest.mark.parametrize("single", [False, True])
+def test_scanpy_works_on_the_results(mdata, single, max_samples):
+    sc = pytest.importorskip("scanpy", reason="pip install mvsc-fast[scverse]")
+    data = mdata["rna"] if single else mdata
+    model = ConsensusTLRR(3, max_samples=max_samples, random_state=0).fit(data)
+    annotate(data, model)
+    sc.tl.umap(data, neighbors_key="mvsc")
+    assert data.obsm["X_umap"].shape == (120, 2) and np.isfinite(data.obsm["X_umap"]).all()
+    sc.tl.leiden(data, neighbors_key="mvsc", flavor="igraph", n_iterations=2, directed=False)
+    assert data.obs["leiden"].nunique() >= 3
+    if not single:
+        mdata.push_obs(["mvsc"])
+    sc.tl.rank_genes_groups(mdata["rna"], "mvsc")
+    best = [mdata["rna"].uns["rank_genes_groups"]["names"][0][k] for k in range(3)]
+    assert sorted(map(int, best)) == [0, 1, 2]
