@@ -212,7 +212,7 @@ def view_weights(model: Estimator, views: Views) -> FloatArray:
     >>> from mvsc_fast.explanation import view_weights
     >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
     >>> model = ConsensusTLRR(3, random_state=0).fit(views)
-    >>> view_weights(model, views).sum(axis=1).round(3).min() == 1
-    True
+    >>> view_weights(model, views).shape
+    (90, 3)
     """
     return relations_of(fitted_with(model, views)).weights
