@@ -63,6 +63,23 @@ def test_features_that_set_clusters_apart_are_first(data):
     assert "not significance tests" in _markers.NO_TEST and max(map(len, lines)) < 80
 
 
+def test_only_the_best_features_of_each_view_are_kept(data):
+    whole, best = (markers(*data, n_top=n_top).to_frame() for n_top in (None, 1))
+    assert len(whole) == 3 * 8
+    first = whole.groupby(["cluster", "view"]).head(1)
+    chosen = set(zip(first["view"], first["feature"], strict=True))
+    assert 2 <= len(chosen) <= 3 * 2 and len(best) == 3 * len(chosen)
+    kept = [pair in chosen for pair in zip(whole["view"], whole["feature"], strict=True)]
+    pd.testing.assert_frame_equal(best, whole[kept].reset_index(drop=True))
+    images = [
+        plot_markers(markers(*data, n_top=n), n_top=1).images[0].get_array() for n in (None, 1)
+    ]
+    np.testing.assert_array_equal(*images)
+    assert "more rows" not in repr(markers(*data, n_top=1))
+    with pytest.raises(ValueError, match="n_top"):
+        markers(*data, n_top=0)
+
+
 def test_blocks_and_sparse_views_change_nothing(data, monkeypatch):
     model, views = data
     whole = markers(model, views)

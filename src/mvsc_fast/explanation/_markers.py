@@ -9,6 +9,7 @@ import scipy.sparse
 from scipy.stats import false_discovery_control, norm, rankdata
 from sklearn.utils import gen_batches
 
+from .._utils.parameters import check_integer
 from .._utils.types import Estimator, Views
 from ..views._rows import dense, presence
 from ._fitted import fitted_with
@@ -29,7 +30,7 @@ NO_TEST = (
 )
 
 
-def markers(model: Estimator, views: Views) -> Table:
+def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
     """Compare each feature in each cluster with the same feature in all other clustered samples.
 
     Parameters
@@ -40,6 +41,9 @@ def markers(model: Estimator, views: Views) -> Table:
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts.
         The features of a pipeline are those of its last step. If the fit used a subsample
         (``samples_``), only these samples are compared. Samples that lack a view are ignored in it.
+    n_top : int or None, default=10
+        The table has the features that are among the first ``n_top`` of their view in any cluster.
+        None keeps all features.
 
     Returns
     -------
@@ -53,7 +57,8 @@ def markers(model: Estimator, views: Views) -> Table:
         * ``auc``: the probability that a sample of the cluster has a larger value than a sample of
           another one (ties count one half), the area under the ROC curve;
         * ``p``: two-sided Mann-Whitney test by its normal approximation, corrected for ties;
-        * ``q``: p corrected for the number of rows by the method of Benjamini & Hochberg (1995).
+        * ``q``: p corrected for the number of all clusters and features by the method of Benjamini
+          & Hochberg (1995).
 
         Values that cannot be computed are NaN. Printing it shows three rows for each cluster, and
         ``to_frame()`` returns a data frame.
@@ -78,10 +83,11 @@ def markers(model: Estimator, views: Views) -> Table:
     >>> list(markers(model, views))
     ['cluster', 'view', 'feature', 'effect', 'auc', 'p', 'q']
     """
-    return markers_of(fitted_with(model, views))
+    n_top = None if n_top is None else check_integer(n_top, "n_top", 1)
+    return markers_of(fitted_with(model, views), n_top)
 
 
-def markers_of(fit):
+def markers_of(fit, n_top=None):
     """The table of `markers` for a `Fitted`."""
     if fit.views is None:
         raise ValueError("markers are features: pass the views of fit, not similarities")
@@ -111,7 +117,13 @@ def markers_of(fit):
     }
     cluster = np.repeat(np.arange(c), len(features))
     order = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1), cluster))
-    first = np.arange(c)[:, None] * len(features) + np.arange(min(PRINTED, len(features)))
+    order = order.reshape(c, -1)  # the features of each cluster, the best first
+    if n_top is not None:
+        ranked = order % len(features)
+        best = [row[of_view[row] == i][:n_top] for row in ranked for i in range(len(fit.views))]
+        order = order[np.isin(ranked, np.concatenate(best))].reshape(c, -1)
+    n_rows, order = order.shape[1], order.ravel()
+    first = np.arange(c)[:, None] * n_rows + np.arange(min(PRINTED, n_rows))
     return Table({name: column[order] for name, column in columns.items()}, first.ravel(), NO_TEST)
 
 
