@@ -1,5 +1,7 @@
 """Results are written where scanpy reads them, for AnnData and MuData."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,16 @@ def test_scanpy_works_on_the_results(mdata, single, max_samples):
     sc.tl.rank_genes_groups(mdata["rna"], "mvsc")
     best = [mdata["rna"].uns["rank_genes_groups"]["names"][0][k] for k in range(3)]
     assert sorted(map(int, best)) == [0, 1, 2]
+
+
+def test_clusters_that_follow_a_batch_are_reported(mdata):
+    model = ConsensusTLRR(3, random_state=0).fit(mdata)
+    mdata.obs["run"] = model.labels_ // 2
+    mdata.obs["donor"] = np.arange(120) % 2
+    with pytest.warns(UserWarning, match="the clusters follow 'run': .* is 0.[5-9]"):
+        annotate(mdata, model, batch="run")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        annotate(mdata, model, batch="donor")
+    with pytest.raises(ValueError, match="no column 'x': it has"):
+        annotate(mdata, model, batch="x")

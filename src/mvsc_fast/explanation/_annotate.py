@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.metrics import adjusted_mutual_info_score
 
-from .._utils.messages import import_extra
+from .._utils.messages import import_extra, warn_user
 from .._utils.parameters import check_integer
 from .._utils.types import Estimator, Views
+from ..views._frames import shown
 from ._fitted import fitted_with, ids_of
 from ._graph import graphs_of, relations_of
+
+MOST_AGREEMENT = 0.1  # of clusters and batches
 
 
 def annotate(
@@ -21,6 +25,7 @@ def annotate(
     *,
     key: str = "mvsc",
     n_neighbors: int = 15,
+    batch: str | None = None,
 ) -> None:
     """Write labels, margins, weights of views and the joint graph into AnnData or MuData.
 
@@ -42,11 +47,21 @@ def annotate(
         Name of the results.
     n_neighbors : int, default=15
         See `joint_graph`.
+    batch : str, optional
+        A column of ``data.obs``, such as the donor or the run. A warning reports clusters that
+        follow it.
 
     Raises
     ------
     ValueError
-        If the views are not those of `fit`, or do not have the samples of ``data``.
+        If the views are not those of `fit`, or do not have the samples of ``data``; if there is no
+        column ``batch``.
+
+    Warns
+    -----
+    UserWarning
+        If the adjusted mutual information of labels and ``batch`` is above .1. It is about 0 if
+        they are independent. Types of cells that not all batches have raise it too.
 
     Notes
     -----
@@ -73,6 +88,8 @@ def annotate(
     if not all(hasattr(data, name) for name in ("obs_names", "obsm", "obsp", "uns")):
         raise ValueError(f"data must be AnnData or MuData, got {type(data).__name__}")
     n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
+    if batch is not None and batch not in data.obs:
+        raise ValueError(f"data.obs has no column {batch!r}: it has {shown(*data.obs)}")
     views = data if views is None else views
     names = np.asarray(data.obs_names)
     ids = None if views is data else ids_of(views)
@@ -84,6 +101,14 @@ def annotate(
     fit = fitted_with(model, views)
     if len(fit.labels) != len(names):
         raise ValueError(f"the model has {len(fit.labels)} samples, data has {len(names)}")
+    if batch is not None:
+        agreement = adjusted_mutual_info_score(data.obs[batch].astype(str), fit.labels)
+        if agreement > MOST_AGREEMENT:
+            warn_user(
+                f"the clusters follow {batch!r}: their adjusted mutual information is "
+                f"{agreement:.2f}. Remove the differences between batches first, and fit on the "
+                "integrated embeddings"
+            )
     relations = relations_of(fit)
     graph, distances = graphs_of(fit, relations, n_neighbors)
     clusters = np.unique(fit.labels[fit.labels >= 0])
