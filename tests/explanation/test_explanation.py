@@ -26,7 +26,7 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.explanation import Table
-from mvsc_fast.explanation._explain import _by_cluster, margins_of, _same_cluster
+from mvsc_fast.explanation._explain import _by_cluster, _same_cluster, margins_of
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
 from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
