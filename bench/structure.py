@@ -1,11 +1,14 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
+       [--pairs]
 
-Without a choice, all three tables. Noise has no clusters: of a valid test, at most .05 of the
-p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled columns
-are not Gaussian, so for them this is not guaranteed. Strengths are distances of the means of three
-equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns.
+Without a choice, all tables but that of pairs. Noise has no clusters: of a valid test, at most .05
+of the p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled
+columns are not Gaussian, so for them this is not guaranteed. Strengths are distances of the means
+of three equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns.
+Pairs are views of clusters, of which one is permuted; .05 is the limit for those that are
+unrelated.
 """
 
 import argparse
@@ -50,12 +53,40 @@ def clusters(rng, n, distance):
     return [np.hstack([corners[y], np.zeros((n, 17))]) + rng.standard_normal((n, 20)) for _ in "ab"]
 
 
-def rejected(make, n_clusters, draws, jobs):
-    """Share of draws with a p-value of .05, the smallest of 19 rotations, and mean z."""
+def pair(rng, n, n_others=3, share=0.0, spread=0.0):
+    """Views of 3 and of other clusters, which are the same for a share of the samples.
+
+    ``spread`` is the standard deviation of a factor that both views have in common.
+    """
+    y, other = rng.integers(3, size=n), rng.integers(n_others, size=n)
+    other = np.where(rng.uniform(size=n) < share, y, other)
+    factor = rng.normal(0, spread, (n, 1))
+    return [
+        rng.normal(0, 1, (labels.max() + 1, 20))[labels]
+        + factor * rng.standard_normal(20)
+        + rng.standard_normal((n, 20))
+        for labels in (y, other)
+    ]
+
+
+PAIRS = {
+    "unrelated, 3 clusters in each": {},
+    "unrelated, 3 and 6 clusters": {"n_others": 6},
+    "same clusters for .2 of the samples": {"share": 0.2},
+    "same clusters for .5 of the samples": {"share": 0.5},
+    "same clusters": {"share": 1.0},
+    "unrelated clusters, a common factor": {"spread": 1.0},
+}
+
+
+def rejected(make, n_clusters, draws, jobs, **options):
+    """Share of draws with a p-value of .05, the smallest of 19 copies, and mean z."""
 
     def one(seed):
         rng = np.random.default_rng(seed)
-        return structure_test(make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)))
+        return structure_test(
+            make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)), **options
+        )
 
     found = Parallel(n_jobs=jobs)(delayed(one)(seed) for seed in range(draws))
     share = np.mean([test.p_value <= 0.05 for test in found])
@@ -68,10 +99,10 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    for name in ("noise", "sets", "strength"):
+    for name in ("noise", "sets", "strength", "pairs"):
         parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
-    everything = not (args.noise or args.sets or args.strength)
+    everything = not (args.noise or args.sets or args.strength or args.pairs)
     n, draws = args.samples, args.draws
     if args.noise or everything:
         rows = [
@@ -87,6 +118,15 @@ def main():
         ]
         print_table(["distance of clusters", "p = .05", "mean z"], rows)
         print()
+    if args.pairs:
+        rows = [
+            [
+                name,
+                *rejected(lambda rng, o=own: pair(rng, n, **o), 3, draws, args.jobs, permuted=[1]),
+            ]
+            for name, own in PAIRS.items()
+        ]
+        print_table(["pair of views", "p = .05", "mean z"], rows)
     if args.sets or everything:
         rows = []
         for name in SIXTEEN:
