@@ -1,13 +1,15 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
-                                  [--details]
+                                  [--nested] [--details]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
 of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
 whole set. --stability asks instead whether the most stable candidate is a better choice if
 confidence is low: four subsamples of 80 % of at most --max-samples samples for each candidate.
+--nested counts simulated groups of clusters, 600 samples in two views: how often a suggestion of
+high confidence is near the number of clusters, and of groups.
 """
 
 import argparse
@@ -23,6 +25,8 @@ from mvsc_fast import ConsensusTLRR, suggest_n_clusters
 from mvsc_fast.explanation import stability
 
 SUBSETS = 4
+GROUPS = ((2, 2), (3, 3), (4, 3), (2, 5), (5, 2), (4, 5), (6, 4))  # number, and clusters of each
+DISTANCES = (2, 2.5, 3, 4)  # of clusters from the mean of their group, in deviations of a column
 
 
 def problems(views, y, draw):
@@ -154,15 +158,48 @@ def most_stable(names, max_samples, draw, show):
     )
 
 
+def means(rng, n_groups, n_parts, apart, d):
+    """Means of clusters, at a distance from the mean of their group."""
+    groups = rng.normal(0, 10, (n_groups, d)) / np.sqrt(d)
+    parts = rng.normal(0, apart, (n_groups, n_parts, d)) / np.sqrt(d)
+    return (groups[:, None] + parts).reshape(-1, d)
+
+
+def nested(draw):
+    """Print how often high confidence is right about groups of clusters, by their distance."""
+    table = []
+    for apart in DISTANCES:
+        marks = []
+        for seed, (groups, parts) in enumerate([*GROUPS, *GROUPS]):
+            rng = np.random.default_rng((draw, seed))
+            y = rng.integers(groups * parts, size=600)
+            views = [
+                means(rng, groups, parts, apart, d)[y] + rng.normal(0, 1, (600, d))
+                for d in (20, 30)
+            ]
+            found = suggest_n_clusters(views, random_state=seed, n_threads=1)
+            if found.confidence == "high":
+                count = found.n_clusters
+                marks.append((near(count, groups * parts), near(count, groups)))
+        print(apart, len(marks), file=sys.stderr)
+        table.append([f"{apart:g}", len(marks), *np.sum(marks, axis=0)])
+    titles = ["distance", f"high confidence, of {2 * len(GROUPS)}"]
+    print_table([*titles, "near the clusters", "near the groups"], table)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=TEN, default=[*TEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1000)
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
     parser.add_argument("--stability", action="store_true", help="choose by stability instead")
+    parser.add_argument("--nested", action="store_true", help="count simulated groups of clusters")
     parser.add_argument("--details", action="store_true", help="also a table of all problems")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     run = most_stable if arguments.stability else main
     with limit_threads(1):
-        run(arguments.sets, arguments.max_samples, arguments.draw, arguments.details)
+        if arguments.nested:
+            nested(arguments.draw)
+        else:
+            run(arguments.sets, arguments.max_samples, arguments.draw, arguments.details)

@@ -1,25 +1,26 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--pairs]
+       [--pairs] [--parts]
 
-Without a choice, all tables but that of pairs. Noise has no clusters: of a valid test, at most .05
-of the p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled
-columns are not Gaussian, so for them this is not guaranteed. Strengths are distances of the means
-of three equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns.
-Pairs are views of clusters, of which one is permuted; .05 is the limit for those that are
-unrelated.
+Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
+p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled columns
+are not Gaussian, so for them this is not guaranteed. Strengths are distances of the means of three
+equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns. Pairs
+are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
+Parts are clusters of each of four clusters, of which one that was found is tested.
 """
 
 import argparse
 
 import numpy as np
 from joblib import Parallel, delayed
+from n_clusters import means
 from sets import SIXTEEN, shuffled
 from sklearn.datasets import load_digits
 from timing import NotAtHand, print_table, stopwatch
 
-from mvsc_fast import structure_test
+from mvsc_fast import ConsensusTLRR, structure_test
 
 
 def factors(rng, n):
@@ -79,6 +80,30 @@ PAIRS = {
 }
 
 
+def found_cluster(rng, n, n_parts=1, apart=0.0, length=0.0):
+    """Views of the first of four clusters that were found; ``apart`` as in bench/n_clusters.py.
+
+    ``length`` is the standard deviation of a continuum in each cluster.
+    """
+    y, position = rng.integers(4 * n_parts, size=4 * n), rng.normal(0, length, (4 * n, 1))
+    views = [
+        means(rng, 4, n_parts, apart, 20)[y]
+        + position * rng.standard_normal(20) / np.sqrt(20)
+        + rng.standard_normal((4 * n, 20))
+        for _ in "ab"
+    ]
+    labels = ConsensusTLRR(4, random_state=0, n_threads=1).fit_predict(views)
+    return [X[labels == 0] for X in views]
+
+
+PARTS = {
+    "no parts": {},
+    "a continuum": {"length": 5.0},
+    "3 parts at distance 1.5": {"n_parts": 3, "apart": 1.5},
+    "3 parts at distance 2.5": {"n_parts": 3, "apart": 2.5},
+}
+
+
 def rejected(make, n_clusters, draws, jobs, **options):
     """Share of draws with a p-value of .05, the smallest of 19 copies, and mean z."""
 
@@ -99,10 +124,10 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    for name in ("noise", "sets", "strength", "pairs"):
+    for name in ("noise", "sets", "strength", "pairs", "parts"):
         parser.add_argument(f"--{name}", action="store_true")
     args = parser.parse_args()
-    everything = not (args.noise or args.sets or args.strength or args.pairs)
+    everything = not (args.noise or args.sets or args.strength or args.pairs or args.parts)
     n, draws = args.samples, args.draws
     if args.noise or everything:
         rows = [
@@ -127,6 +152,12 @@ def main():
             for name, own in PAIRS.items()
         ]
         print_table(["pair of views", "p = .05", "mean z"], rows)
+    if args.parts:
+        rows = [
+            [name, *rejected(lambda rng, o=own: found_cluster(rng, n, **o), 2, draws, args.jobs)]
+            for name, own in PARTS.items()
+        ]
+        print_table(["cluster", "p = .05", "mean z"], rows)
     if args.sets or everything:
         rows = []
         for name in SIXTEEN:

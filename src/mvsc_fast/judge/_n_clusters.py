@@ -48,9 +48,9 @@ class ClusterCounts(ShortRepr):
         The three best numbers, which differ by more than 10 % and by more than 1. The suggestion
         is the first.
     confidence : {"high", "low"}
-        "high" if the maximum of the criterion is at least 1.49. In the benchmark of the
-        documentation ("Questions and answers"), suggestions of high confidence are right more
-        often.
+        "high" if the maximum of the criterion is at least 1.49. In the benchmarks of the
+        documentation ("Questions and answers"), suggestions of high confidence are near the number
+        of classes more often, or near that of groups of these: clusters may still have parts.
     counts : ndarray of shape (k,)
         Numbers of clusters that were evaluated.
     criterion : ndarray of shape (k,)
@@ -98,7 +98,8 @@ def suggest_n_clusters(
     by QR decomposition with column pivoting (Damle, Minden & Ying 2019), which is deterministic.
 
     The result is a suggestion: if the classes have subclasses, or form superclasses, the number of
-    these may be found instead. Compare ``candidates`` and the curve of ``criterion``.
+    these may be found instead. Compare ``candidates`` and the curve of ``criterion``, and test the
+    samples of a cluster for parts by `structure_test`.
 
     Parameters
     ----------
