@@ -74,6 +74,7 @@ TABLES = {
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
     "structure": Table("docs/structure.md", "bench/structure.py --draws 40", 12),
     "pairs": Table("docs/structure.md", "bench/structure.py --pairs --draws 40 --samples 200", 14),
+    "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
     "margins": Table("docs/results.md", "bench/margins.py", 1.5),
     "drift": Table("docs/results.md", "bench/drift.py", 0.5),
     "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
