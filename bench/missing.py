@@ -27,7 +27,8 @@ from timing import print_table
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views._missing import RIDGE, filled, imputed, mean_row
+from mvsc_fast.views._missing import IMPUTATION_RIDGE as RIDGE
+from mvsc_fast.views._missing import filled, imputed, mean_row
 from mvsc_fast.views._rows import unit_rows
 
 SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten (embedded)", "uci_digit"]
