@@ -105,7 +105,7 @@ def _check_labels(model, views, labels):
     if not hasattr(model, "samples_") or model.store == "labels":
         return
     rows = spread(len(labels), COMPARED)
-    labels, predicted = labels[rows], np.asarray(model.predict([X[rows] for X in views]))
+    labels, predicted = labels[rows], model.predictor_([X[rows] for X in views])
     if 2 * len(np.unique(predicted)) <= max(2, len(np.unique(labels))):
         return
     if cohen_kappa_score(labels, predicted) < LEAST_KAPPA:
