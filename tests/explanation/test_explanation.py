@@ -26,10 +26,11 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.explanation import Table
-from mvsc_fast.explanation._explain import _by_cluster, _same_cluster, margins_of
+from mvsc_fast.explanation._explain import _by_cluster, _same_cluster
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
 from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
+from mvsc_fast.judge._landmarks import margins_of
 from mvsc_fast.judge._support import MIN_Z, ViewGraphs
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
@@ -119,6 +120,15 @@ def test_certainty_is_the_mean_of_margin_and_agreement_with_matched_candidates()
     others = [[1, 1, 0, 0, 2, 2], [5, 5, 5, 1, 0, 0], [0, 0, 0, 0, 0, 0], labels]
     same = _same_cluster(np.array(others), labels)
     np.testing.assert_array_equal(same, [1, 1, 0.5, 0.75, 0.75, 0.75])
+
+
+def test_samples_of_the_fit_are_not_judged_as_new_ones():
+    """`predict` warns of these: ten samples are equal, as many as a landmark's scale counts."""
+    views = [np.repeat(np.random.RandomState(0).randn(3, d), 10, axis=0) for d in (4, 6)]
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    with pytest.warns(UserWarning, match="30 of 30 new samples are farther"):
+        model.predict(views)
+    assert explain(model, views).n_samples == 30
 
 
 def test_wrong_labels_sit_nearer_to_another_cluster(data):

@@ -13,6 +13,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
+from ..judge._landmarks import margins_of
 from ..judge._ridge import Judge, adjusted_mutual_information, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral._cut import simplified_silhouette
@@ -323,17 +324,6 @@ def _by_cluster(values, labels, n_clusters):
     sizes = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=values, minlength=n_clusters)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
-
-
-def margins_of(scores, labels):
-    """Margin of each sample in its cluster, and the other cluster with the largest score."""
-    scores = np.maximum(scores, 0)
-    rows = np.arange(len(labels))
-    own = scores[rows, labels]
-    scores[rows, labels] = -1
-    other = scores.argmax(axis=1)
-    best = scores[rows, other]
-    return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
 
 
 def _same_cluster(labellings, labels):

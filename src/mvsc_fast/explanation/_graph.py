@@ -13,11 +13,10 @@ from sklearn.utils.extmath import randomized_svd
 from .._utils.parameters import check_integer
 from .._utils.threads import use_threads
 from .._utils.types import Estimator, FloatArray, Views
-from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures
+from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..views._missing import imputed, mean_row
 from ..views._rows import ViewRows, canonical_order, missing_rows, spread
-from ._explain import margins_of
 from ._fitted import fitted_with
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components

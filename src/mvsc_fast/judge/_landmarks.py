@@ -190,11 +190,7 @@ class Predictor:
         See `explain`. The margin of a sample that lacks all views is -1.
         """
         scores, labels = self._scored(views, n_threads)
-        rows = np.arange(len(labels))
-        best = scores[rows, labels]
-        scores[rows, labels] = 0
-        second = scores.max(axis=1).clip(0)
-        margins = (best - second).clip(0) / np.maximum(best, np.float32(1e-12))
+        margins, _ = margins_of(scores, labels)
         return np.where(labels < 0, np.float32(-1), margins)
 
     def scores(self, views, n_threads=1):
@@ -247,6 +243,17 @@ class Predictor:
             part = None if scores is None else scores[block]
             labels.append(self.model.predict(some, part, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
+
+
+def margins_of(scores, labels):
+    """Margin of each sample in its cluster, and the other cluster with the largest score."""
+    scores = np.maximum(scores, 0)
+    rows = np.arange(len(labels))
+    own = scores[rows, labels]
+    scores[rows, labels] = -1
+    other = scores.argmax(axis=1)
+    best = np.maximum(scores[rows, other], 0)  # of no cluster if there is only one
+    return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
 
 
 def residuals(scores, sizes):

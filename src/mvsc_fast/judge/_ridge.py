@@ -31,7 +31,7 @@ def mutual_information(a, b, n_clusters):
 
 
 def adjusted_mutual_information(a, b, n_clusters=None):
-    """Mutual information of two labellings, 1 if they are equal and about 0, or 0, by chance."""
+    """Adjusted mutual information of two labellings: 1 if equal, 0 if no nearer than by chance."""
     return max(0.0, float(adjusted_mutual_info_score(a, b)))
 
 

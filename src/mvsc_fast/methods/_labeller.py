@@ -91,9 +91,9 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     # Refinement removes what differs between labellings of one answer by the start of k-means
     # alone. Predictability before it or after it alone chooses less well than their mean.
     found = candidates["labels"]
-    before = np.asarray(judge(found, n_clusters))
+    before = judge(found, n_clusters)
     refined = refined_labellings(found, n_clusters, judge.ridge, affinity)
-    after = np.asarray(judge(refined, n_clusters))
+    after = judge(refined, n_clusters)
     best = np.argsort(-np.round(before + after, 12), kind="stable")[:BEST]
     candidates |= {
         "labels": refined,
