@@ -1,8 +1,11 @@
 """The folders are layers: each imports, and cimports, only those before it."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
+
+import pytest
 
 import mvsc_fast
 
@@ -58,3 +61,17 @@ def test_every_entry_has_its_place():
     code = (".py", ".pyx", ".so", ".pyd")  # a wheel has no .pyx
     entries = {entry_of(path) for path in SRC.rglob("*") if path.suffix in code}
     assert entries - {"__init__", "__main__"} == {*BASE, *LAYERS, *TOOLS} - {"include"}
+
+
+@pytest.mark.parametrize("folder", ["bench", "tools", "examples", "docs"])
+def test_scripts_import_names_that_exist(folder):
+    root = Path(__file__).resolve().parents[1] / folder
+    wrong = []
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            module = getattr(node, "module", None) or ""
+            if isinstance(node, ast.ImportFrom) and module.split(".")[0] == "mvsc_fast":
+                found = importlib.import_module(module)
+                names = [alias.name for alias in node.names]
+                wrong += [f"{path.name}: {name}" for name in names if not hasattr(found, name)]
+    assert wrong == []
