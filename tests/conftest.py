@@ -1,9 +1,6 @@
 """Shared data sets and helpers of the tests."""
 
 import os
-import subprocess
-import sys
-import textwrap
 from functools import partial
 from pathlib import Path
 
@@ -39,25 +36,6 @@ def examples(count):
     )
 
 
-def run_python(code, *arguments, **options):
-    """Output of a fresh interpreter, which must end well."""
-    environment = {name: os.environ[name] for name in os.environ if name != "OMP_NUM_THREADS"}
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        **{"capture_output": True, "text": True, "timeout": 600, "env": environment, **options},
-    )
-    assert run.returncode == 0, run.stderr[-2000:]
-    return run.stdout
-
-
-def program(arguments, change="", **options):
-    """The command, started by a shell that may close or fill its streams."""
-    command = f"{sys.executable} -m mvsc_fast cluster {arguments} --method awp --clusters 3"
-    return subprocess.run(
-        ["sh", "-c", f"{command} {change}"], **{"capture_output": True, "text": True, **options}
-    )
-
-
 def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
@@ -84,9 +62,16 @@ def threads_at_any_size(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def core_parts(tmp_path_factory):
+def compiled(tmp_path_factory):
+    """Folder of the extension modules, which all test processes share."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session")
+def core_parts(compiled):
     """Parts of the TLRR core one at a time, compiled against the installed package."""
-    return build(Path(__file__).parent / "core_parts", tmp_path_factory.mktemp("core_parts"))
+    return build(Path(__file__).parent / "core_parts", compiled)
 
 
 @pytest.fixture(scope="session")

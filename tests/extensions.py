@@ -1,13 +1,17 @@
 """Extension modules of the tests and examples, compiled against the installed package."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
 import sysconfig
-from pathlib import Path
 
 import pytest
+
+import mvsc_fast
+
+PATTERN = "*" + sysconfig.get_config_var("EXT_SUFFIX")
 
 
 def c_compiler():
@@ -20,22 +24,32 @@ def c_compiler():
 
 
 def build(source, folder):
-    """The module in a folder of sources, of which ``folder`` gets a copy to compile."""
+    """The module in a folder of sources, of which ``folder`` gets a copy to compile, once."""
     c_compiler()
     pytest.importorskip("setuptools")
     if any(source.glob("*.pyx")):
         pytest.importorskip("Cython")
-    source = Path(shutil.copytree(source, folder / source.name, dirs_exist_ok=True))
+    with open(folder / f"{source.name}.lock", "w") as lock:
+        import fcntl  # of POSIX systems
+
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        copy = folder / source.name
+        if not any(copy.glob(PATTERN)):
+            _compile(shutil.copytree(source, copy, dirs_exist_ok=True))
+    (binary,) = copy.glob(PATTERN)
+    spec = importlib.util.spec_from_file_location(binary.name.split(".")[0], binary)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _compile(folder):
     run = subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=source,
+        cwd=folder,
+        env={**os.environ, "MVSC_INCLUDE": mvsc_fast.get_include()},  # its import takes seconds
         capture_output=True,
         text=True,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "mvsc_fast.h" not in run.stderr  # no warning from the header
-    (binary,) = source.glob("*" + sysconfig.get_config_var("EXT_SUFFIX"))
-    spec = importlib.util.spec_from_file_location(binary.name.split(".")[0], binary)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

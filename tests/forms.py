@@ -82,7 +82,7 @@ FORMS = {
     "coo": lambda X, *_: scipy.sparse.coo_array(X),
     "memory map": _memory_map,
     "hdf5": _hdf5,
-    "zarr": lambda X, *_: zarr.array(X, chunks=(7, 2)),
+    "zarr": lambda X, *_: zarr.array(X, chunks=(25, 3)),
     "dask": _dask,
 }
 NAMED = {

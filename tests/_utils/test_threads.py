@@ -15,7 +15,8 @@ import pytest
 import scipy
 import sklearn
 import threadpoolctl
-from conftest import published_tlrr, random_similarities, run_python
+from conftest import published_tlrr, random_similarities
+from processes import run_python
 from sklearn.base import clone
 
 import mvsc_fast

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import program, run_python
+from processes import program, run_python
 
 from mvsc_fast import datasets
 from mvsc_fast.cli import _cluster_command, main
@@ -107,6 +107,7 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(data):
         """,
         data,
         old,
+        fresh=True,
     )
     assert sorted(os.listdir(data.parent)) == [data.name, old.name]
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from conftest import FULL, examples, run_python
+from conftest import FULL, examples
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import run_python
 
 from mvsc_fast import datasets
 from mvsc_fast.cli import main

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from processes import run_python
 
 from mvsc_fast import _kernels
 from mvsc_fast._kernels import KernelError

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import FULL, run_python
+from conftest import FULL
+from processes import run_python
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity

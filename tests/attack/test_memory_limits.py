@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import FULL, random_similarities, run_python
+from conftest import FULL, random_similarities
+from processes import run_python
 
 from mvsc_fast import _kernels, datasets
 from mvsc_fast.solvers import _tlrr_binding as door
@@ -122,7 +123,7 @@ LEVELS = range(0, 68, 4) if FULL else (0, 12)  # MiB beyond what is in use
 
 @linux_only
 def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were():
-    out = run_python(f"""
+    code = f"""
         import resource, warnings
         import numpy as np
         import threadpoolctl
@@ -155,5 +156,6 @@ def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were
                 assert settings() == before, (name, level, settings())
                 np.testing.assert_array_equal(learned, labels)
                 np.testing.assert_array_equal(model.fit_predict(small), labels)
-    """)
+    """
+    out = run_python(code, fresh=True)
     assert len({line.split()[1] for line in out.splitlines()}) >= 4

@@ -3,7 +3,8 @@
 import sys
 
 import pytest
-from conftest import FULL, run_python
+from conftest import FULL
+from processes import run_python
 
 from mvsc_fast._utils import threads
 

@@ -4,6 +4,7 @@ import sys
 import textwrap
 
 import pytest
+from processes import run_python
 
 pytest.importorskip("argcomplete")
 
@@ -47,4 +48,4 @@ def test_a_shell_gets_commands_options_values_and_files(tmp_path):
 
 def test_argcomplete_is_imported_only_to_complete():
     code = "import sys, mvsc_fast.cli; sys.exit('argcomplete' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    run_python(code)

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import program
+from processes import program
 
 from mvsc_fast import cli, datasets
 from mvsc_fast.cli import _cluster_command, main

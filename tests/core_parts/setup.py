@@ -1,9 +1,8 @@
+import os
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
-
-import mvsc_fast
 
 setup(
     name="core-parts",
@@ -14,8 +13,8 @@ setup(
                 "core_parts",
                 ["core_parts.pyx"],
                 include_dirs=[
-                    mvsc_fast.get_include(),
-                    str(Path(mvsc_fast.__file__).parent / "core"),
+                    os.environ["MVSC_INCLUDE"],
+                    str(Path(os.environ["MVSC_INCLUDE"]).parent / "core"),
                 ],
                 extra_compile_args=["-O0"],  # the core itself is compiled already
             )

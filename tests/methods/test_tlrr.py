@@ -1,13 +1,10 @@
 """Parameters of the function, behaviour of the estimator, and accuracy on shuffled samples."""
 
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 import scipy.sparse
 from conftest import random_similarities
+from processes import run_python
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -283,7 +280,4 @@ def test_peak_memory_in_tensors(solver, limit):
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print((after - before) * 1024 / W.nbytes)
     """
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
-    )
-    assert float(run.stdout) <= limit
+    assert float(run_python(code)) <= limit

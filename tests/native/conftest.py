@@ -11,8 +11,8 @@ import mvsc_fast
 
 
 @pytest.fixture(scope="session")
-def probe(tmp_path_factory):
-    return build(TESTS / "native_probe", tmp_path_factory.mktemp("probe"))
+def probe(compiled):
+    return build(TESTS / "native_probe", compiled)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-from setuptools import Extension, setup
+import os
 
-import mvsc_fast
+from setuptools import Extension, setup
 
 setup(
     name="native-probe",
@@ -9,7 +9,7 @@ setup(
         Extension(
             "native_probe",
             ["native_probe.c"],
-            include_dirs=[mvsc_fast.get_include()],
+            include_dirs=[os.environ["MVSC_INCLUDE"]],
             extra_compile_args=["-std=c99", "-Wall", "-Wextra", "-Werror"],
         )
     ],
