@@ -44,10 +44,10 @@ def test_npz_with_and_without_labels(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "labels"), [("X", "Y"), ("data", "gt"), ("fea", "truth"), ("views", None)]
+    ("name", "labels", "transposed"),
+    [("X", "Y", True), ("data", "gt", False), ("fea", "truth", True), ("views", None, False)],
 )
-@pytest.mark.parametrize("transposed", [False, True])
-def test_mat_cell_arrays_in_either_orientation(tmp_path, name, transposed, labels):
+def test_mat_cell_arrays_in_either_orientation(tmp_path, name, labels, transposed):
     path = tmp_path / "data.mat"
     content = {name: cells([X.T for X in VIEWS] if transposed else VIEWS)}
     if labels:

@@ -57,7 +57,7 @@ def test_the_solver_in_exactly_the_memory_it_asks_for(probe, solver, dtype, scre
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("n", [255, 256, 257, 999, 1000, 1001])
+@pytest.mark.parametrize("n", [256, 257, 1000, 1001])
 def test_all_of_the_workspace_is_used_and_nothing_beyond(probe, solver, n):
     """Also where the layout may change: blocks of 256 samples, slices of 1000."""
     W = random_similarities(1, n, dtype=np.float32)
@@ -310,8 +310,8 @@ import sys
 sys.path[:0] = [{str(TESTS)!r}, {str(Path(probe.__file__).parent)!r}]
 import native_probe, numpy as np
 import native_calls as t
-from conftest import random_similarities
-W = random_similarities(3, 300)
+W = np.random.default_rng(0).random((3, 300, 300))
+W += W.transpose(0, 2, 1).copy()
 split = np.kron(np.eye(10), np.ones((30, 30))) * W
 for T in (W, split):
     for solver in (1, 2):
