@@ -83,7 +83,7 @@ def run(kind):
     if kind["sanitizers"] == "thread":
         preload.append(openmp_on_pthreads())
         command = ["setarch", "--addr-no-randomize", *command]  # for its shadow memory
-    flags = f"-g -fsanitize={kind['sanitizers']} -fno-sanitize-recover=undefined"
+    flags = f"-g -fsanitize={kind['sanitizers']} -fno-sanitize-recover=undefined -DMVSC_NO_CLONES"
     environment = {
         "PYTHONPATH": str(BUILD),
         "LD_PRELOAD": " ".join(preload),

@@ -1,6 +1,7 @@
 """Modules and libraries of native code, built once."""
 
 import ctypes
+import os
 import subprocess
 
 import pytest
@@ -22,6 +23,7 @@ def predict_library(tmp_path_factory):
     source = folder / "predict.c"
     source.write_text("#define MVSC_PREDICT_API\n#include <mvsc_predict.h>\n")
     command = [c_compiler(), "-std=c99", "-O2", "-shared", "-fPIC", f"-I{mvsc_fast.get_include()}"]
+    command += os.environ.get("CFLAGS", "").split()
     subprocess.run([*command, source, "-o", folder / "predict.so", "-lm"], check=True)
     library = ctypes.CDLL(str(folder / "predict.so"))
     size, ssize, pointer = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p
