@@ -11,7 +11,9 @@ from pathlib import Path
 
 # Children of a process that has imported what the package imports start in a fifth of the time.
 # The package itself is imported by each of them, as it limits threads in children of its process.
+# The thread sanitizer allows no threads in them.
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
+FORKS &= "tsan" not in os.environ.get("LD_PRELOAD", "")
 LIBRARIES = ["sklearn.cluster", "sklearn.ensemble", "sklearn.neighbors", "scipy.sparse.csgraph"]
 
 
