@@ -141,3 +141,15 @@ def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
     np.testing.assert_allclose(fresh, rows.unit[[1, 4]], atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(rows.centred, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(centred(U), unit(U - U.mean(axis=0)), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_frequent", [0, 3, 60])
+def test_the_gram_matrix_of_sparse_rows_with_frequent_and_rare_columns(n_frequent):
+    rng = np.random.default_rng(n_frequent)
+    share = np.where(np.arange(60) < n_frequent, 0.5, 0.03)
+    X = rng.standard_normal((40, 60)) * (rng.random((40, 60)) < share)
+    X[:, -1] = 1.0  # no row is zero
+    rows = ViewRows(scipy.sparse.csr_array(X))
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert rows.roots.shape == (40, 40)
+    np.testing.assert_allclose(rows.roots @ rows.roots.T, U @ U.T, atol=1e-6)

@@ -14,6 +14,7 @@ from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
+FREQUENT = 0.1  # share of samples with an entry from which a column is faster in dense products
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 
 
@@ -353,6 +354,21 @@ def _gram_factor(U):
     n, d = U.shape
     if d <= n:
         return None
-    gram = safe_sparse_dot(U, U.T, dense_output=True).astype(np.float64, copy=False)
+    gram = _gram(U).astype(np.float64, copy=False)
     gram[np.diag_indices(n)] += 1e-9  # rows may repeat
     return np.ascontiguousarray(scipy.linalg.cholesky(gram, lower=True, check_finite=False))
+
+
+def _gram(U):
+    """U U^T. Frequent columns of sparse rows enter by dense products, as these are faster."""
+    if not scipy.sparse.issparse(U):
+        return U @ U.T
+    n, d = U.shape
+    frequent = np.bincount(U.indices, minlength=d) > FREQUENT * n
+    rest = U[:, np.flatnonzero(~frequent)]
+    gram = safe_sparse_dot(rest, rest.T, dense_output=True)
+    columns = np.flatnonzero(frequent)
+    for block in gen_batches(len(columns), SMALL_BLOCK):
+        D = U[:, columns[block]].toarray()
+        gram += D @ D.T
+    return gram
