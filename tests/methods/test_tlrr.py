@@ -280,4 +280,4 @@ def test_peak_memory_in_tensors(solver, limit):
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print((after - before) * 1024 / W.nbytes)
     """
-    assert float(run_python(code)) <= limit
+    assert float(run_python(code, fresh=True)) <= limit
