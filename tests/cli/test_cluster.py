@@ -400,9 +400,7 @@ def test_what_is_written_of_a_result():
     ]
 
 
-@pytest.mark.parametrize("block", [2, 65536])
-def test_labels_are_written_with_ids_certainty_and_second_clusters(monkeypatch, block):
-    monkeypatch.setattr(_cli_cluster, "WRITTEN", block)
+def test_labels_are_written_with_ids_certainty_and_second_clusters():
     labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
     stream = io.StringIO()
     _cli_cluster.write_labels(stream, labels)

@@ -49,6 +49,48 @@ examples:
   mvsc-fast cluster a.csv b.csv --clusters 3 --labels labels.csv
   mvsc-fast cluster --help
 """
+# For each command: its function, summary, usage, options by group, and texts of its help.
+COMMANDS: dict[str, tuple] = {
+    "cluster": (
+        _cluster,
+        "cluster the samples of multi-view files",
+        " FILE [FILE ...] --clusters K [OPTION ...]",
+        CLUSTER,
+        {
+            "description": "Cluster the samples of multi-view files, one row for each sample. The "
+            "labels\nhave a header and the ids of the samples, or their indices.",
+            "epilog": EXAMPLES,
+        },
+    ),
+    "predict": (
+        _predict,
+        "label new samples with a saved model",
+        " MODEL FILE [FILE ...] [OPTION ...]",
+        PREDICT,
+        {
+            "description": "Label new samples with a model of mvsc-fast cluster --save. Columns "
+            "are matched\nby name, rows by id; a sample may lack views.",
+            "epilog": PREDICT_EXAMPLES,
+        },
+    ),
+    "demo": (
+        _demo,
+        "cluster handwritten digits in six views",
+        " [OPTION ...]",
+        {"": DEMO},
+        {
+            "description": "Cluster handwritten digits in six views, compare with simpler "
+            "methods, and write\nlabels and a plot."
+        },
+    ),
+    "config": (
+        lambda args: show_config(),
+        "show versions, BLAS, OpenMP and threads",
+        "",
+        {},
+        {"description": "Show versions, BLAS, OpenMP and threads."},
+    ),
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -78,11 +120,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             "--clusters is missing: give the number of clusters, or auto to use the suggested one"
         )
     args.argv = sys.argv[1:] if argv is None else argv
+    args.warned = []
+
+    def show(message, *_):
+        if str(message) not in args.warned:
+            args.warned.append(str(message))
+            print(f"mvsc-fast: warning: {message}", file=sys.stderr)
+
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: print(
-                f"mvsc-fast: warning: {message}", file=sys.stderr
-            )
+            warnings.showwarning = show
             args.run(args)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -138,60 +185,16 @@ def _parser():
     commands = parser.add_subparsers(
         prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
     )
-    _add(
-        commands,
-        "cluster",
-        _cluster,
-        "cluster the samples of multi-view files",
-        " FILE [FILE ...] --clusters K [OPTION ...]",
-        CLUSTER,
-        epilog=EXAMPLES,
-        description="Cluster the samples of multi-view files, one row for each sample. The "
-        "labels\nhave a header and the ids of the samples, or their indices.",
-    )
-    _add(
-        commands,
-        "predict",
-        _predict,
-        "label new samples with a saved model",
-        " MODEL FILE [FILE ...] [OPTION ...]",
-        PREDICT,
-        epilog=PREDICT_EXAMPLES,
-        description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
-        "matched\nby name, rows by id; a sample may lack views.",
-    )
-    _add(
-        commands,
-        "demo",
-        _demo,
-        "cluster handwritten digits in six views",
-        " [OPTION ...]",
-        {"": DEMO},
-        description="Cluster handwritten digits in six views, compare with simpler "
-        "methods, and write\nlabels and a plot.",
-    )
-    _add(
-        commands,
-        "config",
-        lambda args: show_config(),
-        "show versions, BLAS, OpenMP and threads",
-        "",
-        {},
-        description="Show versions, BLAS, OpenMP and threads.",
-    )
+    for name, (run, summary, usage, groups, texts) in COMMANDS.items():
+        one = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **texts)
+        one.set_defaults(run=run, parser=one)
+        for title, options in groups.items():
+            group = one.add_argument_group(title) if title else one
+            for option, text in options.items():
+                flag, *metavar = option.split()
+                metavar = {"metavar": metavar[0]} if metavar else {}
+                group.add_argument(flag, help=text, **metavar, **FORMS.get(flag, {}))
     return parser
-
-
-def _add(commands, name, run, summary, usage, groups, **texts):
-    """Add the parser of a command with groups of options."""
-    parser = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **texts)
-    parser.set_defaults(run=run, parser=parser)
-    for title, options in groups.items():
-        group = parser.add_argument_group(title) if title else parser
-        for option, text in options.items():
-            flag, *metavar = option.split()
-            metavar = {"metavar": metavar[0]} if metavar else {}
-            group.add_argument(flag, help=text, **metavar, **FORMS.get(flag, {}))
 
 
 if __name__ == "__main__":

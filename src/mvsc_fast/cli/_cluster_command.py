@@ -3,8 +3,6 @@
 import csv
 import shlex
 import sys
-import warnings
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,6 @@ import scipy.sparse
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import gen_batches
 
 from .._utils.messages import counted
 from .._utils.validation import available_memory
@@ -27,7 +24,6 @@ from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, skops_of, values_of
 
-WRITTEN = 65536  # number of labels that are written at once
 NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
@@ -49,30 +45,29 @@ def run(args):
     precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
     _check_outputs(args)
-    with _collected() as said:
-        data = load_data(
-            args.files,
-            id_column=args.id_column or "auto",
-            columns=args.columns,
-            join=args.join,
-            transpose=args.transpose,
-            lazy=_lazy(args),
-        )
-        for note in data.notes:
-            tell(note)
-        views = data.views
-        n_samples = next(iter(views.values())).shape[0]
-        truth = _truth(args.scores, data, n_samples)
-        old = load_labels(args.compare, data.ids, n_samples) if args.compare else None
-        scale = None
-        if args.scale == "standard":
-            scale, views = _scaled(views)
-        if precomputed:
-            views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
-        counts = _suggested(views, args) if args.clusters == "auto" else None
-        n_clusters = args.clusters if counts is None else counts.n_clusters
-        structure = _tested(views, n_clusters, args) if args.evidence else None
-        model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
+    data = load_data(
+        args.files,
+        id_column=args.id_column or "auto",
+        columns=args.columns,
+        join=args.join,
+        transpose=args.transpose,
+        lazy=_lazy(args),
+    )
+    for note in data.notes:
+        tell(note)
+    views = data.views
+    n_samples = next(iter(views.values())).shape[0]
+    truth = _truth(args.scores, data, n_samples)
+    old = load_labels(args.compare, data.ids, n_samples) if args.compare else None
+    scale = None
+    if args.scale == "standard":
+        scale, views = _scaled(views)
+    if precomputed:
+        views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
+    counts = _suggested(views, args) if args.clusters == "auto" else None
+    n_clusters = args.clusters if counts is None else counts.n_clusters
+    structure = _tested(views, n_clusters, args) if args.evidence else None
+    model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
     model.run_ = _record(args, data)
     explained = None
@@ -93,7 +88,7 @@ def run(args):
     if args.report:
         with replaced(args.report) as stream:
             write_report(
-                stream.name, model, views, explanation=explained, notes=[*data.notes, *said]
+                stream.name, model, views, explanation=explained, notes=[*data.notes, *args.warned]
             )
     if truth is not None:
         y, found = _labelled(*truth, labels)
@@ -158,22 +153,6 @@ def _check_outputs(args):
 
 
 # -------------------------------------------------------------------------------------- the work
-
-
-@contextmanager
-def _collected():
-    """Collect the texts of warnings, and show each text once."""
-    said = []
-    with warnings.catch_warnings():
-        show = warnings.showwarning
-
-        def collect(message, *rest):
-            if str(message) not in said:
-                said.append(str(message))
-                show(message, *rest)
-
-        warnings.showwarning = collect
-        yield said
 
 
 def tell(note):
@@ -272,21 +251,16 @@ def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
 
     With an `Explanation`, the certainty and the second cluster follow, or empty cells if unknown.
     """
+    columns = {"cluster": labels.tolist()}
+    if explained is not None and explained.certainty is not None:
+        certainty, second = np.full((2, len(labels)), "", dtype=object)
+        certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
+        second[explained.samples] = explained.clusters[explained.other].tolist()
+        columns |= {"certainty": certainty, "second": second}
     writer = csv.writer(stream, lineterminator="\n")
-    known = explained is not None and explained.certainty is not None
-    writer.writerow([id_name, "cluster", *(("certainty", "second") if known else ())])
-    certainty = {}
-    if known:
-        second = explained.clusters[explained.other].tolist()
-        told = [f"{one:.3f}" for one in explained.certainty.tolist()]
-        pairs = zip(told, second, strict=True)
-        certainty = dict(zip(explained.samples.tolist(), pairs, strict=True))
-    for rows in gen_batches(len(labels), WRITTEN):
-        numbers = range(rows.start, rows.stop)
-        names = numbers if ids is None else ids[rows].tolist()
-        more = [certainty.get(i, ("", "") if known else ()) for i in numbers]
-        given = zip(names, labels[rows].tolist(), more, strict=True)
-        writer.writerows((name, label, *extra) for name, label, extra in given)
+    writer.writerow([id_name, *columns])
+    names = range(len(labels)) if ids is None else ids
+    writer.writerows(zip(names, *columns.values(), strict=True))
 
 
 def _labelled(known, rows, labels):
