@@ -105,7 +105,7 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
         np.testing.assert_array_equal(found, expected[order])
         np.testing.assert_array_equal(frame, found)
     assert ConsensusTLRR(3, random_state=0).fit(mdata).labels_.shape == (60,)
-    with pytest.raises(ValueError, match="do not|other ids"):
+    with pytest.raises(ValueError, match="have different ids"):
         ConsensusTLRR(3).fit(parts)
 
 
@@ -126,7 +126,9 @@ def test_layers_and_embeddings_are_selected(arrays, modalities):
     assert scipy.sparse.issparse(check_views(frame)[0])
     with pytest.raises(ValueError, match="view 'rna' has no 'pca': choose one of the layers .'tw"):
         from_anndata(modalities, use={"rna": "pca"})
-    with pytest.raises(ValueError, match="use names 'prot', data has the modalities 'rna', 'atac'"):
+    with pytest.raises(
+        ValueError, match="use has the keys 'prot', but data has the modalities 'rna', 'atac'"
+    ):
         from_anndata(modalities, use={"prot": "X"})
     one.X = None
     with pytest.raises(ValueError, match="view 'rna' has no 'X'"):
@@ -139,3 +141,16 @@ def test_objects_of_different_samples_are_aligned(arrays, modalities):
     aligned = align({"rna": rna, "atac": atac}, join="inner")
     assert list(aligned["rna"].index) == list(atac.obs_names)
     np.testing.assert_array_equal(aligned["atac"], atac.X)
+
+
+@real
+@pytest.mark.parametrize("sparse", [False, True])
+def test_backed_files_are_read_in_blocks(modalities, sparse, tmp_path):
+    ad = pytest.importorskip("anndata", reason=WHY)
+    one = modalities["rna"]
+    one.X = scipy.sparse.csr_matrix(one.X) if sparse else one.X
+    one.write(tmp_path / "rna.h5ad")
+    source = read_views(ad.read_h5ad(tmp_path / "rna.h5ad", backed="r"))
+    assert not isinstance(source[0], np.ndarray) and not scipy.sparse.issparse(source[0])
+    (found,) = source.load()
+    np.testing.assert_array_equal(found.toarray() if sparse else found, from_anndata(one)["X"])

@@ -43,10 +43,9 @@ def counted(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def import_extra(package, what, *others):
+def import_extra(package, what, install=None):
     """Import an optional package, or raise ImportError with its purpose and how to install it."""
     try:
         return import_module(package)
     except ImportError as error:
-        command = " ".join(("pip install", package, *others))
-        raise ImportError(f"{what} needs {package}: {command}") from error
+        raise ImportError(f"{what} needs {package}: pip install {install or package}") from error

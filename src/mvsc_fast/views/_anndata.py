@@ -48,6 +48,24 @@ def read_anndata(X, title, use="X"):
     return Frame(values, columns, X.obs_names)
 
 
+def frames_of(data, use):
+    """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
+    data = getattr(data, "mod", data)
+    if isinstance(data, Mapping):
+        given = {
+            name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
+            for name, one in data.items()
+        }
+    else:
+        given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
+    unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
+    if unknown:
+        raise ValueError(
+            f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*given)}"
+        )
+    return {name: read_anndata(one, view_title(name), key) for name, (one, key) in given.items()}
+
+
 def from_anndata(
     data: Any, use: str | Sequence[str] | Mapping[Any, str] = "X"
 ) -> dict[Any, DataFrame] | Any:
@@ -87,23 +105,10 @@ def from_anndata(
 
     from . import align
 
-    order = data.obs_names if hasattr(data, "mod") else slice(None)
-    data = getattr(data, "mod", data)
-    if isinstance(data, Mapping):
-        given = {
-            name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
-            for name, one in data.items()
-        }
-    elif isinstance(data, (list, tuple)):
+    if isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
-    else:
-        given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
-    unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
-    if unknown:
-        raise ValueError(
-            f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*given)}"
-        )
-    read = {name: read_anndata(one, view_title(name), key) for name, (one, key) in given.items()}
+    order = data.obs_names if hasattr(data, "mod") else slice(None)
+    read = frames_of(data, use)
     ids = [frame.index for frame in read.values()]
     same = all(map(ids[0].equals, ids[1:]))
     frames = {}

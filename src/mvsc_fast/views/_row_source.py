@@ -221,13 +221,13 @@ def block_rows(n_features, available=None):
 
 def check_matrix(X, title):
     """Raise ValueError unless X is a matrix of real numbers with at least one column."""
-    if X.ndim == 1:
+    if len(X.shape) == 1:
         raise ValueError(
             f"{title} is a 1D array of {X.shape[0]} entries, but every view must be 2D. Reshape "
             "your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample; "
             "omit labels, which are not a view"
         )
-    if X.ndim != 2:
+    if len(X.shape) != 2:
         raise ValueError(f"{title} has shape {X.shape}: it must have rows and columns")
     if X.shape[1] == 0:
         raise ValueError(
