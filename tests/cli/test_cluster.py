@@ -71,7 +71,7 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
         (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
         (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
-        (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches files by ids"),
+        (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches several files by ids"),
         (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
         (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
         (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is an input file: choose another"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from processes import program
 
-from mvsc_fast import cli, datasets
+from mvsc_fast import datasets
 from mvsc_fast.cli import _cluster_command, main
 from mvsc_fast.cli._outputs import check_outputs, replaced
 
@@ -170,8 +170,8 @@ def test_a_dash_is_the_standard_output(data, capsys, monkeypatch):
 
 
 def test_interrupt_is_exit_code_130(monkeypatch, data):
-    def interrupted(args):
+    def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "_cluster", interrupted)
+    monkeypatch.setattr(_cluster_command, "load_data", interrupted)
     assert run(data) == 130

@@ -90,7 +90,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     assert "mvsc-fast: 50 samples, 30 of them without a view" in err and "--join" not in err
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
-    assert "no file for mirna" in capsys.readouterr().err
+    assert "mirna is not given" in capsys.readouterr().err
     swapped = labelled(folder, f"mirna={paths[1]}", f"rna={paths[0]}")
     assert (swapped == both.loc[swapped.index]).all()
 

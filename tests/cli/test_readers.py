@@ -188,7 +188,7 @@ def test_options_that_would_be_ignored(tmp_path):
         ({"id_column": "id"}, "--id-column is for tables"),
         ({"columns": ["a"]}, "--columns is for tables"),
         ({"transpose": ["*"]}, "--transpose is for tables"),
-        ({"join": "inner"}, "--join matches files by ids"),
+        ({"join": "inner"}, "--join matches several files by ids"),
     ):
         with pytest.raises(ValueError, match=message):
             load_data([tmp_path / "a.npz"], **options)

@@ -20,6 +20,7 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
 from ..preprocessing import PerView
+from ._cells import CELLS, write_annotated
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, skops_of, values_of
@@ -51,6 +52,7 @@ def run(args):
         columns=args.columns,
         join=args.join,
         transpose=args.transpose,
+        use=args.use,
         lazy=_lazy(args),
     )
     for note in data.notes:
@@ -76,7 +78,9 @@ def run(args):
     with replaced(args.labels) as stream:
         write_labels(stream, labels, data.ids, data.id_name, explained)
     if args.save:
-        _save(args.save, data, model, scale)
+        _save(args, data, model, scale)
+    if args.annotate:
+        write_annotated(args.annotate, args.files[0], data.cells, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
     if args.explain:
@@ -141,11 +145,18 @@ def _check_combinations(args, precomputed):
 
 def _check_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
-    outputs = [args.labels, *filter(None, (args.plot, args.report, args.save))]
+    outputs = [args.labels, *filter(None, (args.plot, args.report, args.save, args.annotate))]
     inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
         skops_of(args.save)
+    if args.annotate is not None:
+        suffix = Path(args.files[0]).suffix.lower()
+        if suffix not in CELLS or Path(args.annotate).suffix.lower() != suffix:
+            raise ValueError(
+                f"--annotate copies an .h5ad or .h5mu file with its results, and cannot write "
+                f"{args.annotate} from {shown_name(args.files[0])}"
+            )
     if args.plot is not None:
         check_picture(args.plot)
     if args.report is not None:
@@ -190,7 +201,7 @@ def _lazy(args):
 def _scaled(views):
     """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
     for name, X in views.items():
-        if scipy.sparse.issparse(X):
+        if scipy.sparse.issparse(X) or hasattr(X, "obs_names"):
             raise ValueError(f"--scale standard: {name} is sparse and would become dense")
     scale = PerView(StandardScaler()).fit(views)
     for name, X in views.items():
@@ -198,20 +209,24 @@ def _scaled(views):
     return scale, scale.transform(views)
 
 
-def _save(path, data, model, scale):
+def _save(args, data, model, scale):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
     save_model(
-        path,
+        args.save,
         {
             "model": model if scale is None else make_pipeline(scale, model),
             "views": list(data.views),
             "columns": data.columns,
             "id_name": data.id_name,
             "one_table": data.one_table,
+            "use": args.use,
             "values": values_of(data.views),
         },
     )
-    tell(f"{path} contains rows of the data: see 'What a saved model holds' in the documentation")
+    tell(
+        f"{args.save} contains rows of the data: see 'What a saved model holds' in the "
+        "documentation"
+    )
 
 
 def _suggested(views, args):

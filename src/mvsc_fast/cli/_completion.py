@@ -1,11 +1,11 @@
 """Completion of the command line in shells by argcomplete, an extra."""
 
 from .._utils.messages import import_extra
-from ._arrays import WHOLE
+from ._readers import ALONE
 from ._tables import PARQUET
 from ._text import EXCEL, TEXT
 
-VIEWS = (*TEXT, ".gz", *EXCEL, *PARQUET, ".npy", *WHOLE)
+VIEWS = (*TEXT, ".gz", *EXCEL, *PARQUET, ".npy", *ALONE)
 VALUES = {"K": ["auto"], "N": [], "SIZE": [], "NAME": [], "NAMES": []}  # not files
 
 

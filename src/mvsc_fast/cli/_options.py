@@ -14,6 +14,11 @@ TABLES = {
     "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
     "columns of gene names and numbers before the samples are ignored",
 }
+CELLS = {
+    "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), a layer or a key of "
+    "obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
+    "rna=X_pca,prot=X_clr",
+}
 MACHINE = {
     "--seed N": "seed of random numbers; default: 0",
     "--threads N": "number of threads; default: all free processors",
@@ -22,9 +27,10 @@ LABELS = {"--labels CSV": "file for labels; default: -, the standard output"}
 CLUSTER = {
     "input": {
         "files FILE": "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) "
-        "or .npy for each view, or one .npz, .mat, .h5 or .zarr with all views; - is the standard "
-        "input",
+        "or .npy for each view, or one .npz, .mat, .h5, .zarr, .h5ad or .h5mu with all views; - is "
+        "the standard input",
         **TABLES,
+        **CELLS,
         "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
         "exclude, such as '!sex,!stage'; once for all files, once for each file, or several times "
         "for several views of one table",
@@ -55,6 +61,8 @@ CLUSTER = {
         "labels contains the certainty of each sample",
         "--save MODEL": "save the model and its scaling for mvsc-fast predict, as a pickle, or "
         ".skops, or .mvsc, which C programs can read",
+        "--annotate FILE": "copy of the .h5ad or .h5mu with labels, margins, weights of modalities "
+        "and the joint graph, for scanpy and muon",
         "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
         "cross table",
         "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
@@ -68,6 +76,7 @@ PREDICT = {
         "files FILE": "a file for each view, in the order of the fit, or VIEW=FILE for some of the "
         "views; VIEW is the name of its file in the fit, without suffix",
         **TABLES,
+        **CELLS,
     },
     "output": LABELS,
 }
@@ -81,6 +90,19 @@ DEMO = {
 def _clusters(text):
     """A number of clusters, or "auto"."""
     return text if text == "auto" else _positive(text, " or auto")
+
+
+def _use(text):
+    """Names of matrices in AnnData: one, a list, or a dict by modality."""
+    names = text.split(",")
+    if not any("=" in name for name in names):
+        return text if len(names) == 1 else names
+    pairs = [name.split("=") for name in names]
+    if any(len(pair) != 2 or not all(pair) for pair in pairs) or len(dict(pairs)) < len(pairs):
+        raise argparse.ArgumentTypeError(
+            f"expected NAME,NAME or MODALITY=NAME,MODALITY=NAME, got {text!r}"
+        )
+    return dict(pairs)
 
 
 def _positive(text, otherwise=""):
@@ -105,6 +127,7 @@ FORMS = {
     "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},
+    "--use": {"type": _use},
     "--scale": {"choices": ("standard", "none"), "default": "none"},
     "--clusters": {"type": _clusters},
     "--method": {"choices": sorted(ESTIMATORS), "default": "consensus-tlrr"},

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from .._utils.messages import counted
-from ._arrays import WHOLE
+from ._cells import CELLS, with_columns
 from ._cluster_command import tell, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
-from ._readers import load_data
+from ._readers import ALONE, load_data
 from ._saved import load_model, warn_of_units
 
 
@@ -29,17 +29,23 @@ def run(args):
         id_name=saved["id_name"],
         join=ANY,
         transpose=args.transpose,
+        use=args.use or (saved.get("use") if Path(paths[given[0]]).suffix in CELLS else None),
     )
     for note in data.notes:
         tell(note)
-    if len(data.views) != len(given):
+    found = data.views
+    if data.cells is not None and found.keys() <= set(names):
+        given = [names.index(name) for name in found]
+    if len(found) != len(given):
         raise ValueError(
-            f"{paths[0]} has {counted(len(data.views), 'view')}, but the model has {len(names)}"
+            f"{paths[0]} has {counted(len(found), 'view')}, but the model has {len(names)}"
         )
-    views = dict(zip((names[i] for i in given), data.views.values(), strict=True))
+    views = dict(zip((names[i] for i in given), found.values(), strict=True))
+    if data.cells is not None:
+        views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
     for name in names:
         if name not in views:
-            tell(f"no file for {name}: its features are predicted from the other views")
+            tell(f"{name} is not given: its features are predicted from the other views")
     warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
     labels = saved["model"].predict(views)
     with replaced(args.labels) as stream:
@@ -59,7 +65,7 @@ def _file_of_each(files, names, one_table):
         if len(given) < len(pairs):
             raise ValueError(f"{' '.join(files)}: a view is given more than once")
         return [given.get(name) for name in names]
-    if len(files) == 1 and (one_table or len(names) > 1 and Path(files[0]).suffix.lower() in WHOLE):
+    if len(files) == 1 and (one_table or len(names) > 1 and Path(files[0]).suffix.lower() in ALONE):
         return files * len(names)
     if len(files) != len(names):
         raise ValueError(

@@ -5,13 +5,14 @@ import os
 import sys
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
 from ._arrays import WHOLE
+from ._cells import CELLS, columns_of, read_cells
 from ._columns import LABEL, check_exclusions, check_numbers, features, selected
 from ._ids import Column, check_alike, check_distinct, find_ids
 from ._matching import ANY, View, matched
@@ -19,7 +20,11 @@ from ._scratch import taken
 from ._tables import ALL, PARQUET, Table, is_missing, parquet_table, table_of
 from ._text import EXCEL, TEXT, excel_rows, text_rows
 
-KNOWN = ".npz, .mat, .h5, .zarr, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy of each view"
+KNOWN = (
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy "
+    "of each view"
+)
+ALONE = (*WHOLE, *CELLS)  # files that contain all views
 STDIN, STDIN_NAME = "-", "standard input"
 
 
@@ -41,6 +46,8 @@ class Data(NamedTuple):
         Names of the columns of each view, if it is a table.
     one_table : bool
         Whether all views are columns of one table.
+    cells : AnnData, MuData or None
+        The content of an .h5ad or .h5mu file.
     """
 
     views: dict
@@ -50,10 +57,19 @@ class Data(NamedTuple):
     notes: list = []
     columns: list = []
     one_table: bool = False
+    cells: Any = None
 
 
 def load_data(
-    paths, *, id_column="auto", id_name=None, columns=None, join=None, transpose=(), lazy=False
+    paths,
+    *,
+    id_column="auto",
+    id_name=None,
+    columns=None,
+    join=None,
+    transpose=(),
+    use=None,
+    lazy=False,
 ):
     """Read the views of one data set, with the ids of its samples.
 
@@ -74,8 +90,10 @@ def load_data(
         "any" those of any table, with rows of NaN.
     transpose : sequence of str, default=()
         Files whose columns are the samples, or "*" for all.
+    use : str, list of str or dict, optional
+        Matrices of an .h5ad or .h5mu file, see `from_anndata`.
     lazy : bool, default=False
-        Whether .npy, .h5 and .zarr remain on disk and are read in blocks.
+        Whether .npy, .h5, .zarr and ``X`` of .h5ad and .h5mu remain on disk and are read in blocks.
 
     Raises
     ------
@@ -87,7 +105,7 @@ def load_data(
         raise ValueError("no file was given")
     kinds = {path: _kind(path) for path in paths}
     _check_links(paths)
-    arrays = [path for path, kind in kinds.items() if kind in (".npy", *WHOLE)]
+    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     turned = _transposed(paths, transpose)
     for name, wrong in (
         ("--id-column", id_column != "auto" and arrays),
@@ -95,9 +113,11 @@ def load_data(
         ("--transpose", turned & set(arrays)),
     ):
         if wrong:
-            raise ValueError(f"{name} is for tables, but {min(wrong)} has no named columns")
-    if any(kind in WHOLE for kind in kinds.values()):
-        return _whole(paths, kinds, join, lazy)
+            raise ValueError(f"{name} is for tables, but {min(wrong)} is none")
+    if use is not None and not set(CELLS) & set(kinds.values()):
+        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
+    if any(kind in ALONE for kind in kinds.values()):
+        return _whole(paths, kinds, join, use, lazy)
     keep = id_name if id_column == "auto" else id_column
     read = {path: _named(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
     tables = {
@@ -213,7 +233,7 @@ def _kind(path):
     if path == STDIN:
         return STDIN
     suffix = Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *WHOLE, *EXCEL, *PARQUET):
+    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     what = "is a folder" if path.is_dir() else "has an unknown file type"
     raise ValueError(f"{path} {what}, expected {KNOWN}")
@@ -224,13 +244,18 @@ def _stem(path):
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
-def _whole(paths, kinds, join, lazy):
+def _whole(paths, kinds, join, use, lazy):
     """The `Data` of a file that contains all views."""
-    path = next(path for path in paths if kinds[path] in WHOLE)
+    path = next(path for path in paths if kinds[path] in ALONE)
     if len(paths) > 1:
         raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
     if join not in (None, ANY):
-        raise ValueError(f"--join matches files by ids, but {path} has no ids")
+        raise ValueError(f"--join matches several files by ids, but {path} is the only file")
+    if kinds[path] in CELLS:
+        cells, views = _named(path, read_cells, path, use, lazy)
+        ids, id_name = cells.obs_names.to_numpy(dtype=object), cells.obs_names.name or "sample"
+        columns = list(map(columns_of, views.values()))
+        return Data(views, None, ids, id_name, columns=columns, cells=cells)
     views, y = _named(path, WHOLE[kinds[path]], path, lazy)
     return Data(views, y, columns=[None] * len(views))
 

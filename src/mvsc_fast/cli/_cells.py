@@ -1,0 +1,92 @@
+"""AnnData and MuData files: their views, and copies of the files with the results."""
+
+import shutil
+import warnings
+
+import numpy as np
+import scipy.sparse
+
+from .._utils.messages import import_extra
+from ..explanation import annotate
+from ..views import from_anndata
+from ..views._anndata import frames_of
+from ..views._frames import shown
+from ._outputs import replaced
+
+CELLS = {".h5ad": "anndata", ".h5mu": "mudata"}  # and the package that reads them
+KEY = "mvsc"  # of the results, as in `annotate`
+
+
+def read_cells(path, use, lazy):
+    """The AnnData or MuData object in a file, and its views by name.
+
+    Parameters
+    ----------
+    path : Path
+    use : str, list of str, dict or None
+        See `from_anndata`.
+    lazy : bool
+        Whether ``X`` remains on disk.
+    """
+    suffix = path.suffix.lower()
+    package = import_extra(CELLS[suffix], path, "'mvsc-fast[scverse]'")
+    path.stat()  # a missing file is not a damaged one
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of later versions, and of repeated names in modalities
+        data = getattr(package, f"read_{suffix[1:]}")(path, backed="r" if lazy else None)
+    use = use or "X"
+    if suffix == ".h5ad" and isinstance(use, dict):
+        raise ValueError(f"--use has modalities ({shown(*use)}), but the file has none")
+    if suffix == ".h5mu" and isinstance(use, list):
+        raise ValueError(
+            f"--use needs a modality for each name, as in {next(iter(data.mod))}={use[0]}"
+        )
+    frames = frames_of(data, use)
+    if all(data.obs_names.equals(frame.index) for frame in frames.values()):
+        return data, {name: _view(data, name, frame) for name, frame in frames.items()}
+    return data, from_anndata(data, use)
+
+
+def _view(data, name, frame):
+    """A data frame of a dense matrix, else AnnData, also of ``X`` on disk."""
+    from anndata import AnnData
+    from pandas import DataFrame
+
+    if isinstance(frame.values, np.ndarray):
+        return DataFrame(frame.values, frame.index, frame.columns)
+    if scipy.sparse.issparse(frame.values):
+        columns = DataFrame(index=list(map(str, frame.columns)))
+        return AnnData(frame.values, DataFrame(index=frame.index), columns)
+    return getattr(data, "mod", {name: data})[name]
+
+
+def columns_of(view):
+    """Names of the columns of a view, or None if they are numbers."""
+    names = list(view.var_names if hasattr(view, "var_names") else view.columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+def with_columns(view, columns, name):
+    """The given columns of a view, in their order; raise ValueError if one is absent."""
+    known = columns_of(view)
+    if columns is None or known is None or known == columns:
+        return view
+    if absent := [one for one in columns if one not in set(known)]:
+        raise ValueError(f"{name} lacks columns of the model: {shown(*absent)}")
+    return view[:, columns] if hasattr(view, "var_names") else view[columns]
+
+
+def write_annotated(name, source, data, model, views):
+    """Write a copy of the file ``source`` of ``data`` with the results of a fitted model."""
+    h5py, write_elem = import_extra("h5py", name), import_extra("anndata.io", name).write_elem
+    annotate(data, model, views, key=KEY)
+    known = data.uns[KEY]
+    with replaced(name, "wb") as stream:
+        shutil.copyfile(source, stream.name)
+        with h5py.File(stream.name, "r+") as file:
+            write_elem(file, "obs", data.obs)
+            embedding = known["params"]["use_rep"]
+            write_elem(file, f"obsm/{embedding}", data.obsm[embedding])
+            for key in (known["connectivities_key"], known["distances_key"]):
+                write_elem(file, f"obsp/{key}", data.obsp[key])
+            write_elem(file, f"uns/{KEY}", known)
