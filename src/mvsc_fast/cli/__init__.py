@@ -34,6 +34,8 @@ examples:
       files larger than memory
   mvsc-fast cluster rna.csv dna.csv --clusters 4 --save model.pkl > labels.csv
       save the model, to label new samples with mvsc-fast predict
+  mvsc-fast cluster cells.h5mu --use rna=X_pca --clusters 12 --annotate out.h5mu
+      modalities of single cells, and a copy of the file with the results
   zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
 """
 PREDICT_EXAMPLES = """\

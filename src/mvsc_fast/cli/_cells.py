@@ -2,6 +2,7 @@
 
 import shutil
 import warnings
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +16,11 @@ from ._outputs import replaced
 
 CELLS = {".h5ad": "anndata", ".h5mu": "mudata"}  # and the package that reads them
 KEY = "mvsc"  # of the results, as in `annotate`
+
+
+def is_cells(path):
+    """Whether a path has the suffix of AnnData or MuData files."""
+    return Path(path).suffix.lower() in CELLS
 
 
 def read_cells(path, use, lazy):

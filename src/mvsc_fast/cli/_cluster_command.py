@@ -20,7 +20,7 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
 from ..preprocessing import PerView
-from ._cells import CELLS, write_annotated
+from ._cells import is_cells, write_annotated
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, shown_name
 from ._saved import save_model, skops_of, values_of
@@ -130,14 +130,15 @@ def _check_combinations(args, precomputed):
         raise ValueError(f"--plot: {NO_AFFINITY} does not learn an affinity matrix")
     if precomputed:
         for given, name in (
-            (args.scale == "standard", "--scale"),
-            (args.clusters == "auto", "--clusters auto"),
-            (args.evidence, "--evidence"),
-            (args.memory_limit, "--memory-limit"),
+            (args.scale == "standard", "--scale needs"),
+            (args.clusters == "auto", "--clusters auto needs"),
+            (args.evidence, "--evidence needs"),
+            (args.memory_limit, "--memory-limit needs"),
+            (is_cells(args.files[0]), f"{args.files[0]} contains"),
         ):
             if given:
                 raise ValueError(
-                    f"{name} needs features, but --affinity precomputed expects similarities"
+                    f"{name} features, but --affinity precomputed expects similarities"
                 )
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
@@ -151,8 +152,8 @@ def _check_outputs(args):
     if args.save is not None:
         skops_of(args.save)
     if args.annotate is not None:
-        suffix = Path(args.files[0]).suffix.lower()
-        if suffix not in CELLS or Path(args.annotate).suffix.lower() != suffix:
+        suffixes = {Path(name).suffix.lower() for name in (args.files[0], args.annotate)}
+        if not is_cells(args.annotate) or len(suffixes) > 1:
             raise ValueError(
                 f"--annotate copies an .h5ad or .h5mu file with its results, and cannot write "
                 f"{args.annotate} from {shown_name(args.files[0])}"

@@ -47,8 +47,8 @@ CLUSTER = {
         "or precomputed if the files contain similarities",
         "--max-samples N": "cluster at most N samples and predict the labels of the others "
         "(consensus-tlrr)",
-        "--memory-limit SIZE": "maximum memory, such as 600MiB; .npy, .h5 and .zarr are read in "
-        "blocks (consensus-tlrr)",
+        "--memory-limit SIZE": "maximum memory, such as 600MiB; arrays on disk, also in .h5ad and "
+        ".h5mu, are read in blocks (consensus-tlrr)",
         **MACHINE,
     },
     "output": {

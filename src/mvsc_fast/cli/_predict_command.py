@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from .._utils.messages import counted
-from ._cells import CELLS, with_columns
+from ._cells import is_cells, with_columns
 from ._cluster_command import tell, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
@@ -29,7 +29,7 @@ def run(args):
         id_name=saved["id_name"],
         join=ANY,
         transpose=args.transpose,
-        use=args.use or (saved.get("use") if Path(paths[given[0]]).suffix in CELLS else None),
+        use=args.use or (saved.get("use") if is_cells(paths[given[0]]) else None),
     )
     for note in data.notes:
         tell(note)
