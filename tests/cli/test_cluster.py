@@ -403,12 +403,13 @@ def test_what_is_written_of_a_result():
 def test_labels_are_written_with_ids_certainty_and_second_clusters():
     labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
     stream = io.StringIO()
-    _cli_cluster.write_labels(stream, labels)
+    _cli_cluster.write_labels(stream, {"cluster": labels})
     assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
     known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
     explained = SimpleNamespace(certainty=np.array([0.25, -0.0625]), **known)
     stream = io.StringIO()
-    _cli_cluster.write_labels(stream, labels, ids, "who", explained)
+    columns = {"cluster": labels, **_cli_cluster._certainty(explained, 3)}
+    _cli_cluster.write_labels(stream, columns, ids, "who")
     assert stream.getvalue() == (
         'who,cluster,certainty,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
     )

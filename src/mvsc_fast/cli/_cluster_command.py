@@ -48,7 +48,7 @@ def run(args):
     _check_outputs(args)
     data = load_data(
         args.files,
-        id_column=args.id_column or "auto",
+        id_column=args.id_column,
         columns=args.columns,
         join=args.join,
         transpose=args.transpose,
@@ -76,7 +76,8 @@ def run(args):
     if args.explain or args.report:
         explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
     with replaced(args.labels) as stream:
-        write_labels(stream, labels, data.ids, data.id_name, explained)
+        columns = {"cluster": labels, **_certainty(explained, len(labels))}
+        write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
         _save(args, data, model, scale)
     if args.annotate:
@@ -262,21 +263,23 @@ def _record(args, data):
 # ------------------------------------------------------------------------------------- the results
 
 
-def write_labels(stream, labels, ids=None, id_name="sample", explained=None):
-    """Write a header and a line for each sample: its id or its index, and its cluster.
-
-    With an `Explanation`, the certainty and the second cluster follow, or empty cells if unknown.
-    """
-    columns = {"cluster": labels.tolist()}
-    if explained is not None and explained.certainty is not None:
-        certainty, second = np.full((2, len(labels)), "", dtype=object)
-        certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
-        second[explained.samples] = explained.clusters[explained.other].tolist()
-        columns |= {"certainty": certainty, "second": second}
+def write_labels(stream, columns, ids=None, id_name="sample"):
+    """Write a header and a line for each sample: its id or its index, and its values."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([id_name, *columns])
-    names = range(len(labels)) if ids is None else ids
-    writer.writerows(zip(names, *columns.values(), strict=True))
+    columns = [values.tolist() for values in columns.values()]
+    names = range(len(columns[0])) if ids is None else ids
+    writer.writerows(zip(names, *columns, strict=True))
+
+
+def _certainty(explained, n_samples):
+    """Certainty and second cluster of each sample if they are explained; empty if unknown."""
+    if explained is None or explained.certainty is None:
+        return {}
+    certainty, second = np.full((2, n_samples), "", dtype=object)
+    certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
+    second[explained.samples] = explained.clusters[explained.other].tolist()
+    return {"certainty": certainty, "second": second}
 
 
 def _labelled(known, rows, labels):

@@ -30,20 +30,11 @@ REPEATED = 3  # minimum number of occurrences of a code
 
 
 class Selection(NamedTuple):
-    """Columns of a table that may be features.
+    """Columns of a table that may be features."""
 
-    Attributes
-    ----------
-    columns : list of int
-    named : set of int
-        Columns selected by name or number, which therefore are not ids.
-    only_excludes : bool
-        Whether all other columns are selected; ids and labels among them then raise an error.
-    """
-
-    columns: list
-    named: set
-    only_excludes: bool
+    columns: list  # their positions
+    named: set  # positions of columns selected by name or number, which therefore are not ids
+    only_excludes: bool  # whether the rest is selected; ids and labels in it then raise an error
 
 
 def selected(table, wanted):
@@ -98,13 +89,7 @@ def check_exclusions(columns, tables):
 def features(table, id_column, selection, twins=()):
     """Positions of the features of a table; raise ValueError if they are no features.
 
-    Parameters
-    ----------
-    table : Table
-    id_column : int or None
-    selection : Selection
-    twins : iterable of int
-        Columns with the same values as a column of another table.
+    ``twins`` are columns with the same values as a column of another table.
     """
     if id_column in selection.named:
         raise ValueError(f"{table.name}: {table.title(id_column)} has ids, but is in --columns")
@@ -205,13 +190,7 @@ def _check_text(table, chosen):
 def check_numbers(table, chosen, X, rows):
     """Raise ValueError for infinite cells, codes of missing values or many empty cells.
 
-    Other empty cells are reported in the notes of the table.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    rows : ndarray of shape (n,)
-        The row of the table for each row of X.
+    Other empty cells are reported in the notes of the table, whose ``rows`` are in X.
     """
 
     def first(wrong):

@@ -1,6 +1,5 @@
 """``mvsc-fast demo``: handwritten digits in six views, clustered in a minute."""
 
-import csv
 import sys
 import time
 from pathlib import Path
@@ -16,8 +15,8 @@ from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..similarity import _dense as graphs
 from ..spectral import fuse, spectral_labels
-from ._cluster_command import pair, score_table
-from ._outputs import check_output, replaced
+from ._cluster_command import pair, score_table, write_labels
+from ._outputs import check_outputs, replaced
 
 ESTIMATORS = (
     (ConsensusTLRR, "consensus of the labels of many graphs"),
@@ -30,8 +29,7 @@ def run(args):
     start = time.perf_counter()
     folder = Path(args.output)
     written = [folder / "labels.csv", folder / "similarity.png"]
-    for path in written:
-        check_output(path)
+    check_outputs(written)
     check_picture(written[1])
     views, y, samples = _balanced_handwritten(args.per_class, args.seed)
     print(
@@ -65,9 +63,7 @@ def run(args):
         f"labels; TLRR took {tlrr.n_iter_} solver iterations"
     )
     with replaced(written[0]) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["sample", "cluster", "digit"])
-        writer.writerows(zip(samples.tolist(), consensus.labels_.tolist(), y.tolist(), strict=True))
+        write_labels(stream, {"cluster": consensus.labels_, "digit": y}, samples)
     W, L = tlrr.similarity_, tlrr.tensor_
     titles = ("similarity W", "affinity after TLRR")
     figure = pair(fuse(W), fuse(L), y, titles, groups="true")

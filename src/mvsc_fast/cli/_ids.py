@@ -97,22 +97,10 @@ class Column:
 
 
 def find_ids(tables, wanted, features):
-    """The column with the ids of each table.
+    """The `Column` with the ids of each table or None, sets of other columns of ids, and notes.
 
-    Parameters
-    ----------
-    tables : list of Table
-    wanted : str
-        A name, a number from 1, "none" or "auto".
-    features : list of set of int
-        Columns of each table that are not ids.
-
-    Returns
-    -------
-    found : list of (Column or None)
-    twins : list of set of int
-        Other columns that look like ids and agree with columns of other tables.
-    notes : list of str
+    ``wanted`` is a name, a number from 1, "none" or "auto"; ``features`` are sets of columns that
+    are not ids.
     """
     if wanted not in ("auto", "none"):
         return [_named(table, wanted) for table in tables], [set() for _ in tables], []

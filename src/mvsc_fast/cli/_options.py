@@ -124,6 +124,7 @@ def _bytes(text):
 # Arguments of ``add_argument``, besides the text and the name of the value.
 FORMS = {
     "files": {"nargs": "+"},
+    "--id-column": {"default": "auto"},
     "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},

@@ -21,8 +21,7 @@ def output(name):
     return None if name == STDOUT else name
 
 
-def check_output(name):
-    """Create the folder of an output file; raise OSError or ValueError if it is not writable."""
+def _check_output(name):
     path = Path(name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +40,9 @@ def check_output(name):
 
 
 def check_outputs(names, inputs=()):
-    """`check_output` of several files, which must differ from each other and from the input.
+    """Create the folders of output files; raise an error if they are not writable.
+
+    The files must differ from each other and from the input.
 
     None stands for the standard output.
     """
@@ -49,7 +50,7 @@ def check_outputs(names, inputs=()):
         raise ValueError("the standard output is closed: use --labels to write a file")
     names = [name for name in names if name is not None]
     for name in names:
-        check_output(name)
+        _check_output(name)
         for other in inputs:
             if _are_same(name, other):
                 raise ValueError(f"{name} is an input file{_also(name, other)}: choose another")

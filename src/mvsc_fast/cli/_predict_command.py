@@ -25,7 +25,7 @@ def run(args):
     data = load_data(
         paths[:1] if shared else [paths[i] for i in given],
         columns=None if whole else [columns[i] for i in given],
-        id_column=args.id_column or "auto",
+        id_column=args.id_column,
         id_name=saved["id_name"],
         join=ANY,
         transpose=args.transpose,
@@ -49,7 +49,7 @@ def run(args):
     warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
     labels = saved["model"].predict(views)
     with replaced(args.labels) as stream:
-        write_labels(stream, labels, data.ids, data.id_name)
+        write_labels(stream, {"cluster": labels}, data.ids, data.id_name)
     told = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)

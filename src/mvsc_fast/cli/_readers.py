@@ -29,35 +29,16 @@ STDIN, STDIN_NAME = "-", "standard input"
 
 
 class Data(NamedTuple):
-    """The views of one data set.
+    """The views of one data set."""
 
-    Attributes
-    ----------
-    views : dict of str to DataFrame, ndarray, sparse matrix, or array on disk
-        Views of shape (n_samples, n_features_i), by the name of the file or of the array in it.
-    y : ndarray of shape (n_samples,) or None
-        Labels that the file contains.
-    ids : ndarray of str of shape (n_samples,) or None
-    id_name : str
-        The name of the column with the ids.
-    notes : list of str
-        Decisions of the reader, such as the columns of ids and the matching of rows.
-    columns : list of (list of str or None)
-        Names of the columns of each view, if it is a table.
-    one_table : bool
-        Whether all views are columns of one table.
-    cells : AnnData, MuData or None
-        The content of an .h5ad or .h5mu file.
-    """
-
-    views: dict
-    y: np.ndarray | None
+    views: dict  # of shape (n_samples, n_features_i), by the name of the file or of the array
+    y: np.ndarray | None  # labels that the file contains
     ids: np.ndarray | None = None
-    id_name: str = "sample"
-    notes: list = []
-    columns: list = []
-    one_table: bool = False
-    cells: Any = None
+    id_name: str = "sample"  # the name of the column with the ids
+    notes: list = []  # decisions of the reader, such as the columns of ids
+    columns: list = []  # names of the columns of each view, or None
+    one_table: bool = False  # whether all views are columns of one table
+    cells: Any = None  # the AnnData or MuData object of a file
 
 
 def load_data(
@@ -157,21 +138,7 @@ def load_data(
 
 
 def load_labels(path, ids, n_samples):
-    """Labels of samples from a table, by their ids.
-
-    Parameters
-    ----------
-    path : str
-    ids : ndarray of shape (n_samples,) or None
-        Ids of the samples; without them, the table must have one row for each sample.
-    n_samples : int
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-    rows : ndarray of shape (n,)
-        Indices of the samples that have a label.
-    """
+    """Labels from a table, by the ids of the samples if there are any, and the labelled samples."""
     table = _named(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
     if isinstance(table, View):
         raise ValueError(f"{table.name}: expected a table with ids and labels")

@@ -36,33 +36,15 @@ ANNOTATION = re.compile(
 
 @dataclass
 class Table:
-    """A table with samples as rows.
+    """A table with samples as rows."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    names : list of str
-        Names of the columns; empty without a header.
-    numbers : ndarray or memmap of shape (n, d)
-        Values of the cells; NaN for empty cells and text.
-    text : dict of int to list of str
-        Cells of the columns that may contain ids, as they are in the file.
-    words : dict of int to (int, str)
-        For columns that contain text, the row and the content of the first such cell.
-    rows, columns : list of str
-        Their places in the file, such as "line 3" and "column 1".
-    notes : list of str
-    transposed : bool
-    """
-
-    name: str
-    names: list
-    numbers: np.ndarray
-    text: dict
-    words: dict
-    rows: list
-    columns: list
+    name: str  # of the file
+    names: list  # of the columns; empty without a header
+    numbers: np.ndarray  # values of the cells; NaN for empty cells and text
+    text: dict  # cells of the columns that may contain ids, as they are in the file, by column
+    words: dict  # row and content of the first text, by column
+    rows: list  # their places in the file, such as "line 3"
+    columns: list  # the same, such as "column 1"
     notes: list = field(default_factory=list)
     transposed: bool = False
 
@@ -147,19 +129,10 @@ def _value(cell, number=float):
 
 
 def table_of(name, rows, notes=(), comments=(), *, keep="", lazy=False):
-    """The `Table` of the rows of a file.
+    """The `Table` of the rows of a file, which are pairs (place, cells).
 
-    Parameters
-    ----------
-    name : str
-    rows : iterator of (place, cells)
-    notes : iterable of str
-    comments : list of (place, cells)
-        Lines above the table, the last of which may be its header.
-    keep : str
-        Name or number of a column whose text is kept, or "*".
-    lazy : bool
-        Whether the numbers are written into a temporary file.
+    ``comments`` are such pairs above the table, the last of which may be its header. ``keep`` is
+    the name or number of a column whose text is kept, or "*"; ``lazy`` writes numbers to a file.
     """
     head = list(islice(rows, HEAD + 1))
     sample = [cells for _, cells in head if any(cell.strip() for cell in cells)]
