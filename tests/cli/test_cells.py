@@ -107,6 +107,12 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
     assert main(["predict", "model.mvsc", "new.h5mu", "--labels", "new.csv"]) == 0
     assert "prot is not given" in capsys.readouterr().err
     assert (labels("new.csv") == written).all()
+    assert main(["predict", "model.mvsc", "rna=all.h5mu", "--labels", "one.csv"]) == 0
+    assert "prot is not given" in capsys.readouterr().err
+    assert (labels("one.csv") == labels("new.csv")).all()
+    md.MuData({"gex": data["rna"], "prot": data["prot"]}).write("other.h5mu")
+    assert main(["predict", "model.mvsc", "other.h5mu"]) == 2
+    assert "other.h5mu has 'gex', but the model has the views" in capsys.readouterr().err
     data["rna"][:, 1:].copy().write("fewer.h5ad")
     cluster("rna.h5ad", "--save", "model.pkl")
     assert main(["predict", "model.pkl", "fewer.h5ad"]) == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from .._utils.messages import counted
+from ..views._frames import shown
 from ._cells import is_cells, with_columns
 from ._cluster_command import tell, write_labels
 from ._matching import ANY
@@ -34,8 +35,14 @@ def run(args):
     for note in data.notes:
         tell(note)
     found = data.views
-    if data.cells is not None and found.keys() <= set(names):
-        given = [names.index(name) for name in found]
+    if data.cells is not None and (len(found) > 1 or found.keys() <= set(names)):
+        if unknown := [name for name in found if name not in names]:
+            raise ValueError(
+                f"{paths[given[0]]} has {shown(*unknown)}, but the model has the views "
+                f"{shown(*names)}: rename the modalities"
+            )
+        given = [i for i in given if names[i] in found]
+        found = {names[i]: found[names[i]] for i in given}
     if len(found) != len(given):
         raise ValueError(
             f"{paths[0]} has {counted(len(found), 'view')}, but the model has {len(names)}"
