@@ -204,7 +204,9 @@ def _scaled(views):
     """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
     for name, X in views.items():
         if scipy.sparse.issparse(X) or hasattr(X, "obs_names"):
-            raise ValueError(f"--scale standard: {name} is sparse and would become dense")
+            raise ValueError(
+                f"--scale standard: {name} is sparse or on disk, and would become dense in memory"
+            )
     scale = PerView(StandardScaler()).fit(views)
     for name, X in views.items():
         scale.transformers_[name].set_output(transform="pandas" if hasattr(X, "iloc") else None)
