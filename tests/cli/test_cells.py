@@ -161,3 +161,27 @@ def test_a_missing_package_is_reported_with_the_extra(folder, monkeypatch, capsy
     monkeypatch.setitem(sys.modules, "mudata", None)
     assert main(["cluster", "all.h5mu", "--clusters", "3"]) == 2
     assert "needs mudata: pip install 'mvsc-fast[scverse]'" in capsys.readouterr().err
+
+
+def test_a_copy_keeps_what_anndata_does_not_read_and_may_be_annotated_again(folder):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("rna.h5ad", "r+") as file:
+        file.attrs["laboratory"] = 7
+    cluster("rna.h5ad", "--annotate", "once.h5ad")
+    cluster("once.h5ad", "--use", "X_pca", "--annotate", "twice.h5ad")
+    with h5py.File("twice.h5ad") as file:
+        assert file.attrs["laboratory"] == 7
+        names = ["note", "mvsc", "mvsc_margin", "X:mvsc_weight", "X_pca:mvsc_weight"]
+        assert file["obs"].attrs["column-order"].tolist() == names
+
+
+def test_a_copy_that_fails_is_an_error_and_leaves_no_file(folder, monkeypatch, capsys):
+    def failing(*args):
+        raise KeyError("column-order")
+
+    monkeypatch.setattr("anndata.io.write_elem", failing)
+    options = ["--clusters", "3", "--labels", "l.csv", "--annotate", "new.h5ad"]
+    before = {path.name for path in folder.iterdir()}
+    assert main(["cluster", "rna.h5ad", *options]) == 2
+    assert "error: new.h5ad: 'column-order'" in capsys.readouterr().err
+    assert {path.name for path in folder.iterdir()} == before | {"l.csv"}

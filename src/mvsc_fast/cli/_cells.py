@@ -1,5 +1,6 @@
 """AnnData and MuData files: their views, and copies of the files with the results."""
 
+import re
 import shutil
 import warnings
 from pathlib import Path
@@ -90,7 +91,12 @@ def write_annotated(name, source, data, model, views):
     with replaced(name, "wb") as stream:
         shutil.copyfile(source, stream.name)
         with h5py.File(stream.name, "r+") as file:
-            write_elem(file, "obs", data.obs)
+            names = re.compile(rf"{KEY}(_margin)?|.+:{KEY}_weight")
+            columns = list(filter(names.fullmatch, data.obs))
+            for one in columns:
+                write_elem(file["obs"], one, data.obs[one].values)
+            order = file["obs"].attrs["column-order"]
+            file["obs"].attrs["column-order"] = list(dict.fromkeys([*order, *columns]))
             embedding = known["params"]["use_rep"]
             write_elem(file, f"obsm/{embedding}", data.obsm[embedding])
             for key in (known["connectivities_key"], known["distances_key"]):

@@ -22,7 +22,7 @@ from ..metrics import adjusted_rand_score, clustering_scores
 from ..preprocessing import PerView
 from ._cells import is_cells, write_annotated
 from ._outputs import check_outputs, replaced
-from ._readers import STDIN, load_data, load_labels, shown_name
+from ._readers import STDIN, load_data, load_labels, naming, shown_name
 from ._saved import save_model, skops_of, values_of
 
 NO_AFFINITY = "awp"
@@ -81,7 +81,8 @@ def run(args):
     if args.save:
         _save(args, data, model, scale)
     if args.annotate:
-        write_annotated(args.annotate, args.files[0], data.cells, model, views)
+        copied = args.annotate, args.files[0], data.cells
+        naming(args.annotate, write_annotated, *copied, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
     if args.explain:

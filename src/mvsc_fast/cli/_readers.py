@@ -100,9 +100,9 @@ def load_data(
     if any(kind in ALONE for kind in kinds.values()):
         return _whole(paths, kinds, join, use, lazy)
     keep = id_name if id_column == "auto" else id_column
-    read = {path: _named(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
+    read = {path: naming(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
     tables = {
-        path: _named(path, one.turned) if path in turned else one
+        path: naming(path, one.turned) if path in turned else one
         for path, one in read.items()
         if isinstance(one, Table)
     }
@@ -139,7 +139,7 @@ def load_data(
 
 def load_labels(path, ids, n_samples):
     """Labels from a table, by the ids of the samples if there are any, and the labelled samples."""
-    table = _named(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
+    table = naming(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
     if isinstance(table, View):
         raise ValueError(f"{table.name}: expected a table with ids and labels")
     rows, others = table.filled, list(range(len(table.names)))
@@ -219,11 +219,11 @@ def _whole(paths, kinds, join, use, lazy):
     if join not in (None, ANY):
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     if kinds[path] in CELLS:
-        cells, views = _named(path, read_cells, path, use, lazy)
+        cells, views = naming(path, read_cells, path, use, lazy)
         ids, id_name = cells.obs_names.to_numpy(dtype=object), cells.obs_names.name or "sample"
         columns = list(map(columns_of, views.values()))
         return Data(views, None, ids, id_name, columns=columns, cells=cells)
-    views, y = _named(path, WHOLE[kinds[path]], path, lazy)
+    views, y = naming(path, WHOLE[kinds[path]], path, lazy)
     return Data(views, y, columns=[None] * len(views))
 
 
@@ -288,7 +288,7 @@ def _check_links(paths):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
 
 
-def _named(path, function, *args):
+def naming(path, function, *args):
     """Call a function, and add the name of the file at ``path`` to all errors."""
     try:
         return function(*args)
