@@ -83,7 +83,7 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     found = explain(model, noisy, counts=counts, ids=ids, structure=structure)
     path = write_report(tmp_path / "r.html", model, noisy, explanation=found, notes=["once"] * 2)
     page, words = read(path)
-    assert page.tags.count("figure") == 11 and "Modularity of the samples" in words
+    assert page.tags.count("figure") == 13 and "Modularity of the samples" in words
     assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
     assert "suggested, high confidence" in words and words.count("once") == 1
     assert found.methods_paragraph in words and words.count("doi:10.1109") == 1
@@ -107,7 +107,7 @@ def test_a_report_of_what_has_no_affinity(views, tmp_path):
 def test_a_report_of_a_pipeline(views, tmp_path):
     model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0)).fit(views)
     page, words = read(write_report(tmp_path / "r.html", model, views))
-    assert page.tags.count("figure") == 9 and "PerView(transformers=StandardScaler())" in words
+    assert page.tags.count("figure") == 10 and "PerView(transformers=StandardScaler())" in words
 
 
 def test_a_report_from_the_command_line(views, tmp_path, capsys):

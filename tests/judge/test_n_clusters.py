@@ -120,7 +120,7 @@ def test_samples_may_lack_the_only_view_that_helps():
 def test_candidates_are_apart():
     counts = np.arange(2, 41)
     criterion = -np.abs(counts - 30.0)
-    found = _chosen(counts, criterion, 0 * criterion, 200)
+    found = _chosen(counts, criterion, 0 * criterion, None, 200)
     assert found.candidates == (30, 26, 34)
 
 
@@ -156,7 +156,9 @@ def test_the_candidates_are_marked_in_the_picture(tmp_path):
     pytest.importorskip("matplotlib")
     counts = np.array([2, 3, 4, 5, 6, 8])
     criterion = np.array([0.5, 0.9, 0.6, 0.8, 0.4, 0.3])
-    found = ClusterCounts(3, (3, 5, 8), "low", counts, criterion, criterion, 0 * criterion, 50)
+    found = ClusterCounts(
+        3, (3, 5, 8), "low", counts, criterion, criterion, 0 * criterion, 50, np.ones((6, 1))
+    )
     ax = plot_n_clusters(found, title="counts")
     assert "candidates 3, 5, 8" in ax.get_legend_handles_labels()[1]
     np.testing.assert_array_equal(ax.lines[-1].get_xdata(), [3, 5, 8])

@@ -4,6 +4,7 @@ Also a test whether there is any structure.
 """
 
 from ._annotate import annotate
+from ._consensus import plot_consensus, plot_consensus_cdf, plot_delta_area
 from ._explain import Explanation, explain
 from ._graph import joint_graph, view_weights
 from ._markers import markers, plot_markers
@@ -19,19 +20,25 @@ from ._plots import (
 from ._report import write_report
 from ._stability import Stability, plot_stability, stability
 from ._structure import StructureTest, plot_structure, structure_test
+from ._survival import Survival, compare_survival, plot_survival
 from ._table import Table
 
 __all__ = [
     "Explanation",
     "Stability",
     "StructureTest",
+    "Survival",
     "Table",
     "annotate",
+    "compare_survival",
     "explain",
     "joint_graph",
     "markers",
     "plot_candidates",
+    "plot_consensus",
+    "plot_consensus_cdf",
     "plot_convergence",
+    "plot_delta_area",
     "plot_embedding",
     "plot_explanation",
     "plot_markers",
@@ -40,6 +47,7 @@ __all__ = [
     "plot_similarity",
     "plot_stability",
     "plot_structure",
+    "plot_survival",
     "stability",
     "structure_test",
     "view_weights",

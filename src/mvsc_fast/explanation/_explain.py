@@ -24,6 +24,7 @@ from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similariti
 from ._panels import plot_explanation
 from ._paragraph import describe_choice, methods_paragraph
 from ._structure import StructureTest
+from ._survival import Survival, compare_survival
 from ._table import Table
 from ._text import explained_text
 
@@ -93,6 +94,8 @@ class Explanation:
         The suggestion of the number of clusters.
     structure : StructureTest or None
         The test whether the views show any structure.
+    survival : Survival or None
+        Comparison of the survival of the clusters.
     warnings : list of str
         Warnings of the fit: ``warnings_`` of the model.
     run : dict of str
@@ -131,6 +134,7 @@ class Explanation:
     agreement: FloatArray | None = None
     counts: ClusterCounts | None = None
     structure: StructureTest | None = None
+    survival: Survival | None = None
     warnings: list[str] = field(default_factory=list)
     run: dict[str, str] = field(default_factory=dict)
     choices: list[str] = field(default_factory=list)
@@ -177,6 +181,7 @@ def explain(
     ids: ArrayLike | None = None,
     counts: ClusterCounts | None = None,
     structure: StructureTest | None = None,
+    survival: ArrayLike | None = None,
 ) -> Explanation:
     """Explain the labels of a fitted model by a text, statistics and a plot.
 
@@ -196,6 +201,9 @@ def explain(
         Result of `suggest_n_clusters`, if it determined the number of clusters.
     structure : StructureTest, optional
         Result of `structure_test`, which is then shown first.
+    survival : array-like or data frame of shape (n_samples, 2), optional
+        Time and event of each sample, which `compare_survival` compares between the clusters. The
+        index of a data frame must be that of the samples.
 
     Returns
     -------
@@ -228,10 +236,10 @@ def explain(
     >>> found.predictable_share.shape
     (3,)
     """
-    return explained(fitted_with(model, views), ids, counts, structure)
+    return explained(fitted_with(model, views), ids, counts, structure, survival)
 
 
-def explained(fit, ids=None, counts=None, structure=None):
+def explained(fit, ids=None, counts=None, structure=None, survival=None):
     """The `Explanation` of a `Fitted`, see `explain`."""
     model, views, samples = fit.model, fit.views, fit.samples
     clusters, labels = np.unique(fit.labels[samples], return_inverse=True)
@@ -239,6 +247,9 @@ def explained(fit, ids=None, counts=None, structure=None):
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
         raise ValueError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
+    if survival is not None:
+        named = not np.array_equal(ids, np.arange(len(ids)))
+        survival = compare_survival(fit.labels, survival, ids if named else None)
     found = Explanation(
         method=type(model).__name__,
         n_samples=len(fit.labels),
@@ -251,6 +262,7 @@ def explained(fit, ids=None, counts=None, structure=None):
         view_support=getattr(model, "view_support_", None),
         counts=counts,
         structure=structure,
+        survival=survival,
         warnings=list(getattr(model, "warnings_", [])),
         run=dict(getattr(model, "run_", {})),
     )

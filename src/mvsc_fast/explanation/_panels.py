@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..spectral import fuse
+from ._consensus import consensus_of
 from ._plots import COLORS, MARKERS, NAMED_GROUPS, PLOTTED_ROWS, new_figure
 
 if TYPE_CHECKING:
@@ -124,9 +125,8 @@ def similarities(model, labels):
         found = model.candidates_["labels"]
         rows = np.argsort(labels, kind="stable")
         rows = rows[:: -(-len(rows) // PLOTTED_ROWS)]
-        joined = sum(np.equal.outer(one, one).astype(np.float32) for one in found[:, rows])
-        titles = ("similarities of the graphs", "share of labellings that join a pair")
-        both = (model.affinity_matrix_[rows][:, rows], joined / len(found))
+        titles = ("similarities of the graphs", "consensus: share of labellings that join a pair")
+        both = (model.affinity_matrix_[rows][:, rows], consensus_of(found[:, rows]))
         return both, labels[rows], titles
     titles = ("similarity W", f"affinity after {type(model).__name__}")
     return (fuse(model.similarity_), model.affinity_matrix_), labels, titles

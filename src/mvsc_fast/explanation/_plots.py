@@ -161,7 +161,7 @@ def plot_convergence(
     if not isinstance(histories, Mapping) or not histories:
         raise ValueError('residuals need names: pass {"name": model.history_["residual"]}')
     ax = new_figure() if ax is None else ax
-    for (name, residual), style in zip(histories.items(), _styles(), strict=False):
+    for (name, residual), style in zip(histories.items(), styles(), strict=False):
         residual = np.asarray(residual, dtype=float)
         residual = np.where(residual > 0, residual, np.nan)
         steps = np.arange(1, len(residual) + 1)
@@ -345,7 +345,7 @@ def plot_n_clusters(
     matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
-    for name, style in zip(("criterion", "silhouette", "modularity"), _styles(), strict=False):
+    for name, style in zip(("criterion", "silhouette", "modularity"), styles(), strict=False):
         ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
     place = np.searchsorted(found.counts, found.candidates)
     label = f"candidates {', '.join(map(str, found.candidates))}"
@@ -379,7 +379,7 @@ def _typical_large(image):
     return top if top > 0 else 1.0
 
 
-def _styles():
+def styles():
     """Yield distinct keyword arguments for successive curves."""
     for i in range(len(COLORS) * len(MARKERS)):
         yield {

@@ -14,6 +14,7 @@ import numpy as np
 from .. import __version__
 from .._utils.messages import counted
 from .._utils.types import Estimator, Views
+from ._consensus import plot_consensus_cdf, plot_delta_area
 from ._explain import Explanation, explained
 from ._fitted import fitted_with
 from ._markers import NO_TEST, markers_of, plot_markers
@@ -22,6 +23,7 @@ from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
 from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
 from ._structure import plot_structure
+from ._survival import plot_survival
 from ._text import parts_of
 
 LISTED = 50  # maximum number of clusters and of least certain samples
@@ -65,8 +67,8 @@ def write_report(
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
         The views on which it was fitted.
     explanation : Explanation, optional
-        Result of `explain`, which accepts the ids of the samples, a suggested number of clusters
-        and a test of structure. Computed by default.
+        Result of `explain`, which accepts the ids of the samples, a suggested number of clusters,
+        a test of structure and the survival of the samples. Computed by default.
     notes : list of str, default=()
         Notes and warnings to show, such as those about the files.
 
@@ -92,11 +94,12 @@ def write_report(
         _part(texts, "structure", gallery(_structure(found))),
         _part(texts, "warnings"),
         _part(texts, "clusters", gallery(_panels(found))),
+        _part(texts, "survival", gallery(_survival(found))),
         _part(texts, "uncertain"),
         _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
         _part(texts, "views"),
-        _part(texts, "choices", gallery(_choices(fit.model, found))),
+        _part(texts, "choices", gallery(_choices(found))),
         _part(texts, "candidates"),
         _part(texts, "unknown"),
         section(
@@ -129,6 +132,12 @@ def _structure(found):
     if found.structure is not None:
         caption = "Modularity of the samples and of their copies without structure"
         yield figure(lambda: plot_structure(found.structure), "structure", caption)
+
+
+def _survival(found):
+    if found.survival is not None:
+        caption = "Kaplan-Meier curves of the clusters"
+        yield figure(lambda: plot_survival(found.survival), "survival", caption)
 
 
 def _markers(fit):
@@ -175,17 +184,20 @@ def _relations(model, found):
     return pictures
 
 
-def _choices(model, found):
+def _choices(found):
     if found.counts is not None:
         yield figure(
             lambda: plot_n_clusters(found.counts), "counts", "Evidence for each number of clusters"
         )
-    if hasattr(model, "candidates_"):
-        yield figure(
-            lambda: plot_candidates(model.candidates_),
-            "candidates",
-            "Predictability of the candidate labellings",
-        )
+        caption = "Relative growth of the area under the consensus distribution"
+        yield figure(lambda: plot_delta_area(found.counts), "delta area", caption)
+    if found.candidates is not None:
+        caption = "Predictability of the candidate labellings"
+        yield figure(lambda: plot_candidates(found.candidates), "candidates", caption)
+    shown = found.counts or (found.agreement is not None and found.candidates)
+    if shown:
+        caption = "Share of the pairs of samples up to each consensus"
+        yield figure(lambda: plot_consensus_cdf(shown), "consensus", caption)
 
 
 def _parameters(model, found):

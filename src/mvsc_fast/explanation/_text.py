@@ -11,6 +11,10 @@ from ._table import ROWS, WRAPPED, shown_value, text_table
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
 CERTAINTY = "certainty: mean of the margin and of the share of the candidate labellings that agree."
+DESCRIBES = (
+    "The test describes these samples. It does not validate the clusters if survival took part in "
+    "the choice of features, of the number of clusters or of the method."
+)
 LEFT = ("view", "graph", "")  # columns of text
 
 
@@ -31,6 +35,8 @@ def parts_of(found, rows=ROWS):
     if found.warnings:
         parts["warnings"] = Part("Warnings of the fit", {}, found.warnings)
     parts["clusters"] = _clusters(found, rows)
+    if found.survival is not None:
+        parts["survival"] = _survival(found.survival)
     if found.margin is not None:
         parts["uncertain"] = _uncertain(found, rows)
     if found.view_support is not None or found.excluded_views:
@@ -87,6 +93,16 @@ def _clusters(found, rows):
         columns["silhouette"] = [shown_value(float(found.silhouette[k])) for k in shown]
         sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
     return Part(title, columns, sentences)
+
+
+def _survival(found):
+    columns = {
+        "cluster": [str(name) for name in found.clusters],
+        "samples": [str(n) for n in found.sizes],
+        "events": [str(n) for n in found.events],
+        "median time": ["not reached" if np.isnan(t) else f"{t:g}" for t in found.median],
+    }
+    return Part("Survival", columns, [str(found), DESCRIBES])
 
 
 def _uncertain(found, rows):

@@ -20,6 +20,7 @@ from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
+from ..views._rows import spread
 from ._ridge import Judge
 from ._scan import scan
 from ._support import used_views
@@ -28,6 +29,7 @@ NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # largest number of clusters of max_clusters="auto"
 PER_CLUSTER = 3  # minimum number of samples per cluster
+PAIRED = 500  # maximum number of samples whose pairs are counted
 ROUNDS = 6  # k-means iterations; the seeds are well spread
 
 APART = 0.1  # candidates differ by more than this share, and by more than 1
@@ -62,6 +64,9 @@ class ClusterCounts(ShortRepr):
         Newman's modularity of the clusters, averaged over the graphs.
     n_samples : int
         Number of samples that were used.
+    joined : ndarray of shape (k, 7)
+        Share of the pairs of samples that 0 to 6 of the graphs join in a cluster, from which
+        `explanation.plot_consensus_cdf` and `plot_delta_area` are drawn.
     """
 
     n_clusters: int
@@ -72,6 +77,7 @@ class ClusterCounts(ShortRepr):
     silhouette: FloatArray
     modularity: FloatArray
     n_samples: int
+    joined: FloatArray
 
 
 def suggest_n_clusters(
@@ -169,7 +175,8 @@ def suggest_n_clusters(
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights = _weights(used.rows, counts, labels)
     silhouette = np.average(silhouette, axis=0, weights=weights)
-    return _chosen(counts, silhouette, np.mean(modularity, axis=0), len(sample.samples))
+    joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
+    return _chosen(counts, silhouette, np.mean(modularity, axis=0), joined, len(sample.samples))
 
 
 def _counts(largest):
@@ -216,6 +223,14 @@ def _weights(rows, counts, labels):
     return (J / J.max(axis=0)) ** SHARPNESS
 
 
+def pair_shares(labellings):
+    """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
+    some = labellings[:, spread(labellings.shape[1], PAIRED)]
+    joined = sum(np.equal.outer(one, one).astype(np.intp) for one in some)
+    pairs = joined[np.triu_indices(len(joined), 1)]
+    return np.bincount(pairs, minlength=len(labellings) + 1) / max(len(pairs), 1)
+
+
 def _cut(embedding):
     """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
     n, c = embedding.shape
@@ -236,7 +251,7 @@ def _nearest(rows, means):
     return (rows @ means.T - np.einsum("ij,ij->i", means, means) / 2).argmax(axis=1)
 
 
-def _chosen(counts, silhouette, modularity, n_samples):
+def _chosen(counts, silhouette, modularity, joined, n_samples):
     criterion = silhouette + modularity
     candidates = []
     for t in np.argsort(-criterion, kind="stable"):
@@ -250,5 +265,6 @@ def _chosen(counts, silhouette, modularity, n_samples):
         criterion=criterion,
         silhouette=silhouette,
         modularity=modularity,
+        joined=joined,
         n_samples=n_samples,
     )

@@ -1,0 +1,134 @@
+"""Consensus of several labellings: how often they join a pair of samples (Monti et al. 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..judge import ClusterCounts
+from ..judge._n_clusters import pair_shares
+from ._plots import COLORS, PLOTTED_ROWS, new_figure, plot_similarity, styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AMBIGUOUS = (0.1, 0.9)  # shares of the labellings between which a pair is ambiguous
+
+
+def consensus_of(labellings):
+    """Share of the labellings that join each pair of samples, float32."""
+    joined = sum(np.equal.outer(one, one).astype(np.float32) for one in labellings)
+    return joined / len(labellings)
+
+
+def plot_consensus(
+    candidates: Mapping[str, NDArray[Any]],
+    labels: ArrayLike,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the share of the candidate labellings that join each pair of samples.
+
+    Parameters
+    ----------
+    candidates : dict of ndarray
+        ``candidates_`` of a fitted `ConsensusTLRR` with ``store="all"``.
+    labels : array-like of shape (m,)
+        Label of each clustered sample, by which samples are sorted. If there are more than 2000
+        samples, every k-th in this order is shown.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    labels = np.asarray(labels)
+    rows = np.argsort(labels, kind="stable")
+    rows = rows[:: -(-len(rows) // PLOTTED_ROWS)]
+    shares = consensus_of(candidates["labels"][:, rows])
+    return plot_similarity(shares, labels[rows], ax=ax, title=title)
+
+
+def plot_consensus_cdf(
+    found: Mapping[str, NDArray[Any]] | ClusterCounts,
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Plot the cumulative distribution of the consensus, the share of labellings that join a pair.
+
+    If all labellings are equal, every pair has the consensus 0 or 1, and the curve is flat between
+    them. The legend has the share of ambiguous pairs, whose consensus is above .1 and below .9
+    (Senbabaoglu et al. 2014).
+
+    Parameters
+    ----------
+    found : dict of ndarray or ClusterCounts
+        ``candidates_`` of a fitted `ConsensusTLRR` with ``store="all"``, or the result of
+        `suggest_n_clusters`: one curve for each of its candidate numbers of clusters.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    References
+    ----------
+    Monti, Tamayo, Mesirov, Golub: Consensus clustering. Machine Learning 52, 2003.
+    Senbabaoglu, Michailidis, Li: Critical limitations of consensus clustering in class discovery.
+    Scientific Reports 4, 2014.
+    """
+    ax = new_figure() if ax is None else ax
+    if isinstance(found, ClusterCounts):
+        place = np.searchsorted(found.counts, sorted(found.candidates))
+        curves = {f"{found.counts[t]} clusters": found.joined[t] for t in place}
+    else:
+        labellings = found["labels"]
+        curves = {f"{len(labellings)} labellings": pair_shares(labellings)}
+    for (name, shares), style in zip(curves.items(), styles(), strict=False):
+        consensus = np.linspace(0, 1, len(shares))
+        between = (consensus > AMBIGUOUS[0]) & (consensus < AMBIGUOUS[1])
+        label = f"{name}, {100 * shares[between].sum():.0f} % ambiguous"
+        look = {**style, "marker": "", "label": label}
+        ax.step(consensus, np.minimum(np.cumsum(shares), 1), where="post", **look)
+    ax.set(xlabel="consensus of a pair of samples", ylabel="share of the pairs", title=title)
+    ax.set(ylim=(0, 1.03))
+    ax.legend(fontsize="small", loc="lower right")
+    return ax
+
+
+def plot_delta_area(
+    found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Plot how much the area under the consensus distribution grows with the number of clusters.
+
+    The area of k clusters is ``A(k) = 1 - mean consensus``. The plot shows A(2), then
+    ``A(k) / A(k') - 1`` for successive numbers k' and k. A number after which the curve is near 0
+    is read as the largest that is needed. As the area depends on nothing but the sizes of the
+    clusters, compare `plot_consensus_cdf`, which shows whether the labellings agree.
+
+    Parameters
+    ----------
+    found : ClusterCounts
+        Result of `suggest_n_clusters`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    area = 1 - found.joined @ np.linspace(0, 1, found.joined.shape[1])
+    growth = np.concatenate([area[:1], np.diff(area) / np.maximum(area[:-1], 1e-9)])
+    ax.plot(found.counts, growth, "o-", ms=3, color=COLORS[0])
+    ax.axhline(0, color=COLORS[-1], linewidth=0.8)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="number of clusters", ylabel="relative growth of the area", title=title)
+    return ax
