@@ -1,15 +1,16 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
-                                  [--nested] [--details]
+                                  [--simulated] [--details]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
 of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
 whole set. --stability asks instead whether the most stable candidate is a better choice if
 confidence is low: four subsamples of 80 % of at most --max-samples samples for each candidate.
---nested counts simulated groups of clusters, 600 samples in two views: how often a suggestion of
-high confidence is near the number of clusters, and of groups.
+--simulated asks how far confidence and levels hold, on some sixty sets of 400 samples or more with
+equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A suggestion is near
+if it is near the number of clusters, or of groups of clusters; levels are these numbers.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import sys
 import time
 import warnings
 
+import families
 import numpy as np
 from sets import TEN, shuffled
 from timing import limit_threads, print_table
@@ -25,8 +27,10 @@ from mvsc_fast import ConsensusTLRR, suggest_n_clusters
 from mvsc_fast.explanation import stability
 
 SUBSETS = 4
-GROUPS = ((2, 2), (3, 3), (4, 3), (2, 5), (5, 2), (4, 5), (6, 4))  # number, and clusters of each
-DISTANCES = (2, 2.5, 3, 4)  # of clusters from the mean of their group, in deviations of a column
+COUNTS = (2, 3, 4, 6, 9, 13, 20, 30, 45, 60)
+# Number of groups, and clusters of each.
+GROUPS = ((2, 2), (3, 3), (4, 3), (2, 5), (5, 2), (4, 5), (6, 4), (8, 3), (3, 8))
+DISTANCES = (2, 2.5, 3, 4, 6)  # of clusters from the mean of their group, in deviations of a column
 
 
 def problems(views, y, draw):
@@ -165,26 +169,82 @@ def means(rng, n_groups, n_parts, apart, d):
     return (groups[:, None] + parts).reshape(-1, d)
 
 
+def noisy(rng, centres, y):
+    """A view for each of some arrays of cluster means."""
+    return [means[y] + rng.normal(0, 1, (len(y), means.shape[1])) for means in centres]
+
+
+def flat(draw):
+    """Gaussian clusters of equal and of unequal sizes."""
+    for i, c in enumerate(COUNTS):
+        for j, apart in enumerate((2, 2.7, 4)):
+            unequal = bool((i + j + draw) % 2)
+            rng = np.random.default_rng((draw, i, j, unequal))
+            p = np.maximum(rng.dirichlet(np.full(c, 2.0)), 0.25 / c) if unequal else np.ones(c)
+            y = rng.choice(c, max(400, 12 * c), p=p / p.sum())
+            centres = [2 * apart * rng.normal(0, 1, (c, d)) / np.sqrt(d) for d in (20, 30)]
+            yield noisy(rng, centres, y), [len(np.unique(y))]
+
+
 def nested(draw):
-    """Print how often high confidence is right about groups of clusters, by their distance."""
+    """Gaussian clusters in groups."""
+    for i, (groups, parts) in enumerate(GROUPS):
+        for j, apart in enumerate(DISTANCES):
+            if (i + j + draw) % 2 == 0:
+                rng = np.random.default_rng((draw, i, j, 7))
+                y = rng.integers(groups * parts, size=480)
+                centres = [means(rng, groups, parts, apart, d) for d in (20, 30)]
+                yield noisy(rng, centres, y), [groups, groups * parts]
+
+
+def others(draw):
+    """Lobes, windows of sensors, subspaces, and texts."""
+    for s, (c, n_lobes) in enumerate(((4, 3), (6, 8), (10, 4))):
+        seed = 10 * draw + s
+        yield families.lobes(500, seed, c, n_lobes)[0], [c]
+        yield families.sensors(500, seed)[0], [6]
+        yield families.subspaces(500, seed)[0], [10]
+    views, y = families.texts(600, draw)
+    yield views, [len(np.unique(y))]
+
+
+def noise(draw):
+    """Views without clusters."""
+    n = 300
+    for i in range(4):
+        rng = np.random.default_rng((draw, i, 99))
+        factors, plane = rng.normal(size=(n, 3)), rng.uniform(size=(n, 2))
+        depth = rng.lognormal(0, 0.5, (n, 1))
+        yield [rng.uniform(size=(n, d)) for d in (8, 15)], []
+        yield [rng.normal(size=(n, d)) for d in (30, 40)], []
+        yield [rng.standard_t(3, size=(n, d)) for d in (20, 30)], []
+        yield [factors @ rng.normal(size=(3, d)) + rng.normal(size=(n, d)) for d in (20, 30)], []
+        yield [rng.poisson(depth * rng.gamma(2, 2, d)).astype(float) for d in (40, 60)], []
+        yield [plane @ rng.normal(size=(2, d)) + rng.normal(0, 0.1, (n, d)) for d in (20, 30)], []
+
+
+def simulated(draw):
+    """Print how far confidence and levels hold, by the family of the sets."""
     table = []
-    for apart in DISTANCES:
-        marks = []
-        for seed, (groups, parts) in enumerate([*GROUPS, *GROUPS]):
-            rng = np.random.default_rng((draw, seed))
-            y = rng.integers(groups * parts, size=600)
-            views = [
-                means(rng, groups, parts, apart, d)[y] + rng.normal(0, 1, (600, d))
-                for d in (20, 30)
-            ]
+    for family in (flat, nested, others, noise):
+        row = np.zeros(8, dtype=int)
+        for seed, (views, truth) in enumerate(family(draw)):
             found = suggest_n_clusters(views, random_state=seed, n_threads=1)
-            if found.confidence == "high":
-                count = found.n_clusters
-                marks.append((near(count, groups * parts), near(count, groups)))
-        print(apart, len(marks), file=sys.stderr)
-        table.append([f"{apart:g}", len(marks), *np.sum(marks, axis=0)])
-    titles = ["distance", f"high confidence, of {2 * len(GROUPS)}"]
-    print_table([*titles, "near the clusters", "near the groups"], table)
+            high, count = found.confidence == "high", found.n_clusters
+            row += [
+                1,
+                high,
+                high and count in truth,
+                high and any(near(count, one) for one in truth),
+                len(truth),
+                sum(any(near(level, one) for level in found.levels) for one in truth),
+                len(found.levels),
+                sum(any(near(level, one) for one in truth) for level in found.levels),
+            ]
+        table.append([family.__name__, *row])
+        print(*table[-1], file=sys.stderr)
+    heads = ["sets", "high", "right", "near", "levels", "found", "supported", "near a level"]
+    print_table(["family", *heads], table)
 
 
 if __name__ == "__main__":
@@ -193,13 +253,13 @@ if __name__ == "__main__":
     parser.add_argument("--max-samples", type=int, default=1000)
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
     parser.add_argument("--stability", action="store_true", help="choose by stability instead")
-    parser.add_argument("--nested", action="store_true", help="count simulated groups of clusters")
+    parser.add_argument("--simulated", action="store_true", help="test confidence and levels")
     parser.add_argument("--details", action="store_true", help="also a table of all problems")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     run = most_stable if arguments.stability else main
     with limit_threads(1):
-        if arguments.nested:
-            nested(arguments.draw)
+        if arguments.simulated:
+            simulated(arguments.draw)
         else:
             run(arguments.sets, arguments.max_samples, arguments.draw, arguments.details)

@@ -57,7 +57,7 @@ TABLES = {
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
     "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
     "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
-    "nested": Table("docs/faq.md", "bench/n_clusters.py --nested", 2),
+    "levels": Table("docs/faq.md", "bench/n_clusters.py --simulated --draw 2", 5),
     "stability": Table(
         "docs/faq.md",
         "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "

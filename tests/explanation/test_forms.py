@@ -89,7 +89,7 @@ def test_a_report_of_stored_views_has_every_part(views, tmp_path):
     given = [FORMS["hdf5"](X, tmp_path) for X in views]
     path = write_report(tmp_path / "r.html", fitted(given), given)
     text = path.read_text(encoding="utf-8")
-    assert text.count("<figure>") == 9 and "Markers" in text and "Least certain samples" in text
+    assert text.count("<figure>") == 10 and "Markers" in text and "Least certain samples" in text
 
 
 def test_a_model_of_dask_arrays_is_explained_without_them(views, tmp_path):

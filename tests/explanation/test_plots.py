@@ -1,3 +1,6 @@
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -175,6 +178,25 @@ def test_an_embedding_is_drawn_in_its_widest_directions():
     assert len(plot_embedding(np.ones((3, 1)), [0, 1, 1]).collections) == 2  # one direction
 
 
+def test_an_embedding_is_laid_out_by_umap(monkeypatch):
+    class UMAP:
+        def __init__(self, **parameters):
+            assert parameters == {"random_state": 0, "n_jobs": 1}
+
+        fit_transform = staticmethod(lambda X: 2 * X[:, :2])
+
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
+    X = np.arange(12.0).reshape(4, 3)
+    ax = plot_embedding(X, [0, 0, 1, 1], method="umap")
+    np.testing.assert_array_equal(
+        np.vstack([c.get_offsets() for c in ax.collections]), 2 * X[:, :2]
+    )
+    assert ax.get_ylabel() == "second UMAP coordinate"
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(ImportError, match='method="umap" needs umap-learn: pip install umap-learn'):
+        plot_embedding(X, [0, 0, 1, 1], method="umap")
+
+
 def test_the_look_of_a_group_is_its_own():
     ax = plot_embedding(np.random.RandomState(0).standard_normal((60, 2)), np.arange(60) // 2)
     colors = [tuple(c.get_facecolor()[0]) for c in ax.collections]
@@ -192,6 +214,8 @@ def test_bad_input_is_named():
     for given in ([1.0, 0.1], {}):
         with pytest.raises(ValueError, match="residuals need names"):
             plot_convergence(given)
+    with pytest.raises(ValueError, match="method must be one of 'principal', 'umap', got 'tsne'"):
+        plot_embedding(np.eye(2), [0, 1], method="tsne")
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])
     with pytest.raises(ValueError, match=r"scores have shape \(2,\), expected \(2, 3\)"):

@@ -8,12 +8,13 @@ import pytest
 from matplotlib.colors import to_hex
 
 from mvsc_fast import TLRR, ConsensusTLRR
-from mvsc_fast.explanation import Explanation, Table
+from mvsc_fast.explanation import Explanation, Table, plot_n_clusters
 from mvsc_fast.explanation._page import details, figure, html_table
 from mvsc_fast.explanation._panels import name_clusters, similarities
 from mvsc_fast.explanation._paragraph import given_parameters, methods_paragraph, suggestion
-from mvsc_fast.explanation._plots import COLORS, new_figure, plot_n_clusters
+from mvsc_fast.explanation._plots import COLORS, new_figure
 from mvsc_fast.explanation._table import shown_value
+from mvsc_fast.explanation._text import parts_of
 from mvsc_fast.judge import ClusterCounts
 
 GIVEN = {
@@ -230,34 +231,52 @@ COUNTS = ClusterCounts(
     n_clusters=3,
     candidates=(3, 5, 2),
     confidence="low",
+    levels=(3, 6),
     counts=np.arange(2, 7),
     criterion=np.array([0.3, 0.9, 0.1, 0.8, 0.2]),
     silhouette=np.zeros(5),
     modularity=np.ones(5),
+    stability=np.array([0.5, 0.9, 0.7, 0.6, 0.95]),
+    predictability=np.array([0.99, 0.98, 0.7, 0.6, 0.9]),
+    joined=np.ones((5, 7)),
     n_samples=12,
 )
 
 
-def test_candidates_of_the_number_of_clusters_are_marked():
+def test_candidates_and_supported_numbers_of_clusters_are_marked():
     ax = plot_n_clusters(COUNTS, title="a title")
-    *curves, marked = ax.lines
-    assert [line.get_label() for line in curves] == ["criterion", "silhouette", "modularity"]
-    for line in curves:
-        np.testing.assert_array_equal(line.get_xdata(), COUNTS.counts)
-        np.testing.assert_array_equal(line.get_ydata(), getattr(COUNTS, line.get_label()))
-    assert marked.get_xydata().tolist() == [[3, 0.9], [5, 0.8], [2, 0.3]]
-    assert marked.get_label() == "candidates 3, 5, 2" and ax.get_title() == "a title"
+    drawn = {line.get_label(): line.get_xydata().T.tolist() for line in ax.lines}
+    counts = COUNTS.counts.tolist()
+    assert drawn == {
+        "stability": [counts, COUNTS.stability.tolist()],
+        "supported: 3, 6": [[3, 6], [0.9, 0.95]],
+        "criterion / 2": [counts, (COUNTS.criterion / 2).tolist()],
+        "candidates: 3, 5, 2": [[3, 5, 2], [0.45, 0.4, 0.15]],
+        "predictability": [counts, COUNTS.predictability.tolist()],
+    }
+    assert ax.get_title() == "a title"
 
 
 def test_a_suggestion_in_words():
-    others = "other candidates: 5, 2"
+    others = "other candidates: 5, 2; supported numbers: 3, 6"
     assert suggestion(COUNTS) == (
         f"suggest_n_clusters suggested 3 clusters (low confidence; {others})"
     )
-    alone = SimpleNamespace(n_clusters=1, candidates=(1,), confidence="high")
+    alone = SimpleNamespace(n_clusters=1, candidates=(1,), confidence="high", levels=())
     assert suggestion(alone) == (
-        "suggest_n_clusters suggested 1 cluster (high confidence; other candidates: none)"
+        "suggest_n_clusters suggested 1 cluster (high confidence; other candidates: none; "
+        "supported numbers: none)"
     )
+
+
+def test_supported_numbers_of_clusters_are_in_the_text():
+    title, columns, _ = parts_of(made(counts=COUNTS))["counts"]
+    assert title == "Numbers of clusters" and columns == {
+        "clusters": ["2", "3", "5", "6"],
+        "stability": ["0.50", "0.90", "0.60", "0.95"],
+        "predictability": ["0.99", "0.98", "0.60", "0.90"],
+        "": ["", "supported", "", "supported"],
+    }
 
 
 def paragraph(model, steps=(), **fields):

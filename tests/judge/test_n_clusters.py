@@ -4,10 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
-from mvsc_fast import datasets, suggest_n_clusters
-from mvsc_fast.explanation import plot_n_clusters
-from mvsc_fast.judge._n_clusters import ClusterCounts, _chosen, _counts, _weights
+from mvsc_fast import datasets, label_predictability, suggest_n_clusters
+from mvsc_fast.judge._n_clusters import (
+    _agreement,
+    _candidates,
+    _counts,
+    _judged,
+    _levels,
+    pair_shares,
+)
 from mvsc_fast.views._missing import imputed
 from mvsc_fast.views._rows import ViewRows
 
@@ -32,7 +39,8 @@ def test_a_suggestion_has_its_reasons(five):
     assert five.n_clusters == 5 and five.candidates[0] == 5 and len(five.candidates) == 3
     assert five.confidence == "high" and five.n_samples == 120
     np.testing.assert_allclose(five.criterion, five.silhouette + five.modularity)
-    assert five.counts[five.criterion.argmax()] == 5
+    assert five.counts[five.criterion.argmax()] == 5 and 5 in five.levels
+    assert five.stability[3] == pytest.approx(1) and five.predictability[3] > 0.99
     assert repr(five).startswith("ClusterCounts(n_clusters=5, candidates=(5, ")
 
 
@@ -104,7 +112,11 @@ def test_graphs_whose_labels_are_not_predictable_weigh_little(missing):
     views[0][:missing] = np.nan
     drawn = np.random.default_rng(1).integers(4, size=80)
     rows = [ViewRows(X) for X in imputed(views)]
-    weights = _weights(rows, [2, 4], [[classes // 2, classes], [drawn // 2, drawn]])
+    labels = [[classes // 2, classes], [drawn // 2, drawn]]
+    weights, predictability = _judged(rows, np.array([2, 4]), labels)
+    np.testing.assert_allclose(
+        predictability, label_predictability(imputed(views), labels[0]), rtol=1e-6
+    )
     np.testing.assert_array_equal(weights[0], 1)
     assert (weights[1] < 0.01).all()
 
@@ -119,9 +131,39 @@ def test_samples_may_lack_the_only_view_that_helps():
 
 def test_candidates_are_apart():
     counts = np.arange(2, 41)
-    criterion = -np.abs(counts - 30.0)
-    found = _chosen(counts, criterion, 0 * criterion, None, 200)
-    assert found.candidates == (30, 26, 34)
+    assert _candidates(counts, -np.abs(counts - 30.0)) == (30, 26, 34)
+
+
+def test_agreement_is_the_adjusted_rand_index_of_two_labellings():
+    rng = np.random.default_rng(0)
+    a = rng.integers(4, size=60)
+    b = np.concatenate([rng.permutation(a[:30]), a[30:]])  # of the same sizes
+    shares = np.array([pair_shares(np.array(both)) for both in ((a, a), (a, b))])
+    expected = [1, adjusted_rand_score(a, b)]
+    np.testing.assert_allclose(_agreement(shares), expected, atol=1e-3)
+
+
+def test_levels_are_local_maxima_that_are_stable_and_predictable():
+    counts = np.arange(2, 14)
+    stability = np.array([0.9, 0.99, 0.99, 0.9, 0.8, 0.84, 0.7, 0.9, 0.95, 0.86, 0.8, 0.99])
+    high, criterion = np.ones(len(counts)), -np.abs(counts - 4.0)
+    assert _levels(counts, stability, high, criterion) == (4, 10)  # no number is above 13
+    assert _levels(counts, stability, high, -criterion) == (3, 10)
+    assert _levels(counts, stability, np.where(counts == 10, 0.89, 1), criterion) == (4,)
+    assert _levels(counts, stability - 0.11, high, criterion) == (4,)
+
+
+def test_both_levels_of_nested_clusters_are_supported():
+    rng = np.random.default_rng(0)
+    means = np.hstack([np.repeat(6 * np.eye(3), 3, axis=0), 3.5 * np.eye(9)])  # of 9 in 3 groups
+    y = np.arange(180) % 9
+    views = [means[y] + rng.normal(0, 1, (180, 12)) for _ in range(2)]
+    coarse, fine = suggest_n_clusters(views, max_clusters=14, random_state=0).levels
+    assert coarse in (3, 4) and fine == 9
+
+
+def test_a_suggestion_that_is_the_largest_evaluated_number_has_low_confidence():
+    assert suggest_n_clusters(blobs(5), max_clusters=5, random_state=0).confidence == "low"
 
 
 def test_counts_are_dense_where_they_are_few():
@@ -150,20 +192,6 @@ def test_parameters_are_checked(given, message):
 def test_too_few_samples_are_refused():
     with pytest.raises(ValueError, match="5 samples: at least 6 are needed"):
         suggest_n_clusters([np.eye(5)])
-
-
-def test_the_candidates_are_marked_in_the_picture(tmp_path):
-    pytest.importorskip("matplotlib")
-    counts = np.array([2, 3, 4, 5, 6, 8])
-    criterion = np.array([0.5, 0.9, 0.6, 0.8, 0.4, 0.3])
-    found = ClusterCounts(
-        3, (3, 5, 8), "low", counts, criterion, criterion, 0 * criterion, 50, np.ones((6, 1))
-    )
-    ax = plot_n_clusters(found, title="counts")
-    assert "candidates 3, 5, 8" in ax.get_legend_handles_labels()[1]
-    np.testing.assert_array_equal(ax.lines[-1].get_xdata(), [3, 5, 8])
-    assert ax.get_xlabel() == "number of clusters"
-    ax.figure.savefig(tmp_path / "counts.png")
 
 
 def test_digits_of_the_package_are_ten():

@@ -4,7 +4,7 @@ Also a test whether there is any structure.
 """
 
 from ._annotate import annotate
-from ._consensus import plot_consensus, plot_consensus_cdf, plot_delta_area
+from ._consensus import plot_consensus, plot_consensus_cdf, plot_delta_area, plot_n_clusters
 from ._explain import Explanation, explain
 from ._graph import joint_graph, view_weights
 from ._markers import markers, plot_markers
@@ -13,7 +13,6 @@ from ._plots import (
     plot_candidates,
     plot_convergence,
     plot_embedding,
-    plot_n_clusters,
     plot_sensitivity,
     plot_similarity,
 )

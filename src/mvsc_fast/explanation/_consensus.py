@@ -1,4 +1,4 @@
-"""Consensus of several labellings: how often they join a pair of samples (Monti et al. 2003)."""
+"""Plots of the agreement of labellings, for one and for several numbers of clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..judge import ClusterCounts
 from ..judge._n_clusters import pair_shares
-from ._plots import COLORS, PLOTTED_ROWS, new_figure, plot_similarity, styles
+from ._plots import CIRCLE, COLORS, PLOTTED_ROWS, new_figure, plot_similarity, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,4 +131,42 @@ def plot_delta_area(
     ax.axhline(0, color=COLORS[-1], linewidth=0.8)
     ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set(xlabel="number of clusters", ylabel="relative growth of the area", title=title)
+    return ax
+
+
+def plot_n_clusters(
+    found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Plot stability, predictability and criterion against the number of clusters.
+
+    The supported numbers, ``levels``, are circled on the curve of stability, and the candidates on
+    the curve of the criterion, which is divided by its maximum 2.
+
+    Parameters
+    ----------
+    found : ClusterCounts
+        Result of `suggest_n_clusters`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    ax = new_figure() if ax is None else ax
+    curves = {
+        "stability": (found.stability, found.levels, "supported"),
+        "criterion / 2": (found.criterion / 2, found.candidates, "candidates"),
+        "predictability": (found.predictability, (), ""),
+    }
+    for (name, (values, marked, what)), style in zip(curves.items(), styles(), strict=False):
+        ax.plot(found.counts, values, label=name, **{**style, "markersize": 2.5})
+        if marked:
+            place = np.searchsorted(found.counts, marked)
+            label = f"{what}: {', '.join(map(str, marked))}"
+            look = {**CIRCLE, "color": style["color"], "label": label}
+            ax.plot(found.counts[place], values[place], "o", **look)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(xlabel="number of clusters", ylabel="1 is best", title=title)
+    ax.legend(fontsize="small")
     return ax

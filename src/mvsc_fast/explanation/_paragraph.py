@@ -111,10 +111,12 @@ def _agreement(labellings, labels):
 
 def suggestion(counts):
     """The sentence on the suggested number of clusters, without its period."""
-    others = ", ".join(map(str, counts.candidates[1:])) or "none"
+    others, levels = (
+        ", ".join(map(str, some)) or "none" for some in (counts.candidates[1:], counts.levels)
+    )
     return (
         f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
-        f"({counts.confidence} confidence; other candidates: {others})"
+        f"({counts.confidence} confidence; other candidates: {others}; supported numbers: {levels})"
     )
 
 

@@ -18,8 +18,8 @@ from sklearn.utils import check_array
 
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
+from .._utils.parameters import check_option
 from .._utils.types import Numbers, View
-from ..judge import ClusterCounts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -254,8 +254,9 @@ def plot_embedding(
     ax: Axes | None = None,
     title: str | None = None,
     groups: Groups = "found",
+    method: Literal["principal", "umap"] = "principal",
 ) -> Axes:
-    """Plot samples in the first two principal directions of their embedding.
+    """Plot samples in the first two principal directions of their embedding, or by UMAP.
 
     Parameters
     ----------
@@ -267,6 +268,9 @@ def plot_embedding(
     title : str, optional
     groups : str, default="found"
         "true" or "found", shown in the labels of the axes.
+    method : {"principal", "umap"}, default="principal"
+        "umap" plots the layout of umap-learn, which must be installed. Its distances between groups
+        have no meaning.
 
     Returns
     -------
@@ -280,10 +284,15 @@ def plot_embedding(
     ax = new_figure() if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
     labels = _one_label_each(labels, len(embedding))
-    centred = embedding - embedding.mean(axis=0)
-    U, s, _ = np.linalg.svd(centred, full_matrices=False)
-    points = np.zeros((len(embedding), 2))
-    points[:, : min(2, len(s))] = (U * s)[:, :2]
+    if check_option(method, "method", ("principal", "umap")) == "umap":
+        umap = import_extra("umap", 'method="umap"', "umap-learn")
+        points = umap.UMAP(random_state=0, n_jobs=1).fit_transform(embedding)
+        axes = "first UMAP coordinate", "second UMAP coordinate"
+    else:
+        U, s, _ = np.linalg.svd(embedding - embedding.mean(axis=0), full_matrices=False)
+        points = np.zeros((len(embedding), 2))
+        points[:, : min(2, len(s))] = (U * s)[:, :2]
+        axes = "first direction", "second direction"
     names = np.unique(labels)
     for i, name in enumerate(names):
         marker = MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
@@ -292,7 +301,7 @@ def plot_embedding(
     if len(names) <= NAMED_GROUPS:
         outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"}
         ax.legend(**outside, markerscale=1.6, handletextpad=0.2)
-    ax.set(title=title, xlabel=f"first direction ({groups} groups)", ylabel="second direction")
+    ax.set(title=title, xlabel=f"{axes[0]} ({groups} groups)", ylabel=axes[1])
     return ax
 
 
@@ -324,34 +333,6 @@ def plot_candidates(
     ax.set_xticks(np.unique(sizes), [str(d) for d in np.unique(sizes)])
     ax.minorticks_off()
     ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
-    ax.legend(fontsize="small")
-    return ax
-
-
-def plot_n_clusters(
-    found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot the criterion against the number of clusters and mark the candidates.
-
-    Parameters
-    ----------
-    found : ClusterCounts
-        Result of `suggest_n_clusters`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ax = new_figure() if ax is None else ax
-    for name, style in zip(("criterion", "silhouette", "modularity"), styles(), strict=False):
-        ax.plot(found.counts, getattr(found, name), label=name, **{**style, "markersize": 2.5})
-    place = np.searchsorted(found.counts, found.candidates)
-    label = f"candidates {', '.join(map(str, found.candidates))}"
-    ax.plot(found.counts[place], found.criterion[place], "o", **CIRCLE, label=label)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel="number of clusters", ylabel="weighted mean over the graphs", title=title)
     ax.legend(fontsize="small")
     return ax
 

@@ -14,14 +14,14 @@ import numpy as np
 from .. import __version__
 from .._utils.messages import counted
 from .._utils.types import Estimator, Views
-from ._consensus import plot_consensus_cdf, plot_delta_area
+from ._consensus import plot_consensus_cdf, plot_delta_area, plot_n_clusters
 from ._explain import Explanation, explained
 from ._fitted import fitted_with
 from ._markers import NO_TEST, markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
-from ._plots import new_figure, plot_candidates, plot_embedding, plot_n_clusters, plot_similarity
+from ._plots import new_figure, plot_candidates, plot_embedding, plot_similarity
 from ._structure import plot_structure
 from ._survival import plot_survival
 from ._text import parts_of
@@ -99,6 +99,7 @@ def write_report(
         _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
         _part(texts, "views"),
+        _part(texts, "counts"),
         _part(texts, "choices", gallery(_choices(found))),
         _part(texts, "candidates"),
         _part(texts, "unknown"),
@@ -186,9 +187,8 @@ def _relations(model, found):
 
 def _choices(found):
     if found.counts is not None:
-        yield figure(
-            lambda: plot_n_clusters(found.counts), "counts", "Evidence for each number of clusters"
-        )
+        caption = "Stability and predictability of each number of clusters"
+        yield figure(lambda: plot_n_clusters(found.counts), "counts", caption)
         caption = "Relative growth of the area under the consensus distribution"
         yield figure(lambda: plot_delta_area(found.counts), "delta area", caption)
     if found.candidates is not None:

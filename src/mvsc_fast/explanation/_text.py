@@ -15,6 +15,10 @@ DESCRIBES = (
     "The test describes these samples. It does not validate the clusters if survival took part in "
     "the choice of features, of the number of clusters or of the method."
 )
+SUPPORTED = (
+    "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
+    "ones of their neighborhood; nested clusters have several."
+)
 LEFT = ("view", "graph", "")  # columns of text
 
 
@@ -41,6 +45,8 @@ def parts_of(found, rows=ROWS):
         parts["uncertain"] = _uncertain(found, rows)
     if found.view_support is not None or found.excluded_views:
         parts["views"] = _views(found)
+    if found.counts is not None:
+        parts["counts"] = _counts(found.counts)
     if found.choices:
         parts["choices"] = Part("How the labels were chosen", {}, found.choices)
     if found.candidates is not None:
@@ -153,6 +159,18 @@ def _views(found):
             "structure_test tells noise from structure."
         )
     return Part("Views", columns, sentences)
+
+
+def _counts(found):
+    shown = sorted({*found.candidates, *found.levels})
+    place = np.searchsorted(found.counts, shown)
+    columns = {
+        "clusters": [str(c) for c in shown],
+        "stability": [shown_value(float(x)) for x in found.stability[place]],
+        "predictability": [shown_value(float(x)) for x in found.predictability[place]],
+        "": ["supported" if c in found.levels else "" for c in shown],
+    }
+    return Part("Numbers of clusters", columns, [SUPPORTED])
 
 
 def _candidates(found):
