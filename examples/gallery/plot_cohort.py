@@ -93,7 +93,7 @@ views = {name: prepared(name, X) for name, X in tables.items()}
 
 found = suggest_n_clusters(views, max_clusters=8, random_state=0)
 print(f"suggested: {found.n_clusters}, {found.confidence} confidence;", end=" ")
-print(f"other candidates: {found.candidates[1:]}")
+print(f"other candidates: {found.candidates[1:]}, supported: {found.levels}")
 
 fits, subsamples = {}, {}
 for c in range(2, 7):

@@ -267,9 +267,10 @@ def _judged(rows, counts, labels):
 def pair_shares(labellings):
     """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
     some = labellings[:, spread(labellings.shape[1], PAIRED)]
-    joined = sum(np.equal.outer(one, one).astype(np.intp) for one in some)
-    pairs = joined[np.triu_indices(len(joined), 1)]
-    return np.bincount(pairs, minlength=len(labellings) + 1) / max(len(pairs), 1)
+    joined = sum(np.equal.outer(one, one).view(np.uint8) for one in some)
+    pairs = np.bincount(joined.ravel(), minlength=len(labellings) + 1)
+    pairs[-1] -= len(joined)  # of a sample with itself
+    return pairs / max(pairs.sum(), 1)
 
 
 def _agreement(joined):
