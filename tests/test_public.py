@@ -52,7 +52,6 @@ PUBLIC = {
         "plot_explanation",
         "plot_markers",
         "plot_n_clusters",
-        "plot_sensitivity",
         "plot_similarity",
         "plot_stability",
         "plot_structure",

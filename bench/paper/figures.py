@@ -2,20 +2,51 @@
 
 import numpy as np
 from cells import arrays_path
+from matplotlib.patches import Rectangle
 from settings import HEAT_MAPS, METHODS, SENSITIVITY
 from tables import entries
 
 from mvsc_fast.explanation._page import figure
 from mvsc_fast.explanation._plots import (
     COLORS,
+    add_scale,
     new_figure,
     plot_convergence,
     plot_embedding,
-    plot_sensitivity,
     plot_similarity,
 )
 
 EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
+
+
+def plot_sensitivity(scores, values, second=None, *, names=("parameter", ""), chosen=None):
+    """Plot ACC against one parameter as a curve, or against two as a heat map; mark the chosen."""
+    scores, values, ax = np.asarray(scores, dtype=float), np.asarray(values), new_figure()
+    if second is None:
+        ax.plot(values, scores, "o-", color=COLORS[0])
+        if chosen is not None:
+            ax.axvline(chosen, color=COLORS[3], linestyle="--", label=f"table: {chosen:g}")
+            ax.legend(fontsize="small")
+        ax.set(xlabel=names[0], ylabel="ACC", ylim=(0, 1.03))
+        return ax
+    shown = ax.imshow(scores, cmap="viridis", vmin=0, vmax=1, origin="lower", aspect="auto")
+    for (row, column), value in np.ndenumerate(scores):
+        if np.isfinite(value):
+            color = "white" if value < 0.45 else "black"
+            text = f"{value:.2f}".removeprefix("0")
+            ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
+    if chosen is not None:
+        place = [
+            np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen, strict=True)
+        ]
+        if all(len(one) for one in place):
+            corner = (place[0][0] - 0.5, place[1][0] - 0.5)
+            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[3], linewidth=2.5))
+    ax.set_xticks(np.arange(len(values)), [f"{value:g}" for value in values])
+    ax.set_yticks(np.arange(len(second)), [f"{value:g}" for value in second])
+    ax.set(xlabel=names[0], ylabel=names[1])
+    add_scale(ax, shown, label="ACC")
+    return ax
 
 
 def of_set(output, data, records):

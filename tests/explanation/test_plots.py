@@ -10,7 +10,6 @@ from mvsc_fast.explanation import (
     plot_candidates,
     plot_convergence,
     plot_embedding,
-    plot_sensitivity,
     plot_similarity,
 )
 from mvsc_fast.explanation._plots import new_figure
@@ -24,7 +23,6 @@ CANDIDATES = {
 DRAW = {
     plot_similarity: (np.eye(4), [0, 0, 1, 1]),
     plot_convergence: ({"one": [1.0, 0.1, 0.0]},),
-    plot_sensitivity: ([0.5, 0.6], [1, 2]),
     plot_embedding: (np.eye(4), [0, 0, 1, 1]),
     plot_candidates: (CANDIDATES,),
 }
@@ -144,29 +142,6 @@ def test_residuals_are_drawn_at_their_iterations():
     assert ax.get_yscale() == "log" and ax.get_xlabel() == "iteration"
 
 
-def test_a_heat_map_has_a_number_in_every_cell_and_marks_the_choice():
-    scores = [[0.1, 0.2, np.nan], [0.4, 0.5, 1.0]]
-    ax = plot_sensitivity(scores, [1, 2, 3], [5, 7], names=("alpha", "lam"), chosen=(2, 7))
-    assert [text.get_text() for text in ax.texts] == [".10", ".20", ".40", ".50", "1.00"]
-    assert ax.patches[0].get_xy() == (0.5, 0.5)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("alpha", "lam")
-    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1)]
-    assert [text.get_color() for text in ax.texts] == ["white"] * 3 + ["black"] * 2
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["1", "2", "3"]
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["5", "7"]
-    for chosen in ((4, 7), (2, 6), None):
-        assert not plot_sensitivity(scores, [1, 2, 3], [5, 7], chosen=chosen).patches
-
-
-def test_the_choice_is_marked_on_a_curve():
-    ax = plot_sensitivity([0.5, 0.6], [1, 2], names=("lam", ""), chosen=2, score="NMI")
-    curve, mark = ax.lines
-    assert curve.get_xydata().tolist() == [[1, 0.5], [2, 0.6]]
-    assert mark.get_xdata() == [2, 2] and mark.get_label() == "table: 2"
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_ylim()) == ("lam", "NMI", (0, 1.03))
-    assert len(plot_sensitivity([0.5, 0.6], [1, 2]).lines) == 1
-
-
 def test_an_embedding_is_drawn_in_its_widest_directions():
     wide = np.zeros((6, 3))
     wide[:, 2] = np.arange(6)
@@ -218,8 +193,6 @@ def test_bad_input_is_named():
         plot_embedding(np.eye(2), [0, 1], method="tsne")
     with pytest.raises(ValueError, match="embedding contains NaN"):
         plot_embedding([[0.0], [np.nan]], [0, 1])
-    with pytest.raises(ValueError, match=r"scores have shape \(2,\), expected \(2, 3\)"):
-        plot_sensitivity([0.1, 0.2], [1, 2, 3], [4, 5])
     with pytest.raises(ValueError, match="p.XYZ: plots can be saved as .*png.*, not 'xyz'"):
         plots.check_picture("p.XYZ")
     with pytest.raises(ValueError, match="not ''"):

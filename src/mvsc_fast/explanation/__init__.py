@@ -13,7 +13,6 @@ from ._plots import (
     plot_candidates,
     plot_convergence,
     plot_embedding,
-    plot_sensitivity,
     plot_similarity,
 )
 from ._report import write_report
@@ -42,7 +41,6 @@ __all__ = [
     "plot_explanation",
     "plot_markers",
     "plot_n_clusters",
-    "plot_sensitivity",
     "plot_similarity",
     "plot_stability",
     "plot_structure",

@@ -31,7 +31,7 @@ def plot_consensus(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Plot the share of the candidate labellings that join each pair of samples.
+    """Plot the consensus: the share of the candidate labellings that join each pair of samples.
 
     Parameters
     ----------

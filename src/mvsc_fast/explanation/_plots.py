@@ -19,7 +19,7 @@ from sklearn.utils import check_array
 from .._utils.containers import checked_csr
 from .._utils.messages import import_extra
 from .._utils.parameters import check_option
-from .._utils.types import Numbers, View
+from .._utils.types import View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,79 +171,6 @@ def plot_convergence(
     ax.set_yscale("log")
     ax.set(xlabel="iteration", ylabel="residual", title=title)
     ax.legend(fontsize="small")
-    return ax
-
-
-def plot_sensitivity(
-    scores: ArrayLike,
-    values: ArrayLike,
-    second: Numbers | None = None,
-    *,
-    ax: Axes | None = None,
-    names: tuple[str, str] = ("parameter", ""),
-    chosen: float | tuple[float, float] | None = None,
-    score: str = "ACC",
-    title: str | None = None,
-) -> Axes:
-    """Plot a score against one parameter as a curve, or against two as a heat map.
-
-    Parameters
-    ----------
-    scores : array-like of shape (p,) or (q, p)
-        Scores; NaN if unknown. The rows of a heat map correspond to ``second``.
-    values : array-like of shape (p,)
-        Values of the parameter along the horizontal axis, ascending.
-    second : array-like of shape (q,), optional
-        Values of the parameter along the vertical axis of a heat map.
-    ax : matplotlib.axes.Axes, optional
-    names : pair of str, default=("parameter", "")
-        Names of the two parameters.
-    chosen : float or pair of floats, optional
-        Parameter value, or pair of values, to mark.
-    score : str, default="ACC"
-        Name of the score.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If there is not one score for every value or pair of values.
-    """
-    scores, values = np.asarray(scores, dtype=float), np.asarray(values)
-    expected = values.shape if second is None else (len(second), len(values))
-    if scores.shape != expected:
-        raise ValueError(f"scores have shape {scores.shape}, expected {expected}")
-    ax = new_figure() if ax is None else ax
-    if second is None:
-        ax.plot(values, scores, "o-", color=COLORS[0])
-        if chosen is not None:
-            ax.axvline(chosen, color=COLORS[3], linestyle="--", label=f"table: {chosen:g}")
-            ax.legend(fontsize="small")
-        ax.set(xlabel=names[0], ylabel=score, title=title, ylim=(0, 1.03))
-        return ax
-    shown = ax.imshow(scores, cmap="viridis", vmin=0, vmax=1, origin="lower", aspect="auto")
-    for (row, column), value in np.ndenumerate(scores):
-        if np.isfinite(value):
-            color = "white" if value < 0.45 else "black"
-            text = f"{value:.2f}".removeprefix("0")
-            ax.text(column, row, text, ha="center", va="center", color=color, fontsize="small")
-    if chosen is not None:
-        from matplotlib.patches import Rectangle
-
-        place = [
-            np.flatnonzero(np.isclose(v, c)) for v, c in zip((values, second), chosen, strict=True)
-        ]
-        if all(len(one) for one in place):
-            corner = (place[0][0] - 0.5, place[1][0] - 0.5)
-            ax.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=COLORS[3], linewidth=2.5))
-    ax.set_xticks(np.arange(len(values)), [f"{value:g}" for value in values])
-    ax.set_yticks(np.arange(len(second)), [f"{value:g}" for value in second])
-    ax.set(xlabel=names[0], ylabel=names[1], title=title)
-    add_scale(ax, shown, label=score)
     return ax
 
 

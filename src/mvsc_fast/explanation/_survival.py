@@ -80,8 +80,7 @@ def compare_survival(
         Cluster of each sample; samples with a negative label are left out.
     survival : array-like or data frame of shape (n_samples, 2)
         The time until the event or until the end of the observation of each sample, and 1 if the
-        event was observed, else 0. Samples with a NaN are left out. The columns of a data frame
-        may have the names "time" and "event" in any order.
+        event was observed, else 0. Samples with a NaN are left out.
     ids : array-like of shape (n_samples,), optional
         Names of the samples, with which the index of a data frame is compared.
 
@@ -103,7 +102,7 @@ def compare_survival(
     --------
     >>> from mvsc_fast.explanation import compare_survival
     >>> compare_survival([0, 0, 0, 1, 1, 1], [[1, 1], [2, 1], [3, 1], [7, 1], [8, 1], [9, 0]])
-    Log-rank test over 2 clusters: chi-squared 5.04 with 1 degree of freedom, p = 0.025 \
+    Log-rank test over 2 clusters: chi-squared 5.05 with 1 degree of freedom, p = 0.025 \
 (6 samples, 5 events).
     """
     labels = np.asarray(labels)
@@ -137,8 +136,6 @@ def compare_survival(
 
 def _checked(survival, n_samples, ids):
     """Times and events as an array, after checks."""
-    if hasattr(survival, "columns") and set(survival.columns) == {"time", "event"}:
-        survival = survival[["time", "event"]]
     values = np.asarray(survival, dtype=float)
     if values.shape != (n_samples, 2):
         raise ValueError(
@@ -153,15 +150,13 @@ def _checked(survival, n_samples, ids):
             "align the rows by .loc, or pass an array to compare by position"
         )
     time, event = values.T
-    for name, bad in (
-        ("a time that is negative or infinite", (time < 0) | np.isinf(time)),
-        ("an event that is neither 0 nor 1", ~np.isnan(event) & (event != 0) & (event != 1)),
-    ):
-        if bad.any():
-            raise ValueError(
-                f"survival has {name} in row {int(bad.argmax())}: {values[bad.argmax()].tolist()}; "
-                "expected a time and an event in each row"
-            )
+    bad = (time < 0) | np.isinf(time) | ~(np.isnan(event) | (event == 0) | (event == 1))
+    if bad.any():
+        row = int(bad.argmax())
+        raise ValueError(
+            f"survival has {values[row].tolist()} in row {row}, expected a finite time from 0, and "
+            "an event that is 0 or 1"
+        )
     return values
 
 

@@ -65,12 +65,7 @@ class ClusterCounts(ShortRepr):
     counts : ndarray of shape (k,)
         Numbers of clusters that were evaluated.
     criterion : ndarray of shape (k,)
-        Sum of ``silhouette`` and ``modularity``, at most 2.
-    silhouette : ndarray of shape (k,)
-        Simplified silhouette in the spectral embeddings, averaged over the graphs with weights
-        that favour predictable labels.
-    modularity : ndarray of shape (k,)
-        Newman's modularity of the clusters, averaged over the graphs.
+        Weighted mean of the silhouettes plus mean of the modularities of the graphs, at most 2.
     stability : ndarray of shape (k,)
         Agreement of the clusters of the six graphs: Fleiss' kappa of which pairs of samples are
         in a cluster, 1 if all agree and 0 by chance.
@@ -89,8 +84,6 @@ class ClusterCounts(ShortRepr):
     levels: tuple[int, ...]
     counts: IntArray
     criterion: FloatArray
-    silhouette: FloatArray
-    modularity: FloatArray
     stability: FloatArray
     predictability: FloatArray
     joined: FloatArray
@@ -191,11 +184,9 @@ def suggest_n_clusters(
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability = _judged(used.rows, counts, labels)
-    silhouette = np.average(silhouette, axis=0, weights=weights)
-    modularity = np.mean(modularity, axis=0)
     joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
     stability = _agreement(joined)
-    criterion = silhouette + modularity
+    criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
     t = np.searchsorted(counts, candidates[0])
     sure = stability[t] >= SURE and predictability[t] >= PREDICTABLE and t + 1 < len(counts)
@@ -206,8 +197,6 @@ def suggest_n_clusters(
         levels=_levels(counts, stability, predictability, criterion),
         counts=counts,
         criterion=criterion,
-        silhouette=silhouette,
-        modularity=modularity,
         stability=stability,
         predictability=predictability,
         joined=joined,
