@@ -62,9 +62,8 @@ def plot_consensus_cdf(
 ) -> Axes:
     """Plot the cumulative distribution of the consensus, the share of labellings that join a pair.
 
-    If all labellings are equal, every pair has the consensus 0 or 1, and the curve is flat between
-    them. The legend has the share of ambiguous pairs, whose consensus is above .1 and below .9
-    (Senbabaoglu et al. 2014).
+    It is flat between 0 and 1 if all labellings are equal. The legend has the share of ambiguous
+    pairs, whose consensus is above .1 and below .9 (Senbabaoglu et al. 2014).
 
     Parameters
     ----------
@@ -86,11 +85,10 @@ def plot_consensus_cdf(
     """
     ax = new_figure() if ax is None else ax
     if isinstance(found, ClusterCounts):
-        place = np.searchsorted(found.counts, sorted(found.candidates))
-        curves = {f"{found.counts[t]} clusters": found.joined[t] for t in place}
+        every = dict(zip(found.counts.tolist(), found.joined, strict=True))
+        curves = {f"{c} clusters": every[c] for c in sorted(found.candidates)}
     else:
-        labellings = found["labels"]
-        curves = {f"{len(labellings)} labellings": pair_shares(labellings)}
+        curves = {f"{len(found['labels'])} labellings": pair_shares(found["labels"])}
     for (name, shares), style in zip(curves.items(), styles(), strict=False):
         consensus = np.linspace(0, 1, len(shares))
         between = (consensus > AMBIGUOUS[0]) & (consensus < AMBIGUOUS[1])
@@ -108,10 +106,8 @@ def plot_delta_area(
 ) -> Axes:
     """Plot how much the area under the consensus distribution grows with the number of clusters.
 
-    The area of k clusters is ``A(k) = 1 - mean consensus``. The plot shows A(2), then
-    ``A(k) / A(k') - 1`` for successive numbers k' and k. A number after which the curve is near 0
-    is read as the largest that is needed. As the area depends on nothing but the sizes of the
-    clusters, compare `plot_consensus_cdf`, which shows whether the labellings agree.
+    The area of k clusters, ``A(k) = 1 - mean consensus``, depends on nothing but their sizes. The
+    plot shows A(2), then ``A(k) / A(k') - 1`` for successive numbers k' and k.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def write_report(
         _part(texts, "structure", gallery(_structure(found))),
         _part(texts, "warnings"),
         _part(texts, "clusters", gallery(_panels(found))),
-        _part(texts, "survival", gallery(_survival(found))),
+        _part(texts, "survival", gallery(_survival(found.survival))),
         _part(texts, "uncertain"),
         _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
         section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
@@ -136,9 +136,8 @@ def _structure(found):
 
 
 def _survival(found):
-    if found.survival is not None:
-        caption = "Kaplan-Meier curves of the clusters"
-        yield figure(lambda: plot_survival(found.survival), "survival", caption)
+    if found is not None:
+        yield figure(lambda: plot_survival(found), "survival", "Kaplan-Meier curves")
 
 
 def _markers(fit):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from .._utils.messages import counted
-from .._utils.types import FloatArray, IntArray
+from .._utils.types import FloatArray
 from ._plots import NAMED_GROUPS, new_figure, styles
+from ._table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,44 +24,33 @@ class Survival:
 
     Attributes
     ----------
-    clusters : ndarray of shape (c,)
-        The distinct labels.
-    sizes, events : ndarray of shape (c,)
-        Number of samples of each cluster whose time and event are known, and of their events.
+    table : Table
+        Samples, events and median time of each cluster; NaN if its curve does not reach one half.
+        Samples whose label, time or event is unknown are not counted.
     times : ndarray of shape (t,)
         The distinct times, ascending.
     curves : ndarray of shape (c, t)
         Kaplan-Meier estimate of the survival function of each cluster at ``times``; NaN after the
         last time of the cluster.
-    median : ndarray of shape (c,)
-        Time at which the curve reaches one half; NaN if it does not.
     statistic, p_value : float
         The log-rank test over all clusters; NaN if there are no two clusters to compare.
     degrees : int
         Degrees of freedom of the test.
-    n_unknown : int
-        Number of samples whose time, event or label is unknown.
     """
 
-    clusters: NDArray[Any]
-    sizes: IntArray
-    events: IntArray
+    table: Table
     times: FloatArray
     curves: FloatArray
-    median: FloatArray
     statistic: float
     p_value: float
     degrees: int
-    n_unknown: int
 
     def __str__(self):
-        parts = [counted(int(self.sizes.sum()), "sample"), counted(int(self.events.sum()), "event")]
-        if self.n_unknown:
-            parts.append(f"{counted(self.n_unknown, 'sample')} left out")
         return (
-            f"Log-rank test over {counted(len(self.clusters), 'cluster')}: chi-squared "
+            f"Log-rank test over {counted(self.table.n_rows, 'cluster')}: chi-squared "
             f"{self.statistic:.2f} with {counted(self.degrees, 'degree')} of freedom, p = "
-            f"{self.p_value:.2g} ({', '.join(parts)})."
+            f"{self.p_value:.2g} ({counted(self.table['samples'].sum(), 'sample')}, "
+            f"{counted(self.table['events'].sum(), 'event')})."
         )
 
     __repr__ = __str__
@@ -93,11 +83,6 @@ def compare_survival(
     ValueError
         If a time is negative or infinite, an event is neither 0 nor 1, or there is no event.
 
-    References
-    ----------
-    Kalbfleisch, Prentice: The Statistical Analysis of Failure Time Data. 2nd edition, Wiley, 2002,
-    section 1.4.
-
     Examples
     --------
     >>> from mvsc_fast.explanation import compare_survival
@@ -118,19 +103,20 @@ def compare_survival(
     died = np.bincount(cell, event, minlength=np.prod(shape)).reshape(shape)
     at_risk = ends[:, ::-1].cumsum(axis=1)[:, ::-1]
     curves = np.cumprod(1 - died / np.maximum(at_risk, 1), axis=1)
-    median = np.array([np.append(times[curve <= 0.5], np.nan)[0] for curve in curves])
     statistic, degrees = _logrank(at_risk, died)
+    columns = {
+        "cluster": clusters,
+        "samples": np.bincount(labels),
+        "events": died.sum(axis=1).astype(np.intp),
+        "median time": np.array([np.append(times[S <= 0.5], np.nan)[0] for S in curves]),
+    }
     return Survival(
-        clusters=clusters,
-        sizes=np.bincount(labels),
-        events=died.sum(axis=1).astype(np.intp),
+        table=Table(columns),
         times=times,
         curves=np.where(at_risk > 0, curves, np.nan),
-        median=median,
         statistic=statistic,
         p_value=float(chi2.sf(statistic, degrees)) if degrees else np.nan,
         degrees=degrees,
-        n_unknown=int(np.sum(~known)),
     )
 
 
@@ -193,12 +179,11 @@ def plot_survival(found: Survival, *, ax: Axes | None = None, title: str | None 
     """
     ax = new_figure() if ax is None else ax
     times = np.concatenate([[0.0], found.times])
-    for name, n, curve, style in zip(
-        found.clusters, found.sizes, found.curves, styles(), strict=False
-    ):
+    names, sizes = found.table["cluster"], found.table["samples"]
+    for name, n, curve, style in zip(names, sizes, found.curves, styles(), strict=False):
         look = {**style, "marker": "", "label": f"{name} ({n})"}
         ax.step(times, np.concatenate([[1.0], curve]), where="post", **look)
-    if len(found.clusters) <= NAMED_GROUPS:
+    if len(names) <= NAMED_GROUPS:
         ax.legend(title="cluster (samples)", fontsize="small")
     ax.set(xlabel="time", ylabel="share without the event", ylim=(0, 1.03), title=title)
     ax.annotate(f"log-rank p = {found.p_value:.2g}", (0.03, 0.05), xycoords="axes fraction")

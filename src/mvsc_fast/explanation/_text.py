@@ -40,7 +40,8 @@ def parts_of(found, rows=ROWS):
         parts["warnings"] = Part("Warnings of the fit", {}, found.warnings)
     parts["clusters"] = _clusters(found, rows)
     if found.survival is not None:
-        parts["survival"] = _survival(found.survival)
+        table = found.survival.table.cells()
+        parts["survival"] = Part("Survival", table, [str(found.survival), DESCRIBES])
     if found.margin is not None:
         parts["uncertain"] = _uncertain(found, rows)
     if found.view_support is not None or found.excluded_views:
@@ -99,16 +100,6 @@ def _clusters(found, rows):
         columns["silhouette"] = [shown_value(float(found.silhouette[k])) for k in shown]
         sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
     return Part(title, columns, sentences)
-
-
-def _survival(found):
-    columns = {
-        "cluster": [str(name) for name in found.clusters],
-        "samples": [str(n) for n in found.sizes],
-        "events": [str(n) for n in found.events],
-        "median time": ["not reached" if np.isnan(t) else f"{t:g}" for t in found.median],
-    }
-    return Part("Survival", columns, [str(found), DESCRIBES])
 
 
 def _uncertain(found, rows):

@@ -114,8 +114,8 @@ def suggest_n_clusters(
     by QR decomposition with column pivoting (Damle, Minden & Ying 2019), which is deterministic.
 
     The result is a suggestion: if the classes have subclasses, or form superclasses, the number of
-    these may be found instead. Compare ``candidates`` and the curve of ``criterion``, and test the
-    samples of a cluster for parts by `structure_test`.
+    these may be found instead. ``levels`` has all numbers that are supported. Test the samples of a
+    cluster for parts by `structure_test`.
 
     Parameters
     ----------
