@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast.judge._landmarks import LandmarkFeatures
-from mvsc_fast.judge._n_clusters import _chosen, _counts, _curve, _cut, _weights
+from mvsc_fast.judge._n_clusters import _counts, _curve, _cut, _judged
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
 from mvsc_fast.views._missing import Gaps
@@ -229,15 +229,9 @@ def test_weights_are_powers_of_predictability():
     X = np.eye(3)[y] + 0.4 * rng.standard_normal((60, 3))
     some = np.where(rng.uniform(size=60) < 0.97, y, 0)
     J = Judge([ViewRows(X)])([y, some], 3)
-    found = _weights([ViewRows(X)], [3], [[y], [some]])[:, 0]
+    found = _judged([ViewRows(X)], np.array([3]), [[y], [some]])[0][:, 0]
     assert found.min() < 1
     np.testing.assert_allclose(found, (J / J.max()) ** 32)
-
-
-@pytest.mark.parametrize(("value", "confidence"), [(1.49, "high"), (1.48, "low")])
-def test_confidence_is_high_from_the_documented_value(value, confidence):
-    found = _chosen(np.array([2, 3, 4]), np.array([0.1, value, 0.2]), np.zeros(3), 9)
-    assert found.confidence == confidence and found.n_clusters == 3
 
 
 def test_counts_are_all_up_to_22_and_end_at_the_largest():

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import datasets, label_predictability, suggest_n_clusters
+from mvsc_fast.judge import _n_clusters
 from mvsc_fast.judge._n_clusters import (
     _agreement,
     _candidates,
@@ -161,8 +162,23 @@ def test_both_levels_of_nested_clusters_are_supported():
     assert coarse in (3, 4) and fine == 9
 
 
-def test_a_suggestion_that_is_the_largest_evaluated_number_has_low_confidence():
-    assert suggest_n_clusters(blobs(5), max_clusters=5, random_state=0).confidence == "low"
+@pytest.mark.parametrize(
+    ("stability", "predictability", "largest", "confidence"),
+    [(0.95, 0.9, 6, "high"), (0.94, 1, 6, "low"), (1, 0.89, 6, "low"), (1, 1, 5, "low")],
+)
+def test_confidence_is_that_of_the_suggested_number(
+    stability, predictability, largest, confidence, monkeypatch
+):
+    def constant(value):
+        return lambda joined: np.full(len(joined), value)
+
+    def judged(rows, counts, labels):
+        return np.ones((6, len(counts))), np.full(len(counts), predictability)
+
+    monkeypatch.setattr(_n_clusters, "_agreement", constant(stability))
+    monkeypatch.setattr(_n_clusters, "_judged", judged)
+    found = suggest_n_clusters(blobs(5), max_clusters=largest, random_state=0)
+    assert (found.n_clusters, found.confidence) == (5, confidence)
 
 
 def test_counts_are_dense_where_they_are_few():

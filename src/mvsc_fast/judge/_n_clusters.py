@@ -188,12 +188,11 @@ def suggest_n_clusters(
     stability = _agreement(joined)
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
-    t = np.searchsorted(counts, candidates[0])
-    sure = stability[t] >= SURE and predictability[t] >= PREDICTABLE and t + 1 < len(counts)
+    sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
     return ClusterCounts(
         n_clusters=candidates[0],
         candidates=candidates,
-        confidence="high" if sure else "low",
+        confidence="high" if sure[counts == candidates[0]] else "low",
         levels=_levels(counts, stability, predictability, criterion),
         counts=counts,
         criterion=criterion,
