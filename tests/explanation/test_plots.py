@@ -168,7 +168,7 @@ def test_an_embedding_is_laid_out_by_umap(monkeypatch):
     )
     assert ax.get_ylabel() == "second UMAP coordinate"
     monkeypatch.setitem(sys.modules, "umap", None)
-    with pytest.raises(ImportError, match='method="umap" needs umap-learn: pip install umap-learn'):
+    with pytest.raises(ImportError, match='method="umap" needs umap: pip install umap-learn'):
         plot_embedding(X, [0, 0, 1, 1], method="umap")
 
 
