@@ -82,7 +82,7 @@ def test_a_sample_halfway_is_found(found, data):
     y, labels = data[1], found.labels
     assert pair == {np.bincount(labels[y == k]).argmax() for k in (0, 1)}
     assert found.margin[HALFWAY] < 0.3 < 0.8 < np.median(found.margin)
-    assert found.certainty.argmin() == HALFWAY and (found.certainty >= found.margin).all()
+    assert found.certainty.argmin() == HALFWAY
 
 
 def test_margins_say_how_near_the_other_cluster_is():
@@ -208,10 +208,10 @@ def test_without_views_neighbors_tell(consensus):
 def test_the_choice_of_the_consensus_is_told(found, consensus):
     assert found.candidates is consensus.candidates_
     assert (
-        found.agreement.shape == (32,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
+        found.agreement.shape == (28,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
     )
     assert any("labellings with the labels is" in line for line in found.choices)
-    assert "The 6 most predictable of 32 labellings" in str(found)
+    assert "The 6 most predictable of 28 labellings" in str(found)
 
 
 def test_the_certificate_of_tlrr_is_told(tlrr, data):

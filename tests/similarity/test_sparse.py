@@ -5,12 +5,15 @@ from conftest import FULL
 from reference import sparse_graphs as twin
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
+from mvsc_fast.judge._scan import neighbor_graph
 from mvsc_fast.similarity import _factored, _nearest_rows
 from mvsc_fast.similarity import _sparse as sparse_graphs
 from mvsc_fast.similarity._factors import ridge_factors as all_ridge_factors
 from mvsc_fast.similarity._factors import view_factors
 from mvsc_fast.similarity._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 from mvsc_fast.similarity._sparse import sparse_tensor
+from mvsc_fast.spectral._eigenvectors import normalized_eigenvectors
+from mvsc_fast.views._rows import ViewRows
 
 
 def subspaces(n=150, **options):
@@ -245,6 +248,38 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)
+
+
+def test_neighbours_of_unit_rows_are_nearest_neighbours():
+    U = unit_rows(90, 8).astype(np.float32)
+    U[5] = U[6]
+    found = sparse_graphs.unit_neighbor_similarities(U, 6, n_threads=2)
+    (expected,) = similarity.nearest_neighbors([U], n_neighbors=6)
+    np.testing.assert_allclose(found.toarray(), expected, atol=1e-6)
+    (few,) = similarity.nearest_neighbors([U[:4]], n_neighbors=6)
+    assert (sparse_graphs.unit_neighbor_similarities(U[:4], 6).toarray() <= few + 1e-6).all()
+
+
+def test_rows_of_zeros_are_no_neighbours():
+    U = unit_rows(30, 3).astype(np.float32)
+    U[[4, 9]] = 0
+    found = sparse_graphs.unit_neighbor_similarities(U, 5).toarray()
+    assert np.isfinite(found).all() and not found[[4, 9]].any() and not np.diag(found).any()
+    assert found[0].any()
+
+
+def test_the_graph_of_neighbours_is_the_sum_over_views_and_their_samples():
+    views = [ViewRows(X) for X in (unit_rows(40, 5), unit_rows(25, 6, seed=1))]
+    present = np.ones((2, 40), dtype=bool)
+    present[1, ::2] = False
+    present[1, :10] = True
+    ((kind, size, A, values, vectors),) = neighbor_graph(views, present, 5, 3, 1)
+    expected = similarity.nearest_neighbors([views[0].centred], n_neighbors=5)[0]
+    has = np.ix_(present[1], present[1])
+    expected[has] += similarity.nearest_neighbors([views[1].centred], n_neighbors=5)[0]
+    assert (kind, size) == ("neighbors", 5) and vectors.shape == (40, 3)
+    np.testing.assert_allclose(A.toarray(), expected, atol=1e-6)
+    np.testing.assert_allclose(values, normalized_eigenvectors(expected, 3)[0], atol=1e-5)
 
 
 def pattern_problem(n=7, d=3, v=2):

@@ -42,8 +42,9 @@ Store = Literal["all", "predictor", "labels"]
 class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
-    1. Sparse similarity graphs of unit rows and of centred rows, each with four numbers of
-       neighbours, are partitioned in two spectral embeddings, which gives up to 32 labellings.
+    1. Sparse similarity graphs of unit rows and of centred rows, each with three numbers of
+       neighbours, and from 200 samples on a graph of nearest neighbours are partitioned in two
+       spectral embeddings, which gives up to 28 labellings.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, until they no longer change. It is scored by how well its labels, before
        and after that, are predicted from all other samples (`label_predictability`).
@@ -91,10 +92,10 @@ class ConsensusTLRR(MultiViewClusterer):
         Dask arrays, a lazy array with their chunks, which can be computed while the client that was
         active in `fit` is open.
     candidates_ : dict of ndarray
-        The candidate labellings, one entry per candidate in every array: ``graph`` ("unit" or
-        "centred" rows), ``n_neighbors``, ``n_components`` of the embedding, ``predictability``,
-        ``predictability_unrefined`` (before refinement), ``fused`` (whether it is one of the nine)
-        and ``labels`` after refinement, of shape (n_candidates, m).
+        The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
+        "centred" or "neighbors"), ``n_neighbors``, ``n_components`` of the embedding,
+        ``predictability``, ``predictability_unrefined`` (before refinement), ``fused`` (whether it
+        is one of the nine) and ``labels`` after refinement, of shape (n_candidates, m).
     views_used_ : list of int
         Indices of the views that were fused.
     affinity_matrix_ : csr_array of shape (m, m)

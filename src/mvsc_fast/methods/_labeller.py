@@ -1,12 +1,13 @@
 """The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from ..judge._landmarks import BEYOND, residuals
 from ..judge._ridge import Judge, one_hot, refined_labellings
-from ..judge._scan import SCALES, neighbourhood_growth, scan, sizes_of
+from ..judge._scan import SCALES, neighbor_graph, neighbourhood_growth, scan, sizes_of
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
@@ -15,7 +16,11 @@ from ..views._missing import imputed
 from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels
 
-SIZES = (8, 15, 30, 60)  # mean numbers of neighbours of the graphs, before they grow
+SIZES = (8, 15, 30)  # mean numbers of neighbours of the graphs, before they grow
+# Neighbours of a graph of another kind, and the number of samples from which it is used. In place
+# of graphs with 60 neighbours it adds .013 +- .006 to the mean accuracy of sixteen sets and five
+# simulated families (eight new cases of each set); on hdigit .11, on none less than -.005.
+NEAREST, ENOUGH = 15, 200
 VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
 # k-means starts by embedding. Each gives a separate labelling, because inertia picks wrong starts
 # that predictability does not (digits .909 +- .062 against .949 +- .002). "2c" is needed on hdigit
@@ -168,13 +173,17 @@ def candidate_labellings(used, c, seed, n_threads, progress):
         seed=seed,
         n_threads=n_threads,
     )
+    if n >= ENOUGH:
+        count += 1
+        nearest = neighbor_graph(used.present_rows, used.present, NEAREST, 2 * c, n_threads)
+        graphs = chain(graphs, nearest)
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         for embedding, starts in STARTS.items():
             points = embedded(values, vectors, c, embedding)
             found += [
                 (kind, d, len(points.T), _assigned(points, c, next(seeds))) for _ in range(starts)
             ]
-        if d == voting:
+        if kind in SCALES and d == voting:
             affinity = affinity + A
     if isinstance(affinity, int):  # the callback ended the previous stage
         affinity = A

@@ -51,6 +51,13 @@ def approximate_nearest_rows(u, n_neighbors):
     return found[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
 
 
+def searched_rows(u, n_neighbors, n_threads=1):
+    """`nearest_rows`, or `approximate_nearest_rows` of many rows."""
+    if searched_approximately(len(u)):
+        return approximate_nearest_rows(u, n_neighbors)
+    return nearest_rows(u, n_neighbors, n_threads)
+
+
 def searched_approximately(n):
     """Whether the search among n rows is approximate: n is large and pynndescent is installed."""
     return n > EXACT_LIMIT and find_spec("pynndescent") is not None
@@ -80,9 +87,7 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
     """
     n = len(factors[0].u)
     listed = factors if n_candidates >= n - 1 else factors[:n_views]
-    if searched_approximately(n):
-        return [approximate_nearest_rows(u, n_candidates) for u, _ in listed]
-    if n > EXACT_LIMIT:
+    if n > EXACT_LIMIT and not searched_approximately(n):
         products = n**2 / 2 * sum(u.shape[1] for u, _ in listed)
         warn_user(
             f"the exact search for neighbors among {n} samples takes {products:.1g} "
@@ -90,4 +95,4 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
             "pynndescent (pip install pynndescent) for a faster approximate search, or lower "
             "max_samples"
         )
-    return [nearest_rows(u, n_candidates, n_threads) for u, _ in listed]
+    return [searched_rows(u, n_candidates, n_threads) for u, _ in listed]

@@ -18,8 +18,8 @@ from .._utils.types import Numbers, Views
 from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from . import _factored  # type: ignore[attr-defined]
-from ._factors import SCALES, check_scales, view_factors
-from ._nearest_rows import listed_rows, nearest_rows
+from ._factors import SCALES, Factors, check_scales, view_factors
+from ._nearest_rows import listed_rows, nearest_rows, searched_rows
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 
@@ -249,16 +249,50 @@ def sparse_nearest_neighbors(
 
 def sparse_neighbor_similarities(views, n_neighbors):
     """`sparse_nearest_neighbors` of validated views."""
-    n = views[0].shape[0]
-    n_neighbors = min(n_neighbors, n - 1)
-    indptr = np.arange(n + 1) * n_neighbors
-    out = []
-    for X in comparable(views):
-        distance, index = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()
-        scale = np.maximum(distance[:, -1], np.finfo(distance.dtype).tiny ** 0.5)
-        values = np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
-        A = scipy.sparse.csr_array(
-            (values.ravel().astype(views[0].dtype, copy=False), index.ravel(), indptr), shape=(n, n)
-        )
-        out.append((A + A.T) * views[0].dtype.type(0.5))
-    return out
+    n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
+    found = [
+        NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in comparable(views)
+    ]
+    return [_self_tuning(*pair, views[0].dtype) for pair in found]
+
+
+def unit_neighbor_similarities(u, n_neighbors, n_threads=1):
+    """`sparse_nearest_neighbors` of unit rows, from their cosines.
+
+    Parameters
+    ----------
+    u : ndarray of shape (n, d), float32
+        At least two rows.
+    n_neighbors : int
+    n_threads : int, default=1
+        The result does not depend on it.
+
+    Returns
+    -------
+    csr_array of shape (n, n), float32
+        Rows without a positive cosine are no neighbours.
+    """
+    n, index = len(u), searched_rows(u, min(n_neighbors, len(u) - 1), n_threads)
+    found = index >= 0
+    index = np.where(found, index, np.arange(n, dtype=np.int32)[:, None])
+    indptr, half = np.arange(n + 1) * index.shape[1], np.full(n, 0.5, dtype=np.float32)
+    factors = [Factors(u, half)]
+    (cosines,) = _entries(factors, indptr, index.ravel(), slice(0, n), n_threads)
+    distance = np.sqrt(np.maximum(0, 2 - 2 * cosines)).reshape(index.shape)
+    return _self_tuning(np.where(found, distance, 0), index, u.dtype, found)
+
+
+def _self_tuning(distance, index, dtype, found=True):
+    """Symmetric similarities from the distances of nearest rows, scaled by the largest of each."""
+    n, n_neighbors = index.shape
+    scale = np.maximum(distance.max(axis=1), np.finfo(distance.dtype).tiny ** 0.5)
+    values = found * np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
+    A = scipy.sparse.csr_array(
+        (
+            values.ravel().astype(dtype, copy=False),
+            index.ravel(),
+            np.arange(n + 1) * n_neighbors,
+        ),
+        shape=(n, n),
+    )
+    return (A + A.T) * dtype.type(0.5)
