@@ -85,7 +85,7 @@ TABLES = {
 }
 README = "README.md"
 EXTRACTS = {"accuracy": ["accuracy", "peers", "omics"], "solvers": ["solvers"]}  # of README.md
-PICTURES = ["docs/make_picture.py"]
+PICTURES = ["docs/make_picture.py", "docs/make_charts.py"]
 FOOTER = re.compile(r"`(?P<command>[^`]+)`, commit (?P<commit>\w+), .*, (?P<minutes>[\d.]+) min\n$")
 
 
