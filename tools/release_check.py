@@ -48,9 +48,12 @@ def found_in(path, pattern):
 
 def version_reasons():
     version = found_in("src/mvsc_fast/__init__.py", r'^__version__ = "(.*)"')
-    cited = found_in("CITATION.cff", r"^version: (.*)$")
-    if cited != version:
-        yield f"CITATION.cff has version {cited}, the package {version}"
+    for file, pattern in (
+        ("CITATION.cff", r"^version: (.*)$"),
+        ("recipe/meta.yaml", r'set version = "(.*)"'),
+    ):
+        if (named := found_in(file, pattern)) != version:
+            yield f"{file} has version {named}, the package {version}"
     latest = found_in("CHANGELOG.md", r"^## (.*)$")
     if not re.fullmatch(rf"{re.escape(version)} \(\d{{4}}-\d\d-\d\d\)", latest):
         yield f"the latest entry of CHANGELOG.md is {latest!r}, not '{version} (YYYY-MM-DD)'"
