@@ -38,15 +38,8 @@ def entries(body):
 def completed(doc, sources, signature, inherited):
     """Complete a docstring with the sections and entries that it lacks, from ``sources``.
 
-    Parameters
-    ----------
-    doc : str
-        The docstring in the source code.
-    sources : list of str
-    signature : Signature
-        Parameters get entries in its order and with its defaults.
-    inherited : tuple of str
-        Titles of the other sections to inherit; "Attributes" are merged entry by entry.
+    Parameters get entries in the order and with the defaults of ``signature``. ``inherited`` are
+    the titles of the other sections; "Attributes" are merged entry by entry.
     """
     own, *others = [sections(text) for text in (doc, *sources)]
     known = [entries(part.get("Parameters", "")) for part in (own, *others)]

@@ -14,24 +14,10 @@ def index_of(labels):
 
 
 def check_labels(labels, name, n=None, index=None, other="the views"):
-    """Number labels from 0 in sorted order.
+    """Number labels from 0 in sorted order; an int64 array of shape (n_samples,).
 
-    Parameters
-    ----------
-    labels : array-like of shape (n_samples,)
-        Numbers or strings.
-    name : str
-        Name of the labels in messages.
-    n : int, optional
-        Expected number of labels.
-    index : pandas index, optional
-        Expected index, if ``labels`` is a pandas series.
-    other : str
-        Name in messages of what has n samples with this index.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,), int64
+    ``n`` and ``index`` are the expected number of labels and, for a pandas series, their index;
+    ``name`` and ``other`` name in messages the labels and what has these samples.
     """
     check_container(labels, name)
     listed = isinstance(labels, (list, tuple))  # whose types NumPy would unify

@@ -32,21 +32,10 @@ class IterationState:
 class Progress:
     """Report the stages of a fit to standard error and to a callback.
 
-    Parameters
-    ----------
-    name : str
-        Prefix of the lines.
-    verbose : int
-        If 0, print nothing. Otherwise print a line for each stage and one every few seconds for its
-        iterations, or a bar if standard error is a terminal and tqdm is installed.
-    callback : callable, optional
-        Called with an `IterationState` at the start of every stage (iteration 0) and after each of
-        its iterations.
-
-    Attributes
-    ----------
-    stopped : bool
-        Whether the callback ended the iterations of this stage by returning True.
+    Unless ``verbose`` is 0, there is a line with the prefix ``name`` for each stage and one every
+    few seconds for its iterations, or a bar if standard error is a terminal and tqdm is installed.
+    The callback gets an `IterationState` at the start of every stage (iteration 0) and after each
+    of its iterations; ``stopped`` is whether it ended those of this stage by returning True.
     """
 
     def __init__(self, name="", verbose=0, callback=None):

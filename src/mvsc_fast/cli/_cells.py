@@ -27,13 +27,7 @@ def is_cells(path):
 def read_cells(path, use, lazy):
     """The AnnData or MuData object in a file, and its views by name.
 
-    Parameters
-    ----------
-    path : Path
-    use : str, list of str, dict or None
-        See `from_anndata`.
-    lazy : bool
-        Whether ``X`` remains on disk.
+    ``use`` is that of `from_anndata`, or None for ``X``; ``X`` remains on disk if ``lazy``.
     """
     suffix = path.suffix.lower()
     package = import_extra(CELLS[suffix], path, "'mvsc-fast[scverse]'")

@@ -99,8 +99,7 @@ class Column:
 def find_ids(tables, wanted, features):
     """The `Column` with the ids of each table or None, sets of other columns of ids, and notes.
 
-    ``wanted`` is a name, a number from 1, "none" or "auto"; ``features`` are sets of columns that
-    are not ids.
+    ``features`` are for each table the columns that are not ids.
     """
     if wanted not in ("auto", "none"):
         return [_named(table, wanted) for table in tables], [set() for _ in tables], []

@@ -42,9 +42,7 @@ def _check_output(name):
 def check_outputs(names, inputs=()):
     """Create the folders of output files; raise an error if they are not writable.
 
-    The files must differ from each other and from the input.
-
-    None stands for the standard output.
+    The files must differ from each other and from the input. None is the standard output.
     """
     if None in names and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
@@ -73,8 +71,7 @@ def _are_same(name, other):
 def replaced(name, mode="w"):
     """Open a stream for a file that is moved to its path after it has been written.
 
-    None stands for the standard output. The standard output and paths that are not regular files
-    are written directly.
+    None is the standard output, which like all paths that are no regular files is written directly.
     """
     if name is None:
         yield sys.stdout

@@ -52,34 +52,13 @@ def load_data(
     use=None,
     lazy=False,
 ):
-    """Read the views of one data set, with the ids of its samples.
+    """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
 
-    Parameters
-    ----------
-    paths : sequence of str or Path
-        One file with all views, or one file for each view; "-" is the standard input.
-    id_column : str, default="auto"
-        Name or number (from 1) of the column with the ids of the samples, or "none"; see
-        `find_ids`.
-    id_name : str, optional
-        Name of the column of ids if all files have it, unless ``id_column`` names one.
-    columns : list of (str or list of str or None), optional
-        Features, see `selected`: one for all files, one for each file, or several views of a
-        single table.
-    join : {"inner", "outer", "any"}, optional
-        If tables do not have the same ids: "inner" keeps the samples of all tables, "outer" and
-        "any" those of any table, with rows of NaN.
-    transpose : sequence of str, default=()
-        Files whose columns are the samples, or "*" for all.
-    use : str, list of str or dict, optional
-        Matrices of an .h5ad or .h5mu file, see `from_anndata`.
-    lazy : bool, default=False
-        Whether .npy, .h5, .zarr and ``X`` of .h5ad and .h5mu remain on disk and are read in blocks.
-
-    Raises
-    ------
-    ValueError, OSError, ImportError
-        If a file is invalid; the message names the file, line and column and suggests a remedy.
+    The parameters are the options of the command line; ``columns`` is a list with a text, a list of
+    names or None for all files, for each file, or for each of several views of one table.
+    ``id_name`` is the column of ids if all files have it and ``id_column`` is "auto". If the ids of
+    files differ, ``join`` "inner" keeps the samples of all tables, "outer" and "any" those of any
+    table, with rows of NaN. ``lazy`` leaves arrays on disk, to be read in blocks.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:

@@ -64,19 +64,9 @@ def _is_text(column):
 
 
 def positions_of(columns, names, n_columns, what):
-    """Positions of some columns of a table.
+    """Positions of columns given by a prefix, a slice, or by names, positions or booleans.
 
-    Parameters
-    ----------
-    columns : str, int, slice, or list of str, int or bool
-    names : list of str or None
-    n_columns : int
-    what : str
-        Name of the view in messages.
-
-    Returns
-    -------
-    ndarray of int
+    ``names`` are those of all columns or None; ``what`` is the name of the view in messages.
     """
     if isinstance(columns, str):
         _check_named(columns, names, n_columns, what)

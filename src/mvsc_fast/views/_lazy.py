@@ -8,23 +8,9 @@ from ._row_source import RowSource, checked_block
 class LazyView:
     """Some rows of a stored view, or its transformed rows, which are computed when they are read.
 
-    Rows are read by slices; ``numpy.asarray`` reads all.
-
-    Parameters
-    ----------
-    view : memory map, HDF5 data set, zarr array, or similar, of shape (n, d)
-    title : str
-        Name of the view in messages.
-    rows : ndarray of int, ascending, optional
-        Indices of its rows; by default all.
-    transform : callable, optional
-        Function ``(first, block) -> block`` of consecutive rows, the first of which has the index
-        ``first``. A row of the result may only depend on the same row of the block.
-
-    Attributes
-    ----------
-    shape : tuple
-    dtype : dtype
+    Rows are read by slices; ``numpy.asarray`` reads all. ``rows`` are ascending indices, by default
+    all. ``transform(first, block)`` returns the transformed rows of a block of consecutive rows,
+    the first of which has the index ``first``; each may only depend on the same row of the block.
     """
 
     ndim = 2

@@ -56,40 +56,28 @@ def is_stored(view):
 class RowSource(Sequence):
     """Views whose rows are read in blocks of a bounded size, never all at once.
 
-    It is also a sequence of the views, each of which has a shape and a dtype. `read_views` makes it
-    from the views of a user.
-
-    Parameters
-    ----------
-    views : list of array-like of shape (n, d_i)
-        Arrays, csr matrices, memory maps, and other objects with a shape, a dtype and slices, such
-        as HDF5 data sets and zarr arrays.
-    rows : int, optional
-        Number of rows of a block. None is the result of `block_rows`. No result depends on it.
-    first : int, default=0
-        Index of the first row, if this source is a part of another.
-    titles : list of str, optional
-        Names of the views in messages.
-    names : list, optional
-        Keys of a mapping, else 0, 1, ...
-    columns : list of (list of str or None), optional
-        Names of the columns of each data frame, if all of them are strings; None for other views.
-    index : pandas index, optional
-        Ids of the samples, if a view has them.
-    listed : bool, default=True
-        False if a single matrix was given.
+    It is also a sequence of the views: arrays, csr matrices, memory maps, and other objects with a
+    shape, a dtype and slices, such as HDF5 data sets and zarr arrays. `read_views` makes it from
+    the views of a user.
 
     Attributes
     ----------
-    n_samples : int
-    n_features : list of int
+    rows : int
+        Number of rows of a block, by default `block_rows`. No result depends on it.
+    first : int
+        Index of the first row, if this source is a part of another.
+    titles : list of str
+        Names of the views in messages.
+    names : list
+        Keys of a mapping, else 0, 1, ...
+    columns : list of (list of str or None)
+        Names of the columns of each data frame, if all of them are strings; None for other views.
+    index : pandas index or None
+        Ids of the samples.
+    listed : bool
+        False if a single matrix was given.
     dtype : dtype
         Data type of all blocks: float32 if all views are float32, else float64.
-
-    Raises
-    ------
-    ValueError
-        If the views are not matrices of real numbers with the same samples.
     """
 
     def __init__(
@@ -243,20 +231,7 @@ def check_matrix(X, title):
 def checked_block(part, title, first, shape, dtype):
     """Rows that a stored or lazy view returned, if they have the shape and type that it declares.
 
-    Parameters
-    ----------
-    part : array-like or sparse matrix
-    title : str
-        Name of the view.
-    first : int
-        Index of the first row.
-    shape : tuple
-    dtype : dtype
-
-    Raises
-    ------
-    ValueError
-        If they have another shape or type.
+    ``first`` is the index of the first row, ``title`` the name of the view.
     """
     rows = f"{title}, rows {first} to {first + shape[0] - 1}"
     check_container(part, rows)  # some files contain masked arrays
