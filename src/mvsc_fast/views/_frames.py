@@ -16,20 +16,11 @@ ENCODE = {
 
 
 class Frame(NamedTuple):
-    """A data frame as a matrix.
-
-    Attributes
-    ----------
-    values : ndarray or sparse matrix of shape (n, d)
-    columns : list
-        Names in the frame.
-    index : pandas index or None
-        Ids of the rows, if the frame has them.
-    """
+    """A view as a matrix, with the names of its columns and the ids of its rows if it has them."""
 
     values: np.ndarray
-    columns: list
-    index: object  # type: ignore[assignment]
+    columns: list | None = None
+    index: object = None  # type: ignore[assignment]
 
 
 def is_frame(X):
@@ -157,12 +148,7 @@ def repeated(index):
 def check_same_index(first, index, title, other_title):
     """Raise ValueError, with the first differences, if two frames have different rows.
 
-    Parameters
-    ----------
-    first, index : pandas index
-        Indexes of the first frame and of the one to compare.
-    title, other_title : str
-        Names in messages of the frame to compare and of the first.
+    ``first`` and ``other_title`` are of the first frame, ``index`` and ``title`` of the other one.
     """
     if len(first) == len(index) and first.equals(index):
         return

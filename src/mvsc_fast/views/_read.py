@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, ValuesView
 from numbers import Number
 from os import PathLike
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -13,6 +12,7 @@ from .._utils.messages import warn_user
 from .._utils.validation import check_memory
 from ._anndata import is_anndata, read_anndata, unpacked
 from ._frames import (
+    Frame,
     check_objects,
     check_same_index,
     is_frame,
@@ -28,27 +28,11 @@ from ._rows import missing_rows
 
 
 def read_views(X, *, min_samples=2):
-    """Read views in any form, alone or mixed; rows that are not in memory are read in blocks.
+    """The `RowSource` of views in any form, alone or mixed, as `check_views` accepts them.
 
     Data frames, AnnData and sequences become arrays, and their ids and columns are compared and
     kept. Memory maps, HDF5 data sets, zarr arrays, backed AnnData and Dask arrays remain where they
     are. Entries are not yet known to be finite.
-
-    Parameters
-    ----------
-    X : list, tuple, dict or generator of views, or one view
-        See `check_views`.
-    min_samples : int, default=2
-
-    Returns
-    -------
-    RowSource
-
-    Raises
-    ------
-    ValueError
-        If there is no view, a view is not a matrix of real numbers, or views have different numbers
-        of samples or different ids.
     """
     given, listed = listed_views(X)
     names = [name for name, _ in given]
@@ -75,14 +59,6 @@ def read_views(X, *, min_samples=2):
             f"{source.views[0].shape}) while a minimum of {min_samples} is required"
         )
     return source
-
-
-class _Matrix(NamedTuple):
-    """A view without ids and names of columns."""
-
-    values: object
-    columns: None = None
-    index: None = None  # type: ignore[assignment]
 
 
 def listed_views(views):
@@ -138,9 +114,9 @@ def _is_array(X):
 
 
 def _read(X, title):
-    """A view as a `Frame` or `_Matrix`; raise ValueError if it is not a table."""
+    """A view as a `Frame`; raise ValueError if it is not a table."""
     if type(X) is np.ndarray and X.dtype.kind in "fiub":
-        return _Matrix(X)
+        return Frame(X)
     if X is None:
         raise ValueError(
             f"{title} is None: remove it, or pass rows of NaN for the samples that lack this view"
@@ -152,7 +128,7 @@ def _read(X, title):
             f"{title} is a {type(X).__name__} of Dask: pass frame.to_dask_array(lengths=True)"
         )
     if is_dask(X) or is_stored(X):
-        return _Matrix(X)
+        return Frame(X)
     if is_frame(X):
         return read_frame(X, title)
     if is_anndata(X):
@@ -168,7 +144,7 @@ def _read(X, title):
         check_container(part, title)
     if isinstance(X, np.ndarray) and X.dtype.kind in "USmM":
         raise ValueError(refusal(title, "text" if X.dtype.kind in "US" else "dates"))
-    return _Matrix(X)
+    return Frame(X)
 
 
 def _common_index(tables, titles):
@@ -203,15 +179,10 @@ def _matrix(X, title):
         return X
     X = X if isinstance(X, np.ndarray) else np.asarray(X)
     if X.ndim == 2 and (X.dtype == object or X.dtype.kind in "US"):
-        X = _from_objects(X, title)
+        for j, column in enumerate(X.T):
+            check_objects(column, title, j)
+        X = X.astype(np.float64)
     return X
-
-
-def _from_objects(X, title):
-    """Convert objects or text to float64; raise ValueError with the column if this fails."""
-    for j, column in enumerate(X.T):
-        check_objects(column, title, j)
-    return X.astype(np.float64)
 
 
 def _names_of(columns):
