@@ -25,7 +25,7 @@ def test_gaps_are_counted_and_joined():
     assert gaps(X) == Gaps(4, 3, rows=2, cells=1, partial=True)
     assert gaps(X[[0, 3]]) == Gaps(2, 3, rows=1, cells=0, partial=False)
     assert gaps(X[:1]) == Gaps(1, 3) and gaps(scipy.sparse.csr_array(X[:1])) == Gaps(1, 3)
-    assert gaps(X[:2]).joined(gaps(X[2:])) == gaps(X[2:]).joined(gaps(X[:2])) == gaps(X)
+    assert gaps(X[:2]) + gaps(X[2:]) == gaps(X[2:]) + gaps(X[:2]) == gaps(X)
     assert gaps(X).share == 1 / 6
     assert Gaps(2, 3, rows=2).share == 0
 

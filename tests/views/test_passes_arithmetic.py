@@ -8,7 +8,7 @@ import scipy.sparse
 
 from mvsc_fast.views._columns import _largest_columns, warn_of_columns
 from mvsc_fast.views._passes import (
-    Notes,
+    Summary,
     _least,
     check_entries,
     drawn,
@@ -154,7 +154,7 @@ def test_labels_of_samples_stay_and_those_of_others_are_predicted(views):
     total = sum(notes[1:], notes[0])
     assert [(gap.rows, gap.cells) for gap in total.gaps] == [(2, 0), (2, 1)]
     np.testing.assert_array_equal(total.least, _least(views))
-    joined = Notes(total.gaps, np.array([0.0, 9])) + Notes(total.gaps, np.array([1.0, 2]))
+    joined = Summary(np.array([0.0, 9]), total.gaps) + Summary(np.array([1.0, 2]), total.gaps)
     np.testing.assert_array_equal(joined.least, [0, 2])
     assert joined.gaps[1].rows == 4
 

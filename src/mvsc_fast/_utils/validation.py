@@ -42,33 +42,39 @@ def are_finite(values):
 def check_finite(X, what, columns=None):
     """Raise ValueError with the number and the first position of NaN and infinite entries of X.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-    what : str
-        Name of X in the message.
-    columns : list, optional
-        Names of the columns.
+    ``columns`` are the names of the columns, if they have any.
     """
-    sparse = hasattr(X, "tocsr")
-    values = X.data if sparse else X
+    values = X.data if hasattr(X, "tocsr") else X
     if are_finite(values):
         return
-    bad = ~np.isfinite(values)
-    nans = int(np.count_nonzero(np.isnan(values)))
-    if sparse:
-        A = X.tocoo()
-        first = min(zip(A.row[~np.isfinite(A.data)], A.col[~np.isfinite(A.data)], strict=True))
-    else:
-        first = np.unravel_index(int(bad.argmax()), bad.shape)
-    row, column = int(first[0]), int(first[-1])
-    name = f"{columns[column]!r}" if columns is not None else column
-    counts = {"NaN": nans, "infinite": np.count_nonzero(bad) - nans}
+    counts = {"NaN": np.count_nonzero(np.isnan(values)), "infinite": np.isinf(values).sum()}
     told = " and ".join(counted(count, f"{kind} value") for kind, count in counts.items() if count)
+    cell = first_cell(X, not_finite)
     raise ValueError(
-        f"{what} contains {told}, the first in row {row}, column {name}: impute or remove them "
-        "first"
+        f"{what} contains {told}, the first in {shown_cell(cell[0], cell[-1], columns)}: impute or "
+        "remove them first"
     )
+
+
+def not_finite(values):
+    """Mask of NaN and infinite entries."""
+    return ~np.isfinite(values)
+
+
+def first_cell(X, is_bad):
+    """Indices of the first entry of an array or sparse matrix with ``is_bad``, or None."""
+    if hasattr(X, "tocsr"):
+        A = X.tocoo()
+        bad = is_bad(A.data)
+        return min(zip(A.row[bad].tolist(), A.col[bad].tolist(), strict=True), default=None)
+    bad = is_bad(X)
+    place = np.unravel_index(int(bad.argmax()), bad.shape)
+    return tuple(map(int, place)) if bad[place] else None
+
+
+def shown_cell(row, column, columns=None):
+    """The position of a cell for a message, with the name of its column, if columns have names."""
+    return f"row {row}, column {column if columns is None else repr(columns[column])}"
 
 
 def check_squarable(X, what):
@@ -136,20 +142,8 @@ def available_memory():
 def check_similarities(W, *, nonnegative=False, name="W"):
     """One C-contiguous float tensor of shape (v, n, n) with symmetric slices.
 
-    Parameters
-    ----------
-    W : array of shape (v, n, n), or list of v arrays or sparse matrices of shape (n, n)
-        Not copied if it is a C-contiguous float32 or float64 tensor with symmetric slices.
-    nonnegative : bool, default=False
-        Refuse negative entries.
-    name : str
-        Name of W in messages.
-
-    Raises
-    ------
-    ValueError
-        On empty input, slices that are not square or differ in size, entries that are not finite
-        real numbers, or are too large to be squared.
+    W is a tensor, or a list of arrays or sparse matrices of shape (n, n); it is not copied if it is
+    C-contiguous, float32 or float64, and symmetric. ``nonnegative`` refuses negative entries.
     """
     slices, titles = _slices(W, name)
     check_slice_size(slices[0].shape[0], name)

@@ -17,7 +17,7 @@ from .._utils.types import FloatArray, GappyViews, LabelArray
 from ..judge._landmarks import Predictor
 from ..judge._model_file import names_in, with_names
 from ..views._columns import check_columns, column_attributes, with_absent
-from ..views._passes import Notes, labels_of, warn_of_lost
+from ..views._passes import Summary, labels_of, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -122,7 +122,7 @@ def predicted(model, X, *, margins=False):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
-    notes: list[Notes] = []
+    notes: list[Summary] = []
     unlike: list[list[int]] = []
     call = predictor.margins if margins else partial(predictor, unlike=unlike)
     none = np.empty(0, dtype=np.float32 if margins else np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import FunctionTransformer
 
-from .._utils.validation import check_available_memory
+from .._utils.validation import check_available_memory, first_cell, shown_cell
 from ..views._frames import view_title
 from ..views._lazy import LazyView
 from ..views._read import read_views
@@ -97,14 +97,7 @@ def _dask_block(block_of, nothing, block, block_info=None):
 def named(name, function, X, *args, first=0):
     """Result of a transformer's method; its errors name the view, and cells that are not finite.
 
-    Parameters
-    ----------
-    name : str or int
-    function : callable
-    X : array-like
-        Its first argument.
-    first : int
-        Index of the first row of X in the view.
+    ``first`` is the index in the view of the first row of X.
     """
     try:
         return function(X, *args)
@@ -121,16 +114,8 @@ def _not_finite(X, first, message):
     """The first NaN or infinite cell, if scikit-learn's message reports one."""
     if "infinity" not in message and "contains NaN" not in message:
         return ""
-    is_bad = np.isinf if "infinity" in message else np.isnan
-    if scipy.sparse.issparse(X):
-        A = X.tocsr().tocoo()
-        bad = is_bad(A.data)
-        rows, columns = A.row[bad], A.col[bad]
-    else:
-        rows, columns = np.nonzero(is_bad(np.asarray(X, dtype=float)))
-    if len(rows) == 0:  # finite, but too large for float32
+    kind, is_bad = ("inf", np.isinf) if "infinity" in message else ("nan", np.isnan)
+    cell = first_cell(X if scipy.sparse.issparse(X) else np.asarray(X, dtype=float), is_bad)
+    if cell is None:  # finite, but too large for float32
         return ""
-    names = column_names(X)
-    column = columns[0] if names is None else repr(names[columns[0]])
-    kind = "inf" if is_bad is np.isinf else "nan"
-    return f"{kind} in row {first + rows[0]}, column {column}"
+    return f"{kind} in {shown_cell(first + cell[0], cell[1], column_names(X))}"

@@ -34,12 +34,9 @@ class Gaps(NamedTuple):
     cells: int = 0
     partial: bool = False  # whether any cell will be filled or ignored
 
-    def joined(self, other):
-        """The gaps of both of two blocks of samples."""
-        n, rows, cells = (
-            getattr(self, name) + getattr(other, name) for name in ("n_samples", "rows", "cells")
-        )
-        return Gaps(n, self.n_features, rows, cells, self.partial or other.partial)
+    def __add__(self, other):
+        n, rows, cells = self.n_samples + other.n_samples, self.rows + other.rows, self.cells
+        return Gaps(n, self.n_features, rows, cells + other.cells, self.partial or other.partial)
 
     @property
     def share(self):
@@ -135,19 +132,9 @@ def imputed(views):
 
     where U are the unit rows of the view, m is their mean, and o are the samples that have the
     view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
-    is scaled to unit length. If the view has no negative entries, negative predictions are set
-    to 0.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Rows may be NaN.
-
-    Returns
-    -------
-    list of ndarray or csr_matrix
-        Views with missing rows are replaced by their unit rows, known and predicted; the others
-        are returned unchanged.
+    is scaled to unit length. If the view has no negative entries, negative predictions are set to
+    0. Views with missing rows are replaced by their unit rows, known and predicted; the others are
+    returned unchanged.
     """
     present = presence(views)
     if present is None:

@@ -4,7 +4,7 @@ The result for a block depends on its rows alone, so no result depends on how sa
 into blocks or among processes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import counted, warn_user
-from .._utils.validation import check_clusters
+from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
 from ._frames import shown
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ._rows import missing_rows, presence, row_hashes, row_keys, sorted_rows
@@ -22,55 +22,30 @@ LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
 
 @dataclass
 class Summary:
-    """Summary of the samples of a block; summaries of consecutive blocks are added.
+    """What a pass finds in a block of samples; summaries of consecutive blocks are added."""
 
-    Attributes
-    ----------
-    keys : list of ndarray
-        Keys of the samples of each block (`row_keys`).
-    lost : list of ndarray of int
-        Indices of the samples of each block that lack all views.
-    least : ndarray of shape (v,)
-        Smallest entry of each view.
-    gaps : list of Gaps
-    known : list of ndarray of shape (d_i,) of bool
-        Whether each column of each view has a value.
-    bad : tuple of (view, row, column, value), or None
-        The first entry that cannot be used.
-    """
-
-    keys: list
-    lost: list
-    least: np.ndarray
-    gaps: list
-    known: list
-    bad: tuple | None = None
+    least: np.ndarray  # smallest entry of each view
+    gaps: list = field(default_factory=list)  # of each view
+    keys: list = field(default_factory=list)  # of the samples of each block, see `row_keys`
+    lost: list = field(default_factory=list)  # indices of samples that lack all views, by block
+    known: list = field(default_factory=list)  # whether each column of each view has a value
+    bad: tuple | None = None  # view, row, column and value of the first entry that cannot be used
 
     def __add__(self, other):
         bad = min((part.bad for part in (self, other) if part.bad), default=None)
         if bad is not None:
-            return Summary([], [], self.least, [], [], bad)
+            return Summary(self.least, bad=bad)
         return Summary(
+            np.minimum(self.least, other.least),
+            [a + b for a, b in zip(self.gaps, other.gaps, strict=True)],
             self.keys + other.keys,
             self.lost + other.lost,
-            np.minimum(self.least, other.least),
-            [a.joined(b) for a, b in zip(self.gaps, other.gaps, strict=True)],
             [a | b for a, b in zip(self.known, other.known, strict=True)],
         )
 
 
 def summarised(source):
-    """The `Summary` of all samples; its ``keys`` and ``lost`` are one array.
-
-    Parameters
-    ----------
-    source : RowSource
-
-    Raises
-    ------
-    ValueError
-        If an entry is infinite; the message contains the position of the first.
-    """
+    """The `Summary` of all samples, with arrays; raise ValueError if an entry is infinite."""
     summary = source.sum(_summary)
     if summary.bad is not None:
         raise ValueError(_complaint(summary.bad, source.titles, source.columns))
@@ -82,13 +57,13 @@ def _summary(first, views):
     """The `Summary` of one block."""
     bad = _first_bad(first, views)
     if bad is not None:
-        return Summary([], [], np.zeros(len(views)), [], [], bad)
+        return Summary(np.zeros(len(views)), bad=bad)
     found = [gaps(X) for X in views]
     return Summary(
-        [row_keys(views)],
-        [first + np.flatnonzero(lacking_all(views))],
         _least(views),
         found,
+        [row_keys(views)],
+        [first + np.flatnonzero(lacking_all(views))],
         [
             ~np.isnan(X).all(axis=0) if gap.partial or gap.rows else np.ones(X.shape[1], dtype=bool)
             for X, gap in zip(views, found, strict=True)
@@ -117,57 +92,22 @@ def lacking_all(views):
 
 
 class Drawn(NamedTuple):
-    """Samples that were drawn, in canonical order, and what was learned of all samples.
+    """Samples that were drawn, in canonical order, and what was learned of all samples."""
 
-    Attributes
-    ----------
-    samples : ndarray of shape (m,) of int
-        Their indices.
-    lost : ndarray of int
-        Indices of the samples that lack all views.
-    kept : list of int
-        Indices of the views that enough of the drawn samples have.
-    views : list of ndarray or csr_matrix of shape (m, d_i)
-        Rows of these views; missing cells are filled, missing rows are NaN.
-    mean_rows : list of ndarray of shape (d_i,)
-        Mean rows of these views, see `filled`.
-    nonnegative : list of bool
-        Whether each of these views is non-negative in all samples, drawn or not.
-    """
-
-    samples: np.ndarray
-    lost: np.ndarray
-    kept: list
-    views: list
-    mean_rows: list
-    nonnegative: list
+    samples: np.ndarray  # their indices
+    lost: np.ndarray  # indices of the samples that lack all views
+    kept: list  # indices of the views that enough of the drawn samples have
+    views: list  # their rows; missing cells are filled, missing rows are NaN
+    mean_rows: list  # their mean rows, see `filled`
+    nonnegative: list  # whether each of them is non-negative in all samples, drawn or not
 
 
 def drawn(source, count, n_clusters, seed, log=None):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
     Samples that lack all views are not drawn, and a view that fewer than two of the drawn samples
-    have is excluded; a warning names each.
-
-    Parameters
-    ----------
-    source : RowSource
-    count : int
-    n_clusters : int
-        Minimum number of samples to be drawn.
-    seed : int
-    log : callable, optional
-        See `warn_of_gaps`.
-
-    Returns
-    -------
-    Drawn
-
-    Raises
-    ------
-    ValueError
-        If entries are infinite, more than a tenth of the cells of a view are missing, all cells of
-        a column, or too many rows.
+    have is excluded; a warning names each. Raise ValueError if entries are infinite, more than a
+    tenth of the cells of a view are missing, all cells of a column, or too many rows.
     """
     summary = summarised(source)
     check_gaps(summary.gaps, source.titles)
@@ -231,34 +171,12 @@ def warn_of_lost(rows):
         )
 
 
-class Notes(NamedTuple):
-    """What a prediction has to report of the rows of a block, or of several."""
-
-    gaps: list
-    least: np.ndarray
-
-    def __add__(self, other):
-        joined = [a.joined(b) for a, b in zip(self.gaps, other.gaps, strict=True)]
-        return Notes(joined, np.minimum(self.least, other.least))
-
-
 def labels_of(source, predict, samples, labels, notes=None):
-    """Labels of all rows of a source, given the labels of some samples.
+    """Labels of all rows of a source, given the labels of some samples; -1 for rows without any
+    view.
 
-    Parameters
-    ----------
-    source : RowSource
-    predict : callable
-        Function that computes the labels of rows from their views, each from its row alone.
-    samples : ndarray of shape (m,), int, ascending
-    labels : ndarray of shape (m,), int
-    notes : list, optional
-        Receives the `Notes` of each block, unless rows are read by other processes.
-
-    Returns
-    -------
-    ndarray, or dask array if the views are Dask arrays, of shape (n,)
-        -1 for rows without any view.
+    ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend.
+    ``notes`` receives the `Summary` of each block, unless rows are read by other processes.
     """
     given = (predict, samples, labels, source.titles, source.columns, notes)
     return source.per_row(_labelled, labels.dtype, *given)
@@ -275,7 +193,7 @@ def _labelled(first, views, predict, samples, labels, titles, columns, notes):
         check_entries(first, views, titles, columns)
         found, least, rest = [gaps(X) for X in views], _least(views), ~lacking_all(views)
     if notes is not None:
-        notes.append(Notes(found, least))
+        notes.append(Summary(least, found))
     low, high = np.searchsorted(samples, [first, first + n])
     out = np.full(n, -1, dtype=labels.dtype)
     known = samples[low:high] - first
@@ -305,22 +223,13 @@ def _first_bad(first, views):
         values = X.data if sparse else X
         if values.size == 0 or np.isfinite([values.max(), values.min()]).all():
             continue
-        bad = ~np.isfinite(values) if sparse else np.isinf(values)
-        if not bad.any():
-            continue
-        place = int(np.argmax(bad))
-        if sparse:
-            row, column = int(np.searchsorted(X.indptr, place, "right")) - 1, int(X.indices[place])
-        else:
-            row, column = divmod(place, X.shape[1])
-        return i, first + row, column, float(values.flat[place])
+        cell = first_cell(X, not_finite if sparse else np.isinf)
+        if cell is not None:
+            return i, first + cell[0], cell[1], float(X[cell])
     return None
 
 
 def _complaint(bad, titles, columns):
     view, row, column, value = bad
-    which = column if columns[view] is None else repr(columns[view][column])
-    return (
-        f"{titles[view]} has {value:.3g} in row {row}, column {which}: impute or remove such "
-        "samples first"
-    )
+    place = shown_cell(row, column, columns[view])
+    return f"{titles[view]} has {value:.3g} in {place}: impute or remove such samples first"
