@@ -3,9 +3,9 @@
 import os
 import platform
 import re
+import secrets
 import stat
 import sys
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from itertools import combinations
@@ -84,20 +84,16 @@ def replaced(name, mode="w"):
         return
     path = Path(os.path.realpath(name))  # the target of a link is replaced, not the link
     _remove_left(path.parent)
-    beside = None
+    beside = path.with_name(f"{BESIDE}{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        prefix = f"{BESIDE}{platform.node()}-{os.getpid()}-"
-        number, beside = tempfile.mkstemp(prefix=prefix, dir=path.parent)
-        os.close(number)
-        with open(beside, mode, **options) as stream:
+        with open(beside, mode.replace("w", "x"), **options) as stream:
+            os.chmod(beside, (path if path.exists() else beside).stat().st_mode & 0o7777)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(beside, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
         os.replace(beside, path)
     except BaseException as error:
-        if beside is not None:
-            os.unlink(beside)
+        beside.unlink(missing_ok=True)
         if isinstance(error, OSError) and BESIDE in str(error.filename):
             raise OSError(error.errno, error.strerror, os.fspath(name)) from error
         raise
@@ -119,10 +115,8 @@ def _runs(process):
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it belongs to another user
-        return True
+    except OSError as error:  # a process of another user runs as well
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -140,9 +134,3 @@ def _is_replaceable(name):
         except (AttributeError, OSError, ValueError):  # closed
             continue
     return True
-
-
-def _umask():
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
