@@ -69,7 +69,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     True
     """
     given = loaded(read_views(views))
-    views, index = given.arrays, given.index
+    views, index = given.views, given.index
     n = views[0].shape[0]
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
     several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1

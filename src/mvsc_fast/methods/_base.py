@@ -39,7 +39,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit consists of five steps. Each is a hook that a method may override:
 
-    1. ``_read(X)`` validates the input and returns `NamedViews`; ``_warn(given)`` warns of input
+    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given)`` warns of input
        that is valid but not useful.
     2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
        the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
@@ -210,7 +210,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """A dict of all attributes that a fit learns."""
         self._check_parameters()
         given = self._read(X)
-        views, n = given.arrays, given.arrays[0].shape[0]
+        views, n = given.views, given.n_samples
         check_clusters(self.n_clusters, n)
         self._check_memory(views)
         self._warn(given)
@@ -237,7 +237,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _warn(self, given):
         """Warn of features for which clusters are not meaningful."""
-        views = given.arrays
+        views = given.views
         warn_of_columns(views, given.names, given.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         constant_views(views, what, given.names)

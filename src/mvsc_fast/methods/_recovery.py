@@ -15,7 +15,7 @@ from ..similarity import _dense as graphs
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
-from ..views import NamedViews
+from ..views._row_source import RowSource
 from ._base import MultiViewClusterer, learned_by
 
 AFFINITIES = {
@@ -97,7 +97,7 @@ class RecoveryClusterer(MultiViewClusterer):
             W = check_similarities(X, nonnegative=True, name="X")
         if W[0].shape[0] < 2:
             raise ValueError("X has 1 sample, expected at least 2")
-        return NamedViews(W, names or list(range(len(W))), [None] * len(W), listed=True)
+        return RowSource(W, names=names)
 
     def _warn(self, given):
         if not self._precomputed:

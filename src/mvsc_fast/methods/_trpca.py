@@ -36,5 +36,5 @@ class TRPCA(RecoveryClusterer):
 
     def _read(self, X):
         given = super()._read(X)
-        resolve_view_transform(self.view_transform, len(given.arrays), given.arrays[0].dtype)
+        resolve_view_transform(self.view_transform, len(given), given[0].dtype)
         return given

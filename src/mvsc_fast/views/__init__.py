@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse
@@ -16,21 +16,13 @@ from ._anndata import from_anndata, is_anndata
 from ._frames import repeated, shown, view_title
 from ._passes import check_entries
 from ._read import listed_views, read_views
+from ._row_source import RowSource
 from ._rows import missing_rows
 
 __all__ = ["align", "check_views", "from_anndata"]
 
 Join = Literal["outer", "inner"]
-
-
-class NamedViews(NamedTuple):
-    """Validated views in memory and their names, see `RowSource`."""
-
-    arrays: list
-    names: list
-    columns: list
-    listed: bool = True
-    index: Any = None
+ABOUT = ("titles", "names", "columns", "index", "listed")  # attributes besides the rows
 
 
 def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = False) -> list[Any]:
@@ -61,18 +53,19 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
         are infinite, NaN without ``missing``, or not real numbers, or there are fewer samples than
         ``ensure_min_samples``.
     """
-    return loaded(read_views(views, min_samples=ensure_min_samples), missing=missing).arrays
+    return loaded(read_views(views, min_samples=ensure_min_samples), missing=missing).views
 
 
 def loaded(source, *, missing=False):
-    """All rows of a `RowSource` as `NamedViews`, validated as by `check_views`."""
-    arrays = source.load()
+    """A `RowSource` with all rows in memory, validated as by `check_views`."""
+    about = {name: getattr(source, name) for name in ABOUT}
+    found = RowSource(source.load(), **about)
     if missing:
-        check_entries(0, arrays, source.titles, source.columns)
+        check_entries(0, found.views, found.titles, found.columns)
     else:
-        for X, title, columns in zip(arrays, source.titles, source.columns, strict=True):
+        for X, title, columns in zip(found, found.titles, found.columns, strict=True):
             _check_complete(X, title, columns)
-    return NamedViews(arrays, source.names, source.columns, source.listed, source.index)
+    return found
 
 
 def _check_complete(X, title, columns):

@@ -74,7 +74,7 @@ def check_columns(model, columns):
     ----------
     model : fitted estimator
     columns : list of (list of str or None)
-        Names of the columns of each view, see `NamedViews`.
+        Names of the columns of each view, see `RowSource`.
     """
     fitted = getattr(model, "feature_names_in_", None)
     if fitted is None:
@@ -98,7 +98,7 @@ def warn_of_columns(views, names, columns):
         Rows may be NaN.
     names : list
     columns : list of (list of str or None)
-        Names of the columns of each view, see `NamedViews`.
+        Names of the columns of each view, see `RowSource`.
     """
     views = observed(views)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
