@@ -13,32 +13,16 @@ COMPRESSED = {
 
 
 def checked_csr(X, what):
-    """A sparse matrix of any format as a csr_array, sorted, without duplicates."""
-    A = safe_csr(X, what)
+    """A sparse matrix of any format as a csr_array, sorted, without duplicates.
+
+    Compiled code does not check the indices of sparse matrices: an index out of range would crash
+    the process. X is not changed; unchanged arrays are shared with it.
+    """
+    A = _checked(_rebuilt, X, what)
     if not A.has_canonical_format:
         A = A.copy()
         A.sum_duplicates()
     return A
-
-
-def safe_csr(X, what):
-    """A sparse matrix of any format as a csr_array, whose entries keep their order.
-
-    Compiled code does not check the indices of sparse matrices: an index out of range would crash
-    the process. X is not changed; unchanged arrays are shared with it.
-
-    Parameters
-    ----------
-    X : sparse matrix or sparse array of shape (m, n)
-    what : str
-        Name of X in the message.
-
-    Raises
-    ------
-    ValueError
-        If the arrays of X are not those of a sparse matrix of its shape.
-    """
-    return _checked(_rebuilt, X, what)
 
 
 def checked_compressed(X, what):
@@ -61,18 +45,18 @@ def _rebuilt(X):
         return _compressed(X).tocsr()
     if X.format == "dia":
         return _from_diagonals(X)
+    if X.format == "dok":
+        X = X.tocoo()
     if X.format == "lil":
         lengths = [len(row) for row in X.rows]
         if len(lengths) != X.shape[0] or lengths != [len(row) for row in X.data]:
             raise ValueError("rows and data have different lengths")
         rows = np.repeat(np.arange(len(lengths)), lengths)
         columns, data = list(chain(*X.rows)), list(chain(*X.data))
-    elif X.format == "dok":
-        data = list(X.values())
-        rows, columns = zip(*X.keys(), strict=True) if data else ((), ())
+        data = np.array(data, dtype=X.dtype)
     else:
         rows, columns, data = X.row, X.col, X.data
-    data = _data(data if X.format == "coo" else np.array(data, dtype=X.dtype), 1)
+    data = _data(data, 1)
     rows = _indices(rows, X.shape[0], "row indices")
     columns = _indices(columns, X.shape[1], "column indices")
     if not len(rows) == len(columns) == len(data):
