@@ -31,7 +31,7 @@ def test_the_number_of_clustered_samples():
 
 
 def test_many_clusters_are_fitted_on_three_hundred_samples_each(monkeypatch):
-    monkeypatch.setattr(_consensus, "check_available_memory", lambda *_: None)
+    monkeypatch.setattr(_consensus, "check_memory", lambda *_: None)
     assert plan_fit(source(10**5, 5, 6), 50, "auto", None).n_fitted == 15_000
 
 

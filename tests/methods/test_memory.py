@@ -75,9 +75,7 @@ def test_estimates_bound_the_peak_with_a_quarter_to_spare(estimator, n, d, monke
     views, _ = datasets.make_multiview_subspaces(n, 5, n_features=(d, d), random_state=0)
     estimates = []
     for module in (_base, _consensus):
-        monkeypatch.setattr(
-            module, "check_available_memory", lambda size, *_: estimates.append(size)
-        )
+        monkeypatch.setattr(module, "check_memory", lambda size, *_: estimates.append(size))
     model = clone(estimator).set_params(random_state=0, n_threads=1)
     assert 0.3 < peak(model.fit, views) / estimates[0] < 0.75
 

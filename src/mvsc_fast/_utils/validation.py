@@ -96,18 +96,13 @@ def check_slice_size(n, what):
         )
 
 
-def check_memory(needed, what):
+def check_memory(
+    needed,
+    what,
+    way_out="pass float32 input, which needs half of it, or a sparser W, which splits into smaller "
+    "blocks, or cluster a subsample",
+):
     """Raise MemoryError before anything is allocated, if ``needed`` bytes are not available."""
-    check_available_memory(
-        needed,
-        what,
-        "pass float32 input, which needs half of it, or a sparser W, which splits into smaller "
-        "blocks, or cluster a subsample",
-    )
-
-
-def check_available_memory(needed, what, way_out):
-    """Raise MemoryError as `check_memory` does, with another suggestion, ``way_out``."""
     available = available_memory()
     if needed > available:
         raise MemoryError(

@@ -21,7 +21,7 @@ from .._utils.parameters import CHECKS, check_seed, count, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
-from .._utils.validation import check_available_memory, check_clusters
+from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
 from ..spectral._cut import normalized_cut
@@ -255,7 +255,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         tensors, matrices = self._arrays
         entries = (tensors * v + matrices) * n**2 + 2 * n * width + 6 * n * rank
         support = 8 * (len(features) + 3) * min(n, GRAPH_SAMPLES) ** 2
-        check_available_memory(
+        check_memory(
             max(itemsize * entries, support) + 2**23,
             f"{type(self).__name__} with {n} samples",
             "ConsensusTLRR clusters a subsample and predicts the labels of the others",

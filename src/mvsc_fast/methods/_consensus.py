@@ -17,7 +17,7 @@ from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Seed
-from .._utils.validation import check_available_memory, check_clusters, in_bytes
+from .._utils.validation import check_clusters, check_memory, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
 from ..judge._scan import CANDIDATES, LONGEST, SCALES, neighbourhood_growth
@@ -346,7 +346,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
         raise ValueError(f"max_samples={max_samples} is less than n_clusters={n_clusters}")
     m = min(n, max_samples)
     fit = fit_bytes(n, m, n_features, n_clusters)
-    check_available_memory(
+    check_memory(
         fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"
     )
     if memory_limit is None:

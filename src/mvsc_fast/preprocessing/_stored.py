@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.preprocessing import FunctionTransformer
 
-from .._utils.validation import check_available_memory, first_cell, shown_cell
+from .._utils.validation import check_memory, first_cell, shown_cell
 from ..views._frames import view_title
 from ..views._lazy import LazyView
 from ..views._read import read_views
@@ -54,7 +54,7 @@ def _is_identity(transformer):
 
 def _loaded(view, name):
     """A stored view as an array."""
-    check_available_memory(
+    check_memory(
         view.dtype.itemsize * view.shape[0] * view.shape[1],
         f"{view_title(name)} in memory",
         "use a transformer with partial_fit, such as StandardScaler, which reads blocks",
