@@ -108,9 +108,16 @@ def features(table, id_column, selection, twins=()):
     return chosen
 
 
-def exclusion(names):
-    """The option that excludes the given columns."""
-    return f"--columns '{','.join('!' + name for name in names)}'"
+def _exclusion(table, columns):
+    """The option that excludes the given columns, of which at most five are named."""
+    return f"--columns '{','.join('!' + _named(table, k) for k in columns[:5])}'"
+
+
+def _some(table, columns):
+    """The title of the first of some columns with their number, and how they are excluded."""
+    more = f" (and {len(columns) - 1} more)" if len(columns) > 1 else ""
+    way = f"{_exclusion(table, columns)} excludes {'them' if more else 'it'}"
+    return table.title(columns[0]) + more, way
 
 
 def _named(table, k):
@@ -130,8 +137,8 @@ def _check_no_ids(table, chosen, twins):
         if k in twins or named and (k in table.words or _whole(table, k)):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
-                f"{_named(table, k)} uses it as ids, {exclusion([_named(table, k)])} excludes "
-                "it, --columns '*' makes it a feature"
+                f"{_named(table, k)} uses it as ids, {_some(table, [k])[1]}, --columns '*' makes "
+                "it a feature"
             )
 
 
@@ -151,17 +158,12 @@ def _check_no_labels(table, chosen):
             if len(set(cells)) <= min(CLASSES, max(2, len(cells) // 2)):
                 found.append(k)
     if found:
-        others = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        names = [_named(table, k) for k in found]
-        alone = len(found) == len(chosen)
-        way = (
-            f"remove the file, or use it with --scores {table.name}"
-            if alone
-            else f"{exclusion(names[:5])} excludes {'them' if others else 'it'}"
-        )
+        title, way = _some(table, found)
+        if len(found) == len(chosen):
+            way = f"remove the file, or use it with --scores {table.name}"
         raise ValueError(
-            f"{table.name}: {table.title(found[0])}{others} looks like a label or an outcome, not "
-            f"like a feature: {way}, --columns '*' makes it a feature"
+            f"{table.name}: {title} looks like a label or an outcome, not like a feature: {way}, "
+            "--columns '*' makes it a feature"
         )
 
 
@@ -174,16 +176,13 @@ def _check_text(table, chosen):
         row, cell = table.words[k]
         raise ValueError(
             f"{table.name}: {table.where(row, k)} is {cell!r}, not a number: correct it, leave it "
-            f"empty if the value is missing, or exclude the column with "
-            f"{exclusion([_named(table, k)])}"
+            f"empty if the value is missing, or exclude the column with {_exclusion(table, [k])}"
         )
     if found:
-        (row, cell), more = table.words[found[0]], len(found) > 1
+        (row, cell), (title, way) = table.words[found[0]], _some(table, found)
         raise ValueError(
-            f"{table.name}: {table.title(found[0])}{f' (and {len(found) - 1} more)' * more} "
-            f"contains text ({cell!r} in {table.rows[row]}): "
-            f"{exclusion([_named(table, k) for k in found[:5]])} excludes "
-            f"{'them' if more else 'it'}; or encode text as numbers"
+            f"{table.name}: {title} contains text ({cell!r} in {table.rows[row]}): {way}; or "
+            "encode text as numbers"
         )
 
 
@@ -209,8 +208,8 @@ def check_numbers(table, chosen, X, rows):
     if gap.share > MOST or gap.cells and len(columns):
         told = ""
         if len(columns):
-            names = [_named(table, chosen[k]) for k in columns[:5]]
-            told = f"; {counted(len(columns), 'column')} without any value: {exclusion(names)}"
+            option = _exclusion(table, [chosen[k] for k in columns])
+            told = f"; {counted(len(columns), 'column')} without any value: {option}"
         raise ValueError(
             f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
             f"{first(partly)}: fill them, or exclude such columns or samples (up to "
