@@ -16,6 +16,7 @@ from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import _dask
+from mvsc_fast.views._columns import with_absent
 from mvsc_fast.views._passes import labels_of, summarised
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
@@ -224,6 +225,8 @@ def test_forms_may_be_mixed_and_keep_ids_columns_and_types(views, tmp_path):
 def test_a_data_frame_may_have_a_column_of_any_name(views):
     frame = pd.DataFrame(views[0][:, :2], columns=["__dask_graph__", "__dataframe__"])
     assert read_views([frame, views[1]]).n_features == [2, 30]
+    (_, absent) = with_absent([frame, None], [0, 1], [2, 30])
+    assert absent.shape == (len(frame), 30) and np.isnan(absent).all()
 
 
 @pytest.mark.parametrize(

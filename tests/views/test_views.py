@@ -50,6 +50,7 @@ def test_types_are_kept_native():
         (np.ones((2, 3, 3)), r"one array of shape \(2, 3, 3\)"),
         ([np.ones((4, 2)), np.ones(4)], "view 1 is a 1D array of 4 entries"),
         ({"a": np.ones((4, 2)), "b": np.ones(4)}, "view 'b' is a 1D array"),
+        ([scipy.sparse.coo_array(np.ones(5))], "view 0 is a 1D array of 5 entries"),
         ([np.ones(4), np.ones(4)], "list of 2 arrays that are 1D"),
         ([np.ones((4, 2)), None], "view 1 is None: remove it"),
         ({"a": None, "b": np.ones((4, 2))}, "view 'a' is None"),

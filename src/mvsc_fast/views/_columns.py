@@ -8,6 +8,7 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
+from ._row_source import is_dask
 from ._rows import is_constant, observed, spread, unit_rows
 
 FEW_COLUMNS = 4
@@ -54,7 +55,7 @@ def _nothing(like, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
     shape = like.shape[0] if hasattr(like, "shape") else len(like), n_features
     nothing = np.broadcast_to(np.float32(np.nan), shape)
-    if not hasattr(like, "__dask_graph__"):
+    if not is_dask(like):
         return nothing
     import dask.array
 

@@ -169,9 +169,9 @@ def _common_index(tables, titles):
 
 def _matrix(X, title):
     """A view that can be read by rows; sparse views with missing rows become dense."""
-    if is_stored(X) or is_dask(X):
+    if is_stored(X) or is_dask(X) or scipy.sparse.issparse(X) and X.ndim != 2:
         return X
-    if scipy.sparse.issparse(X) and X.ndim == 2:
+    if scipy.sparse.issparse(X):
         X = checked_csr(X, title)
         if X.dtype.kind == "f" and missing_rows(X).any():
             check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
