@@ -19,10 +19,9 @@ FIT_MEMORY = 2**26  # bytes for the blocks of a fit
 
 def fitted(transformer, view, name, y=None):
     """Fit a transformer on a view, in blocks if the view is stored and it has ``partial_fit``."""
-    if not is_stored(view) or _is_identity(transformer):
-        return named(name, transformer.fit, view, y)
-    if not hasattr(transformer, "partial_fit"):
-        return named(name, transformer.fit, _loaded(view, name), y)
+    whole = _whole(transformer, view, name)
+    if whole is not None:
+        return named(name, transformer.fit, whole, y)
     first = 0
     for block in _batches(view, name, getattr(transformer, "n_components", None)):
         named(name, transformer.partial_fit, block, first=first)
@@ -32,10 +31,9 @@ def fitted(transformer, view, name, y=None):
 
 def transformed(transformer, view, name):
     """A transformed view; a stored view is transformed when it is read, if it was fitted so."""
-    if not is_stored(view) or _is_identity(transformer):
-        return named(name, transformer.transform, view)
-    if not hasattr(transformer, "partial_fit"):
-        return named(name, transformer.transform, _loaded(view, name))
+    whole = _whole(transformer, view, name)
+    if whole is not None:
+        return named(name, transformer.transform, whole)
     block_of = partial(_block, transformer, name)
     if not is_dask(view):
         return LazyView(view, view_title(name), transform=block_of)
@@ -48,12 +46,13 @@ def transformed(transformer, view, name):
     )
 
 
-def _is_identity(transformer):
-    return isinstance(transformer, FunctionTransformer) and transformer.func is None
-
-
-def _loaded(view, name):
-    """A stored view as an array."""
+def _whole(transformer, view, name):
+    """The view for a transformer that needs all rows at once; None if it takes blocks."""
+    identity = isinstance(transformer, FunctionTransformer) and transformer.func is None
+    if not is_stored(view) or identity:
+        return view
+    if hasattr(transformer, "partial_fit"):
+        return None
     check_memory(
         view.dtype.itemsize * view.shape[0] * view.shape[1],
         f"{view_title(name)} in memory",
