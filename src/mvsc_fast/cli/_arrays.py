@@ -42,9 +42,7 @@ def _from_store(path, store, lazy):
             f"{path} has no arrays view_0, view_1, ... (it has {', '.join(store) or 'none'})"
         )
     views = {name: store[name] for name in names}
-    for name, X in views.items():
-        if len(getattr(X, "shape", ())) != 2 or X.dtype.kind not in "fiub":
-            raise ValueError(f"{path}: {name} is not a matrix of numbers")
+    _check_matrices(views, path)
     if not lazy:
         views = {name: X[:] for name, X in views.items()}
     return views, np.ravel(store["y"][:]) if "y" in store else None
@@ -72,10 +70,20 @@ def _value(A):
     return A
 
 
+def _check_matrices(views, path):
+    for name, A in views.items():
+        if len(getattr(A, "shape", ())) != 2 or A.dtype.kind not in "fiub":
+            raise ValueError(f"{path}: {name} is not a matrix of real numbers")
+
+
 def _read_mat(path, lazy):
     content = _load_mat(path)
-    labels = next((content[name] for name in LABEL_NAMES if _is_labels(content.get(name))), None)
-    y = None if labels is None else np.asarray(labels).ravel()
+    vectors = (
+        A
+        for A in map(content.get, LABEL_NAMES)
+        if isinstance(A, np.ndarray) and A.dtype.kind in "fiu" and 1 < A.size == max(A.shape)
+    )
+    y = next(map(np.ravel, vectors), None)
     name = next((name for name in VIEW_NAMES if name in content), None)
     if name is not None:
         cells = content[name] if isinstance(content[name], list) else [content[name]]
@@ -88,23 +96,12 @@ def _read_mat(path, lazy):
                 f"{', '.join(content) or 'no variables'})"
             )
         views = {name: content[name] for name in names}
-    for i, A in enumerate(views.values()):
-        if len(getattr(A, "shape", ())) != 2 or A.dtype.kind not in "fiub":
-            raise ValueError(f"view {i} is not a matrix of real numbers")
-    if _samples_are_columns(list(views.values()), y):
+    _check_matrices(views, path)
+    rows, columns = ({A.shape[axis] for A in views.values()} for axis in (0, 1))
+    lengths = {len(y)} if y is not None else columns if len(columns) == 1 < len(rows) else rows
+    if rows != lengths == columns:  # samples are columns
         views = {name: A.T for name, A in views.items()}
     return views, y
-
-
-def _is_labels(A):
-    return isinstance(A, np.ndarray) and A.dtype.kind in "fiu" and 1 < A.size == max(A.shape)
-
-
-def _samples_are_columns(views, y):
-    rows, columns = ({A.shape[axis] for A in views} for axis in (0, 1))
-    if y is not None:
-        return rows != {len(y)} and columns == {len(y)}
-    return len(rows) > 1 and len(columns) == 1
 
 
 # Functions by suffix. They take a path and ``lazy``, and return a dict of views and y.
