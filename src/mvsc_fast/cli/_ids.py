@@ -207,7 +207,6 @@ def differ_by(ours, theirs):
     """The difference in notation between two collections of ids, with an example, or None."""
     ours, theirs = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
     least = max(1, min(len(ours), len(theirs)) / 2)
-
     for what, change in {**CHANGES, PLAIN: _plain}.items():
         changed = {change(one): one for one in theirs}
         pairs = [(one, changed[change(one)]) for one in ours if change(one) in changed]
@@ -226,7 +225,7 @@ def differ_by(ours, theirs):
 
 def check_alike(name, ours, other_name, theirs):
     """Raise ValueError if the ids of two files differ only in notation."""
-    found = differ_by(ours, theirs)
+    found = differ_by(ours, theirs) if ours and theirs else None
     if found is not None:
         what, (one, other) = found
         raise ValueError(

@@ -58,8 +58,7 @@ def _check_same_ids(first, ours, view, theirs, join):
     """Raise ValueError if the ids of two views differ more than ``join`` permits."""
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
-    if absent and extra:
-        check_alike(first.name, absent, view.name, extra)
+    check_alike(first.name, absent, view.name, extra)
     sides = (extra, view.name), (absent, first.name)
     told = "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if ids)
     if join is None and told:

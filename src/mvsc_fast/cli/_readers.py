@@ -64,7 +64,10 @@ def load_data(
     if not paths:
         raise ValueError("no file was given")
     kinds = {path: _kind(path) for path in paths}
-    _check_links(paths)
+    there = [path for path in kinds if path != STDIN and path.exists()]
+    for path, other in combinations(there, 2):
+        if path.samefile(other):
+            raise ValueError(f"{path} and {other} are the same file: pass it once")
     arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     turned = _transposed(paths, transpose)
     for name, wrong in (
@@ -138,12 +141,8 @@ def load_labels(path, ids, n_samples):
         check_distinct(column)
         others.remove(column.k)
         samples = np.array([place.get(one, -1) for one in column.keys])
-        absent, extra = (
-            [one for one in ids if one not in column.set],
-            column.set - place.keys() - {None},
-        )
-        if absent and extra:
-            check_alike("the files", absent, table.name, sorted(extra))
+        extra = sorted(column.set - place.keys() - {None})
+        check_alike("the files", [one for one in ids if one not in column.set], table.name, extra)
     if len(others) != 1:
         named = [k for k in others if LABEL.fullmatch(table.names[k])]
         if len(named) != 1:
@@ -174,20 +173,20 @@ def shown_name(path):
     return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
 
 
+def _unzipped(path):
+    """A path without .gz."""
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
 def _kind(path):
     """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
-    suffix = Path(path.stem if path.suffix.lower() == ".gz" else path).suffix.lower()
+    suffix = _unzipped(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     what = "is a folder" if path.is_dir() else "has an unknown file type"
     raise ValueError(f"{path} {what}, expected {KNOWN}")
-
-
-def _stem(path):
-    """The name of a file without its suffix, and without .gz."""
-    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def _whole(paths, kinds, join, use, lazy):
@@ -259,14 +258,6 @@ def _array(name, file, mmap_mode=None):
     return View(name, X)
 
 
-def _check_links(paths):
-    """Raise ValueError if two paths lead to one file."""
-    there = [path for path in dict.fromkeys(paths) if path != STDIN and path.exists()]
-    for path, other in combinations(there, 2):
-        if path.samefile(other):
-            raise ValueError(f"{path} and {other} are the same file: pass it once")
-
-
 def naming(path, function, *args):
     """Call a function, and add the name of the file at ``path`` to all errors."""
     try:
@@ -284,7 +275,7 @@ def naming(path, function, *args):
 
 def _distinct_names(paths, columns):
     """A name for each view: the shortest distinct part of its path."""
-    for part in (_stem, lambda path: path.name, str):
+    for part in (lambda path: _unzipped(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path in paths]
         if len(set(names)) == len(names):
             return names
@@ -301,14 +292,13 @@ def _view(table, column, twins, selection):
     """The `View` of a table."""
     k = None if column is None else column.k
     chosen = features(table, k, selection, twins)
-    rows = np.arange(len(table.rows)) if column is None else np.asarray(column.rows)
+    rows = np.arange(len(table.rows)) if column is None else column.rows
     X = taken(table.numbers, rows, chosen)
     if not isinstance(X, np.memmap):  # else the fit checks blocks
         check_numbers(table, chosen, X, rows)
     names = [table.names[j] or str(j + 1) for j in chosen]
-    if column is None:
-        return View(table.name, X, None, "", names)
-    return View(table.name, X, column.keys, table.names[k] or "id", names)
+    ids = (None, "") if column is None else (column.keys, table.names[k] or "id")
+    return View(table.name, X, *ids, names)
 
 
 def as_frame(X, columns, ids, id_name):

@@ -44,13 +44,18 @@ class Table:
     text: dict  # cells of the columns that may contain ids, as they are in the file, by column
     words: dict  # row and content of the first text, by column
     rows: list  # their places in the file, such as "line 3"
-    columns: list  # the same, such as "column 1"
     notes: list = field(default_factory=list)
-    transposed: bool = False
+    places: list | None = None  # of the columns of a transposed table, such as "line 3"
+
+    @property
+    def transposed(self):
+        """Whether the rows of the file are columns."""
+        return self.places is not None
 
     def title(self, k):
         """Name of a column in messages: column 3 ('height')."""
-        return self.columns[k] + (f" ({self.names[k]!r})" if self.names[k] else "")
+        place = self.places[k] if self.transposed else f"column {k + 1}"
+        return place + (f" ({self.names[k]!r})" if self.names[k] else "")
 
     def where(self, row, k):
         """Position of a cell in the file, for messages."""
@@ -97,14 +102,13 @@ class Table:
             names = [
                 name if is_missing(cell) else cell for cell, name in zip(cells, names, strict=True)
             ]
-        numbers, text, words, columns = self.numbers[:, front:].T, {}, {}, self.rows
+        numbers, text, words, places = self.numbers[:, front:].T, {}, {}, self.rows
         if any(self.names):
             numbers = np.hstack([np.full((len(numbers), 1), np.nan), numbers])
-            names, columns, text = ["", *names], ["the header", *columns], {0: self.names[front:]}
+            names, places, text = ["", *names], ["the header", *places], {0: self.names[front:]}
             words = {0: (0, text[0][0])}
-        return Table(
-            self.name, names, numbers, text, words, self.columns[front:], columns, self.notes, True
-        )
+        rows = [f"column {k + 1}" for k in range(front, len(self.names))]
+        return Table(self.name, names, numbers, text, words, rows, self.notes, places)
 
 
 def is_missing(cell):
@@ -201,8 +205,7 @@ def table_of(name, rows, notes=(), comments=(), *, keep="", lazy=False):
     notes = [*notes, *[f"{name}: commas are read as decimal points"] * comma]
     if skipped:
         notes.append(f"{name}: {counted(skipped, 'line')} above the table skipped as comments")
-    columns = [f"column {k + 1}" for k in range(width)]
-    return Table(name, names, matrix_of(store, float, width), text, words, places, columns, notes)
+    return Table(name, names, matrix_of(store, float, width), text, words, places, notes)
 
 
 def parquet_table(path, name, *, keep="", lazy=False):
@@ -239,11 +242,7 @@ def parquet_table(path, name, *, keep="", lazy=False):
         raise ValueError(f"{name} has names of columns, but no samples")
     words = {k: _first(cells) for k, cells in text.items() if not numeric[k] and _first(cells)}
     X = matrix_of(store, dtype, len(names))
-    rows, columns = (
-        [f"row {i + 1}" for i in range(n)],
-        [f"column {k + 1}" for k in range(len(names))],
-    )
-    return Table(name, names, X, text, words, rows, columns)
+    return Table(name, names, X, text, words, [f"row {i + 1}" for i in range(n)])
 
 
 # --------------------------------------------------------------------------------------- the head
