@@ -176,7 +176,7 @@ class ByHash(ClusterMixin, BaseEstimator):
     """Labels that are a hash of the bits of each row."""
 
     def fit(self, X, y=None):
-        views = loaded(read_views(X), missing=True).arrays
+        views = loaded(read_views(X), missing=True).views
         self.labels_ = (row_hashes(views) % np.uint64(3)).astype(np.int64)
         return self
 

@@ -24,7 +24,7 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     X, ids = arrays["rna"], pd.Index(IDS)
     one = SimpleNamespace(X=X, obs_names=ids, var_names=[f"g{j}" for j in range(20)])
     given = loaded(read_views({"rna": one}))
-    assert given.arrays[0] is X and given.columns == [one.var_names]
+    assert given[0] is X and given.columns == [one.var_names]
     with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
         check_views([one, pd.DataFrame(X, index=IDS[::-1])])
 
@@ -99,7 +99,7 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
     assert sorted(order) == list(range(60)) and list(frames["atac"].index) == list(mdata.obs_names)
     ascending = from_anndata(mdata[IDS])
     assert list(ascending["rna"].index) == IDS
-    for found, frame, (name, X) in zip(given.arrays, frames.values(), arrays.items(), strict=True):
+    for found, frame, (name, X) in zip(given, frames.values(), arrays.items(), strict=True):
         expected = X.copy()
         expected[slice(50, None) if name == "rna" else slice(None, 10)] = np.nan
         np.testing.assert_array_equal(found, expected[order])
