@@ -29,13 +29,9 @@ def warn_user(message, category=UserWarning):
     if texts is not None and message not in texts:
         texts.append(message)
     frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and _package(frame) in INNER:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in INNER:
         frame, depth = frame.f_back, depth + 1
     warnings.warn(message, category, stacklevel=depth)
-
-
-def _package(frame):
-    return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
 def counted(number, noun):

@@ -54,13 +54,10 @@ def columns_of_view(X, columns, names, name):
     by_position = np.ndim(columns) == 0 and hasattr(columns, "__index__") and not is_stored(X)
     if by_name or by_position:
         (position,) = positions_of([columns], names, n_columns, what)
-        if _is_text(take_columns(X, position, name)):
+        column = take_columns(X, position, name)
+        if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
             return np.array(position)
     return positions_of(columns, names, n_columns, what)
-
-
-def _is_text(column):
-    return getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column)
 
 
 def positions_of(columns, names, n_columns, what):

@@ -58,27 +58,22 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
 
 def loaded(source, *, missing=False):
     """A `RowSource` with all rows in memory, validated as by `check_views`."""
-    about = {name: getattr(source, name) for name in ABOUT}
-    found = RowSource(source.load(), **about)
+    found = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
     if missing:
         check_entries(0, found.views, found.titles, found.columns)
-    else:
-        for X, title, columns in zip(found, found.titles, found.columns, strict=True):
-            _check_complete(X, title, columns)
+        return found
+    for X, title, columns in zip(found, found.titles, found.columns, strict=True):
+        if are_finite(X.data if scipy.sparse.issparse(X) else X):
+            continue
+        rows = np.flatnonzero(missing_rows(X))
+        if len(rows):
+            raise ValueError(
+                f"{title} is NaN in most of {counted(len(rows), 'row')} (the first is row "
+                f"{rows[0]}): ConsensusTLRR supports samples that lack a view; otherwise impute or "
+                "remove these rows"
+            )
+        check_finite(X, title, columns)
     return found
-
-
-def _check_complete(X, title, columns):
-    """Raise ValueError if entries are NaN or infinite."""
-    if are_finite(X.data if scipy.sparse.issparse(X) else X):
-        return
-    rows = np.flatnonzero(missing_rows(X))
-    if len(rows):
-        raise ValueError(
-            f"{title} is NaN in most of {counted(len(rows), 'row')} (the first is row {rows[0]}): "
-            "ConsensusTLRR supports samples that lack a view; otherwise impute or remove these rows"
-        )
-    check_finite(X, title, columns)
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:

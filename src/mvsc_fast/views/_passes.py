@@ -117,7 +117,8 @@ def drawn(source, count, n_clusters, seed, log=None):
             which = j if columns is None else columns[j]
             raise ValueError(f"{title} has no values in column {which!r}: remove it")
     warn_of_gaps(summary.gaps, source.titles, log)
-    samples = _canonical(source, summary)
+    order = sorted_rows(summary.keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
+    samples = order[~np.isin(order, summary.lost)]
     check_clusters(max(n_clusters, 2), len(samples))
     if count < len(samples):
         ranks = np.random.RandomState(seed).choice(len(samples), count, replace=False)
@@ -134,12 +135,6 @@ def drawn(source, count, n_clusters, seed, log=None):
         [means[i] for i in kept],
         [bool(summary.least[i] >= 0) for i in kept],
     )
-
-
-def _canonical(source, summary):
-    """Indices of all samples with a view, in canonical order."""
-    order = sorted_rows(summary.keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
-    return order if len(summary.lost) == 0 else order[~np.isin(order, summary.lost)]
 
 
 def _hashes(first, views):

@@ -59,25 +59,6 @@ class RowSource(Sequence):
     It is also a sequence of the views: arrays, csr matrices, memory maps, and other objects with a
     shape, a dtype and slices, such as HDF5 data sets and zarr arrays. `read_views` makes it from
     the views of a user.
-
-    Attributes
-    ----------
-    rows : int
-        Number of rows of a block, by default `block_rows`. No result depends on it.
-    first : int
-        Index of the first row, if this source is a part of another.
-    titles : list of str
-        Names of the views in messages.
-    names : list
-        Keys of a mapping, else 0, 1, ...
-    columns : list of (list of str or None)
-        Names of the columns of each data frame, if all of them are strings; None for other views.
-    index : pandas index or None
-        Ids of the samples.
-    listed : bool
-        False if a single matrix was given.
-    dtype : dtype
-        Data type of all blocks: float32 if all views are float32, else float64.
     """
 
     def __init__(
@@ -93,10 +74,12 @@ class RowSource(Sequence):
         listed=True,
     ):
         self.views = views
-        self.titles = titles or [f"view {i}" for i in range(len(views))]
-        self.names = list(range(len(views))) if names is None else names
+        self.titles = titles or [f"view {i}" for i in range(len(views))]  # for messages
+        self.names = list(range(len(views))) if names is None else names  # keys of a mapping
+        # Names of the columns of each data frame, if all of them are strings; None for other views.
         self.columns = [None] * len(views) if columns is None else columns
-        self.index, self.listed = index, listed
+        self.index = index  # ids of the samples, if a view has them
+        self.listed = listed  # False if a single matrix was given
         for view, title in zip(views, self.titles, strict=True):
             check_matrix(view, title)
         self.n_samples = int(views[0].shape[0])
@@ -109,8 +92,8 @@ class RowSource(Sequence):
         self.n_features = [int(view.shape[1]) for view in views]
         single = all(view.dtype == np.float32 for view in views)
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        self.rows = rows or block_rows(self.n_features)
-        self.first = first
+        self.rows = rows or block_rows(self.n_features)  # of a block; no result depends on it
+        self.first = first  # index of the first row, if this source is a part of another
 
     def __len__(self):
         return len(self.views)
