@@ -12,7 +12,7 @@ from .._utils.messages import import_extra
 from ..explanation import annotate
 from ..views import from_anndata
 from ..views._anndata import frames_of
-from ..views._frames import shown
+from ..views._frames import shown, text_names
 from ._outputs import replaced
 
 CELLS = {".h5ad": "anndata", ".h5mu": "mudata"}  # and the package that reads them
@@ -63,8 +63,7 @@ def _view(data, name, frame):
 
 def columns_of(view):
     """Names of the columns of a view, or None if they are numbers."""
-    names = list(view.var_names if hasattr(view, "var_names") else view.columns)
-    return names if all(isinstance(name, str) for name in names) else None
+    return text_names(view.var_names if hasattr(view, "var_names") else view.columns)
 
 
 def with_columns(view, columns, name):

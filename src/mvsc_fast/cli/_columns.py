@@ -39,7 +39,7 @@ class Selection(NamedTuple):
 
 def selected(table, wanted):
     """The `Selection` for a string such as "height,w*,4-9,!weight", a list of names, or None."""
-    titles = [_named(table, k) for k in range(len(table.names))]
+    titles = [table.label(k) for k in range(len(table.names))]
     if isinstance(wanted, list):
         places = {}
         for k in reversed(range(len(titles))):
@@ -110,7 +110,7 @@ def features(table, id_column, selection, twins=()):
 
 def _exclusion(table, columns):
     """The option that excludes the given columns, of which at most five are named."""
-    return f"--columns '{','.join('!' + _named(table, k) for k in columns[:5])}'"
+    return f"--columns '{','.join('!' + table.label(k) for k in columns[:5])}'"
 
 
 def _some(table, columns):
@@ -118,10 +118,6 @@ def _some(table, columns):
     more = f" (and {len(columns) - 1} more)" if len(columns) > 1 else ""
     way = f"{_exclusion(table, columns)} excludes {'them' if more else 'it'}"
     return table.title(columns[0]) + more, way
-
-
-def _named(table, k):
-    return table.names[k] or str(k + 1)
 
 
 def counts_rows(table):
@@ -137,7 +133,7 @@ def _check_no_ids(table, chosen, twins):
         if k in twins or named and (k in table.words or _whole(table, k)):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
-                f"{_named(table, k)} uses it as ids, {_some(table, [k])[1]}, --columns '*' makes "
+                f"{table.label(k)} uses it as ids, {_some(table, [k])[1]}, --columns '*' makes "
                 "it a feature"
             )
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.messages import counted, warn_user
-from ..views._frames import shown
+from ..views._frames import only_in
 from ._ids import check_alike
 from ._scratch import taken
 
@@ -59,8 +59,7 @@ def _check_same_ids(first, ours, view, theirs, join):
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     check_alike(first.name, absent, view.name, extra)
-    sides = (extra, view.name), (absent, first.name)
-    told = "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if ids)
+    told = only_in((extra, view.name), (absent, first.name))
     if join is None and told:
         raise ValueError(
             f"{view.name} and {first.name} do not have the same ids ({told}): use --join inner to "

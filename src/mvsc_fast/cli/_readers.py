@@ -296,7 +296,7 @@ def _view(table, column, twins, selection):
     X = taken(table.numbers, rows, chosen)
     if not isinstance(X, np.memmap):  # else the fit checks blocks
         check_numbers(table, chosen, X, rows)
-    names = [table.names[j] or str(j + 1) for j in chosen]
+    names = list(map(table.label, chosen))
     ids = (None, "") if column is None else (column.keys, table.names[k] or "id")
     return View(table.name, X, *ids, names)
 

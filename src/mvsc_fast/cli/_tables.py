@@ -52,6 +52,10 @@ class Table:
         """Whether the rows of the file are columns."""
         return self.places is not None
 
+    def label(self, k):
+        """Name or number of a column, as options select it."""
+        return self.names[k] or str(k + 1)
+
     def title(self, k):
         """Name of a column in messages: column 3 ('height')."""
         place = self.places[k] if self.transposed else f"column {k + 1}"

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
-from ..views._frames import view_title
+from ..views._frames import text_names, view_title
 from ..views._lazy import LazyView
 from ..views._row_source import is_dask, is_stored
 
@@ -26,8 +26,7 @@ def as_table(X):
 
 def column_names(X):
     """Names of the columns of a data frame, or None if they are not all strings."""
-    names = list(getattr(X, "columns", [0]))
-    return names if all(isinstance(name, str) for name in names) else None
+    return text_names(getattr(X, "columns", None))
 
 
 def take_columns(X, columns, name):

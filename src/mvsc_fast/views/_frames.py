@@ -140,9 +140,20 @@ def view_title(name):
     return f"view {shown(name)}"
 
 
+def text_names(columns):
+    """Names of columns if all of them are strings, as in scikit-learn, else None."""
+    named = columns is not None and all(isinstance(name, str) for name in columns)
+    return list(columns) if named else None
+
+
 def repeated(index):
     """The distinct ids that a pandas index contains more than once."""
     return index[index.duplicated()].unique()
+
+
+def only_in(*sides):
+    """Ids that only one of two tables has, for a message; sides are pairs of ids and a name."""
+    return "; ".join(f"only in {name}: {shown(*ids)}" for ids, name in sides if len(ids))
 
 
 def check_same_index(first, index, title, other_title):
@@ -155,13 +166,9 @@ def check_same_index(first, index, title, other_title):
     absent = first[~first.isin(index)]
     extra = index[~index.isin(first)]
     if len(absent) or len(extra):
-        told = [
-            f"only in {where}: {shown(*ids)}"
-            for ids, where in ((extra, title), (absent, other_title))
-            if len(ids)
-        ]
+        told = only_in((extra, title), (absent, other_title))
         raise ValueError(
-            f"the rows of {title} and {other_title} have different ids ({'; '.join(told)}). "
+            f"the rows of {title} and {other_title} have different ids ({told}). "
             'mvsc_fast.views.align(frames, join="inner") keeps the samples that all views have, '
             'join="outer" all samples, with rows of NaN; if the rows do match, drop the ids with '
             "frame.reset_index(drop=True)"

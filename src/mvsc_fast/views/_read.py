@@ -21,6 +21,7 @@ from ._frames import (
     refusal,
     repeated,
     shown,
+    text_names,
     view_title,
 )
 from ._row_source import RowSource, is_dask, is_stored
@@ -43,7 +44,7 @@ def read_views(X, *, min_samples=2):
     about = {
         "titles": titles,
         "names": names,
-        "columns": [_names_of(table.columns) for table in tables],
+        "columns": [text_names(table.columns) for table in tables],
         "index": index,
         "listed": listed,
     }
@@ -183,9 +184,3 @@ def _matrix(X, title):
             check_objects(column, title, j)
         X = X.astype(np.float64)
     return X
-
-
-def _names_of(columns):
-    """Names of the columns if all of them are strings, as in scikit-learn, else None."""
-    named = columns is not None and all(isinstance(name, str) for name in columns)
-    return list(columns) if named else None
