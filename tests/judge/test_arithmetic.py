@@ -12,7 +12,7 @@ from mvsc_fast.judge._n_clusters import _counts, _curve, _cut, _judged
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
 from mvsc_fast.views._missing import Gaps
-from mvsc_fast.views._passes import Notes
+from mvsc_fast.views._passes import Summary
 from mvsc_fast.views._rows import ViewRows, canonical_order
 
 
@@ -198,9 +198,9 @@ def test_new_samples_are_compared_with_the_signs_of_the_fit():
     predictor, titles = features.predictor(B, [0, 2, 3]), ["a", "b", "c", "d"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        predictor.warn_of_rows(Notes(4 * [Gaps(9, 3)], np.array([-1.0, -1, 0, 0])), titles)
+        predictor.warn_of_rows(Summary(np.array([-1.0, -1, 0, 0]), 4 * [Gaps(9, 3)]), titles)
     with pytest.warns(UserWarning, match="^negative values in d, but none in fit"):
-        predictor.warn_of_rows(Notes(4 * [Gaps(9, 3)], np.array([-1.0, -1, 0, -1e-9])), titles)
+        predictor.warn_of_rows(Summary(np.array([-1.0, -1, 0, -1e-9]), 4 * [Gaps(9, 3)]), titles)
 
 
 def test_a_criterion_of_a_count_is_silhouette_and_modularity():
