@@ -133,12 +133,8 @@ def frontal_shrink(T, double t, Py_ssize_t group=1):
 
     The proximal map of ``t * sum_i ||T[i]||_*`` for slices that need not be symmetric. Slices with
     fewer rows than columns cost less. With a ``group`` of g slices it is ``[T[0], ..., T[g - 1]]``
-    that is shrunk, and so on.
-
-    Returns
-    -------
-    ndarray of shape (v // group,)
-        Number of singular values above t in every slice or group.
+    that is shrunk, and so on. Returns the number of singular values above t in every slice or
+    group.
     """
     cdef Py_ssize_t m = T.shape[1], n = T.shape[2], rank = 0, i
     cdef Py_ssize_t groups = T.shape[0] // group if group else 0, size = group * m * n
@@ -212,12 +208,7 @@ def trpca_pass(
 
     On entry X holds the coefficients of the new L along the views in the orthonormal ``basis``
     (v x v, columns); on exit those of ``W - S - Y / mu_next``. L, S and the multiplier Y change in
-    place.
-
-    Returns
-    -------
-    float
-        Largest entry of ``|L + S - W|`` and of the changes of L and S.
+    place. Returns the largest entry of ``|L + S - W|`` and of the changes of L and S.
     """
     cdef Py_ssize_t v = W.shape[0], m = W.shape[1], n = W.shape[2]
     cdef bint single = W.dtype == np.float32
@@ -257,14 +248,9 @@ def snn_pass(
 
     On entry X holds the new L1, on exit its next argument ``W - E - Y1 / mu_next``. L3 is
     ``mapper @ (W - E - Y3 / mu)`` along the views. The block of the columns is the transpose of
-    the block of the rows, and is not stored. All arrays but W change in place.
-
-    Returns
-    -------
-    change : float
-        Largest entry of the constraint residuals and of the changes of all blocks.
-    gram : ndarray of shape (v, v)
-        Gram matrix along the views of the next argument ``W - E - Y3 / mu_next``.
+    the block of the rows, and is not stored. All arrays but W change in place. Returns the largest
+    entry of the constraint residuals and of the changes of all blocks, and the v x v Gram matrix of
+    the next argument ``W - E - Y3 / mu_next``.
     """
     cdef SNN snn
     cdef bint single = W.dtype == np.float32

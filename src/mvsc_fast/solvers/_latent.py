@@ -8,14 +8,8 @@ from ._representation import dense_unit_rows, thin_svd
 class Stack:
     """The stacked views ``X = [X_1; ...; X_V]``, samples of unit length, as ``X = U R``.
 
-    Products and norms of columns do not change when X (D x n) is replaced by its thin factor R
-    (r x n, r the rank of X), so the cost does not grow with the number of features.
-
-    Attributes
-    ----------
-    U : ndarray of shape (D, r)
-        Orthonormal columns.
-    R : ndarray of shape (r, n)
+    U (D x r, r the rank of X) has orthonormal columns, so products and norms of columns do not
+    change when X (D x n) is replaced by R (r x n), and the cost does not grow with D.
     """
 
     def __init__(self, views):

@@ -47,19 +47,11 @@ ValueError
 def method(check_data: Any, **checks: Any) -> Callable[[Function], Function]:
     """Decorate a solver on validated data so that it validates its arguments.
 
-    Parameters
-    ----------
-    check_data : callable
-        Returns the first argument in validated form; its items have n_samples rows.
-    **checks : callable
-        ``check(value, name)`` for every parameter that is not in `CHECKS`; returns the value.
-
-    Notes
-    -----
-    Parameters are checked before the data. The estimators use two attributes of the function:
-    ``function.checks``, a dict by name, and ``function.solve(data, **parameters)``, which takes
-    validated data. A solver with a parameter ``n_threads`` receives the resolved number; all other
-    libraries use one thread (see `threads`).
+    ``check_data`` validates the first argument, whose items have n_samples rows, after
+    ``check(value, name)`` of every parameter; ``checks`` are those that are not in `CHECKS`. The
+    estimators use two attributes of the function: ``checks``, a dict by name, and
+    ``solve(data, **parameters)``, which takes validated data. A solver with a parameter
+    ``n_threads`` receives the resolved number; all other libraries use one thread.
     """
 
     def decorate(solver):

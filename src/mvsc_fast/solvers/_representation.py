@@ -32,14 +32,8 @@ class ThinView:
 
     Products and norms of the methods do not change when X is replaced by R = S V^T, so the cost
     does not grow with the number of features. With a ``transform`` along the samples, ``basis`` is
-    V with its rows transformed like the rows of Z.
-
-    Attributes
-    ----------
-    E : ndarray of shape (r, n)
-        Misfit.
-    y : ndarray of shape (r, n)
-        Multiplier of X = X Z + E over its penalty.
+    V with its rows transformed like the rows of Z. E (r x n) is the misfit, and y the multiplier of
+    X = X Z + E over its penalty.
     """
 
     def __init__(self, X, transform=None):
@@ -96,12 +90,7 @@ def common_coordinates(thin):
     Representations start at zero and change by ``Z_i <- B + V_i C`` and by shrinking singular
     values of frontal slices or unfoldings, also after a transform along the views. Both keep the
     columns in the common span, so methods may iterate on Q^T Z, whose number of rows is the rank of
-    the concatenated views.
-
-    Returns
-    -------
-    Basis
-        The basis Q of shape (n, D), or the identity if D is not below n.
+    the concatenated views. If that is not below n, Q is the identity.
     """
     n = len(thin[0].basis)
     if sum(view.basis.shape[1] for view in thin) >= n:
@@ -152,24 +141,8 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
     """ADMM for ``sum_m g_m(Z) + lam ||[E_1; ...; E_V]||_{2,1}`` under ``X_i = X_i Z_i + E_i``.
 
     Xie et al. 2018, Algorithm 1, with a copy G_m of Z for each term. All constraints have the
-    same penalty.
-
-    Parameters
-    ----------
-    thin : list of ThinView
-    shrinks : list of callable
-        ``shrink(T, t)`` is the proximal map of ``t g_m``, in place, in the coordinates of the bases
-        of the views.
-    restore : callable
-        Maps these coordinates back to samples.
-    run : Run
-        The iteration, with penalty mu.
-    lam, update
-        See `solvers.tsvd_msc`.
-
-    Returns
-    -------
-    RepresentationResult
+    same penalty. ``shrink(T, t)`` of ``shrinks`` is the proximal map of ``t g_m``, in place, in the
+    coordinates of the bases of the views (``thin``); ``restore`` maps these back to samples.
     """
     shape, dtype = (len(thin), len(thin[0].basis), thin[0].R.shape[1]), thin[0].R.dtype
     Z = np.zeros(shape, dtype=dtype)

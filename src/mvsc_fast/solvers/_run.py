@@ -16,13 +16,8 @@ class Run:
             ...
             run.record(norm(change), lambda: expensive_norm(change))
 
-    Parameters
-    ----------
-    tol, max_iter, callback
-        The stopping rule: a residual of at most ``tol``, ``max_iter`` iterations, or a callback
-        that returns True.
-    mu, rho, mu_max : float
-        First penalty, its growth per iteration and its cap.
+    It stops at a residual of at most ``tol``, after ``max_iter`` iterations, or if the callback
+    returns True. The penalty starts at ``mu`` and grows by ``rho`` up to ``mu_max``.
     """
 
     def __init__(self, tol, max_iter, callback, *, mu=1.0, rho=2.0, mu_max=np.inf):

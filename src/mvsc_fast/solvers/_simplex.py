@@ -12,18 +12,7 @@ def project_rows(V, tau=None):
 
     The projections are ``max(V - top - tau, 0)``, where top is the largest entry of a row and tau
     in [-1, 0) the root of a convex piecewise linear function. Newton's method finds it in finitely
-    many steps (Michelot 1986), and in one or two steps from a nearby tau.
-
-    Parameters
-    ----------
-    V : ndarray of shape (m, n)
-    tau : ndarray of shape (m,), optional
-        Initial values, below 0.
-
-    Returns
-    -------
-    P : ndarray of shape (m, n)
-    tau : ndarray of shape (m,)
+    many steps (Michelot 1986), and in one or two steps from a nearby tau. Returns them and tau.
     """
     V = V - V.max(axis=1, keepdims=True)
     if tau is None:
@@ -43,27 +32,10 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     """Minimise ``ridge |s_i|^2 + |H s_i|^2 + <c_i, s_i>`` over the unit simplex for every row.
 
     Uses the accelerated projected gradient method for strongly convex functions (Nesterov), with
-    constant momentum. On the simplex all s have the same sum, so H may be centred, which speeds up
-    convergence. The largest eigenvalue of the centred H H^T determines the step size.
-
-    Parameters
-    ----------
-    H : ndarray of shape (d, n)
-    ridge : float
-        Positive.
-    C : ndarray of shape (m, n)
-    S : ndarray of shape (m, n)
-        Initial values, rows on the simplex.
-    tol : float
-        Tolerance on the duality gap, which bounds the distance to the minimum.
-    max_iter : int
-
-    Returns
-    -------
-    S : ndarray of shape (m, n)
-    gap : float
-        Largest duality gap ``<grad, s> - min grad`` of a row, at most ``tol`` unless ``max_iter``
-        steps were made.
+    constant momentum, from the rows of S. On the simplex all s have the same sum, so H may be
+    centred, which speeds up convergence. The largest eigenvalue of the centred H H^T determines the
+    step size. Returns the rows, and their largest duality gap ``<grad, s> - min grad``, which
+    bounds the distance to the minimum: at most ``tol`` unless ``max_iter`` steps were made.
     """
     mean = H.mean(axis=1, keepdims=True)
     H = H - mean

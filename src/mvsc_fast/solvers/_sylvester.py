@@ -7,21 +7,8 @@ def sylvester(left, right, QC):
     """Z with ``A Z + Z B = C`` for ``A = Q diag(a) Q^T`` and ``B = R diag(b) R^T``.
 
     ``Z = Q [ (Q^T C R)_ij / (a_i + b_j) ] R^T``, in which entries with a_i + b_j = 0 are set to 0.
-    This is the solution of minimum norm, or the least-squares solution if there is none.
-
-    Parameters
-    ----------
-    left : tuple of ndarrays (a, Q)
-        a of shape (r,) and Q of shape (m, r). Eigenvectors to which C is orthogonal may be
-        omitted, so that a low-rank equation stays of low rank.
-    right : tuple of ndarrays (b, R)
-        Shapes (n,) and (n, n).
-    QC : ndarray of shape (r, n)
-        Q^T C, which callers reuse while C and A do not change.
-
-    Returns
-    -------
-    ndarray of shape (m, n)
+    This is the solution of minimum norm, or the least-squares solution if there is none. ``left``
+    is (a, Q) and ``right`` (b, R); Q may lack eigenvectors to which C is orthogonal. QC is Q^T C.
     """
     (a, Q), (b, R) = left, right
     total = a[:, None] + b

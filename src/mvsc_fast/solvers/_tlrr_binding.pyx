@@ -84,21 +84,11 @@ cdef class Problem:
 
 
 def screen(data, Py_ssize_t n, indptr=None, indices=None, **model):
-    """Split a problem into independent blocks.
+    """Split a problem, as for `solve` but on any pattern, into independent blocks.
 
-    Parameters
-    ----------
-    data, n, indptr, indices
-        As for `solve`, on any pattern.
-    **model
-        omega1, alpha, lam and sample_weight.
-
-    Returns
-    -------
-    Screening
-        ``labels``, the block of every sample; ``n_blocks``; ``largest``, the size of the largest
-        block; ``n_tubes``, the number of tubes that may be non-zero; and ``bound``: tubes of at
-        most this length are certain to be zero. It is negative if single tubes cannot be screened.
+    Returns ``labels``, the block of every sample; ``n_blocks``; ``largest``, the size of the
+    largest block; ``n_tubes``, the number of tubes that may be non-zero; and ``bound``: tubes of at
+    most this length are certain to be zero. It is negative if single tubes cannot be screened.
     """
     cdef Problem problem = Problem(data.shape[0], n, indptr, indices, **model)
     cdef mvsc_tlrr_blocks blocks
@@ -132,24 +122,12 @@ def solve(
     report,
     **model,
 ):
-    """Solve TLRR.
+    """Solve TLRR; a dict of the result's fields in the C interface, and ``values``, L as data.
 
-    Parameters
-    ----------
-    data : array of shape (v, n * n) or (v, nnz)
-        Symmetric slices, dense or on the CSR pattern (indptr, indices). If omega2 alpha is too
-        small to screen single tubes, the pattern must contain all pairs of every component.
-    screening : Screening
-        The screening of this problem; not needed by the published iteration.
-    report : callable
-        Called after every iteration with the fields of the state in the C interface as keywords.
-    **model
-        solver, n_threads and the parameters of `solvers.tlrr`.
-
-    Returns
-    -------
-    dict
-        The fields of the result in the C interface, and ``values``, L in the shape of data.
+    ``data`` has the symmetric slices, of shape (v, n * n), or (v, nnz) on the CSR pattern (indptr,
+    indices). If omega2 alpha is too small to screen single tubes, the pattern must contain all
+    pairs of every component. The published iteration needs no ``screening``. ``report`` is called
+    after every iteration with the fields of the state in the C interface as keywords.
     """
     cdef Py_ssize_t v = data.shape[0]
     cdef Problem problem = Problem(v, n, indptr, indices, **model)

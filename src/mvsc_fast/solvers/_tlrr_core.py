@@ -10,22 +10,10 @@ from ._tlrr_binding import screen, solve
 
 
 def solve_tlrr(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty):
-    """Minimise the TLRR objective by the core.
+    """Minimise the TLRR objective by the core; arguments as of `mvsc_fast.tlrr`.
 
-    Parameters
-    ----------
-    W : ndarray of shape (v, n, n), or list of v csr_arrays
-        Validated; sparse for "dual" only.
-    solver, tol, max_iter, n_threads, callback
-        As for `mvsc_fast.tlrr`.
-    model : dict
-        omega1, alpha, lam and, for "dual" only, sample_weight.
-    **penalty : float
-        mu, rho and mu_max, for "ialm" only.
-
-    Returns
-    -------
-    TLRRResult
+    W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,
+    for "dual" only, sample_weight; ``penalty`` has mu, rho and mu_max, for "ialm" only.
     """
     n, dual = W[0].shape[0], solver == "dual"
     if isinstance(W, np.ndarray):

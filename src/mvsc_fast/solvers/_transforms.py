@@ -169,16 +169,8 @@ def _resolve(transform, name, n, dtype):
 def graph_basis(W):
     """Orthonormal basis of the samples that does not depend on their order.
 
-    Parameters
-    ----------
-    W : ndarray of shape (v, n, n)
-        Non-negative similarities.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        Columns are the eigenvectors of ``D^-1/2 A D^-1/2`` for A the mean slice, largest
-        eigenvalue first.
+    Its columns are the eigenvectors of ``D^-1/2 A D^-1/2`` for A the mean slice of the non-negative
+    similarities W, largest eigenvalue first.
     """
     A, _ = normalized(np.mean(W, axis=0))
     _, vectors = scipy.linalg.eigh(A, overwrite_a=True, check_finite=False, driver="evd")
