@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..judge import ClusterCounts
 from ..judge._n_clusters import pair_shares
-from ._plots import CIRCLE, COLORS, PLOTTED_ROWS, new_figure, plot_similarity, styles
+from ._plots import CIRCLE, COLORS, new_figure, plot, plot_similarity, plotted_rows, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,7 @@ def consensus_of(labellings):
     return joined / len(labellings)
 
 
+@plot
 def plot_consensus(
     candidates: Mapping[str, NDArray[Any]],
     labels: ArrayLike,
@@ -40,20 +41,14 @@ def plot_consensus(
     labels : array-like of shape (m,)
         Label of each clustered sample, by which samples are sorted. If there are more than 2000
         samples, every k-th in this order is shown.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     labels = np.asarray(labels)
-    rows = np.argsort(labels, kind="stable")
-    rows = rows[:: -(-len(rows) // PLOTTED_ROWS)]
+    rows = plotted_rows(labels)
     shares = consensus_of(candidates["labels"][:, rows])
     return plot_similarity(shares, labels[rows], ax=ax, title=title)
 
 
+@plot
 def plot_consensus_cdf(
     found: Mapping[str, NDArray[Any]] | ClusterCounts,
     *,
@@ -70,12 +65,6 @@ def plot_consensus_cdf(
     found : dict of ndarray or ClusterCounts
         ``candidates_`` of a fitted `ConsensusTLRR` with ``store="all"``, or the result of
         `suggest_n_clusters`: one curve for each of its candidate numbers of clusters.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     References
     ----------
@@ -101,6 +90,7 @@ def plot_consensus_cdf(
     return ax
 
 
+@plot
 def plot_delta_area(
     found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -113,12 +103,6 @@ def plot_delta_area(
     ----------
     found : ClusterCounts
         Result of `suggest_n_clusters`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
     area = 1 - found.joined @ np.linspace(0, 1, found.joined.shape[1])
@@ -130,6 +114,7 @@ def plot_delta_area(
     return ax
 
 
+@plot
 def plot_n_clusters(
     found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -142,12 +127,6 @@ def plot_n_clusters(
     ----------
     found : ClusterCounts
         Result of `suggest_n_clusters`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
     curves = {

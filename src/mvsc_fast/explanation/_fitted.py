@@ -39,15 +39,7 @@ class Fitted(NamedTuple):
 
 
 def fitted_with(model, views):
-    """Return the `Fitted` for a model or a pipeline and the views on which it was fitted.
-
-    Raises
-    ------
-    NotFittedError
-        If the model is not fitted.
-    ValueError
-        If it has no ``labels_``, or the views are not those of `fit`.
-    """
+    """The `Fitted` of a model or a pipeline, and of views, which must be those of `fit`."""
     check_is_fitted(model)
     ids, steps = ids_of(views), []
     if isinstance(model, Pipeline):

@@ -24,24 +24,12 @@ LEAST_WEIGHT = 1e-3  # of an edge, which would else be zero if one end is in a d
 
 
 class Relations(NamedTuple):
-    """Result of `relations_of`, a row for each sample; NaN for samples without any used view.
+    """A row for each sample, float32; NaN for samples without any used view."""
 
-    Attributes
-    ----------
-    margin : ndarray of shape (n,), float32
-        See `Explanation`.
-    weights : ndarray of shape (n, n_views), float32
-        See `view_weights`.
-    embedding : ndarray of shape (n, k), float32
-        Principal components of the features from which labels are predicted.
-    known : ndarray of int
-        Indices of the clustered samples with a label.
-    """
-
-    margin: np.ndarray
-    weights: np.ndarray
-    embedding: np.ndarray
-    known: np.ndarray
+    margin: np.ndarray  # see `Explanation`
+    weights: np.ndarray  # see `view_weights`
+    embedding: np.ndarray  # principal components of the features from which labels are predicted
+    known: np.ndarray  # indices of the clustered samples with a label
 
 
 def relations_of(fit):

@@ -13,7 +13,7 @@ from .._utils.parameters import check_integer
 from .._utils.types import Estimator, Views
 from ..views._rows import dense, presence
 from ._fitted import fitted_with
-from ._plots import add_scale, new_figure
+from ._plots import add_scale, new_figure, plot
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def _compared(X, labels, c):
         yield effect, auc, z
 
 
+@plot
 def plot_markers(
     table: Table, *, n_top: int = 5, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -167,12 +168,6 @@ def plot_markers(
         Result of `markers`.
     n_top : int, default=5
         Markers of each cluster; fewer if there are many clusters.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     clusters, first, column = np.unique(table["cluster"], return_index=True, return_inverse=True)
     n_top = max(1, min(n_top, MOST_ROWS // len(clusters), table.n_rows // len(clusters)))

@@ -7,9 +7,10 @@ colour-blind readers can distinguish; curves also differ by their markers.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from .._utils.containers import checked_csr
+from .._utils.documentation import completed
 from .._utils.messages import import_extra
 from .._utils.parameters import check_option
 from .._utils.types import View
@@ -24,6 +26,7 @@ from .._utils.types import View
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Function = TypeVar("Function")
 Groups = Literal["true", "found"]
 
 PLOTTED_ROWS = 2000  # maximum number of rows in a plot, beyond which they are not visible
@@ -31,29 +34,30 @@ NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they ov
 LONG_NAMES = 30  # letters along an axis, beyond which names are rotated
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
 MARKERS = "osD^vPX*<>"
+SHARED = """What all plots share.
+
+Parameters
+----------
+ax : matplotlib.axes.Axes, optional
+title : str, optional
+
+Returns
+-------
+matplotlib.axes.Axes
+"""
 CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
 
 
+def plot(function: Function) -> Function:
+    """Complete the docstring of a plot by what all plots share."""
+    if function.__doc__ is not None:  # python -OO
+        signature = inspect.signature(function)  # type: ignore[arg-type]
+        function.__doc__ = completed(function.__doc__, [SHARED], signature, ("Returns",))
+    return function
+
+
 def new_figure(width=4.4, height=3.4, *, columns=1):
-    """Create a figure that is not registered with pyplot.
-
-    Parameters
-    ----------
-    width, height : float, default=4.4, 3.4
-        Size of the axes in inches.
-    columns : int, default=1
-        Number of axes side by side.
-
-    Returns
-    -------
-    axes : matplotlib.axes.Axes or ndarray of them
-        A single Axes for ``columns=1``; ``axes.figure`` is the figure.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Axes, or an array of some side by side, of a figure that is not registered with pyplot."""
     import_extra("matplotlib", "a picture")
     from matplotlib.figure import Figure
 
@@ -61,12 +65,7 @@ def new_figure(width=4.4, height=3.4, *, columns=1):
 
 
 def check_picture(path):
-    """Raise an error if matplotlib is missing or cannot write the format of ``path``.
-
-    Parameters
-    ----------
-    path : str or Path
-    """
+    """Raise an error if matplotlib is missing or cannot write the format of ``path``."""
     known = new_figure().figure.canvas.get_supported_filetypes()
     suffix = Path(path).suffix.lower().lstrip(".")
     if suffix not in known:
@@ -75,6 +74,7 @@ def check_picture(path):
         )
 
 
+@plot
 def plot_similarity(
     S: View,
     labels: ArrayLike,
@@ -91,14 +91,8 @@ def plot_similarity(
     labels : array-like of shape (n,)
         Group of each sample. Groups are sorted in ascending order; ticks and lines mark their ends.
         If there are more than 2000 samples, every k-th in this order is shown.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
     groups : str, default="found"
         "true" or "found", shown in the labels of the axes.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -110,8 +104,7 @@ def plot_similarity(
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
     labels = _one_label_each(labels, S.shape[0])
-    order = np.argsort(labels, kind="stable")
-    order = order[:: -(-len(order) // PLOTTED_ROWS)]
+    order = plotted_rows(labels)
     image = S[order][:, order]
     image = image.toarray() if scipy.sparse.issparse(image) else image
     top = _typical_large(image)
@@ -135,6 +128,7 @@ def plot_similarity(
     return ax
 
 
+@plot
 def plot_convergence(
     histories: Mapping[str, ArrayLike],
     *,
@@ -149,14 +143,8 @@ def plot_convergence(
     histories : dict of str to array-like
         Residuals after every iteration by the name of the curve, such as ``history_["residual"]``
         of an estimator. Zeros cannot be shown and are omitted.
-    ax : matplotlib.axes.Axes, optional
     tol : float, optional
         Tolerance of the solvers, shown as a horizontal line.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     if not isinstance(histories, Mapping) or not histories:
         raise ValueError('residuals need names: pass {"name": model.history_["residual"]}')
@@ -174,6 +162,7 @@ def plot_convergence(
     return ax
 
 
+@plot
 def plot_embedding(
     embedding: ArrayLike,
     labels: ArrayLike,
@@ -191,17 +180,11 @@ def plot_embedding(
         Embedding, such as ``embedding_`` of an estimator.
     labels : array-like of shape (n,)
         Group of each sample, shown by colour and marker, with a legend for at most 15 groups.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
     groups : str, default="found"
         "true" or "found", shown in the labels of the axes.
     method : {"principal", "umap"}, default="principal"
         "umap" plots the layout of umap-learn, which must be installed. Its distances between groups
         have no meaning.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -232,6 +215,7 @@ def plot_embedding(
     return ax
 
 
+@plot
 def plot_candidates(
     candidates: Mapping[str, NDArray[Any]], *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -241,12 +225,6 @@ def plot_candidates(
     ----------
     candidates : dict of ndarray
         ``candidates_`` of a fitted `ConsensusTLRR`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
     sizes, J = candidates["n_neighbors"], candidates["predictability"]
@@ -297,6 +275,12 @@ def styles():
             "markersize": 4,
             "linewidth": 1.3,
         }
+
+
+def plotted_rows(labels):
+    """Indices of the samples that a plot shows, sorted by label."""
+    order = np.argsort(labels, kind="stable")
+    return order[:: -(-len(order) // PLOTTED_ROWS)]
 
 
 def _one_label_each(labels, n_samples):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterable
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -21,13 +22,17 @@ from ._markers import NO_TEST, markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
-from ._plots import new_figure, plot_candidates, plot_embedding, plot_similarity
+from ._plots import plot_candidates, plot_embedding, plot_similarity
 from ._structure import plot_structure
 from ._survival import plot_survival
 from ._text import parts_of
 
 LISTED = 50  # maximum number of clusters and of least certain samples
 DRAWN = 20_000  # maximum number of samples in a plot of an embedding
+SECTIONS = (
+    *("structure", "warnings", "clusters", "survival", "uncertain", "markers", "similarities"),
+    *("views", "counts", "choices", "candidates", "unknown"),
+)
 MARKERS = (
     f"Features whose values in a cluster differ most from those of all other samples. {NO_TEST}"
 )
@@ -85,24 +90,23 @@ def write_report(
     found = explained(fit) if explanation is None else explanation
     clusters = counted(len(found.clusters), "cluster")
     title = f"{counted(found.n_samples, 'sample')} in {clusters}"
-    texts = parts_of(found, LISTED)
     notes = [note for note in dict.fromkeys(notes) if note not in found.warnings]
     done = [[escape(title), escape(text)] for title, text in found.run.items()]
+    pictures: dict[str, list[str]] = {}
+    for name, *drawing in _drawings(fit, found):
+        pictures[name] = [*pictures.get(name, []), figure(*drawing)]
+    sections = {
+        name: _section(part, pictures.get(name, []))
+        for name, part in parts_of(found, LISTED).items()
+    }
+    if "markers" in pictures:
+        sections["markers"] = section("Markers", MARKERS, pictures["markers"][0])
+    shown = pictures.get("similarities", ())
+    sections["similarities"] = section("Similarities", _caption(found), gallery(shown))
     parts = [
         f"<h1>{title}</h1>",
         f"<p>{escape(found.method)} of mvsc_fast {__version__}, {time.strftime('%d %B %Y')}.</p>",
-        _part(texts, "structure", gallery(_structure(found))),
-        _part(texts, "warnings"),
-        _part(texts, "clusters", gallery(_panels(found))),
-        _part(texts, "survival", gallery(_survival(found.survival))),
-        _part(texts, "uncertain"),
-        _markers(fit) if fit.views is not None and len(found.clusters) > 1 else "",
-        section("Similarities", _caption(found), gallery(_relations(fit.model, found))),
-        _part(texts, "views"),
-        _part(texts, "counts"),
-        _part(texts, "choices", gallery(_choices(found))),
-        _part(texts, "candidates"),
-        _part(texts, "unknown"),
+        *(sections.get(name, "") for name in SECTIONS),
         section(
             "How it was computed",
             "",
@@ -118,43 +122,13 @@ def write_report(
     return path
 
 
-def _part(texts, name, body=""):
-    """The section for a part of the explanation, if it is available, followed by other HTML."""
-    if name not in texts:
-        return ""
-    title, columns, sentences = texts[name]
+def _section(part, pictures):
+    """The section for a part of the explanation, with its pictures."""
+    title, columns, sentences = part
     cells = [[escape(cell) for cell in column] for column in columns.values()]
     table = html_table(list(zip(*cells, strict=True)), [list(columns)])
     lines = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
-    return section(title, "", table + lines + body)
-
-
-def _structure(found):
-    if found.structure is not None:
-        caption = "Modularity of the samples and of their copies without structure"
-        yield figure(lambda: plot_structure(found.structure), "structure", caption)
-
-
-def _survival(found):
-    if found is not None:
-        yield figure(lambda: plot_survival(found), "survival", "Kaplan-Meier curves")
-
-
-def _markers(fit):
-    table = markers_of(fit)
-    caption = "Standardised differences of the features that distinguish each cluster"
-    return section("Markers", MARKERS, figure(lambda: plot_markers(table), "markers", caption))
-
-
-def _panels(found):
-    for draw, caption in panels_of(found):
-
-        def drawn(draw=draw):
-            ax = new_figure()
-            draw(ax, found)
-            return ax
-
-        yield figure(drawn, caption, caption)
+    return section(title, "", table + lines + (gallery(pictures) if pictures else ""))
 
 
 def _caption(found):
@@ -163,40 +137,41 @@ def _caption(found):
     return text if m == found.n_samples else f"{text} Only the {m} clustered samples are shown."
 
 
-def _relations(model, found):
-    """Similarities before and after, and the embedding."""
-    pictures = []
-    if getattr(model, "affinity_matrix_", None) is not None:
-        matrices, labels, titles = similarities(model, found.clusters[found.labels])
+def _drawings(fit, found):
+    """Section, function that returns axes, name and caption of each figure."""
+    if found.structure is not None:
+        caption = "Modularity of the samples and of their copies without structure"
+        yield "structure", lambda: plot_structure(found.structure), "structure", caption
+    for draw, caption in panels_of(found):
+        yield "clusters", partial(draw, found), caption, caption
+    if found.survival is not None:
+        yield "survival", lambda: plot_survival(found.survival), "survival", "Kaplan-Meier curves"
+    if fit.views is not None and len(found.clusters) > 1:
+        table = markers_of(fit)
+        caption = "Standardised differences of the features that distinguish each cluster"
+        yield "markers", lambda: plot_markers(table), "markers", caption
+    if getattr(fit.model, "affinity_matrix_", None) is not None:
+        matrices, labels, titles = similarities(fit.model, found.clusters[found.labels])
         for S, title in zip(matrices, titles, strict=True):
-            pictures.append(figure(lambda S=S: plot_similarity(S, labels), title, title))
-    embedding = found.embedding
-    if embedding is not None:
-        shown = np.arange(len(embedding))[:: -(-len(embedding) // DRAWN)]
-        labels = found.clusters[found.labels[shown]]
-        pictures.append(
-            figure(
-                lambda: plot_embedding(embedding[shown], labels, groups="found"),
-                "embedding",
-                "First two principal directions of the spectral embedding",
-            )
-        )
-    return pictures
-
-
-def _choices(found):
+            yield "similarities", partial(plot_similarity, S, labels), title, title
+    if found.embedding is not None:
+        rows = np.arange(len(found.embedding))[:: -(-len(found.embedding) // DRAWN)]
+        groups = found.clusters[found.labels[rows]]
+        caption = "First two principal directions of the spectral embedding"
+        draw = partial(plot_embedding, found.embedding[rows], groups)
+        yield "similarities", draw, "embedding", caption
     if found.counts is not None:
         caption = "Stability and predictability of each number of clusters"
-        yield figure(lambda: plot_n_clusters(found.counts), "counts", caption)
+        yield "choices", lambda: plot_n_clusters(found.counts), "counts", caption
         caption = "Relative growth of the area under the consensus distribution"
-        yield figure(lambda: plot_delta_area(found.counts), "delta area", caption)
+        yield "choices", lambda: plot_delta_area(found.counts), "delta area", caption
     if found.candidates is not None:
         caption = "Predictability of the candidate labellings"
-        yield figure(lambda: plot_candidates(found.candidates), "candidates", caption)
+        yield "choices", lambda: plot_candidates(found.candidates), "candidates", caption
     shown = found.counts or (found.agreement is not None and found.candidates)
     if shown:
         caption = "Share of the pairs of samples up to each consensus"
-        yield figure(lambda: plot_consensus_cdf(shown), "consensus", caption)
+        yield "choices", lambda: plot_consensus_cdf(shown), "consensus", caption
 
 
 def _parameters(model, found):

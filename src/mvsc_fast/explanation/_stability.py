@@ -26,7 +26,7 @@ from ..views._read import listed_views
 from ..views._row_source import is_dask, is_stored
 from ._fitted import fitted_with, takes_similarities
 from ._panels import name_clusters
-from ._plots import COLORS, new_figure
+from ._plots import COLORS, new_figure, plot
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -241,6 +241,7 @@ def _rows_of(view, rows):
     return LazyView(view, "a view", rows=rows) if is_stored(view) else _safe_indexing(view, rows)
 
 
+@plot
 def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Plot the stability of each cluster as a bar, and of each sample as a point.
 
@@ -248,12 +249,6 @@ def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | Non
     ----------
     found : Stability
         Result of `stability`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
     place = np.searchsorted(found.clusters, found.labels)

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 
 from .._utils.messages import counted
 from .._utils.types import FloatArray
-from ._plots import NAMED_GROUPS, new_figure, styles
+from ._plots import NAMED_GROUPS, new_figure, plot, styles
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ def _logrank(at_risk, died):
     return float(excess @ np.linalg.pinv(covariance, hermitian=True) @ excess), degrees
 
 
+@plot
 def plot_survival(found: Survival, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Plot the Kaplan-Meier curve of each cluster.
 
@@ -170,12 +171,6 @@ def plot_survival(found: Survival, *, ax: Axes | None = None, title: str | None 
     ----------
     found : Survival
         Result of `compare_survival`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
     times = np.concatenate([[0.0], found.times])
