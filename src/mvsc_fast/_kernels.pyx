@@ -220,13 +220,9 @@ def trpca_pass(
     cdef void *scratch = memory(work, np.int8)
     with nogil:
         if single:
-            change = trpca_sweep(<const float *> x[0], <float *> x[1], <float *> x[2],
-                                 <float *> x[3], <float *> x[4], B, v, m, n, lam, mu, mu_next,
-                                 n_threads, scratch)
+            change = trpca_sweep(<float **> x, B, v, m, n, lam, mu, mu_next, n_threads, scratch)
         else:
-            change = trpca_sweep(<const double *> x[0], <double *> x[1], <double *> x[2],
-                                 <double *> x[3], <double *> x[4], B, v, m, n, lam, mu, mu_next,
-                                 n_threads, scratch)
+            change = trpca_sweep(<double **> x, B, v, m, n, lam, mu, mu_next, n_threads, scratch)
     return change
 
 
@@ -266,11 +262,7 @@ def snn_pass(
     cdef void *scratch = memory(work, np.int8)
     with nogil:
         if single:
-            change = snn_sweep(<const float *> x[0], <float *> x[1], <float *> x[2],
-                               <float *> x[3], <float *> x[4], <float *> x[5], <float *> x[6],
-                               &snn, products, n_threads, scratch)
+            change = snn_sweep(<float **> x, &snn, products, n_threads, scratch)
         else:
-            change = snn_sweep(<const double *> x[0], <double *> x[1], <double *> x[2],
-                               <double *> x[3], <double *> x[4], <double *> x[5], <double *> x[6],
-                               &snn, products, n_threads, scratch)
+            change = snn_sweep(<double **> x, &snn, products, n_threads, scratch)
     return change, gram

@@ -21,7 +21,6 @@ cdef struct IalmMemory:
     int *info                   # v, of LAPACK
     double *work                # for rows: n_threads x row_size(v, n)
     void *residual              # n_threads x CHUNK running maxima
-    void **pointers             # n_threads x 6 v
     int *row_info               # n, of LAPACK
     double *sums                # 2 n
 

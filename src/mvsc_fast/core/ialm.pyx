@@ -36,15 +36,13 @@ from .watch cimport Watch, failed, frontal_threads, is_stopped, report
 
 
 cdef int ialm_row(
-    const floating **w,     # IN    row j of every view of W, of length n
-    floating **l,           # OUT   L
-    floating **e,           # INOUT E
-    floating **y1,          # INOUT multipliers of the frontal block
-    floating **y2,          # INOUT multipliers of the slice block
-    floating **x,           # INOUT L1 in, the next argument A1 of the frontal step out
+    const floating *W,
+    floating *L,            # OUT
     Py_ssize_t v,
     Py_ssize_t n,
+    Py_ssize_t j,
     const loops.IalmStep *step,
+    const IalmMemory *memory,   # E and Y, multipliers; X: L1 in, the next argument A_1 out
     double *work,           # row_size(v, n)
     floating *residual,     # INOUT CHUNK running maxima
 ) noexcept nogil:
@@ -62,28 +60,35 @@ cdef int ialm_row(
     cdef floating *factor = <floating *> (scratch + row_lwork(v, n))    # of tube k
     cdef floating *l2 = factor + CHUNK
     cdef floating *a3 = l2 + CHUNK                  # v x CHUNK
-    cdef Py_ssize_t i, at, width, rank
+    cdef floating *E = <floating *> memory.E
+    cdef floating *Y1 = <floating *> memory.Y1      # of the frontal block
+    cdef floating *Y2 = <floating *> memory.Y2      # of the slice block
+    cdef floating *X = <floating *> memory.X
+    cdef Py_ssize_t i, k, at, width, rank
     cdef int info
 
     for i in range(v):
-        loops.argument(w[i], l[i], e[i], y2[i], 1.0 / step.mu, n, rows + i * n)
+        at = (i * n + j) * n
+        loops.argument(W + at, L + at, E + at, Y2 + at, 1.0 / step.mu, n, rows + i * n)
     info = row_operator(rows, v, n, step.slice_threshold, SHRINK, mapper, scratch, &rank)
     if info != 0:
         return info
 
-    at = 0
-    while at < n:
-        width = min(<Py_ssize_t> CHUNK, n - at)
+    k = 0
+    while k < n:
+        width = min(<Py_ssize_t> CHUNK, n - k)
         memset(factor, 0, width * sizeof(floating))
         for i in range(v):
-            loops.tube_argument(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, step,
-                                width, a3 + i * CHUNK, factor)
+            at = (i * n + j) * n + k
+            loops.tube_argument(W + at, L + at, E + at, Y1 + at, Y2 + at, step, width,
+                                a3 + i * CHUNK, factor)
         loops.shrink_factors(factor, width, step.tube_threshold)
         for i in range(v):
-            loops.combine(mapper + i * v, rows + at, v, n, width, l2)
-            loops.ialm_update(w[i] + at, l[i] + at, e[i] + at, y1[i] + at, y2[i] + at, x[i] + at,
-                              l2, a3 + i * CHUNK, factor, step, width, residual)
-        at = at + width
+            at = (i * n + j) * n + k
+            loops.combine(mapper + i * v, rows + k, v, n, width, l2)
+            loops.ialm_update(W + at, L + at, E + at, Y1 + at, Y2 + at, X + at, l2, a3 + i * CHUNK,
+                              factor, step, width, residual)
+        k = k + width
     return 0
 
 
@@ -105,28 +110,17 @@ cdef double sweep(
 
     Writes L, E, Y_1 and Y_2, and the next argument of the frontal step to X.
     """
-    cdef Py_ssize_t j, i, at, size = row_size(v, n)
+    cdef Py_ssize_t j, k, size = row_size(v, n)
     cdef floating *residual = <floating *> memory.residual
-    cdef floating **rows
     cdef double largest = 0.0
     cdef int thread
     memset(residual, 0, n_threads * CHUNK * sizeof(floating))
     for j in prange(n, num_threads=n_threads, schedule="static"):
         thread = omp_get_thread_num()
-        rows = <floating **> (memory.pointers + thread * 6 * v)
-        for i in range(v):
-            at = (i * n + j) * n
-            rows[i] = <floating *> (W + at)
-            rows[v + i] = L + at
-            rows[2 * v + i] = <floating *> memory.E + at
-            rows[3 * v + i] = <floating *> memory.Y1 + at
-            rows[4 * v + i] = <floating *> memory.Y2 + at
-            rows[5 * v + i] = <floating *> memory.X + at
-        memory.row_info[j] = ialm_row(
-            <const floating **> rows, rows + v, rows + 2 * v, rows + 3 * v, rows + 4 * v,
-            rows + 5 * v, v, n, step, memory.work + thread * size, residual + thread * CHUNK)
-    for at in range(n_threads * CHUNK):
-        largest = fmax(largest, residual[at])
+        memory.row_info[j] = ialm_row(W, L, v, n, j, step, memory, memory.work + thread * size,
+                                      residual + thread * CHUNK)
+    for k in range(n_threads * CHUNK):
+        largest = fmax(largest, residual[k])
     return largest
 
 
@@ -161,7 +155,6 @@ cdef void lay_out_ialm(
     memory.info = <int *> take(arena, v, sizeof(int))
     memory.work = <double *> take(arena, <double> n_threads * row_size(v, n), sizeof(double))
     memory.residual = take(arena, <double> n_threads * CHUNK, itemsize)
-    memory.pointers = <void **> take(arena, <double> n_threads * 6 * v, sizeof(void *))
     memory.row_info = <int *> take(arena, n, sizeof(int))
     memory.sums = <double *> take(arena, 2.0 * n, sizeof(double))
 

@@ -4,11 +4,7 @@ from cython cimport floating
 
 cdef size_t trpca_bytes(Py_ssize_t v, size_t itemsize, int n_threads) noexcept nogil
 cdef double trpca_sweep(
-    const floating *W,
-    floating *L,
-    floating *S,
-    floating *Y,
-    floating *X,
+    floating **tensors,
     const double *basis,
     Py_ssize_t v,
     Py_ssize_t m,
@@ -30,13 +26,7 @@ cdef struct SNN:
 
 cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, size_t itemsize, int n_threads) noexcept nogil
 cdef double snn_sweep(
-    const floating *W,
-    floating *E,
-    floating *L1,
-    floating *Y1,
-    floating *X,
-    floating *L3,
-    floating *Y3,
+    floating **tensors,
     const SNN *snn,
     double *gram,
     int n_threads,

@@ -41,11 +41,7 @@ cdef size_t trpca_bytes(Py_ssize_t v, size_t itemsize, int n_threads) noexcept n
 
 
 cdef double trpca_sweep(
-    const floating *W,      # v x m x n, as all tensors
-    floating *L,            # OUT   B X
-    floating *S,            # INOUT soft(W - L - Y / mu, lam / mu) out
-    floating *Y,            # INOUT Y + mu (L + S - W) out
-    floating *X,            # INOUT coefficients of the new L in, of W - S - Y / mu_next out
+    floating **tensors,     # W, L, S, Y and X, v x m x n
     const double *basis,    # v x v, B: orthonormal columns
     Py_ssize_t v,
     Py_ssize_t m,
@@ -56,10 +52,16 @@ cdef double trpca_sweep(
     int n_threads,
     void *workspace,        # trpca_bytes
 ) noexcept nogil:
-    """One TRPCA iteration but the shrinkage of X.
+    """One TRPCA iteration but the shrinkage of X, the coefficients of the new L::
+
+        L <- B X
+        S <- soft(W - L - Y / mu, lam / mu)
+        Y <- Y + mu (L + S - W)
+        X <- coefficients of W - S - Y / mu_next
 
     Returns the largest entry of ``|L + S - W|`` and of the changes of L and S.
     """
+    cdef floating *X = tensors[4]
     cdef Arena arena = arena_at(workspace)
     cdef TRPCAMemory memory
     cdef Py_ssize_t i, j, k, p, at, first, width
@@ -90,7 +92,8 @@ cdef double trpca_sweep(
             for i in range(v):
                 at = (i * m + j) * n + first
                 loops.combine(basis + i * v, hat, v, CHUNK, width, row)
-                loops.trpca_update(W + at, L + at, S + at, Y + at, row, lam, mu, mu_next, width,
+                loops.trpca_update(tensors[0] + at, tensors[1] + at, tensors[2] + at,
+                                   tensors[3] + at, row, lam, mu, mu_next, width,
                                    argument + i * CHUNK, change)
             for i in range(v):
                 loops.combine(memory.transposed + i * v, argument, v, CHUNK, width,
@@ -157,13 +160,7 @@ cdef void store_mirror(floating *t, Py_ssize_t n, const floating *tile, Py_ssize
 
 
 cdef void snn_tile(
-    const floating *w,          # everything: v slices of n x n
-    floating *e,
-    floating *l1,
-    floating *y1,
-    floating *x,
-    floating *l3,
-    floating *y3,
+    floating **tensors,         # of snn_sweep
     const SNN *snn,
     Py_ssize_t j_first,
     Py_ssize_t k_first,
@@ -182,6 +179,13 @@ cdef void snn_tile(
     cdef Py_ssize_t rows = min(<Py_ssize_t> TILE, n - j_first)
     cdef Py_ssize_t columns = min(<Py_ssize_t> TILE, n - k_first)
     cdef Py_ssize_t tile = j_first * n + k_first, other = k_first * n + j_first
+    cdef const floating *w = tensors[0]
+    cdef floating *e = tensors[1]
+    cdef floating *l1 = tensors[2]
+    cdef floating *y1 = tensors[3]
+    cdef floating *x = tensors[4]
+    cdef floating *l3 = tensors[5]
+    cdef floating *y3 = tensors[6]
     cdef floating *lt = mirror
     cdef floating *yt = mirror + TILE * TILE
     cdef floating *xt = mirror + 2 * TILE * TILE
@@ -217,13 +221,7 @@ cdef void snn_tile(
 
 
 cdef double snn_sweep(
-    const floating *W,      # v x n x n with symmetric slices, as all tensors but L1, Y1, X
-    floating *E,            # INOUT
-    floating *L1,           # OUT   X: the copy of the rows, whose transpose is that of the columns
-    floating *Y1,           # INOUT its multiplier
-    floating *X,            # INOUT the new L1 in, W - E - Y1 / mu_next out
-    floating *L3,           # OUT   the copy of the views
-    floating *Y3,           # INOUT its multiplier
+    floating **tensors,     # W, E, L1, Y1, X, L3 and Y3, v x n x n; L1, Y1, X are not symmetric
     const SNN *snn,
     double *gram,           # OUT  v x v, Gram matrix along the views of W - E - Y3 / mu_next
     int n_threads,
@@ -234,7 +232,9 @@ cdef double snn_sweep(
         E   <- soft(W - mean_m(L_m + Y_m / mu), 1 / (3 mu))
         Y_m <- Y_m + mu (L_m + E - W)
 
-    Returns the largest entry of the constraint residuals and of the changes of all blocks.
+    L1 is the copy of the rows, whose transpose is that of the columns, and L3 that of the views. X
+    is the new L1 on entry, and ``W - E - Y1 / mu_next`` on exit. Returns the largest entry of the
+    constraint residuals and of the changes of all blocks.
     """
     cdef Arena arena = arena_at(workspace)
     cdef SNNMemory memory
@@ -247,7 +247,7 @@ cdef double snn_sweep(
     for row in prange(tiles, num_threads=n_threads, schedule="static", chunksize=1):
         thread = omp_get_thread_num()
         for column in range(row, tiles):
-            snn_tile(W, E, L1, Y1, X, L3, Y3, snn, row * TILE, column * TILE,
+            snn_tile(tensors, snn, row * TILE, column * TILE,
                      memory.argument + thread * v * TILE, memory.new3 + thread * v * TILE * TILE,
                      <floating *> memory.mirror + thread * 3 * TILE * TILE,
                      memory.grams + row * v * v, memory.change + row * TILE)

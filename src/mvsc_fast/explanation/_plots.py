@@ -51,7 +51,7 @@ CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
 def plot(function: Function) -> Function:
     """Complete the docstring of a plot by what all plots share."""
     if function.__doc__ is not None:  # python -OO
-        signature = inspect.signature(function)  # type: ignore[arg-type]
+        signature = inspect.signature(function)
         function.__doc__ = completed(function.__doc__, [SHARED], signature, ("Returns",))
     return function
 
