@@ -135,14 +135,6 @@ cdef inline blas_int potrf(blas_int n, floating *a) noexcept nogil:
     return info
 
 
-cdef inline void solve_lower(blas_int m, blas_int n, const double *lower,
-                             double *b) noexcept nogil:
-    """b <- b L^-T, of shape m x n, for a lower triangle L that is row-major."""
-    cdef char side = b'R', uplo = b'U', no = b'N'
-    cdef double one = 1.0
-    blas.dtrsm(&side, &uplo, &no, &no, &m, &n, &one, <double *> lower, &n, b, &m)
-
-
 cdef inline double dot(blas_int n, const double *x, const double *y) noexcept nogil:
     cdef blas_int one = 1
     return blas.ddot(&n, <double *> x, &one, <double *> y, &one)

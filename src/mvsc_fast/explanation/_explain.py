@@ -28,9 +28,8 @@ from ._survival import Survival, compare_survival
 from ._table import Table
 from ._text import explained_text
 
-# Share of the samples that are reported as least certain. On sixteen sets it contains .55 of the
-# samples in the cluster of another class, and .37 of the reported samples are such:
-# bench/margins.py.
+# Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
+# the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 LEAST_CERTAIN = 0.1
 
 

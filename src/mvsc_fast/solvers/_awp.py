@@ -135,12 +135,8 @@ def _pivoted_rotations(F):
     n_clusters = F.shape[2]
     side_by_side = np.concatenate(list(F), axis=1)
     _, pivots = scipy.linalg.qr(side_by_side.T, mode="r", pivoting=True, check_finite=False)
-    return np.stack([_polar(A[pivots[:n_clusters]].T) for A in F])
-
-
-def _polar(M):
-    """The orthogonal matrix nearest to a square M."""
-    return _rotate(M, np.eye(len(M), dtype=M.dtype))
+    identity = np.eye(n_clusters, dtype=F.dtype)
+    return np.stack([_rotate(A[pivots[:n_clusters]].T, identity) for A in F])
 
 
 def _rotate(M, former):

@@ -11,7 +11,7 @@ from .._utils.types import Callback, Seed, Views
 from ..views import check_views
 from ._latent import Stack
 from ._method import method
-from ._representation import largest_row_sum
+from ._representation import column_factors, largest_row_sum
 from ._results import LatentResult
 from ._run import Run
 
@@ -93,11 +93,13 @@ def lmsc(
         # Z = B + H^T fresh minimises ||H - H Z - E_r + y_r||^2 + ||Z - B||^2, B = J - former^T G.
         HB = (H @ U) @ V
         HB -= (H @ former.T) @ G
-        fresh = _ridge_solve(H, H - E[r:] + y[r:] - HB)
+        gram = H @ H.T
+        gram[np.diag_indices(K)] += 1.0
+        fresh = _solve(gram, H - E[r:] + y[r:] - HB)
         left, right = np.hstack([H.T, former.T, U]), np.vstack([fresh, -G, V])
 
         misfit = np.vstack([X - P @ H + y[:r], E[r:] + fresh])
-        E = _column_shrink(misfit, 1.0 / mu)
+        E = misfit * column_factors([misfit], 1.0 / mu)
         misfit -= E
         residual = misfit - y
         run.record(
@@ -144,18 +146,5 @@ def _low_rank(left, right, t):
     return Q @ U[:, :k], (s[:k, None] - t) * Vt[:k] @ S.T
 
 
-def _ridge_solve(H, right):
-    """(I + H H^T)^-1 right."""
-    gram = H @ H.T
-    gram[np.diag_indices(len(H))] += 1.0
-    return _solve(gram, right)
-
-
 def _solve(A, right, assume_a="pos"):
     return scipy.linalg.solve(A, right, assume_a=assume_a, overwrite_a=True, check_finite=False)
-
-
-def _column_shrink(F, t):
-    """F with the length of every column shrunk by t."""
-    length = np.sqrt(np.einsum("rk,rk->k", F, F))
-    return F * (1.0 - t / np.maximum(length, t))

@@ -42,6 +42,15 @@ Raises
 ValueError
     If the data or a parameter are invalid.
 """
+RECOVERY = """Parts of functions of similarities.
+
+Raises
+------
+ValueError
+    If W or a parameter is invalid.
+MemoryError
+    If the solver needs more memory than is available; it is raised before any allocation.
+"""
 
 
 def method(check_data: Any, **checks: Any) -> Callable[[Function], Function]:
@@ -79,7 +88,8 @@ def method(check_data: Any, **checks: Any) -> Callable[[Function], Function]:
         function.checks = all_checks
         function.solve = partial(call, lambda data: data)
         if solver.__doc__ is not None:  # python -OO
-            function.__doc__ = completed(solver.__doc__, [COMMON], signature, ("Raises",))
+            shared = [RECOVERY, COMMON] if data_name == "W" else [COMMON]
+            function.__doc__ = completed(solver.__doc__, shared, signature, ("Raises",))
         return function
 
     return decorate

@@ -110,11 +110,16 @@ def update_errors(thin, t):
     Returns the misfits, from which the multipliers follow as misfit - E.
     """
     misfits = [view.misfit() for view in thin]
-    length = np.sqrt(sum(np.einsum("rk,rk->k", F, F) for F in misfits))
-    factor = 1.0 - t / np.maximum(length, t)
+    factor = column_factors(misfits, t)
     for view, F in zip(thin, misfits, strict=True):
         np.multiply(F, factor, out=view.E)
     return misfits
+
+
+def column_factors(parts, t):
+    """Factors that shrink by t the length of every column of the stacked parts."""
+    length = np.sqrt(sum(np.einsum("rk,rk->k", F, F) for F in parts))
+    return 1.0 - t / np.maximum(length, t)
 
 
 def update_multipliers(thin, misfits):

@@ -53,6 +53,10 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
         out += C
         return out
 
+    def largest_gap(S, C):
+        slope = gradient(S, C)
+        return np.max(np.einsum("mn,mn->m", slope, S) - slope.min(axis=1))
+
     S, ahead, tau = S.copy(), S.copy(), np.full(len(S), -1.0, dtype=S.dtype)
     height = max(1, CACHED // S.shape[1])
     blocks = [slice(first, first + height) for first in range(0, len(S), height)]
@@ -65,12 +69,7 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
             ahead[rows] += point
             S[rows] = point
         if (step + 1) % CHECK == 0 or step + 1 == max_iter:
-            gap = max(_largest_gap(S[rows], gradient(S[rows], C[rows])) for rows in blocks)
+            gap = max(largest_gap(S[rows], C[rows]) for rows in blocks)
             if gap <= tol:
                 break
     return S, float(gap)
-
-
-def _largest_gap(S, slope):
-    """Largest duality gap of the rows of S, given their gradients."""
-    return np.max(np.einsum("mn,mn->m", slope, S) - slope.min(axis=1))

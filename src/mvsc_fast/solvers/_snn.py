@@ -50,13 +50,6 @@ def snn(
         ``low_rank`` L (the copy of the rows; the others are equal up to the last residual),
         ``tensor``, the mean of L and its transpose, and ``error`` E, all of shape (v, n, n).
 
-    Raises
-    ------
-    ValueError
-        If W or a parameter is invalid.
-    MemoryError
-        If the solver needs more memory than is available; it is raised before any allocation.
-
     References
     ----------
     Liu, Musialski, Wonka, Ye: Tensor completion for estimating missing values in visual data. IEEE

@@ -130,13 +130,6 @@ def tlrr(
         (including lam) and ``objective(W)``; for "dual" also ``gap``, ``error_bound`` and
         ``blocks``.
 
-    Raises
-    ------
-    ValueError
-        If W or a parameter is invalid.
-    MemoryError
-        If the solver needs more memory than is available; it is raised before any allocation.
-
     Warns
     -----
     UserWarning

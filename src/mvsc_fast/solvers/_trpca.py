@@ -49,13 +49,6 @@ def trpca(
         ``low_rank`` L, ``tensor``, the mean of L and its transpose, and ``error`` S, all of shape
         (v, n, n).
 
-    Raises
-    ------
-    ValueError
-        If W or a parameter is invalid.
-    MemoryError
-        If the solver needs more memory than is available; it is raised before any allocation.
-
     References
     ----------
     Lu, Feng, Chen, Liu, Lin, Yan: Tensor robust principal component analysis with a new tensor
