@@ -2,6 +2,7 @@
 
 Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...] [--seeds 1]
                                 [--csv FILE] [--beside FILE ...]
+       python bench/accuracy.py --spread [--methods NAME]
 
 Without --all: ten sets and three shuffles. With it also sixteen sets times twelve cases
 (`sets.py`), and for each method the means with their standard errors over sets. A difference of
@@ -11,6 +12,10 @@ Results are appended to the CSV file as they are found, and what is there for th
 the package is not measured again, unless its files differ from the commit. --beside adds results
 of other files, such as those of an earlier commit, to the tables of --all; with --methods and no
 name nothing is measured. A method can also be any class of a module: NAME=MODULE:CLASS.
+
+--spread compares the labels of random states 0 to 9 on the first shuffle of six sets, by the first
+method: median, smallest and largest ACC, its standard deviation, and how many of the 45 pairs of
+states differ by more than .03. These results are not stored.
 
 Baselines are spectral clustering by scikit-learn of self-tuning nearest-neighbor graphs of samples
 scaled to unit length in every view. The best single view is chosen with the labels, which no user
@@ -26,11 +31,12 @@ import sys
 import warnings
 from functools import partial
 from itertools import product
+from math import comb
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sets import KINDS, SHUFFLES, SIXTEEN, TEN, case
+from sets import KINDS, SHUFFLES, SIXTEEN, TEN, case, shuffled
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
@@ -39,6 +45,9 @@ from timing import ROOT, NotAtHand, print_table, stopwatch
 import mvsc_fast
 from mvsc_fast.metrics import clustering_scores
 
+SPREAD = ["yaleb10", "bbc4view", "scene15 (1500)", "uci_digit"]
+SPREAD += ["digits (scikit-learn)", "hdigit (2000)"]
+STATES, APART = 10, 0.03  # random states, and a difference that a user would see
 FIELDS = [
     "commit",
     "method",
@@ -349,6 +358,23 @@ def print_differences(groups):
         print_table(["method", "mean ± error", "worst set", "best set"], table)
 
 
+def print_spread(make):
+    """Spread of ACC over random states, by set."""
+    table = []
+    for name in SPREAD:
+        views, y = shuffled(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            models = [make(int(y.max()) + 1, random_state=state) for state in range(STATES)]
+            acc = np.array([scores(y, model.fit(views).labels_)[0] for model in models])
+        apart = np.triu(np.abs(np.subtract.outer(acc, acc)) > APART).sum()
+        numbers = np.median(acc), acc.min(), acc.max(), acc.std()
+        table.append([name, len(y), *(f"{x:.3f}" for x in numbers), int(apart)])
+    pairs = f"pairs of {comb(STATES, 2)} that differ by more than {APART}"
+    titles = ["data", "n", "median ACC", "smallest", "largest", "standard deviation", pairs]
+    print_table(titles, table)
+
+
 def main(methods, sets, every, seeds, path, beside):
     sets = sets or (SIXTEEN if every else TEN)
     cases = range(len(KINDS)) if every else SHUFFLES
@@ -370,6 +396,7 @@ def main(methods, sets, every, seeds, path, beside):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="sixteen sets times twelve cases")
+    parser.add_argument("--spread", action="store_true", help="ten random states of six sets")
     parser.add_argument(
         "--methods",
         nargs="*",
@@ -383,4 +410,7 @@ if __name__ == "__main__":
     parser.add_argument("--csv", type=Path, default=ROOT / "bench" / "results" / "accuracy.csv")
     parser.add_argument("--beside", nargs="*", type=Path, default=[], metavar="FILE")
     given = parser.parse_args()
-    main(given.methods, given.sets, given.all, given.seeds, given.csv, given.beside)
+    if given.spread:
+        print_spread(given.methods[0][1])
+    else:
+        main(given.methods, given.sets, given.all, given.seeds, given.csv, given.beside)

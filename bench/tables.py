@@ -55,6 +55,7 @@ TABLES = {
     "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
     "peers": Table(BENCHMARKS, "bench/peers.py", 13),
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
+    "random states": Table(BENCHMARKS, "bench/accuracy.py --spread", 2),
     "families": Table(BENCHMARKS, "bench/families.py", 3),
     "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
     "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
