@@ -41,7 +41,7 @@ class Progress:
     def __init__(self, name="", verbose=0, callback=None):
         self.stopped = False
         self._name, self._verbose, self._callback = name, verbose, callback
-        self._start = self._began = self._told = time.perf_counter()
+        self._start = self._began = self._reported = time.perf_counter()
         self._stage = self._bar = None
         self._bars = _bars() if verbose and sys.stderr.isatty() else None
 
@@ -59,7 +59,7 @@ class Progress:
         """Begin a stage of at most ``total`` iterations, if the number is known."""
         self.close()
         self.stopped, self._stage = False, name
-        self._began = self._told = time.perf_counter()
+        self._began = self._reported = time.perf_counter()
         self.log(name)
         if self._bars is not None and total:
             self._bar = self._bars(
@@ -75,8 +75,8 @@ class Progress:
         if self._bar is not None:
             self._bar.set_postfix_str(residual, refresh=False)
             self._bar.update(state.iteration - self._bar.n)
-        elif self._verbose and now - self._told >= EVERY:
-            self._told = now
+        elif self._verbose and now - self._reported >= EVERY:
+            self._reported = now
             left = (state.total - state.iteration) * (now - self._began) / state.iteration
             self.log(
                 f"{self._stage}: iteration {state.iteration} of at most {state.total}, "

@@ -48,10 +48,10 @@ def check_finite(X, what, columns=None):
     if are_finite(values):
         return
     counts = {"NaN": np.count_nonzero(np.isnan(values)), "infinite": np.isinf(values).sum()}
-    told = " and ".join(counted(count, f"{kind} value") for kind, count in counts.items() if count)
+    seen = " and ".join(counted(count, f"{kind} value") for kind, count in counts.items() if count)
     cell = first_cell(X, not_finite)
     raise ValueError(
-        f"{what} contains {told}, the first in {shown_cell(cell[0], cell[-1], columns)}: impute or "
+        f"{what} contains {seen}, the first in {shown_cell(cell[0], cell[-1], columns)}: impute or "
         "remove them first"
     )
 

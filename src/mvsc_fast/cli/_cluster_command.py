@@ -56,7 +56,7 @@ def run(args):
         lazy=_lazy(args),
     )
     for note in data.notes:
-        tell(note)
+        note_user(note)
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
     truth = _truth(args.scores, data, n_samples)
@@ -101,7 +101,7 @@ def run(args):
         print(score_table({args.method: clustering_scores(y, found)}), file=out)
     if old is not None:
         print(comparison(*_labelled(*old, labels), args.compare), file=out)
-    tell(summary(data.views, labels))
+    note_user(summary(data.views, labels))
 
 
 # ------------------------------------------------------------------------------- before the work
@@ -169,7 +169,7 @@ def _check_outputs(args):
 # -------------------------------------------------------------------------------------- the work
 
 
-def tell(note):
+def note_user(note):
     print(f"mvsc-fast: {note}", file=sys.stderr)
 
 
@@ -180,7 +180,7 @@ def _truth(scores, data, n_samples):
     if isinstance(scores, str):
         y, rows = load_labels(scores, data.ids, n_samples)
         if len(rows) < n_samples:
-            tell(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
+            note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
     if data.y is None:
         raise ValueError(
@@ -228,7 +228,7 @@ def _save(args, data, model, scale):
             "values": values_of(data.views),
         },
     )
-    tell(
+    note_user(
         f"{args.save} contains rows of the data: see 'What a saved model holds' in the "
         "documentation"
     )
@@ -239,7 +239,7 @@ def _suggested(views, args):
     from ..judge._n_clusters import suggest_n_clusters
 
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
-    tell(suggestion(counts))
+    note_user(suggestion(counts))
     return counts
 
 
@@ -249,7 +249,7 @@ def _tested(views, n_clusters, args):
         views, n_clusters, each_view=len(views) > 1, random_state=args.seed, n_jobs=args.threads
     )
     for line in str(found).splitlines():
-        tell(line.strip())
+        note_user(line.strip())
     return found
 
 
@@ -309,10 +309,10 @@ def summary(views, labels):
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
     others = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
     features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
-    told = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
+    parts = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
     return (
         f"{counted(len(labels), 'sample')}, {features} features in "
-        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {told} samples"
+        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
         f"{others}"
     )
 
@@ -338,6 +338,6 @@ def score_table(rows):
     width, widths = max(map(len, rows)), [max(len(name) + 2, 7) for name in names]
     lines = [" " * width + "".join(map(str.rjust, names, widths))]
     for row, scores in rows.items():
-        told = (f"{value:.3f}" for value in scores.values())
-        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, told, widths)))
+        cells = (f"{value:.3f}" for value in scores.values())
+        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, cells, widths)))
     return "\n".join(lines)

@@ -37,20 +37,20 @@ class Selection(NamedTuple):
     only_excludes: bool  # whether the rest is selected; ids and labels in it then raise an error
 
 
-def selected(table, wanted):
+def selected(table, selection):
     """The `Selection` for a string such as "height,w*,4-9,!weight", a list of names, or None."""
     titles = [table.label(k) for k in range(len(table.names))]
-    if isinstance(wanted, list):
+    if isinstance(selection, list):
         places = {}
         for k in reversed(range(len(titles))):
             places.setdefault(titles[k], []).append(k)
-        absent = [name for name in wanted if name not in places]
+        absent = [name for name in selection if name not in places]
         if absent:
             raise ValueError(f"{table.name} lacks columns of the model: {shown(*absent)}")
-        found = [places[name].pop() for name in wanted]  # a name may occur more than once
+        found = [places[name].pop() for name in selection]  # a name may occur more than once
         return Selection(found, set(found), False)
     found, named, excluded, only_excludes = [], set(), set(), True
-    for part in wanted.split(",") if wanted else ():
+    for part in selection.split(",") if selection else ():
         one = part.strip().removeprefix("!")
         numbers = re.fullmatch(r"(\d+)(?:-(\d+))?", one)
         new = [
@@ -86,10 +86,10 @@ def check_exclusions(columns, tables):
             )
 
 
-def features(table, id_column, selection, twins=()):
+def features(table, id_column, selection, copies=()):
     """Positions of the features of a table; raise ValueError if they are no features.
 
-    ``twins`` are columns with the same values as a column of another table.
+    ``copies`` are columns with the same values as a column of another table.
     """
     if id_column in selection.named:
         raise ValueError(f"{table.name}: {table.title(id_column)} has ids, but is in --columns")
@@ -100,7 +100,7 @@ def features(table, id_column, selection, twins=()):
             table.notes.append(
                 f"{table.name}: column 1 has no name and contains row numbers: it is ignored"
             )
-        _check_no_ids(table, chosen, twins)
+        _check_no_ids(table, chosen, copies)
         _check_no_labels(table, chosen)
     if not chosen:
         raise ValueError(f"{table.name}: no numeric columns except the ids")
@@ -127,10 +127,10 @@ def counts_rows(table):
     return nameless and np.array_equal(column, column[0] + np.arange(len(column)))
 
 
-def _check_no_ids(table, chosen, twins):
+def _check_no_ids(table, chosen, copies):
     for k in chosen:
         named = table.names[k] and ID_NAME.fullmatch(table.names[k]) and not table.transposed
-        if k in twins or named and (k in table.words or _whole(table, k)):
+        if k in copies or named and (k in table.words or _whole(table, k)):
             raise ValueError(
                 f"{table.name}: {table.title(k)} looks like ids, not like a feature: --id-column "
                 f"{table.label(k)} uses it as ids, {_some(table, [k])[1]}, --columns '*' makes "
@@ -202,14 +202,14 @@ def check_numbers(table, chosen, X, rows):
     partly = empty & ~empty.all(axis=1, keepdims=True)
     columns = np.flatnonzero(empty.all(axis=0))
     if gap.share > MOST or gap.cells and len(columns):
-        told = ""
+        empty = ""
         if len(columns):
             option = _exclusion(table, [chosen[k] for k in columns])
-            told = f"; {counted(len(columns), 'column')} without any value: {option}"
+            empty = f"; {counted(len(columns), 'column')} without any value: {option}"
         raise ValueError(
             f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
             f"{first(partly)}: fill them, or exclude such columns or samples (up to "
-            f"{100 * MOST:g} % may be empty){told}"
+            f"{100 * MOST:g} % may be empty){empty}"
         )
     if gap.partial:
         table.notes.append(f"{table.name}: the first empty cell is in {first(partly)}")

@@ -96,17 +96,17 @@ class Column:
         return score / 16 if counts else score
 
 
-def find_ids(tables, wanted, features):
+def find_ids(tables, option, features):
     """The `Column` with the ids of each table or None, sets of other columns of ids, and notes.
 
     ``features`` are for each table the columns that are not ids.
     """
-    if wanted not in ("auto", "none"):
-        return [_named(table, wanted) for table in tables], [set() for _ in tables], []
+    if option not in ("auto", "none"):
+        return [_named(table, option) for table in tables], [set() for _ in tables], []
     known = [_candidates(table, own) for table, own in zip(tables, features, strict=True)]
     candidates = [[one for one in own if one.differ] for own in known]
     evident = [[one for one in own if one.evident()] for own in candidates]
-    if wanted == "none":
+    if option == "none":
         return [None] * len(tables), [{one.k for one in own} for own in evident], []
     # Prefer text to numbers, and columns with a typical name of ids to others.
     evident = [
@@ -142,7 +142,7 @@ def find_ids(tables, wanted, features):
             "--id-column, or use --id-column none and exclude both with --columns to match rows "
             "by position"
         )
-    twins = [
+    copies = [
         {
             one.k
             for one in own
@@ -157,7 +157,7 @@ def find_ids(tables, wanted, features):
         }
         for own, ids in zip(candidates, found, strict=True)
     ]
-    return found, twins, _said(found, tables)
+    return found, copies, _notes(found, tables)
 
 
 def _candidates(table, features):
@@ -167,9 +167,9 @@ def _candidates(table, features):
     return [one for one in columns if 2 * len(one.set - {None}) > len(rows)]
 
 
-def _named(table, wanted):
+def _named(table, option):
     """The column that --id-column selects."""
-    k = 0 if table.transposed else selected(table, wanted).columns[0]
+    k = 0 if table.transposed else selected(table, option).columns[0]
     column = Column(table, k, table.filled)
     check_distinct(column)
     return column
@@ -244,14 +244,14 @@ def check_distinct(column):
         twice.setdefault(one, []).append(row)
     twice = {one: rows for one, rows in twice.items() if len(rows) > 1}
     if twice:
-        told = [
+        parts = [
             f"{one!r} in {' and '.join(table.rows[row] for row in rows)}"
             for one, rows in list(twice.items())[:3]
         ]
         more = "" if len(twice) <= 3 else f", ... ({len(twice)} ids)"
         raise ValueError(
             f"{table.name}: ids in {table.title(k)} occur more than once: "
-            f"{', '.join(told)}{more}: keep one row for each, or use another --id-column"
+            f"{', '.join(parts)}{more}: keep one row for each, or use another --id-column"
         )
 
 
@@ -309,7 +309,7 @@ def _check_orientation(tables, found, agree):
             )
 
 
-def _said(found, tables):
+def _notes(found, tables):
     """Notes on the columns that are used as ids."""
     ids = [one for one in found if one is not None]
     if not ids:
@@ -317,9 +317,9 @@ def _said(found, tables):
     places = {}
     for one in ids:
         places.setdefault(one.table.title(one.k), []).append(one.table.name)
-    told = "; ".join(f"{title} of {', '.join(names)}" for title, names in places.items())
+    parts = "; ".join(f"{title} of {', '.join(names)}" for title, names in places.items())
     way = "" if ids[0].table.transposed else " (to change this, use --id-column)"
-    notes = [f"ids are {told}{way}"]
+    notes = [f"ids are {parts}{way}"]
     if len(ids) == len(tables) and len(tables) > 1:
         first = ids[0]
         if any(one.keys != first.keys and one.set == first.set for one in ids[1:]):

@@ -55,19 +55,19 @@ def matched(views, join):
 
 
 def _check_same_ids(first, ours, view, theirs, join):
-    """Raise ValueError if the ids of two views differ more than ``join`` permits."""
+    """Raise ValueError if the ids of two views lack more than ``join`` permits."""
     absent = [one for one in first.ids if one not in theirs]
     extra = [one for one in view.ids if one not in ours]
     check_alike(first.name, absent, view.name, extra)
-    told = only_in((extra, view.name), (absent, first.name))
-    if join is None and told:
+    lack = only_in((extra, view.name), (absent, first.name))
+    if join is None and lack:
         raise ValueError(
-            f"{view.name} and {first.name} do not have the same ids ({told}): use --join inner to "
+            f"{view.name} and {first.name} do not have the same ids ({lack}): use --join inner to "
             "keep the samples in every file, or --join outer to keep all samples"
         )
     if join == ANY:
         common, fewer = len(ours) - len(absent), min(len(ours), len(theirs))
-        text = f"{view.name} and {first.name} have {counted(common, 'id')} in common ({told})"
+        text = f"{view.name} and {first.name} have {counted(common, 'id')} in common ({lack})"
         if common == 0:
             raise ValueError(
                 f"{text}: label them one at a time if they describe different samples, or select "

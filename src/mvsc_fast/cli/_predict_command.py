@@ -7,7 +7,7 @@ import numpy as np
 from .._utils.messages import counted
 from ..views._frames import shown
 from ._cells import is_cells, with_columns
-from ._cluster_command import tell, write_labels
+from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
 from ._readers import ALONE, load_data
@@ -33,7 +33,7 @@ def run(args):
         use=args.use or (saved.get("use") if is_cells(paths[given[0]]) else None),
     )
     for note in data.notes:
-        tell(note)
+        note_user(note)
     found = data.views
     if data.cells is not None and (len(found) > 1 or found.keys() <= set(names)):
         if unknown := [name for name in found if name not in names]:
@@ -52,16 +52,16 @@ def run(args):
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
     for name in names:
         if name not in views:
-            tell(f"{name} is not given: its features are predicted from the other views")
+            note_user(f"{name} is not given: its features are predicted from the other views")
     warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
     labels = saved["model"].predict(views)
     with replaced(args.labels) as stream:
         write_labels(stream, {"cluster": labels}, data.ids, data.id_name)
-    told = ", ".join(
+    parts = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
-    tell(f"{counted(len(labels), 'sample')} by cluster: {told}")
+    note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
 
 
 def _file_of_each(files, names, one_table):

@@ -100,14 +100,14 @@ def load_data(
             named[path] |= own.named
     if id_column == "auto" and id_name and all(id_name in one.names for one in tables.values()):
         id_column = id_name
-    found, twins, notes = find_ids(list(tables.values()), id_column, list(named.values()))
-    ids = dict(zip(tables, zip(found, twins, strict=True), strict=True))
+    found, copies, notes = find_ids(list(tables.values()), id_column, list(named.values()))
+    ids = dict(zip(tables, zip(found, copies, strict=True), strict=True))
     views = [
         read[path] if own is None else _view(tables[path], *ids[path], own)
         for path, own in zip(paths, chosen, strict=True)
     ]
-    matrices, index, said = matched(views, join)
-    notes = [note for table in tables.values() for note in table.notes] + notes + said
+    matrices, index, more = matched(views, join)
+    notes = [note for table in tables.values() for note in table.notes] + notes + more
     id_name = next((view.id_name for view in views if view.id_name), "sample")
     framed = [
         as_frame(X, view.columns, index, id_name) for X, view in zip(matrices, views, strict=True)
@@ -288,10 +288,10 @@ def _distinct_names(paths, columns):
 # ------------------------------------------------------------------------------------------- rows
 
 
-def _view(table, column, twins, selection):
+def _view(table, column, copies, selection):
     """The `View` of a table."""
     k = None if column is None else column.k
-    chosen = features(table, k, selection, twins)
+    chosen = features(table, k, selection, copies)
     rows = np.arange(len(table.rows)) if column is None else column.rows
     X = taken(table.numbers, rows, chosen)
     if not isinstance(X, np.memmap):  # else the fit checks blocks

@@ -118,9 +118,9 @@ def _check_named(column, names, n_columns, what):
         )
 
 
-def alike(wanted, names):
+def alike(name, names):
     """The columns with the most similar names, or the first ones, for a message."""
-    shown = get_close_matches(wanted, names, n=3) or names[:5]
+    shown = get_close_matches(name, names, n=3) or names[:5]
     more = ", ..." if len(shown) < len(names) else ""
     return f"; the table has {listed(shown)}{more}"
 

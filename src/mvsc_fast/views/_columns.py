@@ -104,19 +104,19 @@ def warn_of_columns(views, names, columns):
     views = observed(views)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
     if few:
-        told = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
+        parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
         warn_user(
-            f"fewer than {FEW_COLUMNS} features: {told}. Rows are scaled to unit length, which "
+            f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
             "discards much information: concatenate such views with others, or add features",
         )
     largest = {i: found for i, X in enumerate(views) if (found := _largest_columns(X)) is not None}
     if 2 * len(largest) >= len(views) and largest:
-        told = []
+        parts = []
         for i, (which, share) in largest.items():
             which = which if columns[i] is None else [columns[i][j] for j in which]
-            told.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
+            parts.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
-            f"a few columns make up nearly all of the squared length of rows: {', '.join(told)}. "
+            f"a few columns make up nearly all of the squared length of rows: {', '.join(parts)}. "
             "Similarities hardly depend on the others: scale columns first, for example with "
             "sklearn.preprocessing.StandardScaler for each view",
         )

@@ -165,13 +165,13 @@ def _computed(collections):
         return list(dask.compute(*collections))
     import distributed
 
-    futures, told = client.compute(list(collections)), False
+    futures, warned = client.compute(list(collections)), False
     while True:
         try:
-            distributed.wait(futures, timeout=None if told else PATIENCE)
+            distributed.wait(futures, timeout=None if warned else PATIENCE)
         except distributed.TimeoutError:
-            told = not client.nthreads()
-            if told:
+            warned = not client.nthreads()
+            if warned:
                 warn_user(
                     f"the Dask cluster at {client.scheduler.address} has no workers: the fit waits "
                     "until there are some"

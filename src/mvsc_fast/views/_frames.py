@@ -166,9 +166,9 @@ def check_same_index(first, index, title, other_title):
     absent = first[~first.isin(index)]
     extra = index[~index.isin(first)]
     if len(absent) or len(extra):
-        told = only_in((extra, title), (absent, other_title))
+        lack = only_in((extra, title), (absent, other_title))
         raise ValueError(
-            f"the rows of {title} and {other_title} have different ids ({told}). "
+            f"the rows of {title} and {other_title} have different ids ({lack}). "
             'mvsc_fast.views.align(frames, join="inner") keeps the samples that all views have, '
             'join="outer" all samples, with rows of NaN; if the rows do match, drop the ids with '
             "frame.reset_index(drop=True)"
@@ -194,8 +194,8 @@ def check_same_columns(title, columns, fitted):
         return
     absent = [name for name in fitted if name not in columns]
     extra = [name for name in columns if name not in fitted]
-    told = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
+    lack = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
     raise ValueError(
-        f"the columns of {title} are not those of fit, {' and '.join(told) or 'in another order'}: "
+        f"the columns of {title} are not those of fit, {' and '.join(lack) or 'in another order'}: "
         "pass frame[columns] with the columns of feature_names_in_"
     )
