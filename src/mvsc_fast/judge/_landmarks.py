@@ -8,6 +8,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from .._utils.messages import warn_user
+from ..similarity._factors import lower_inverse
 from ..views._missing import ridge_coefficients, warn_of_gaps
 from ..views._rows import SMALL_BLOCK
 from ._model_file import aligned, pack, panels, parts
@@ -29,7 +30,7 @@ class LandmarkFeatures:
     The kernel is the mean over views of ``exp(-d^2(x, l) / (t_x t_l))``, with d the distance
     between the rows Z of a sample x and a landmark l, and t the distance to the 10th nearest
     landmark, bounded below by 1e-3 of its mean over the landmarks. The Nystroem features are
-    ``K_xl V diag(s)^-1/2`` for K_ll = V diag(s) V^T.
+    ``K_xl L^-T`` for K_ll = L L^T, by Cholesky's method with pivots.
 
     Parameters
     ----------
@@ -55,9 +56,10 @@ class LandmarkFeatures:
                 }
             )
         self._kernel = kernel / len(rows)
-        values, vectors = scipy.linalg.eigh(self._kernel, driver="evd", check_finite=False)
-        kept = values > 1e-5 * values[-1]
-        self._map = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        least = 1e-5 * self._kernel.sum(axis=0).max()  # relative to a bound of the eigenvalues
+        factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(self._kernel, tol=least, lower=1)
+        self._map = np.zeros((len(landmarks), rank), dtype=np.float32)
+        self._map[pivots[:rank] - 1] = lower_inverse(np.tril(factor[:rank, :rank])).T
 
     def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
@@ -290,12 +292,11 @@ def _fills(landmarks):
     """Coefficients that predict the missing rows of each view, see `imputed`; None for one view."""
     if len(landmarks) == 1:
         return [None]
-    fills = []
+    fills, grams = [], [L @ L.T for L in landmarks]
     for i, targets in enumerate(landmarks):
-        others = np.hstack([L for j, L in enumerate(landmarks) if j != i])
-        length = np.linalg.norm(others, axis=1, keepdims=True)
-        coefficients = ridge_coefficients(normalize(others), targets)
-        fills.append(coefficients / np.maximum(length, 1e-6))
+        others = sum(gram for j, gram in enumerate(grams) if j != i)
+        length = np.maximum(np.sqrt(np.diagonal(others)), 1e-6)[:, None]
+        fills.append(ridge_coefficients(others / (length * length.T), targets) / length)
     return fills
 
 

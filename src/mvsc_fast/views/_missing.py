@@ -160,7 +160,7 @@ def imputed(views):
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
         Z = others(i, learned)
-        coefficients = ridge_coefficients(Z, dense(U[rank[i][learned]]) - mean)
+        coefficients = ridge_coefficients(Z @ Z.T, dense(U[rank[i][learned]]) - mean)
         out[i] = np.empty(views[i].shape, dtype=U.dtype)
         out[i][has] = dense(U)
         missing = np.flatnonzero(~has)
@@ -172,8 +172,7 @@ def imputed(views):
     return out
 
 
-def ridge_coefficients(Z, targets):
-    """Ridge regression coefficients ``(Z Z^T + I / 2)^-1 targets``."""
-    kernel = Z @ Z.T
+def ridge_coefficients(kernel, targets):
+    """Ridge regression coefficients ``(K + I / 2)^-1 targets``; overwrites the diagonal of K."""
     kernel[np.diag_indices(len(kernel))] += IMPUTATION_RIDGE
     return scipy.linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
