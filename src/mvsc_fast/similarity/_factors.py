@@ -17,9 +17,9 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.parameters import check_number
+from ..views._rows import SMALL_BLOCK
 
 SCALES = (0.5, 5.0)
-CONVERTED_ROWS = 1024  # that are float64 at a time
 
 
 class Factors(NamedTuple):
@@ -81,13 +81,17 @@ def _used_columns(X):
 
 
 def _blocks(X, used):
-    """Yield the used columns, float64, in blocks of rows."""
-    for rows in gen_batches(X.shape[0], CONVERTED_ROWS):
-        yield X[rows][:, used].astype(np.float64, copy=False)
+    """Yield the used columns in blocks of rows."""
+    for rows in gen_batches(X.shape[0], SMALL_BLOCK):
+        yield X[rows] if used.all() else X[rows][:, used]
 
 
 def _primal(X, used, gram, ridge):
-    """u = L^{-1} x with S + g I = L L^T."""
+    """u = L^{-1} x with S + g I = L L^T.
+
+    Rows have unit length and g is in proportion to the mean eigenvalue, so that the condition
+    number is of the order of the number of columns: small enough for float32.
+    """
     lower = gram.copy()
     lower[np.diag_indices(len(lower))] += ridge
     lower = scipy.linalg.cholesky(lower, lower=True, overwrite_a=True, check_finite=False)
@@ -96,7 +100,7 @@ def _primal(X, used, gram, ridge):
     (trmm,) = scipy.linalg.get_blas_funcs(("trmm",), (inverse,))
     u = np.empty((X.shape[0], len(lower)), dtype=np.float32)
     slack = np.empty(len(u))
-    for rows, block in zip(gen_batches(len(u), CONVERTED_ROWS), _blocks(X, used), strict=True):
+    for rows, block in zip(gen_batches(len(u), SMALL_BLOCK), _blocks(X, used), strict=True):
         block = block.toarray() if scipy.sparse.issparse(block) else block
         U = trmm(1.0, inverse, block.T, lower=1)
         u[rows] = U.T
