@@ -5,13 +5,14 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from conftest import FULL, random_similarities
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
 from mvsc_fast.methods import AWP
-from mvsc_fast.spectral import _eigenvectors, fuse, spectral_embedding, spectral_labels
-from mvsc_fast.spectral._cut import assign, distinct_rows, simplified_silhouette
-from mvsc_fast.spectral._eigenvectors import normalized_eigenvectors
+from mvsc_fast.spectral import _cutting, _eigenvectors, fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral._cut import assign, distinct_rows, k_means, simplified_silhouette
+from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
 
 
 def block_affinity(sizes, weak=0.0, seed=0):
@@ -109,12 +110,12 @@ def test_lanczos_and_lapack_agree():
 def test_no_eigenvector_of_groups_that_are_hardly_linked_is_lost(link, count):
     A = groups([100, 120, 80, 90, 110], link)
     expected = scipy.linalg.eigvalsh(normalised(A))[: -count - 1 : -1]
-    start = None
+    block = None
     for _ in range(2):
-        values, vectors = normalized_eigenvectors(A, count, start)
+        values, block = leading_block(A, count, block)  # as the scan goes on to the next size
+        vectors = block[:, :count].astype(np.float64)
         np.testing.assert_allclose(values, expected, atol=1e-3)
         assert_eigenpairs(A, values, vectors, 1e-3)
-        start = vectors.sum(axis=1)  # as the scan goes on to the next size
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -152,7 +153,7 @@ def test_beyond_lapack_no_eigenvector_is_lost(dtype, link, n, kind):
         labels, embedding = spectral_labels(A, 12, n_init=3, random_state=seed)
         assert adjusted_rand_score(labels, y) == 1
         lengths = np.linalg.norm(vectors, axis=1)[:, None]
-        np.testing.assert_array_equal(embedding, vectors / lengths)
+        np.testing.assert_allclose(embedding, vectors / lengths, rtol=1e-14, atol=1e-15)
 
 
 def test_beyond_lapack_estimators_find_all_groups():
@@ -371,8 +372,53 @@ def test_fusing_takes_lists_and_mixtures_of_slices():
 def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
     monkeypatch.setattr(_eigenvectors, "LAPACK_LIMIT", 50)
     monkeypatch.setattr(_eigenvectors, "TOLERANCE", {np.float64: 1e-14})
-    eigsh = _eigenvectors.eigsh
-    monkeypatch.setattr(_eigenvectors, "eigsh", lambda *a, **k: eigsh(*a, **k, maxiter=1))
+    monkeypatch.setattr(_eigenvectors, "MAX_FILTERS", 1)
     noise = random_similarities(1, 120)[0]
-    with pytest.raises(ValueError, match="of 2 eigenvectors .* converged to 1e-14: red"):
+    with pytest.raises(ValueError, match="of 3 eigenvectors .* converged to 1e-14: red"):
         spectral_labels(noise, 3)
+
+
+@pytest.mark.parametrize("p", [8, 16, 40, 72])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_filtered_blocks_are_those_of_the_recurrence(p, n_threads):
+    rng = np.random.default_rng(p)
+    A = scipy.sparse.random_array((90, 90), density=0.1, rng=rng, dtype=np.float32).tocsr()
+    X, Y = rng.standard_normal((2, 90, p), dtype=np.float32)
+    steps = rng.uniform(0.2, 1, (5, 3))
+    for count in (0, 1, 5):
+        x, y = X.astype(np.float64), Y.astype(np.float64)
+        for scale, shift, keep in steps[:count]:
+            x, y = y, scale * (A @ y - shift * y) - keep * x
+        found = _cutting.filtered(A, steps[:count], X.copy(), Y.copy(), n_threads)
+        np.testing.assert_allclose(found, [x, y], atol=1e-3)
+        alone = _cutting.filtered(A, steps[:count], X.copy(), Y.copy(), 1)
+        np.testing.assert_array_equal(found, alone)
+    with pytest.raises(ValueError, match="multiple of 8, got 7"):
+        _cutting.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("n", "d", "k"), [(40, 3, 1), (300, 5, 4), (700, 20, 10), (300, 30, 40)])
+def test_k_means_has_the_labels_of_scikit_learn(n, d, k, weighted):
+    rng = np.random.default_rng(n + d)
+    X = normalize(rng.standard_normal((n, d)) + 2 * rng.standard_normal((k, d))[np.arange(n) % k])
+    weights = rng.integers(1, 5, n) if weighted else None
+    for n_init in (1, 4):
+        model = KMeans(k, n_init=n_init, max_iter=1000, random_state=n_init)
+        expected = model.fit(X, sample_weight=weights)
+        labels, centres = k_means(X, k, n_init, n_init, weights)
+        np.testing.assert_array_equal(labels, expected.labels_)
+        np.testing.assert_allclose(centres, expected.cluster_centers_, atol=1e-12)
+
+
+def test_empty_clusters_get_the_farthest_rows():
+    rng = np.random.default_rng(0)
+    X = normalize(rng.standard_normal((100, 4)))
+    start = np.concatenate([X[:3], 10 + X[:2]])  # no row is nearest to the last two
+    expected = KMeans(5, init=start, n_init=1).fit(X)
+    centres = start.copy()
+    tolerance = 1e-4 * X.var(axis=0).mean()
+    inertia, labels = _cutting.k_means(X, np.ones(100), centres, None, 300, tolerance)
+    np.testing.assert_array_equal(labels, expected.labels_)
+    np.testing.assert_allclose(centres, expected.cluster_centers_, atol=1e-12)
+    assert inertia == pytest.approx(expected.inertia_)

@@ -179,7 +179,7 @@ def suggest_n_clusters(
         used = used_views(sample.views, complete, sample.nonnegative, names)
         counts = _counts(largest)
         graphs = scan(
-            used.present_rows, used.present, NEIGHBORS, largest, seed=seed, n_threads=n_threads
+            used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads
         )
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)

@@ -7,7 +7,7 @@ from ..similarity._affinity import thresholded_affinity, tube_threshold
 from ..similarity._factors import view_factors
 from ..similarity._nearest_rows import listed_rows
 from ..similarity._sparse import sparse_tensor, unit_neighbor_similarities
-from ..spectral._eigenvectors import normalized_eigenvectors
+from ..spectral._eigenvectors import leading_block
 
 # Ridges of the slices of a view for each kind of rows, relative to the mean eigenvalue of its Gram
 # matrix. A single ridge for all sets lowers the accuracy by .1 on some of them, and its choice by
@@ -58,7 +58,7 @@ def sizes_of(n_samples, sizes):
     return [d for d in sizes if d <= n_samples / 3] or [max(1, n_samples // 3)]
 
 
-def scan(rows, present, sizes, n_components, *, growth=1.0, seed, n_threads):
+def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
     """Leading eigenvectors of both types of graphs at every size.
 
     Parameters
@@ -70,9 +70,6 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, seed, n_threads):
     n_components : int
     growth : float, default=1.0
         As for `row_tensor`; ``sizes`` are already multiplied by it.
-    seed : int
-        Seed of the first start vector of the eigensolver. Each further start vector is the sum of
-        the previous eigenvectors.
     n_threads : int
 
     Yields
@@ -83,16 +80,14 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, seed, n_threads):
     values, vectors
         See `normalized_eigenvectors`.
     """
-    n = present.shape[1]
-    start = np.random.RandomState(seed).uniform(0.5, 1.5, n)
+    n, block = present.shape[1], None
     for kind in SCALES:
         tensor = row_tensor(rows, present, kind, growth, n_threads)
         for d in sizes_of(n, sizes):
             tau = tube_threshold(tensor.lengths, n, d)
             affinity = thresholded_affinity(tensor, tau)
-            values, vectors = normalized_eigenvectors(affinity, min(n_components, n), start)
-            start = vectors.sum(axis=1)
-            yield kind, d, affinity, values, vectors
+            values, block = leading_block(affinity, min(n_components, n), block, n_threads)
+            yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
 
 
 def neighbor_graph(rows, present, n_neighbors, n_components, n_threads):
@@ -104,13 +99,9 @@ def neighbor_graph(rows, present, n_neighbors, n_components, n_threads):
     n = present.shape[1]
     affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)
     for view, has in zip(rows, present, strict=True):
-        if len(samples := np.flatnonzero(has)) > 1:
+        if len(samples := np.flatnonzero(has).astype(np.int32)) > 1:
             A = unit_neighbor_similarities(view.centred, n_neighbors, n_threads).tocoo()
             places = samples[A.row], samples[A.col]
             affinity += scipy.sparse.csr_array((A.data, places), shape=(n, n))
-    yield (
-        "neighbors",
-        n_neighbors,
-        affinity,
-        *normalized_eigenvectors(affinity, min(n_components, n)),
-    )
+    values, block = leading_block(affinity, min(n_components, n), None, n_threads)
+    yield "neighbors", n_neighbors, affinity, values, block[:, : len(values)].astype(np.float64)

@@ -170,7 +170,6 @@ def candidate_labellings(used, c, seed, n_threads, progress):
         sizes,
         2 * c,
         growth=growth,
-        seed=seed,
         n_threads=n_threads,
     )
     if n >= ENOUGH:

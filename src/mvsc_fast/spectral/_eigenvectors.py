@@ -1,26 +1,26 @@
 """Leading eigenvectors of normalised affinity matrices, dense or sparse."""
 
-import inspect
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from ..similarity._factors import lower_inverse
+from ._cutting import LANES, filtered  # type: ignore[attr-defined]
 
 LAPACK_LIMIT = 3000
-# LAPACK is faster than Lanczos for sparse float32 matrices with at most this number of rows, in
+# LAPACK is faster than filters for sparse float32 matrices with at most this number of rows, in
 # total or for each eigenvector.
 SPARSE_LIMIT = 256
-ROWS_PER_VECTOR = 12
-# Tolerance of Lanczos. Smaller values do not change the labels of ConsensusTLRR, whose graphs are
-# float32. Below 1e-6 it may take minutes, or fail, if more clusters are weakly linked than sought.
+ROWS_PER_VECTOR = 4
+# Largest residual of an eigenvector. Smaller values do not change the labels of ConsensusTLRR,
+# whose graphs are float32.
 TOLERANCE = {np.float32: 1e-3, np.float64: 1e-6}
-# Smallest and largest tolerance of the search for missed eigenvectors. Which eigenvectors are taken
-# does not matter if their eigenvalues differ by less than the smallest.
-LOOK = 1e-3, 2e-2
-# SciPy 1.17 and later restart at random if the products from one start are used up.
-SEED = {"rng": 0} if "rng" in inspect.signature(eigsh).parameters else {}
+MAX_FILTERS = 100
+NEAR = 0.95  # Ritz value from which connected components are counted: it is a bound of eigenvalues
+# A filter amplifies the first eigenvector at most exp(7) times as much as the last that is sought,
+# so that rounding of the former does not hide the latter in float32.
+SPREAD, DEGREES = 7.0, (4, 200)
 
 
 def largest_eigenpairs(A, count):
@@ -65,13 +65,13 @@ def normalized(A):
     return scipy.sparse.csr_array((data, A.indices, A.indptr), shape=A.shape), degree
 
 
-def normalized_eigenvectors(A, n_components, start=None):
+def normalized_eigenvectors(A, n_components):
     """The largest eigenvalues of ``D^-1/2 A D^-1/2`` and their eigenvectors.
 
     Eigenvectors of multiple and clustered eigenvalues are found too, as they occur if clusters are
     weakly linked or disconnected. Up to 3000 samples are decomposed by LAPACK. Larger matrices, and
-    sparse ones of float32, use the Lanczos method in the precision of A, with a relative tolerance
-    of 1e-6, or 1e-3 for float32.
+    sparse ones of float32, use subspace iteration in the precision of A, until residuals are below
+    1e-6, or 1e-3 for float32.
 
     Parameters
     ----------
@@ -79,9 +79,6 @@ def normalized_eigenvectors(A, n_components, start=None):
         Symmetric, non-negative.
     n_components : int
         At most n.
-    start : ndarray of shape (n,), optional
-        Start vector of the Lanczos method: positive numbers, or the sum of the eigenvectors of a
-        similar matrix. By default fixed random numbers, sorted by the degrees of A.
 
     Returns
     -------
@@ -89,65 +86,127 @@ def normalized_eigenvectors(A, n_components, start=None):
         Largest first.
     vectors : ndarray of shape (n, n_components), float64
     """
+    values, block = leading_block(A, n_components)
+    return values, block[:, :n_components].astype(np.float64, copy=False)
+
+
+def leading_block(A, n_components, start=None, n_threads=1):
+    """`normalized_eigenvectors`, and further vectors that iterations for a similar matrix need.
+
+    Parameters
+    ----------
+    A, n_components
+        As for `normalized_eigenvectors`.
+    start : ndarray of shape (n, k), optional
+        The block of a similar matrix, from which the iteration starts. By default fixed random
+        numbers, sorted by the degrees of A.
+    n_threads : int, default=1
+        The result does not depend on it.
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,), float64
+    block : ndarray of shape (n, k), k >= n_components, of the precision of A or float64
+        Its first columns are the eigenvectors.
+    """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
     limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
     if n <= limit or n < ROWS_PER_VECTOR * n_components:
         N, degree = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
-        values, vectors = largest_eigenpairs(N, n_components)
-    else:
-        N, degree = normalized(A)
-        values, vectors = _lanczos(N, degree, n_components, start)
-    # float64: scikit-learn's k-means converts float32 in every step of its seeding.
-    return values.astype(np.float64, copy=False), vectors.astype(np.float64, copy=False)
+        return largest_eigenpairs(N, n_components)
+    values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
+    return values.astype(np.float64), block
 
 
-def _lanczos(N, degree, count, start):
-    """Eigenpairs of N = D^-1/2 A D^-1/2, as `normalized_eigenvectors`.
+def _filtered_iteration(N, degree, count, start, n_threads):
+    """Eigenpairs of N = D^-1/2 A D^-1/2 by subspace iteration, as `leading_block`.
 
-    From one start vector, Lanczos finds one eigenvector of a multiple eigenvalue, and others only
-    through rounding; a missed one would merge clusters. Therefore the eigenvectors of eigenvalue 1
-    are taken from the connected components. Further ones are searched from new start vectors until
-    none has an eigenvalue clearly larger than the smallest found. This check has a looser tolerance
-    than the search and takes fewer products.
+    A block of more vectors than are sought contains all eigenvectors of multiple eigenvalues. A
+    Chebyshev polynomial of N amplifies them against the eigenvalues from -1 to the smallest Ritz
+    value of the block (Zhou, Saad, Tiago & Chelikowsky 2006). If there are as many connected
+    components as vectors are sought, the largest components are taken.
     """
-    rng, rank = np.random.RandomState(0), np.argsort(degree, kind="stable")
-    if start is None:
-        start = _in_order(rng.uniform(0.5, 1.5, len(rank)), rank)
-    values, vectors = _component_eigenpairs(N, degree, count)
-    wanted = count - len(values)
-    while wanted:
-        more, found = _largest_beside(N, values, vectors, wanted, start, TOLERANCE[N.dtype.type])
-        values, vectors = np.append(values, more), np.hstack([vectors, found])
-        order = np.argsort(-values, kind="stable")[:count]
-        values, vectors = values[order], vectors[:, order]
-        start = _in_order(rng.uniform(-1, 1, len(rank)), rank)
-        tolerance = float(np.clip((1 - values[-1]) / 3, *LOOK))
-        seen, found = _largest_beside(N, values, vectors, 1, start, tolerance)
-        wanted, start = int(seen[0] > values[-1] + LOOK[0]), found[:, 0]
-    return values, vectors
+    n, width = N.shape[0], -(-(count + max(4, count // 3)) // LANES) * LANES
+    rank, tolerance = np.argsort(degree, kind="stable"), TOLERANCE[N.dtype.type]
+    X = np.empty((n, width), dtype=N.dtype)
+    X[rank] = np.random.RandomState(0).standard_normal((n, width))
+    if start is not None:
+        X[:, 1 : start.shape[1]] = start[:, 1:width]
+    if degree.any():
+        X[:, 0] = np.sqrt(degree)
+    components = None
+    for _ in range(MAX_FILTERS):
+        X = _orthonormal(X)
+        NX = _recurrence(N, [(1, 0, 0)], np.zeros_like(X), X, n_threads)
+        values, Q = scipy.linalg.eigh(X.T @ NX, driver="evd", check_finite=False)
+        X, NX, values = X @ Q[:, ::-1], NX @ Q[:, ::-1], values[::-1]
+        if components is None and values[count - 1] > NEAR:
+            components = _component_vectors(N, degree, count)
+            if len(components.T) == count:
+                return np.ones(count), components
+        rest = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
+        if rest.max() <= tolerance:
+            return values[:count], X
+        X = _filter(N, values, count, rest.max() / tolerance, X, NX, n_threads)
+    raise scipy.linalg.LinAlgError(
+        f"only {np.count_nonzero(rest <= tolerance)} of {count} eigenvectors of the affinity "
+        f"matrix converged to {tolerance:.1g}: reduce n_clusters, or connect the samples to more "
+        "neighbors"
+    )
 
 
-def _in_order(numbers, rank):
-    out = np.empty_like(numbers)
-    out[rank] = numbers
-    return out
+def _orthonormal(X):
+    """An orthonormal basis of the columns of X, by Cholesky's method in float64."""
+    X = X / np.linalg.norm(X, axis=0)
+    wide = X.astype(np.float64, copy=False)
+    factor = scipy.linalg.cholesky(wide.T @ wide, lower=True, check_finite=False)
+    return np.ascontiguousarray(X @ lower_inverse(factor).T.astype(X.dtype))
 
 
-def _component_eigenpairs(N, degree, count):
-    """Eigenvalue 1 and unit vector D^1/2 1_C for each of the ``count`` largest components C.
+def _filter(N, values, count, excess, X, NX, n_threads):
+    """A Chebyshev polynomial of N times X, which reduces residuals by the factor ``excess``.
 
-    Isolated samples have eigenvalue 0. They are included only if all samples are isolated, because
-    Lanczos would fail then.
+    Parameters
+    ----------
+    values : ndarray of shape (k,)
+        Ritz values of X, largest first; up to the last one eigenvalues are damped.
+    X, NX : ndarray of shape (n, k)
+        The Ritz vectors and their products with N; overwritten.
+    """
+    centre, half = (values[-1] - 1) / 2, (values[-1] + 1) / 2
+    first, last = np.arccosh(np.maximum((values[[0, count - 1]] - centre) / half, 1 + 1e-6))
+    degree = min(np.log(3 * excess) / last, SPREAD / max(first - last, 1e-6))
+    degree = int(np.clip(degree, *DEGREES))
+    # Scaled so that the polynomial is 1 at 1.
+    sigma = top = half / (1 - centre)
+    Y = (NX - X.dtype.type(centre) * X) * X.dtype.type(sigma / half)
+    steps = []
+    for _ in range(degree - 1):
+        following = 1 / (2 / top - sigma)
+        steps.append((2 * following / half, centre, sigma * following))
+        sigma = following
+    return _recurrence(N, steps, X, Y, n_threads)
+
+
+def _recurrence(N, steps, X, Y, n_threads):
+    """The last Y of ``X, Y = Y, scale (N Y - shift Y) - keep X`` for each (scale, shift, keep)."""
+    if scipy.sparse.issparse(N) and (N.dtype, N.indices.dtype) == (np.float32, np.int32):
+        return filtered(N, np.array(steps, dtype=np.float64), X, Y, n_threads)[1]
+    for scale, shift, keep in np.array(steps, dtype=N.dtype):
+        X, Y = Y, scale * (N @ Y - shift * Y) - keep * X
+    return Y
+
+
+def _component_vectors(N, degree, count):
+    """Unit vectors D^1/2 1_C of the ``count`` largest connected components C with links.
+
+    They are eigenvectors of eigenvalue 1; isolated samples have eigenvalue 0.
     """
     member = _components(N)
     volume = np.bincount(member, degree)
-    largest = np.argsort(-volume, kind="stable")[:count]
-    if len(volume) < len(member):
-        largest = largest[volume[largest] > 0]
-    weights = np.where(degree > 0, degree, 1)
-    vectors = np.sqrt(weights)[:, None] * (member[:, None] == largest)
-    vectors /= np.sqrt(np.bincount(member, weights)[largest])
-    return (volume[largest] > 0).astype(np.float64), vectors
+    largest = np.argsort(-volume, kind="stable")[: min(count, np.count_nonzero(volume))]
+    vectors = np.sqrt(degree)[:, None] * (member[:, None] == largest)
+    return vectors / np.sqrt(volume[largest])
 
 
 def _components(N):
@@ -174,25 +233,3 @@ def _dense_components(N):
             left = left[~linked]
         number += 1
     return member
-
-
-def _largest_beside(N, values, vectors, count, start, tolerance):
-    """The largest eigenpairs except given ones, which are deflated to -1.
-
-    The matrix N - V (I + diag(values)) V^T has eigenvalue -1 for the given vectors V.
-    """
-    V, weights = vectors.astype(N.dtype), (1 + values).astype(N.dtype)
-    rest = LinearOperator(
-        N.shape, lambda x: N @ x.ravel() - V @ (weights * (V.T @ x.ravel())), dtype=N.dtype
-    )
-    v0 = (start - V @ (V.T @ start)).astype(N.dtype)
-    try:
-        values, vectors = eigsh(rest, count, which="LA", tol=tolerance, v0=v0, **SEED)
-    except ArpackNoConvergence as error:
-        raise scipy.linalg.LinAlgError(
-            f"only {len(error.eigenvalues)} of {count} eigenvectors of the affinity matrix "
-            f"converged to {tolerance:.1g}: reduce n_clusters, or connect the samples to more "
-            "neighbors"
-        ) from None
-    order = np.argsort(-values)
-    return values[order], vectors[:, order]
