@@ -6,7 +6,7 @@ output has one writer, so the number of threads changes no bit.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport fmaxf, fminf, sqrtf
+from libc.math cimport sqrtf
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -26,6 +26,7 @@ cdef extern from "factored_loops.h" nogil:
     void mvsc_dots(const float *x, const float *rows, const int32_t *places, Py_ssize_t count,
                    Py_ssize_t n, float *out)
     Py_ssize_t mvsc_list_from(const float *x, const float *low, Py_ssize_t n, int32_t *places)
+    float mvsc_bound_of_largest(const float *x, Py_ssize_t n, Py_ssize_t count)
 
 cdef enum:
     TILE = 512              # rows and columns of a block of inner products: half of a core's cache
@@ -33,6 +34,11 @@ cdef enum:
 ctypedef fused ordered:
     float
     uint64_t
+
+
+cdef inline float lesser(float x, float y) noexcept nogil:
+    """The lesser of two numbers, without the function call that NaN would need."""
+    return x if x < y else y
 
 
 cdef inline uint64_t key_of(float value, Py_ssize_t index) noexcept nogil:
@@ -127,18 +133,25 @@ cdef void offer_tile(
     float *tile,                # TILE^2, and the least values of its rows or columns
     int32_t *places,            # TILE
 ) noexcept nogil:
-    """Inner products of row blocks p <= q, offered to the rows of both."""
+    """Inner products of row blocks p <= q, offered to the rows of both.
+
+    Those of a block with itself come first and bound the values that rows can keep.
+    """
     cdef Py_ssize_t j, k, e, top = p * TILE, left = q * TILE
     cdef Py_ssize_t height = min(<Py_ssize_t> TILE, n - top)
     cdef Py_ssize_t width = min(<Py_ssize_t> TILE, n - left)
     cdef float *least = tile + TILE * TILE
     cdef float *row
+    cdef float bound
     la.gemm(True, False, <blas_int> width, <blas_int> height, <blas_int> d,
             1.0, <float *> rows + left * d, <blas_int> d, <float *> rows + top * d, <blas_int> d,
             0.0, tile, <blas_int> width)
     omp_set_lock(&locks[p])
     for j in range(height):
         row = tile + j * width
+        if p == q:
+            bound = mvsc_bound_of_largest(row, width, lists.count + 1)
+            lists.least[top + j] = max(lists.least[top + j], key_of(bound, -1))
         for k in range(width):
             least[k] = value_of(lists.least[top + j])
         for e in range(mvsc_list_from(row, least, width, places)):
@@ -192,7 +205,6 @@ cdef int nearest_rows(
     cdef omp_lock_t *locks = <omp_lock_t *> take(arena, blocks, sizeof(omp_lock_t))
     cdef float *tiles = <float *> take(arena, (TILE + 1.0) * TILE * n_threads, sizeof(float))
     cdef int32_t *places = <int32_t *> take(arena, <double> TILE * n_threads, sizeof(int32_t))
-    cdef float *tile
     lists.count, lists.capacity = count, 2 * count + 32
     lists.keys = <uint64_t *> take(arena, <double> n * lists.capacity, sizeof(uint64_t))
     lists.filled = <Py_ssize_t *> take(arena, n, sizeof(Py_ssize_t))
@@ -205,9 +217,13 @@ cdef int nearest_rows(
     for p in range(blocks):
         omp_init_lock(&locks[p])
     for p in prange(blocks, num_threads=n_threads, schedule="static", chunksize=1):
-        tile = tiles + (TILE + 1) * TILE * omp_get_thread_num()
-        for q in range(p, blocks):
-            offer_tile(rows, n, d, p, q, &lists, locks, tile,
+        offer_tile(rows, n, d, p, p, &lists, locks,
+                   tiles + (TILE + 1) * TILE * omp_get_thread_num(),
+                   places + TILE * omp_get_thread_num())
+    for p in prange(blocks, num_threads=n_threads, schedule="static", chunksize=1):
+        for q in range(p + 1, blocks):
+            offer_tile(rows, n, d, p, q, &lists, locks,
+                       tiles + (TILE + 1) * TILE * omp_get_thread_num(),
                        places + TILE * omp_get_thread_num())
     for p in range(blocks):
         omp_destroy_lock(&locks[p])
@@ -231,25 +247,37 @@ cdef void products(
 ) noexcept nogil:
     """A_jk = max(0, <u_j, u_k> (h_j + h_k)) on a sparse pattern, bit-identical to A_kj."""
     cdef Py_ssize_t j, e, start = indptr[first]
+    cdef float value
     for j in prange(first, last, num_threads=n_threads, schedule="static"):
         mvsc_dots(u + j * d, u, indices + indptr[j], indptr[j + 1] - indptr[j], d,
                   values + indptr[j] - start)
         for e in range(indptr[j], indptr[j + 1]):
-            values[e - start] = fmaxf(0.0, values[e - start] * (h[j] + h[indices[e]]))
+            value = values[e - start] * (h[j] + h[indices[e]])
+            values[e - start] = value if value > 0 else 0
 
 
 cdef float local_scale(
     const float *values, Py_ssize_t count, Py_ssize_t rank, float *work
 ) noexcept nogil:
-    """The rank-th largest (from 1) of the positive values, the least if fewer, 1 if none."""
-    cdef Py_ssize_t k, positive = 0
+    """The rank-th largest (from 1) of the positive values, the least if fewer, 1 if none.
+
+    For small ranks, as the largest so far are kept in order.
+    """
+    cdef Py_ssize_t k, place, filled = 0
+    cdef float value, least = 0.0
     for k in range(count):
-        if values[k] > 0:
-            work[positive] = values[k]
-            positive += 1
-    if positive == 0:
-        return 1.0
-    return select_largest(work, positive, min(rank, positive) - 1)
+        value = values[k]
+        if value <= least:
+            continue
+        filled = min(filled + 1, rank)
+        place = filled - 1
+        while place > 0 and work[place - 1] < value:
+            work[place] = work[place - 1]
+            place -= 1
+        work[place] = value
+        if filled == rank:
+            least = work[rank - 1]
+    return work[filled - 1] if filled else <float> 1.0
 
 
 cdef void local_scales(
@@ -295,14 +323,14 @@ cdef void longest_of_row(
     for i in range(v):
         for e in range(width):
             k = indices[e]
-            w = fminf(values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap)
+            w = lesser(values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap)
             squares[e] += w * w
     if width > count:
         memcpy(ranked, squares, width * sizeof(float))
         select_largest(ranked, width, count)
         least = ranked[0]
         for e in range(count):
-            least = fminf(least, ranked[e])
+            least = lesser(least, ranked[e])
         for e in range(count):
             ties += ranked[e] == least
     else:
@@ -316,7 +344,7 @@ cdef void longest_of_row(
         kept[c] = indices[e]
         lengths[c] = sqrtf(squares[e])
         for i in range(v):
-            entries[i * n * count + c] = fminf(
+            entries[i * n * count + c] = lesser(
                 values[i * stride + e] * (roots[i * n + j] * roots[i * n + k]), cap
             )
         c += 1

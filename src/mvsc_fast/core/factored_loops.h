@@ -80,4 +80,24 @@ MVSC_CLONES static ptrdiff_t mvsc_list_from(
     return count;
 }
 
+/* A number that at least ``count`` of the numbers x reach, few more if possible; 0 if fewer of them
+ * are positive. */
+MVSC_CLONES static float mvsc_bound_of_largest(
+    const float *MVSC_RESTRICT x, ptrdiff_t n, ptrdiff_t count)
+{
+    enum { HALVINGS = 12 };
+    float low = 0, high = 1;  /* of inner products of unit rows */
+    for (int step = 0; step < HALVINGS; step++) {
+        float middle = (low + high) / 2;
+        int found = 0;
+        for (ptrdiff_t k = 0; k < n; k++)
+            found += x[k] >= middle;
+        if (found >= count)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 #endif
