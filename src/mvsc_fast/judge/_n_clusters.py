@@ -178,9 +178,7 @@ def suggest_n_clusters(
         complete = imputed(sample.views)
         used = used_views(sample.views, complete, sample.nonnegative, names)
         counts = _counts(largest)
-        graphs = scan(
-            used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads
-        )
+        graphs = scan(used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability = _judged(used.rows, counts, labels)
