@@ -256,7 +256,7 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
 
 
 def _n_distinct(labellings):
-    return np.array([len(np.unique(labels)) for labels in labellings])
+    return np.array([np.count_nonzero(np.bincount(labels)) for labels in labellings])
 
 
 def one_hot(labels, n_clusters):
