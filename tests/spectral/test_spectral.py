@@ -93,8 +93,8 @@ def assert_eigenpairs(A, values, vectors, atol):
     assert values.dtype == vectors.dtype == np.float64
 
 
-def test_lanczos_and_lapack_agree():
-    """Lanczos finds the eigenvectors of sparse matrices of float32."""
+def test_filters_and_lapack_agree():
+    """Filters find the eigenvectors of sparse matrices of float32."""
     A = groups([80, 110, 120], 0.3)
     expected = scipy.linalg.eigvalsh(normalised(A))[:-6:-1]
     labels = np.repeat(np.arange(3), [80, 110, 120])
@@ -422,3 +422,11 @@ def test_empty_clusters_get_the_farthest_rows():
     np.testing.assert_array_equal(labels, expected.labels_)
     np.testing.assert_allclose(centres, expected.cluster_centers_, atol=1e-12)
     assert inertia == pytest.approx(expected.inertia_)
+
+
+def test_a_basis_of_dependent_columns_is_orthonormal():
+    X = np.random.default_rng(0).standard_normal((50, 8), dtype=np.float32)
+    X[:, 3] = X[:, 0]
+    basis = _eigenvectors._orthonormal(X)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-5)
+    np.testing.assert_allclose(basis @ (basis.T @ X), X, atol=1e-5)

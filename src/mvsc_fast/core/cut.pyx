@@ -33,7 +33,9 @@ cdef void filtered(
     cdef Py_ssize_t s, j
     cdef float scale, shift, keep
     for s in range(n_steps):
-        scale, shift, keep = <float> steps[3 * s], <float> steps[3 * s + 1], <float> steps[3 * s + 2]
+        scale = <float> steps[3 * s]
+        shift = <float> steps[3 * s + 1]
+        keep = <float> steps[3 * s + 2]
         for j in prange(n, num_threads=n_threads, schedule="static"):
             mvsc_filter_row(data + indptr[j], indices + indptr[j], indptr[j + 1] - indptr[j], Y, p,
                             Y + j * p, scale, shift, keep, X + j * p)
@@ -179,7 +181,7 @@ cdef int lloyd(
 
     While the arena counts, nothing is done.
     """
-    cdef Py_ssize_t n = rows.n, d = rows.d, j, c, i, iteration
+    cdef Py_ssize_t n = rows.n, d = rows.d, j, c, i, _
     cdef double *tile = <double *> take(arena, <double> BLOCK * k, sizeof(double))
     cdef double *squares = <double *> take(arena, k, sizeof(double))
     cdef double *sizes = <double *> take(arena, k, sizeof(double))
@@ -192,7 +194,7 @@ cdef int lloyd(
         return -1
     for j in range(n):
         labels[j] = -1
-    for iteration in range(max_iter):
+    for _ in range(max_iter):
         if nearest_centres(rows, centres, k, squares, tile, distances, labels) == 0:
             break
         memset(sums, 0, k * d * sizeof(double))

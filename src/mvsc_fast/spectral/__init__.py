@@ -55,7 +55,7 @@ def spectral_embedding(S: Shaped, n_components: int) -> FloatArray:
     ------
     ValueError
         If S is not square, finite and non-negative, or a parameter is out of range; also if the
-        Lanczos method does not converge.
+        eigenvectors do not converge.
 
     Warns
     -----

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.threads import blas_threads
 from ..views._rows import spread
-from . import _cutting  # type: ignore[attr-defined]
+from . import _cutting
 from ._eigenvectors import normalized_eigenvectors
 
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means

@@ -6,7 +6,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..similarity._factors import lower_inverse
-from ._cutting import LANES, filtered  # type: ignore[attr-defined]
+from ._cutting import LANES, filtered
 
 LAPACK_LIMIT = 3000
 # LAPACK is faster than filters for sparse float32 matrices with at most this number of rows, in
@@ -156,10 +156,13 @@ def _filtered_iteration(N, degree, count, start, n_threads):
 
 
 def _orthonormal(X):
-    """An orthonormal basis of the columns of X, by Cholesky's method in float64."""
+    """An orthonormal basis of the columns of X, by Cholesky's method if they allow it."""
     X = X / np.linalg.norm(X, axis=0)
     wide = X.astype(np.float64, copy=False)
-    factor = scipy.linalg.cholesky(wide.T @ wide, lower=True, check_finite=False)
+    try:
+        factor = scipy.linalg.cholesky(wide.T @ wide, lower=True, check_finite=False)
+    except scipy.linalg.LinAlgError:
+        return np.ascontiguousarray(np.linalg.qr(X)[0])
     return np.ascontiguousarray(X @ lower_inverse(factor).T.astype(X.dtype))
 
 
