@@ -1,14 +1,16 @@
-"""Default fits from 165 to 10 000 samples, with their stages, beside scikit-learn.
+"""CPU seconds of default fits from 165 to 10 000 samples, with their stages, beside scikit-learn.
 
-Usage: python bench/fit.py [--threads 2] [--largest 10000] [--only ConsensusTLRR] [--repeats 3]
+Usage: python bench/fit.py [--threads 1] [--largest 10000] [--only NAME ...] [--repeats 3]
 
 Seconds are medians; "/ evd" divides them by one dense LAPACK eigendecomposition (divide and
 conquer) of the same n with the same threads, in turn with the fits. Stages are those that
-a callback receives. scikit-learn's SpectralClustering gets graphs of the 15 nearest unit rows: of
-the views side by side, and the mean of one for each view.
+a callback receives; "/ scikit-learn" divides a fit by the seconds of the views side by side.
+scikit-learn's SpectralClustering gets graphs of the 15 nearest unit rows: of the views side by
+side, and the mean of one for each view.
 """
 
 import argparse
+import time
 import warnings
 
 import numpy as np
@@ -16,14 +18,20 @@ import scipy.linalg
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
-from timing import limit_threads, load_shared, print_table, stopwatch
+from timing import limit_threads, load_shared, print_table
 
 from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
-SETS = ["yale_3view", "orl_3view", "yaleb10", "uci_digit", "scene15", "hdigit"]
+SETS = ["yale_3view", "orl_3view", "yaleb10", "uci_digit", "handwritten", "scene15", "hdigit"]
 LARGEST_EVD = 5000  # samples
 NEIGHBORS = 15
+
+
+def cpu_seconds(function, *args, **kwargs):
+    begun = time.process_time()
+    result = function(*args, **kwargs)
+    return time.process_time() - begun, result
 
 
 def spectral(A, k):
@@ -42,16 +50,15 @@ def averaged(views, k, n_threads):
 
 def ours(estimator):
     def fit(views, k, n_threads):
-        begun = [("views", 0.0)]
+        begun = [("views", time.process_time())]
 
         def note(state):
             if state.iteration == 0:
-                begun.append((state.stage, state.seconds))
+                begun.append((state.stage, time.process_time()))
 
-        model = estimator(k, random_state=0, n_threads=n_threads, callback=note)
-        total, _ = stopwatch(model.fit, views)
+        model = estimator(k, random_state=0, n_threads=n_threads, callback=note).fit(views)
         stages, starts = zip(*begun, strict=True)
-        model.stages = list(zip(stages, np.diff([*starts, total]), strict=True))
+        model.stages = dict(zip(stages, np.diff([*starts, time.process_time()]), strict=True))
         return model
 
     return fit
@@ -68,12 +75,12 @@ FITS = {
 def eigendecomposition(n):
     A = np.random.default_rng(0).standard_normal((n, n))
     A += A.T
-    return stopwatch(scipy.linalg.eigh, A, driver="evd", overwrite_a=True, check_finite=False)[0]
+    return cpu_seconds(scipy.linalg.eigh, A, driver="evd", overwrite_a=True, check_finite=False)[0]
 
 
 def main(n_threads, largest, only, repeats):
-    rows, stages = [], []
-    fits = {name: fit for name, fit in FITS.items() if only in name}
+    rows, stages, ratios = [], {}, {}
+    fits = {name: fit for name, fit in FITS.items() if any(part in name for part in only)}
     for name in SETS:
         views, y = load_shared(name, seed=0)
         views = [np.asarray(X, dtype=np.float64) for X in views]
@@ -87,7 +94,7 @@ def main(n_threads, largest, only, repeats):
             for _ in range(repeats):
                 evd.append(eigendecomposition(n) if n <= LARGEST_EVD else np.nan)
                 for title, fit in fits.items():
-                    runs[title].append(stopwatch(fit, views, k, n_threads))
+                    runs[title].append(cpu_seconds(fit, views, k, n_threads))
         for title, found in runs.items():
             seconds = np.median([run[0] for run in found])
             model = found[-1][1]
@@ -103,19 +110,28 @@ def main(n_threads, largest, only, repeats):
                     f"{acc:.3f}",
                 ]
             )
-            stages += [
-                [name, title, stage, f"{part:.2f}"] for stage, part in getattr(model, "stages", [])
-            ]
+            for stage in getattr(model, "stages", []):
+                part = np.median([run[1].stages[stage] for run in found])
+                stages.setdefault((title, stage), {})[name] = f"{part:.3f}"
+            ratios.setdefault(title, {})[name] = seconds
+    names = [name for name in SETS if any(name in row for row in ratios.values())]
     print_table(["data", "n", "fit", "seconds", "/ evd", "ACC"], rows)
     print()
-    print_table(["data", "fit", "stage", "seconds"], stages)
+    rows = [[*key, *(row.get(name, "") for name in names)] for key, row in stages.items()]
+    plain = ratios.get("scikit-learn, concatenated", {})
+    rows += [
+        [title, "/ scikit-learn", *(f"{row[name] / plain[name]:.1f}" for name in names)]
+        for title, row in ratios.items()
+        if plain and row is not plain
+    ]
+    print_table(["fit", "stage", *names], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--largest", type=int, default=10_000, help="samples")
-    parser.add_argument("--only", default="", help="part of the names of the fits to run")
+    parser.add_argument("--only", nargs="*", default=[""], help="parts of names of fits to run")
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     main(arguments.threads, arguments.largest, arguments.only, arguments.repeats)
