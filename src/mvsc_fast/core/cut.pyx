@@ -45,6 +45,7 @@ cdef void filtered(
 # ------------------------------------------------------------------ k-means
 
 cdef inline double dot(const double *x, const double *y, Py_ssize_t d) noexcept nogil:
+    """The inner product of two rows."""
     cdef double total = 0.0
     cdef Py_ssize_t k
     for k in range(d):
