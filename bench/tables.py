@@ -45,7 +45,7 @@ TABLES = {
     "solvers": Table(BENCHMARKS, "bench/solvers.py", 7, True),
     "family": Table(BENCHMARKS, "bench/family.py --quick", 5),
     "scaling": Table(BENCHMARKS, "bench/scaling.py", 3, True),
-    "fit": Table(BENCHMARKS, "bench/fit.py --only ConsensusTLRR scikit-learn", 3),
+    "fit": Table(BENCHMARKS, "bench/fit.py --only ConsensusTLRR scikit-learn --largest 4000", 1),
     "native": Table(BENCHMARKS, "bench/native.py", 1.5, True),
     "large n": Table(
         "docs/large_n.md",
