@@ -109,7 +109,7 @@ class BuildExt(build_ext):
 
 
 headers = [
-    "src/mvsc_fast/core/cut_loops.h",
+    "src/mvsc_fast/core/filter_loops.h",
     "src/mvsc_fast/core/factored_loops.h",
     "src/mvsc_fast/core/loops.h",
     "src/mvsc_fast/core/loops_template.h",

@@ -20,7 +20,7 @@ COMPILED = [
     "tests/solvers",  # _tlrr_binding
     "tests/methods/test_recovery.py",  # _kernels
     "tests/similarity/test_sparse.py",  # _factored
-    "tests/spectral/test_spectral.py",  # _cutting
+    "tests/spectral/test_spectral.py",  # _filter
     "tests/judge/test_predictor.py",  # _predict
     "tests/native",  # _capi, and the C program
     "tests/_utils/test_threads.py",  # _threads

@@ -292,12 +292,11 @@ def test_limits_hold_in_every_python_thread():
 
 def test_k_means_has_one_thread(monkeypatch):
     seen = []
+    fit_predict = _cut.KMeans.fit_predict
     monkeypatch.setattr(
-        _cut._cutting,
-        "k_means",
-        lambda *given, k_means=_cut._cutting.k_means: (
-            seen.extend(blas_settings()) or k_means(*given)
-        ),
+        _cut.KMeans,
+        "fit_predict",
+        lambda self, X: seen.extend(all_settings()) or fit_predict(self, X),
     )
     _cut.assign(np.random.default_rng(0).standard_normal((400, 3)), 3, random_state=0)
     assert set(seen) == {1}

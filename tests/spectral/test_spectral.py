@@ -5,13 +5,12 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from conftest import FULL, random_similarities
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
 from mvsc_fast.methods import AWP
-from mvsc_fast.spectral import _cutting, _eigenvectors, fuse, spectral_embedding, spectral_labels
-from mvsc_fast.spectral._cut import assign, distinct_rows, k_means, simplified_silhouette
+from mvsc_fast.spectral import _eigenvectors, _filter, fuse, spectral_embedding, spectral_labels
+from mvsc_fast.spectral._cut import assign, distinct_rows, simplified_silhouette
 from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
 
 
@@ -389,39 +388,12 @@ def test_filtered_blocks_are_those_of_the_recurrence(p, n_threads):
         x, y = X.astype(np.float64), Y.astype(np.float64)
         for scale, shift, keep in steps[:count]:
             x, y = y, scale * (A @ y - shift * y) - keep * x
-        found = _cutting.filtered(A, steps[:count], X.copy(), Y.copy(), n_threads)
+        found = _filter.filtered(A, steps[:count], X.copy(), Y.copy(), n_threads)
         np.testing.assert_allclose(found, [x, y], atol=1e-3)
-        alone = _cutting.filtered(A, steps[:count], X.copy(), Y.copy(), 1)
+        alone = _filter.filtered(A, steps[:count], X.copy(), Y.copy(), 1)
         np.testing.assert_array_equal(found, alone)
     with pytest.raises(ValueError, match="multiple of 8, got 7"):
-        _cutting.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("n", "d", "k"), [(40, 3, 1), (300, 5, 4), (700, 20, 10), (300, 30, 40)])
-def test_k_means_has_the_labels_of_scikit_learn(n, d, k, weighted):
-    rng = np.random.default_rng(n + d)
-    X = normalize(rng.standard_normal((n, d)) + 2 * rng.standard_normal((k, d))[np.arange(n) % k])
-    weights = rng.integers(1, 5, n) if weighted else None
-    for n_init in (1, 4):
-        model = KMeans(k, n_init=n_init, max_iter=1000, random_state=n_init)
-        expected = model.fit(X, sample_weight=weights)
-        labels, centres = k_means(X, k, n_init, n_init, weights)
-        np.testing.assert_array_equal(labels, expected.labels_)
-        np.testing.assert_allclose(centres, expected.cluster_centers_, atol=1e-12)
-
-
-def test_empty_clusters_get_the_farthest_rows():
-    rng = np.random.default_rng(0)
-    X = normalize(rng.standard_normal((100, 4)))
-    start = np.concatenate([X[:3], 10 + X[:2]])  # no row is nearest to the last two
-    expected = KMeans(5, init=start, n_init=1).fit(X)
-    centres = start.copy()
-    tolerance = 1e-4 * X.var(axis=0).mean()
-    inertia, labels = _cutting.k_means(X, np.ones(100), centres, None, 300, tolerance)
-    np.testing.assert_array_equal(labels, expected.labels_)
-    np.testing.assert_allclose(centres, expected.cluster_centers_, atol=1e-12)
-    assert inertia == pytest.approx(expected.inertia_)
+        _filter.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())
 
 
 def test_a_basis_of_dependent_columns_is_orthonormal():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.cluster import KMeans
 
 from .._utils.labels import check_labels, index_of
 from .._utils.parameters import CHECKS, check_seed, count
@@ -15,7 +16,7 @@ from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import tlrr
-from ..spectral._cut import embedded, k_means
+from ..spectral._cut import embedded
 from ..spectral._eigenvectors import normalized_eigenvectors
 from ._base import draw_seed
 
@@ -145,7 +146,8 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     # normalised in the embedding, they equal those of the sums over pairs of tuples.
     affinity = regularized(S, S_W, size.sum())
     embedding = embedded(*normalized_eigenvectors(affinity, n_clusters), n_clusters, "c")
-    labels, _ = k_means(embedding, n_clusters, N_INIT, seed, size)
+    model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
+    labels = model.fit(embedding, sample_weight=size).labels_
     return labels.astype(np.int64), result.gap
 
 

@@ -2,18 +2,16 @@
 
 import numpy as np
 import scipy.sparse
+from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
 
-from .._utils.threads import blas_threads
+from .._utils.threads import limit_threads
 from ..views._rows import spread
-from . import _cutting
 from ._eigenvectors import normalized_eigenvectors
 
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
 RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
 PASSES = 10  # Lloyd iterations over all rows after them
-MAX_ITER, SHIFT = 1000, 1e-4  # Lloyd iterations; movement of centres relative to the variance
 
 
 def symmetric_sum(tensor, *, keep_diagonal=False):
@@ -56,44 +54,6 @@ def distinct_rows(rows):
     return 1 + np.count_nonzero(np.diff(line) > RESOLUTION * np.abs(line).max())
 
 
-def k_means(X, n_clusters, n_init, random_state, weights=None):
-    """k-means of rows by greedy k-means++ and Lloyd's iteration.
-
-    The labels are those of scikit-learn's KMeans for the same ``random_state``, up to rounding. Its
-    checks take longer than the iteration for some thousands of rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows of similar length, because distances are computed from inner products.
-    n_clusters, n_init : int
-    random_state : int, RandomState or None
-    weights : ndarray of shape (n,), optional
-
-    Returns
-    -------
-    labels : ndarray of shape (n,), int32
-    centres : ndarray of shape (n_clusters, d)
-    """
-    X = np.require(X, np.float64, "C")
-    weights = np.ones(len(X)) if weights is None else weights.astype(np.float64)
-    n_draws = 1 + (n_clusters - 1) * (2 + int(np.log(n_clusters)))
-    draws = check_random_state(random_state).random_sample((n_init, n_draws))
-    best, labels, centres = np.inf, None, None
-    for uniform in draws:
-        start = np.empty((n_clusters, X.shape[1]))
-        inertia, found = _lloyd(X, weights, start, uniform, MAX_ITER)
-        if labels is None or inertia < best * (1 - RESOLUTION):
-            best, labels, centres = inertia, found, start
-    return labels, centres
-
-
-def _lloyd(X, weights, centres, uniform, max_iter):
-    tolerance = SHIFT * X.var(axis=0).mean()
-    with blas_threads(1):
-        return _cutting.k_means(X, weights, centres, uniform, max_iter, tolerance)
-
-
 def assign(
     embedding,
     n_clusters,
@@ -129,12 +89,12 @@ def assign(
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = embedding[rank]
-    if len(rows) > max_rows:
-        some = rows[spread(len(rows), max_rows)]
-        _, centres = k_means(some, n_clusters, n_init, random_state)
-        found = _lloyd(rows, np.ones(len(rows)), centres, None, passes)[1]
-    else:
-        found, _ = k_means(rows, n_clusters, n_init, random_state)
+    model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
+    with limit_threads():  # its chunks have 256 rows, too few for several threads
+        if len(rows) > max_rows:
+            model.fit(rows[spread(len(rows), max_rows)])
+            model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
+        found = model.fit_predict(rows)
     # Starts that reach the same partition tie up to rounding, so number clusters by appearance.
     _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)

@@ -6,7 +6,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..similarity._factors import lower_inverse
-from ._cutting import LANES, filtered
+from ._filter import LANES, filtered
 
 LAPACK_LIMIT = 3000
 # LAPACK is faster than filters for sparse float32 matrices with at most this number of rows, in

@@ -1,6 +1,6 @@
-/* Inner loops of spectral clustering; see loops.h. */
-#ifndef MVSC_CUT_LOOPS_H
-#define MVSC_CUT_LOOPS_H
+/* Inner loops of filtered blocks; see loops.h. */
+#ifndef MVSC_FILTER_LOOPS_H
+#define MVSC_FILTER_LOOPS_H
 
 #include <stdint.h>
 
