@@ -55,7 +55,6 @@ cdef struct Block:
     double *sums                # 3 n: what is summed up over rows, in the order of the rows
     double lengths[2]           # sums over the tubes of L: thresholds, lengths
     double rho                  # 0 before the first step
-    double rho_max
     double P_rounding           # by how much ||P_i||_2 may exceed omega1
     double rounding             # part of the gap
     Py_ssize_t check_at

@@ -20,8 +20,10 @@ of Z,
 
 The curvature of F without the frontal norms is 2 lam along a tube, and 2 lam ||X|| / ||T_tau(X)||
 across it, which is much larger if tubes are only a little longer than tau. The first limits the
-step of a projected gradient method. This one converges for every rho; ours is the geometric mean
-of both, and grows with the second.
+step of a projected gradient method. This one converges for every rho; ours starts as the geometric
+mean of both and grows by 2 lam in every iteration, as in accelerated primal-dual methods of
+strongly convex problems (Chambolle & Pock 2011): in directions of small eigenvalues s of L, P moves
+by no more than rho s towards its bound.
 
 With sample weights m and D = diag(m) all this is done for ``M_i = D^1/2 L_i D^1/2`` in place of
 L_i and ``D^1/2 W_i D^1/2`` in place of W_i, with ``||Q_(j)||_2 <= omega2 sqrt(m_j)`` and the tube
@@ -75,8 +77,6 @@ cdef enum:
     AHEAD = 5           # iterations at most to the next check of the gap
     TO_DOUBLE = -1      # what `maximise_dual` returns to go on with P in double precision
 
-cdef double GROWTH = 1.25         # of rho in an iteration, at most
-cdef double RISE = 2.0           # of rho at most: L may vanish
 cdef double RATIO_MAX = 1e6       # of rho to 2 lam, if tubes are equal to their threshold
 cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times the iterations
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
@@ -254,7 +254,7 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
                     Block *block, Outcome *outcome) noexcept nogil:
     """One step of Z and its projection P, which replace those given; False: LAPACK failed.
 
-    The first one is rho L(0, Q). When rho grows, ``(Z - P) / rho`` is kept.
+    The first one is rho L(0, Q). While rho grows, ``(Z - P) / rho`` is kept.
     """
     cdef floating *L = <floating *> block.L
     cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n
@@ -262,18 +262,17 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
     center(block, W, P, Z, last)
     if not maximise_rows(block, L, outcome):
         return False
-    block.rho = penalty(block)
     if last == 0.0:
-        block.rho_max = RISE * block.rho
+        block.rho = penalty(block)
         relaxed_step(block, L, P, Z, block.rho, 1.0, dense)
     else:
-        block.rho = fmax(last, fmin(fmin(block.rho, GROWTH * last), block.rho_max))
+        block.rho = last + 2.0 * block.lam
         relaxed_step(block, L, P, Z, last, RELAXATION, dense)
     memcpy(Z, dense, size * sizeof(dual_floating))
     if not frontal_map(block, Z, block.omega1, CLIP, outcome):
         return False
     block.P, block.Z, block.dense = Z, dense, P
-    if block.rho > last > 0.0:
+    if last > 0.0:
         extrapolate(block, Z, dense, -block.rho / last, P)
         block.Z, block.dense = P, dense
     block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
