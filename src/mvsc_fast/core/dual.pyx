@@ -79,6 +79,8 @@ cdef enum:
 
 cdef double RATIO_MAX = 1e6       # of rho to 2 lam, if tubes are equal to their threshold
 cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times the iterations
+cdef double START = 0.6         # of the first step; 1 overshoots
+cdef double ROUNDING = 0.5      # of the gap: if it is more, P becomes double
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
 
@@ -254,7 +256,7 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
                     Block *block, Outcome *outcome) noexcept nogil:
     """One step of Z and its projection P, which replace those given; False: LAPACK failed.
 
-    The first one is rho L(0, Q). While rho grows, ``(Z - P) / rho`` is kept.
+    The first one is START rho L(0, Q). While rho grows, ``(Z - P) / rho`` is kept.
     """
     cdef floating *L = <floating *> block.L
     cdef Py_ssize_t size = block.v * block.pattern.n * block.pattern.n
@@ -264,7 +266,7 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
         return False
     if last == 0.0:
         block.rho = penalty(block)
-        relaxed_step(block, L, P, Z, block.rho, 1.0, dense)
+        relaxed_step(block, L, P, Z, block.rho, START, dense)
     else:
         block.rho = last + 2.0 * block.lam
         relaxed_step(block, L, P, Z, last, RELAXATION, dense)
@@ -296,7 +298,7 @@ cdef int check_gap(const floating *W, dual_floating *P, Block *block, double tol
     outcome.converged = relative <= tol
     block.check_at = outcome.n_iter + checks_ahead(block, outcome.n_iter, relative, tol)
     block.checked_at, block.checked = outcome.n_iter, relative
-    if not outcome.converged and block.rounding > 0.2 * outcome.gap:
+    if not outcome.converged and block.rounding > ROUNDING * outcome.gap:
         if dual_floating is float and floating is double:
             return TO_DOUBLE
         elif block.rounding > 0.9 * outcome.gap:
