@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, consensus_labels, datasets
+from mvsc_fast.judge._landmarks import residuals
 from mvsc_fast.judge._ridge import Judge, refined_labellings
 from mvsc_fast.methods._base import _Fitting, draw_seed
 from mvsc_fast.metrics import clustering_scores
@@ -416,6 +417,32 @@ def test_margins_of_new_samples_are_those_of_their_scores(subspaces):
         assert model.predict_margin(new)[7] == -1
     chunks = [da.from_array(X[1::2], chunks=(50, -1)) for X in views]
     np.testing.assert_array_equal(model.predict_margin(chunks).compute(), margin)
+    new[0][:, :20] += 3
+    with pytest.warns(UserWarning, match="without any of the views"):
+        margin, unlike = model.predict_margin(new, return_unlike=True)
+    lost = margin < 0
+    apart = residuals(model.predictor_.scores(new)[~lost], np.bincount(model.labels_))
+    assert apart[~unlike[~lost]].max() < apart[unlike[~lost]].min()
+    assert unlike.dtype == bool and 0.05 < unlike.mean() < 1 and not unlike[7]
+    chunks = [da.from_array(X, chunks=(50, -1)) for X in new]
+    for lazy, known in zip(
+        model.predict_margin(chunks, return_unlike=True), (margin, unlike), strict=True
+    ):
+        assert hasattr(lazy, "__dask_graph__")
+        np.testing.assert_array_equal(lazy.compute(), known)
+    with pytest.raises(ValueError, match="return_unlike"):
+        model.predict_margin(new, return_unlike="all")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_fitted_samples_are_like_them_and_others_as_without_copies(seed):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=seed)
+    fitted = [np.repeat(X[:30], 10, axis=0) for X in views]
+    model = ConsensusTLRR(3, random_state=0).fit(fitted)
+    np.testing.assert_array_equal(model.predict(fitted), model.labels_)
+    assert not model.predict_margin(fitted, return_unlike=True)[1].any()
+    _, unlike = model.predict_margin([X[30:] for X in views], return_unlike=True)
+    assert unlike.mean() < 0.2
 
 
 @pytest.mark.parametrize("wrap", [lambda X: X, np.ndarray.tolist, tuple])

@@ -41,4 +41,5 @@ def predict_library(tmp_path_factory):
     library.mvsc_model_predict.argtypes = [
         *(pointer, ssize, pointer, ctypes.c_int, pointer, size, pointer, pointer),
     ]
+    library.mvsc_model_margins.argtypes = [pointer, ssize, pointer, pointer, pointer]
     return library

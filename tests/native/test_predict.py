@@ -11,6 +11,8 @@ from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
 from native_calls import TESTS
+from reference.prediction import fields
+from reference.prediction import margins as reference_margins
 
 import mvsc_fast
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
@@ -74,6 +76,25 @@ def call(library, image, rows, /, *, spare=0, **changes):
     return status, scores.reshape(m, c).copy(), labels.copy()
 
 
+def margins(library, image, scores, /, **changes):
+    """Status, margins, and whether rows with these scores are unlike."""
+    _, model = load(library, image)
+    m = len(scores)
+    all_margins, found = guarded(m, np.float32)
+    all_unlike, unlike = guarded(m, np.int8)
+    arguments = {
+        "model": ctypes.addressof(model),
+        "m": m,
+        "scores": scores.ctypes.data,
+        "margins": found.ctypes.data,
+        "unlike": unlike.ctypes.data,
+    }
+    assert set(changes) <= set(arguments)
+    status = library.mvsc_model_margins(*(arguments | changes).values())
+    assert is_intact(all_margins) and is_intact(all_unlike)
+    return status, found.copy(), unlike.copy()
+
+
 def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), factor="", fill=True, scaled=False):
     """A model of random numbers; with ``factor`` the first view has 6 columns more than d."""
 
@@ -101,6 +122,7 @@ def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), factor="", fill=
                 view |= {"samples": S.data, "indices": S.indices.astype(np.int32)}
                 view |= {"starts": S.indptr.astype(np.int64), "n_entries": S.nnz}
         views.append(view)
+    views[0]["limits"] = np.append(np.abs(normal(n_clusters)) + 1, 1).astype(np.float32)
     head = {"n_clusters": n_clusters, "n_landmarks": n_landmarks, "scale_neighbors": 10}
     head["kernel_coefficients"] = panels(normal(n_landmarks, n_clusters))
     widths = [views[i // 2]["n_features"] if i % 2 == 0 else 9 for i in range(2 * v - 1)]
@@ -162,12 +184,79 @@ def test_a_saved_predictor_has_the_labels_of_its_model(fitted, tmp_path):
     saved = SavedPredictor(tmp_path / "m.mvsc")
     np.testing.assert_array_equal(saved.predict(new), model.predict(new))
     np.testing.assert_array_equal(saved.predict_margin(new), model.predict_margin(new))
+    for found, expected in zip(
+        saved.predict_margin(new, return_unlike=True),
+        model.predict_margin(new, return_unlike=True),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found, expected)
     assert saved.view_names_in_ == model.view_names_in_ and saved.n_clusters_ == 4
     with pytest.raises(ValueError, match="the views have"):
         saved.predict(new[:2])
     (tmp_path / "m.mvsc").write_bytes(image.tobytes()[:-64])
     with pytest.raises(ValueError, match="m.mvsc: the model is damaged or incomplete"):
         SavedPredictor(tmp_path / "m.mvsc")
+
+
+@pytest.mark.parametrize("c", [1, 2, 5, 17])
+def test_margins_equal_their_definition(predict_library, c):
+    rng = np.random.default_rng(c)
+    image, _ = problem(rng, n_clusters=c)
+    limits = fields(image)[1][0]["limits"].astype(float)
+    scores = np.vstack([rng.standard_normal((200, c)), np.eye(c) / limits[:c]]).astype(np.float32)
+    scores[0], scores[1], scores[2, 0] = 0, -1, np.nan
+    scores[3, : c // 2 + 1] = 2  # equal scores
+    status, found, unlike = margins(predict_library, image, scores)
+    assert status == OK and found[2] == unlike[2] == -1
+    expected, apart = reference_margins(scores, limits)
+    rest = np.arange(len(scores)) != 2
+    np.testing.assert_allclose(found[rest], expected[rest], atol=1e-6)
+    clear = rest & (abs(apart - limits[c]) > 1e-5)
+    np.testing.assert_array_equal(unlike[clear], apart[clear] > limits[c])
+    assert not unlike[-c:].any() and unlike[1] and 0 < (unlike == 1).sum() < 200
+    for given, again in zip((found, unlike), Model(image).margins(scores), strict=True):
+        assert given.tobytes() == again.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "status"),
+    [
+        ({"model": None}, BAD_ARGUMENT),
+        ({"m": -1}, BAD_ARGUMENT),
+        ({"m": 0, "scores": None}, OK),
+        ({"m": 2**61}, BAD_ARGUMENT),
+        ({"scores": None}, BAD_ARGUMENT),
+        ({"margins": None}, OK),
+        ({"unlike": None}, OK),
+        ({"margins": None, "unlike": None}, BAD_ARGUMENT),
+    ],
+)
+def test_every_misuse_of_margins_has_its_status(predict_library, small, changes, status):
+    scores = np.ones((5, 3), dtype=np.float32)
+    assert margins(predict_library, small[0], scores, **changes)[0] == status
+    at, end = scores.ctypes.data, scores.ctypes.data + scores.nbytes - 1
+    for name in ("margins", "unlike"):
+        for address in (at, end):
+            assert margins(predict_library, small[0], scores, **{name: address})[0] == BAD_ARGUMENT
+
+
+def test_files_without_limits_have_labels_and_margins_only(predict_library, fitted, tmp_path):
+    model, image, new = fitted
+
+    def without(head, records):
+        records["limits"] = 0
+
+    old = changed(image, without)
+    scores = model.predictor_.scores(new)
+    status, found, unlike = margins(predict_library, old, scores)
+    assert status == OK and (unlike == -1).all()
+    assert found.tobytes() == margins(predict_library, image, scores)[1].tobytes()
+    old.tofile(tmp_path / "old.mvsc")
+    saved = SavedPredictor(tmp_path / "old.mvsc")
+    np.testing.assert_array_equal(saved.predict(new), model.predict(new))
+    assert saved.predict_margin(new).tobytes() == found.tobytes()
+    with pytest.raises(ValueError, match="saved by an earlier version"):
+        saved.predict_margin(new, return_unlike=True)
 
 
 def test_names_and_columns_are_in_the_file(predict_library):
@@ -322,7 +411,7 @@ def test_numbers_that_cannot_be_are_refused(predict_library, value):
     image, _ = problem(np.random.default_rng(0), factor="sparse", scaled=True)
     free = {"magic", "checksum", "least_scale", "reserved", "scale_neighbors", "note"}
     optional = {
-        0: {"coefficients", "mean_row", "note_size", "input"},
+        0: {"coefficients", "mean_row", "note_size", "input", "limits"},
         7: {"note_size", "n_clusters"},  # the last panel has room for as many
     }.get(value, set())
     for names, at in ((HEAD.names, 0), (RECORD.names, 1)):

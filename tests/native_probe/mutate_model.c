@@ -13,6 +13,8 @@ static int predict(const mvsc_model *model)
     const void **rows;
     double *numbers;
     float *scores;
+    float margins[M];
+    int8_t unlike[M];
     int64_t labels[M];
     void *workspace;
     ptrdiff_t i;
@@ -33,6 +35,8 @@ static int predict(const mvsc_model *model)
         (void)mvsc_model_name(model, i, 0);
     }
     status = mvsc_model_predict(model, M, rows, MVSC_ROWS_FLOAT64, workspace, size, scores, labels);
+    if (mvsc_model_margins(model, M, scores, margins, unlike) != MVSC_MODEL_OK)
+        abort();
     free(workspace);
     free(scores);
     free(numbers);

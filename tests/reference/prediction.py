@@ -36,6 +36,7 @@ def fields(image):
             view["samples"] = csr_array(tuple(parts), shape=(d, width)).toarray()
         for name in ("centres", "deviations"):
             view[name] = array(view[name], np.float64, (width,))
+        view["limits"] = array(view["limits"], np.float32, (c + 1,))
     head["kernel_coefficients"] = matrix(head["kernel_coefficients"], L, c)
     return head, views
 
@@ -81,6 +82,17 @@ def scores(image, views):
             score += a / np.linalg.norm(a) @ one["coefficients"]
         out.append(score + kernel @ head["kernel_coefficients"])
     return np.array(out)
+
+
+def margins(scores, limits):
+    """Margins of rows with these scores, and their distances from the centres of their clusters."""
+    found, distances = [], []
+    for row in scores:
+        label = row.argmax()
+        own, others = max(row[label], 0), np.maximum(np.delete(row, label), 0)
+        found.append((own - others.max(initial=0)) / own if own > 0 else 0.0)
+        distances.append(np.linalg.norm(row * limits[:-1] - (np.arange(len(row)) == label)))
+    return np.array(found), np.array(distances)
 
 
 def _centred(one, x):

@@ -7,7 +7,8 @@
  *     int status = mvsc_model_read(&model, "model.mvsc");
  *     size_t size = mvsc_model_workspace(&model, m);
  *     void *workspace = malloc(size);
- *     status = mvsc_model_predict(&model, m, rows, MVSC_ROWS_FLOAT64, workspace, size, NULL, labels);
+ *     status = mvsc_model_predict(&model, m, rows, MVSC_ROWS_FLOAT64, workspace, size, scores, labels);
+ *     status = mvsc_model_margins(&model, m, scores, margins, unlike);
  *     puts(mvsc_model_strerror(status));
  *     mvsc_model_free(&model);
  *
@@ -141,6 +142,8 @@ typedef struct {
     const int64_t *starts;          /*   d + 1 starts of its rows */
     const double *centres;          /* n_features: columns are replaced by (x - centre) / deviation; */
     const double *deviations;       /*   NULL: they are not */
+    const float *limits;            /* of the first view: n_clusters + 1, see mvsc_model_margins; NULL:
+                                       unknown */
 } mvsc_view;
 
 /* ------------------------------------------------------------------ loading */
@@ -225,6 +228,7 @@ static inline mvsc_view mvsc_view_at(const mvsc_model *model, ptrdiff_t i)
     view.starts = (const int64_t *)mvsc_array(model, record[16]);
     view.centres = (const double *)mvsc_array(model, record[17]);
     view.deviations = (const double *)mvsc_array(model, record[18]);
+    view.limits = (const float *)mvsc_array(model, record[19]);
     return view;
 }
 
@@ -291,7 +295,8 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
         !mvsc_is_inside(bytes, r[14], entries, 8, 1) ||
         !mvsc_is_inside(bytes, r[15], entries, 4, 1) ||
         !mvsc_is_inside(bytes, r[16], d_bytes + 1, 8, 1) ||
-        !mvsc_is_inside(bytes, r[17], rows, 8, 1) || !mvsc_is_inside(bytes, r[18], rows, 8, 1))
+        !mvsc_is_inside(bytes, r[17], rows, 8, 1) || !mvsc_is_inside(bytes, r[18], rows, 8, 1) ||
+        !mvsc_is_inside(bytes, r[19], (uint64_t)c + 1, 4, 1))
         return 0;
     view = mvsc_view_at(model, i);
     if (!(view.least_scale > 1e-30 && view.least_scale < 1e30))
@@ -1279,6 +1284,55 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
     }
     (void)target;
     return finite ? MVSC_MODEL_OK : MVSC_MODEL_NOT_FINITE;
+}
+
+/* Margins of m rows, as ConsensusTLRR.predict_margin returns them, from their scores: 1 if only one
+ * score is positive, 0 if the two largest are equal, -1 for rows without scores.
+ *
+ * `unlike` receives 1 for rows that are unlike the fitted samples, 0 for others, and -1 if this is
+ * unknown: for rows without scores, and for files of an earlier version. Scores times the square roots
+ * of the numbers of samples in the clusters, the first n_clusters `limits`, are 1 and 0 at the centre
+ * of a cluster. Unlike are rows whose distance from that is larger than the last of the limits, which
+ * .05 of the fitted samples exceed. Rows that lack views are so more often than others.
+ *
+ * One of the outputs may be NULL. Products of two floats are exact in double precision, so here the
+ * bits do not depend on fused operations. */
+MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, const float *scores,
+                                        float *margins, int8_t *unlike)
+{
+    ptrdiff_t c, r, k;
+    const float *limits;
+    if (model == NULL || model->bytes == NULL || m < 0)
+        return MVSC_MODEL_BAD_ARGUMENT;
+    if (m == 0)
+        return MVSC_MODEL_OK;
+    c = model->n_clusters;
+    if (scores == NULL || (margins == NULL && unlike == NULL) ||
+        (double)m * (double)c * sizeof *scores > (double)(SIZE_MAX / 2))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    if (!mvsc_are_apart(margins, (size_t)m * sizeof *margins, scores, (size_t)m * (size_t)c * 4) ||
+        !mvsc_are_apart(unlike, (size_t)m, scores, (size_t)m * (size_t)c * 4) ||
+        !mvsc_are_apart(unlike, (size_t)m, margins, (size_t)m * sizeof *margins))
+        return MVSC_MODEL_BAD_ARGUMENT;
+    limits = mvsc_view_at(model, 0).limits;
+    for (r = 0; r < m; r++, scores += c) {
+        ptrdiff_t label = (ptrdiff_t)mvsc_label_of(scores, c);
+        float own = label < 0 ? 0 : scores[label], second = 0;
+        double square = 0;
+        for (k = 0; label >= 0 && k < c; k++) {
+            if (limits != NULL) {
+                float apart = (float)((double)scores[k] * limits[k] - (k == label));
+                square += (double)apart * apart;
+            }
+            if (k != label && scores[k] > second)
+                second = scores[k];
+        }
+        if (margins != NULL)
+            margins[r] = label < 0 ? -1 : own > 0 ? (own - second) / (own > 1e-12f ? own : 1e-12f) : 0;
+        if (unlike != NULL)
+            unlike[r] = label < 0 || limits == NULL ? -1 : square > (double)limits[c] * limits[c];
+    }
+    return MVSC_MODEL_OK;
 }
 
 #ifdef __cplusplus

@@ -22,6 +22,7 @@ SPARSE = 0.08  # share of entries below which products with sparse samples are f
 # warn of. The latter is at most .10 for other samples of sixteen sets: bench/drift.py.
 BEYOND, UNLIKE = 0.05, 0.2
 LEAST_UNLIKE = 10  # samples
+MARGIN = np.dtype([("margin", np.float32), ("unlike", np.int8)])
 
 
 class LandmarkFeatures:
@@ -106,7 +107,7 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None, sizes=None, limit=np.inf):
+    def predictor(self, B, used, mean_rows=None, limits=None):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
@@ -116,8 +117,8 @@ class LandmarkFeatures:
             Indices of the views from which the features are computed.
         mean_rows : list of ndarray of shape (d_i,), optional
             Mean rows of these views, which fill missing cells.
-        sizes, limit
-            See `Predictor`.
+        limits : ndarray of shape (n_clusters + 1,), optional
+            See `mvsc_model_margins`.
         """
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
@@ -133,8 +134,8 @@ class LandmarkFeatures:
                 used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
             )
         ]
-        image = self._image(self._map @ B[d:] / np.float32(v), views)
-        return Predictor(image, sizes, limit)
+        views[0]["limits"] = limits
+        return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
 
 class Predictor:
@@ -144,24 +145,20 @@ class Predictor:
     ----------
     image : ndarray of uint8
         The bytes of a model file.
-    sizes : ndarray of shape (n_clusters,), optional
-        Numbers of fitted samples in the clusters; None if they are unknown.
-    limit : float
-        New samples with larger `residuals` are unlike the fitted ones.
     """
 
-    def __init__(self, image, sizes=None, limit=np.inf):
-        self.__setstate__({"image": image, "sizes": sizes, "limit": limit})
+    def __init__(self, image):
+        self.__setstate__({"image": image})
 
     def __getstate__(self):
-        return {"image": self.model.image, "sizes": self._sizes, "limit": self._limit}
+        return {"image": self.model.image}
 
     def __setstate__(self, state):
         self.model = Model(aligned(state["image"]))
-        self._sizes, self._limit = state["sizes"], state["limit"]
         self._used = self.model.used
         _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
+        self.has_limits = bool(records["limits"][0])  # files of earlier versions have none
 
     def __call__(self, views, n_threads=1, unlike=None):
         """Labels of new samples, of shape (m,), int64.
@@ -176,24 +173,28 @@ class Predictor:
             Receives the number of samples that are unlike the fitted ones, and that of all samples,
             among those with all views.
         """
-        if unlike is None or self._sizes is None or views[0].shape[0] < LEAST_UNLIKE:
+        if unlike is None or not self.has_limits or views[0].shape[0] < LEAST_UNLIKE:
             return self._predict(views, None, n_threads)
         scores, labels = self._scored(views, n_threads)
         given = [views[i] for i in self._used]
         absent = [np.isnan(X[:, 0]) for X in given if isinstance(X, np.ndarray)]
-        scores = scores[~np.any([labels < 0, *absent], axis=0)]
-        far = residuals(scores, self._sizes) > self._limit
+        _, far = self.model.margins(scores[~np.any([labels < 0, *absent], axis=0)])
         unlike.append([np.count_nonzero(far), len(far)])
         return labels
 
     def margins(self, views, n_threads=1):
-        """Margins of the labels of new samples, of shape (m,), float32.
+        """Margins of the labels of new samples, and whether they are unlike the fitted ones.
 
-        See `explain`. The margin of a sample that lacks all views is -1.
+        See `mvsc_model_margins`.
+
+        Returns
+        -------
+        ndarray of shape (m,), of type `MARGIN`
         """
-        scores, labels = self._scored(views, n_threads)
-        margins, _ = margins_of(scores, labels)
-        return np.where(labels < 0, np.float32(-1), margins)
+        scores = self.scores(views, n_threads)
+        found = np.empty(len(scores), dtype=MARGIN)
+        found["margin"], found["unlike"] = self.model.margins(scores)
+        return found
 
     def scores(self, views, n_threads=1):
         """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax.
@@ -228,7 +229,7 @@ class Predictor:
                 f"{far} of {m} new samples are farther from their clusters than "
                 f"{1 - BEYOND:.0%} of the fitted ones: their labels may be wrong. Check that "
                 "columns, units and scaling are those of fit, and that no source of the data has "
-                "changed; predict_margin tells how certain each label is"
+                "changed; predict_margin with return_unlike=True names these samples"
             )
 
     def _predict(self, views, scores, n_threads):

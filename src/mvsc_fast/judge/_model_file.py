@@ -14,11 +14,11 @@ HEAD = np.dtype([("magic", "V8"), *((name, "i8") for name in (*NUMBERS, "note_si
 COUNTS = ("input", "n_features", "d", "form", "n_entries")
 ARRAYS = (
     *("mean", "landmarks", "squares", "scales", "coefficients", "fill", "mean_row"),  # float32
-    *("factor", "samples", "indices", "starts", "centres", "deviations"),
+    *("factor", "samples", "indices", "starts", "centres", "deviations", "limits"),
 )
 RECORD = np.dtype(
     [*((name, "i8") for name in COUNTS), ("least_scale", "f8")]
-    + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 5)]
+    + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 4)]
 )
 OF_HEAD = ("kernel_coefficients", "widths", "names", "note")  # arrays
 

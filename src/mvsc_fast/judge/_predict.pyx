@@ -1,7 +1,7 @@
 """Python binding of mvsc_predict.h: labels of new rows."""
 
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint64_t
 
 from mvsc_fast._utils.memory cimport memory
 
@@ -23,6 +23,8 @@ cdef extern from "mvsc_predict.h" nogil:
     int mvsc_model_predict(const mvsc_model *model, Py_ssize_t m, const void *const *rows,
                            int dtype, void *workspace, size_t size, float *scores,
                            int64_t *labels)
+    int mvsc_model_margins(const mvsc_model *model, Py_ssize_t m, const float *scores,
+                           float *margins, int8_t *unlike)
 
 ROWS_TO_UNIT, ROOTS_TO_UNIT, ROWS_MAPPED = (
     MVSC_ROWS_TO_UNIT, MVSC_ROOTS_TO_UNIT, MVSC_ROWS_MAPPED
@@ -127,3 +129,31 @@ cdef class Model:
                 f"the scores of row {row} are not finite: the model has invalid entries"
             )
         return labels
+
+    def margins(self, scores):
+        """Margins of rows with these scores, and whether they are unlike the fitted samples.
+
+        See `mvsc_model_margins`.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (m, n_clusters), float32
+
+        Returns
+        -------
+        margins : ndarray of shape (m,), float32
+        unlike : ndarray of shape (m,), int8
+            -1 if it is unknown.
+        """
+        cdef Py_ssize_t m = len(scores)
+        margins, unlike = np.empty(m, dtype=np.float32), np.empty(m, dtype=np.int8)
+        cdef const float *given = <float *> memory(
+            scores, np.float32, (m, self.model.n_clusters), "scores"
+        )
+        cdef int status = mvsc_model_margins(
+            &self.model, m, given, <float *> memory(margins, np.float32),
+            <int8_t *> memory(unlike, np.int8),
+        )
+        if status != 0:
+            raise ValueError(mvsc_model_strerror(status).decode())
+        return margins, unlike

@@ -49,6 +49,8 @@ class Judge:
         Rows of the views. Their cached matrices of all samples are released.
     n_regressed : int
         Maximum number of samples on which the regressions are fitted.
+    distinct : ndarray of int, optional
+        Samples that no earlier sample equals, among which landmarks are chosen; by default all.
 
     Attributes
     ----------
@@ -58,9 +60,11 @@ class Judge:
         The regression on the third map, for all samples.
     """
 
-    def __init__(self, rows, n_regressed=REGRESSED):
+    def __init__(self, rows, n_regressed=REGRESSED, distinct=None):
         n = len(rows[0].roots)
         landmarks = spread(n, N_LANDMARKS)
+        if distinct is not None:  # an equal landmark would change the scale of a sample
+            landmarks = distinct[spread(len(distinct), N_LANDMARKS)]
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted()
         self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
@@ -143,6 +147,13 @@ class LeaveOneOutRidge:
             U = trmm(np.float32(1), inverse, F[rows].T, lower=1)
             np.einsum("ij,ij->j", U, U, out=squares[rows])
         return squares
+
+    def of(self, samples):
+        """The regression on the features of some samples alone."""
+        n = len(samples)
+        return LeaveOneOutRidge(
+            self._F[samples], slice(None) if n <= REGRESSED else spread(n, REGRESSED)
+        )
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of shape (n, k)."""

@@ -16,7 +16,7 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Seed
+from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
 from .._utils.validation import check_clusters, check_memory, in_bytes
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
@@ -30,7 +30,7 @@ from ..views._read import read_views
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
-from ._prediction import native_model, predicted
+from ._prediction import native_model, predicted, predicted_margin
 
 # max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
 MAX_FITTED, FITTED_PER_CLUSTER = 4000, 300
@@ -238,7 +238,8 @@ class ConsensusTLRR(MultiViewClusterer):
         -----
         UserWarning
             Among others, if more than a fifth of the new samples, and at least ten, are unlike the
-            fitted ones: farther from their clusters than .95 of these. Not for Dask arrays.
+            fitted ones: farther from their clusters than .95 of these. Not for Dask arrays, which
+            are labelled later: see ``return_unlike`` of `predict_margin`.
 
         Raises
         ------
@@ -250,20 +251,25 @@ class ConsensusTLRR(MultiViewClusterer):
         self._fitted_predictor()
         return predicted(self, X)
 
-    def predict_margin(self, X: GappyViews) -> FloatArray:
-        """Tell how certain the labels of new samples are.
+    def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
+        """Return how certain the labels of new samples are.
 
         Parameters
         ----------
         X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
             As for `predict`.
+        return_unlike : bool, default=False
+            Whether to return ``unlike`` as well.
 
         Returns
         -------
-        ndarray of shape (n_new,), float32
+        margin : ndarray of shape (n_new,), float32
             The margin of `explain`: 1 if only the predicted cluster has a positive score, 0 if
             another cluster is as near, -1 for a sample that lacks all views. A lazy Dask array if
             the views are Dask arrays.
+        unlike : ndarray of shape (n_new,), bool
+            Which samples are unlike the fitted ones: farther from their clusters than .95 of these.
+            Samples that lack views are so more often. Lazy as well.
 
         Raises
         ------
@@ -271,7 +277,7 @@ class ConsensusTLRR(MultiViewClusterer):
             As for `predict`.
         """
         self._fitted_predictor()
-        return predicted(self, X, margins=True)
+        return predicted_margin(self, X, return_unlike)
 
     def to_native(self, path: str | PathLike[str]) -> None:
         """Write the predictor to a file, for `SavedPredictor` and for C programs.

@@ -92,7 +92,8 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     warn_of_unlike(affinity.sum(axis=1))
 
     progress.stage("judge")
-    judge = Judge(used.rows)
+    distinct = np.flatnonzero(np.diff(equal, prepend=-1))
+    judge = Judge(used.rows, distinct=distinct)
     # Refinement removes what differs between labellings of one answer by the start of k-means
     # alone. Predictability before it or after it alone chooses less well than their mean.
     found = candidates["labels"]
@@ -119,8 +120,7 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     progress.stage("refinement")
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     labels = _agreed(labels, equal, n_clusters)
-    indicators, sizes = one_hot(labels, n_clusters), np.bincount(labels, minlength=n_clusters)
-    apart = residuals(judge.ridge.predict(indicators), sizes)
+    indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
         labels=np.where(used.present.any(axis=0), labels, -1),
@@ -130,14 +130,25 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
             judge.ridge.coefficients(indicators),
             numbers,
             [sample.mean_rows[i] for i in used.indices],
-            sizes,
-            np.quantile(apart, 1 - BEYOND),
+            _limits(judge.ridge, labels, distinct, n_clusters),
         ),
         used=numbers,
         support=used.graphs.support(labels),
         n_tuples=fused.n_tuples,
         gap=fused.gap,
     )
+
+
+def _limits(ridge, labels, distinct, n_clusters):
+    """Roots of the cluster sizes, and how far most samples are from their clusters.
+
+    An equal sample would predict a sample too well, so the distances are those of distinct ones.
+    """
+    some, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
+    alone = ridge if len(some) == len(labels) else ridge.of(distinct)
+    sizes = np.bincount(some, minlength=n_clusters)
+    apart = residuals(alone.predict(one_hot(some, n_clusters)), sizes)
+    return np.append(roots, np.quantile(apart, 1 - BEYOND)).astype(np.float32)
 
 
 def _agreed(labels, equal, n_clusters):

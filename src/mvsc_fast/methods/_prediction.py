@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from .._utils.parameters import check_flag
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, GappyViews, LabelArray
-from ..judge._landmarks import Predictor
+from .._utils.types import GappyViews, LabelArray
+from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
 from ..views._columns import check_columns, column_attributes, with_absent
 from ..views._passes import Summary, labels_of, warn_of_lost
@@ -92,18 +93,33 @@ class SavedPredictor(BaseEstimator):
         """
         return predicted(self, X)
 
-    def predict_margin(self, X: GappyViews) -> FloatArray:
+    def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
         """Margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
 
         Parameters
         ----------
         X : list or dict of array-like or sparse matrix of shape (n_new, n_features_i)
+        return_unlike : bool, default=False
 
         Returns
         -------
-        ndarray of shape (n_new,)
+        margin : ndarray of shape (n_new,)
+        unlike : ndarray of shape (n_new,) of bool
+            If ``return_unlike=True``.
         """
-        return predicted(self, X, margins=True)
+        return predicted_margin(self, X, return_unlike)
+
+
+def predicted_margin(model, X, return_unlike):
+    """Margins of new samples, and which of them are unlike the fitted ones; see `ConsensusTLRR`."""
+    check_flag(return_unlike, "return_unlike")
+    if return_unlike and not model.predictor_.has_limits:
+        raise ValueError(
+            "the model was saved by an earlier version, without the distances that "
+            "return_unlike=True needs: fit and save it again"
+        )
+    found = predicted(model, X, margins=True)
+    return (found["margin"], found["unlike"] > 0) if return_unlike else found["margin"]
 
 
 def predicted(model, X, *, margins=False):
@@ -125,13 +141,13 @@ def predicted(model, X, *, margins=False):
     notes: list[Summary] = []
     unlike: list[list[int]] = []
     call = predictor.margins if margins else partial(predictor, unlike=unlike)
-    none = np.empty(0, dtype=np.float32 if margins else np.int64)
+    none = np.empty(0, dtype=MARGIN if margins else np.int64)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         call = partial(call, n_threads=source.threads(n_threads))
-        found = labels_of(source, call, none.astype(np.intp), none, notes)
+        found = labels_of(source, call, np.empty(0, dtype=np.intp), none, notes)
     if notes:  # blocks of Dask arrays are read later, by other processes
         predictor.warn_of_rows(reduce(add, notes), source.titles)
-        warn_of_lost(np.flatnonzero(found < 0))
+        warn_of_lost(np.flatnonzero((found["margin"] if margins else found) < 0))
     if notes and unlike:
         predictor.warn_of_unlike(unlike)
     return found
