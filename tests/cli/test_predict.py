@@ -79,6 +79,30 @@ def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
     assert "50 samples by cluster: " in err and "warning" not in err
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
+def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
+    folder, tables, _ = cohort
+    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model=model)
+    rng, new = np.random.default_rng(0), {}
+    for name, table in tables.items():
+        new[name] = table.iloc[100:].copy()
+        scale = table.std().to_numpy() * rng.standard_normal((25, table.shape[1]))
+        new[name].iloc[25:] = table.mean().to_numpy() + scale
+        new[name].to_csv(tmp_path / f"{name}.csv")
+    labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv", model=model)
+    out = tmp_path / "margins.csv"
+    arguments = [*map(str, (folder / model, tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
+    assert main(["predict", *arguments, "--margins", "--labels", str(out)]) == 0
+    found = pd.read_csv(out, index_col=0)
+    assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
+    assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
+    assert found.margin[:25].mean() > found.margin[25:].mean() + 0.2
+    assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
+    told = f"{found.unlike.sum()} of 50 new samples are farther from their clusters"
+    assert capsys.readouterr().err.count(told) == 2  # of either call, once
+
+
 def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     folder, tables, y = cohort
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]

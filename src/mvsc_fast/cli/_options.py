@@ -78,7 +78,11 @@ PREDICT = {
         **TABLES,
         **CELLS,
     },
-    "output": LABELS,
+    "output": {
+        **LABELS,
+        "--margins": "also write how certain each label is, from 0 to 1, and whether the sample is "
+        "unlike those of the fit",
+    },
 }
 DEMO = {
     "--per-class N": "samples of each digit, from 3 to 200; default: 30",
@@ -140,6 +144,7 @@ FORMS = {
     "--threads": {"type": _positive},
     "--labels": {"type": output},
     "--evidence": {"action": "store_true"},
+    "--margins": {"action": "store_true"},
     "--explain": {"action": "store_true"},
     "--scores": {"nargs": "?", "const": True, "default": False},
     "--per-class": {"type": int, "default": 30},

@@ -1,5 +1,6 @@
 """``mvsc-fast predict``: labels of new samples from a saved model."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -55,13 +56,25 @@ def run(args):
             note_user(f"{name} is not given: its features are predicted from the other views")
     warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
     labels = saved["model"].predict(views)
+    more = _margins(saved["model"], views) if args.margins else {}
     with replaced(args.labels) as stream:
-        write_labels(stream, {"cluster": labels}, data.ids, data.id_name)
+        write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)
     parts = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
+
+
+def _margins(model, views):
+    """Margin of each label, and 1 if the sample is unlike those of the fit, else 0."""
+    if hasattr(model, "steps"):
+        views, model = model[:-1].transform(views), model[-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of `predict`
+        margin, unlike = model.predict_margin(views, return_unlike=True)
+    shown = np.array([f"{one:.3f}" for one in margin.tolist()])
+    return {"margin": shown, "unlike": unlike.astype(int)}
 
 
 def _file_of_each(files, names, one_table):
