@@ -1,25 +1,37 @@
 """How many new samples are unlike the fitted ones, and how many if one view fails.
 
-Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500]
+Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500] [--split 1] [--sensors]
+       [--draws 5] [--plot FILE]
 
 One half of each set is fitted, the other is new. Its first view is left as it is, gets the rows of
 other samples, is stuck at its mean, is replaced by Gaussian noise of the same means and deviations,
 or gets other units (columns are multiplied by log-normal numbers). For each: the share of the new
 samples whose residual is larger than that of .95 of the fitted ones, in bold where `predict` warns,
 and the adjusted Rand index of the predicted labels with the classes.
+
+--sensors fits 2000 windows of three sensors and labels 1000 others: of later days, on which the
+zero points of the sensors have drifted; with an accelerometer that is stuck at 1, replaced by
+noise, assigned to other windows, or 9.81 times as large; and without standardised columns. The
+limit of the warning was chosen on the first split of the sets, so neither --split 2 nor --sensors
+had a part in it. --plot draws both, by the adjusted Rand index that is lost, and prints the shares
+of the cases with a warning.
 """
 
 import argparse
 import sys
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse
+from families import windows
 from sets import SIXTEEN
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 from timing import NotAtHand, limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR
+from mvsc_fast.judge._landmarks import UNLIKE
 
 CHANGES = {
     "as in fit": lambda X, rng: X,
@@ -28,48 +40,151 @@ CHANGES = {
     "noise": lambda X, rng: X.mean(axis=0) + X.std(axis=0) * rng.standard_normal(X.shape),
     "other units": lambda X, rng: X * rng.lognormal(size=X.shape[1]),
 }
+DAYS = (0, 5, 20, 60)
+OF_SENSORS = {
+    "stuck": lambda X, rng: np.ones_like(X),
+    "replaced by noise": CHANGES["noise"],
+    "of other windows": CHANGES["of other samples"],
+    "9.81 times as large": lambda X, rng: 9.81 * X,
+}
 
 
-def halves(name, max_samples):
+def halves(name, max_samples, split):
     """Views of the fit and new ones, dense, and the classes of the new samples."""
     views, y = SIXTEEN[name]()
-    order = np.random.RandomState(1).permutation(len(y))[:max_samples]
+    order = np.random.RandomState(split).permutation(len(y))[:max_samples]
     views = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
     fitted, new = ([X[rows] for X in views] for rows in (order[::2], order[1::2]))
     return fitted, new, len(np.unique(y)), y[order[1::2]]
 
 
-def shares(name, max_samples):
-    """A cell for each change."""
-    fitted, (first, *others), c, y = halves(name, max_samples)
+def seen(model, new, y):
+    """Share of the new samples that are unlike, whether a warning is given, and the ARI."""
+    unlike = []
+    labels = model.predictor_(new, unlike=unlike)
+    ((far, m),) = unlike
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        model.predictor_.warn_of_unlike(unlike)
+    return far / m, bool(warned), adjusted_rand_score(y, labels)
+
+
+def of_set(name, max_samples, split):
+    """What is `seen` after each change."""
+    fitted, (first, *others), c, y = halves(name, max_samples, split)
     model = ConsensusTLRR(c, random_state=0, n_threads=1).fit(fitted)
     for change in CHANGES.values():
-        new = [np.ascontiguousarray(change(first, np.random.RandomState(0))), *others]
-        unlike = []
-        labels = model.predictor_(new, unlike=unlike)
-        ((far, m),) = unlike
-        with warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            model.predictor_.warn_of_unlike(unlike)
-        share = f"**{far / m:.2f}**" if warned else f"{far / m:.2f}"
-        yield f"{share} ({adjusted_rand_score(y, labels):.2f})"
+        new = np.ascontiguousarray(change(first, np.random.RandomState(0)))
+        yield seen(model, [new, *others], y)
 
 
-def main(names, max_samples):
-    rows = []
+def of_sensors(draw, n=2000, m=1000):
+    """What is `seen` by its name."""
+    fitted, _ = windows(n, 2 * draw)
+    scales = [StandardScaler().fit(X) for X in fitted]
+
+    def scaled(views):
+        return [one.transform(X) for one, X in zip(scales, views, strict=True)]
+
+    model = ConsensusTLRR(6, random_state=0, n_threads=1).fit(scaled(fitted))
+    for day in DAYS:
+        new, y = windows(m, 2 * draw + 1, day)
+        yield f"day {day}", seen(model, scaled(new), y)
+    (first, *others), y = windows(m, 2 * draw + 1)
+    for name, change in OF_SENSORS.items():
+        changed = change(first, np.random.RandomState(draw)).astype(np.float32)
+        yield f"accelerometer {name}", seen(model, scaled([changed, *others]), y)
+    yield "columns not standardised", seen(model, [first, *others], y)
+
+
+def all_sensors(draws):
+    """A dict of lists of what is `seen` in each draw."""
+    found = {}
+    for draw in range(draws):
+        for name, case in of_sensors(draw):
+            found.setdefault(name, []).append(case)
+    return found
+
+
+def sets_at_hand(names, max_samples, split):
+    found = {}
     for name in names:
         try:
-            rows.append([name, *shares(name, max_samples)])
+            found[name] = list(of_set(name, max_samples, split))
         except NotAtHand as absent:
             print(f"{name} is skipped: {absent}", file=sys.stderr)
-    print_table(["data", *CHANGES], rows)
+    return found
+
+
+def cell(share, warned, ari):
+    return f"**{share:.2f}** ({ari:.2f})" if warned else f"{share:.2f} ({ari:.2f})"
+
+
+def draw_and_count(by_set, by_sensor, path):
+    """Plot the shares by the ARI that is lost; print the share of cases with a warning."""
+    cases = []  # ARI lost, share, warned
+    ax = plt.figure(figsize=(7, 4), layout="constrained").add_subplot()
+    for k, change in enumerate(CHANGES):
+        some = [(one[0][2] - one[k][2], one[k][0], one[k][1]) for one in by_set.values()]
+        cases += [("sixteen sets", *one) for one in some]
+        lost, share, _ = zip(*some, strict=True)
+        ax.plot(lost, share, "o", ms=5, label=f"sixteen sets: {change}")
+    before = [one[2] for one in by_sensor["day 0"]]
+    some = [
+        (ari - one[2], one[0], one[1])
+        for found in by_sensor.values()
+        for ari, one in zip(before, found, strict=True)
+    ]
+    cases += [("sensors", *one) for one in some]
+    lost, share, _ = zip(*some, strict=True)
+    ax.plot(lost, share, "x", color="black", ms=5, label="sensors")
+    ax.axhline(UNLIKE, color="grey", lw=1, ls="--")
+    ax.set(xlabel="adjusted Rand index lost by the change", ylabel="share of unlike new samples")
+    ax.legend(fontsize="small")
+    ax.figure.savefig(path, dpi=100)
+    rows = []
+    for low, high in ((-1, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 1)):
+        rows.append([f"{'less than' if low < 0 else f'{low} to'} {high}"])
+        for kind in ("sixteen sets", "sensors"):
+            warned = [one[3] for one in cases if one[0] == kind and low <= one[1] < high]
+            rows[-1].append(f"{sum(warned)} of {len(warned)}")
+    print_table(["adjusted Rand index lost", "sixteen sets", "sensors"], rows)
+
+
+def main(args):
+    if args.sensors or args.plot:
+        by_sensor = all_sensors(args.draws)
+        rows = [
+            [
+                name,
+                f"{np.mean(shares):.2f}",
+                f"{sum(warned)} of {args.draws}",
+                f"{np.mean(ari):.2f}",
+            ]
+            for name, found in by_sensor.items()
+            for shares, warned, ari in [zip(*found, strict=True)]
+        ]
+        print_table(["new windows", "unlike", "warned", "adjusted Rand index"], rows)
+        if not args.plot:
+            return
+        print()
+    by_set = sets_at_hand(args.sets, args.max_samples, args.split)
+    if args.plot:
+        draw_and_count(by_set, by_sensor, args.plot)
+    else:
+        rows = [[name, *(cell(*one) for one in cases)] for name, cases in by_set.items()]
+        print_table(["data", *CHANGES], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1500)
+    parser.add_argument("--split", type=int, default=1, help="seed of the halves")
+    parser.add_argument("--sensors", action="store_true", help="windows of sensors instead")
+    parser.add_argument("--draws", type=int, default=5, help="of sensors")
+    parser.add_argument("--plot", metavar="FILE", help="draw sets and sensors to this file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     with limit_threads(1):
-        main(arguments.sets, arguments.max_samples)
+        main(arguments)

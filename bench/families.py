@@ -45,6 +45,7 @@ POSTURE = np.array(
     ]
 )
 SENSORS = {"accelerometer": (1.0, 0.12), "gyroscope": (1.5, 0.3), "magnetometer": (0.3, 0.15)}
+DRIFT = np.array([0.02, 0.015, -0.02])  # of the three axes in a day
 BLOCK = 5000  # windows in memory at a time
 
 
@@ -53,13 +54,19 @@ def sensors(n, seed):
 
     Only the accelerometer and the magnetometer can distinguish the two static postures.
     """
+    views, y = windows(n, seed)
+    return [scale(X) for X in views], y
+
+
+def windows(n, seed, day=0):
+    """The same before they are standardised; the zero points of all sensors drift by the day."""
     rng = np.random.default_rng(seed)
-    blocks = [_windows(rng, min(BLOCK, n - first)) for first in range(0, n, BLOCK)]
-    views = [scale(np.vstack(parts)) for parts in zip(*(views for views, _ in blocks), strict=True)]
+    blocks = [_windows(rng, min(BLOCK, n - first), day) for first in range(0, n, BLOCK)]
+    views = [np.vstack(parts) for parts in zip(*(views for views, _ in blocks), strict=True)]
     return views, np.concatenate([y for _, y in blocks])
 
 
-def _windows(rng, n):
+def _windows(rng, n, day):
     y, user = rng.choice(6, n, p=SHARES), rng.integers(USERS, size=n)
     users = np.random.default_rng(7)  # the same in every draw
     pace, strength = users.normal(1, 0.08, USERS), users.lognormal(0, 0.25, USERS)
@@ -78,6 +85,7 @@ def _windows(rng, n):
             signal += (POSTURE[y] + tilt[user])[:, :, None]
         if name == "magnetometer":
             signal += (0.8 * POSTURE[y, ::-1] + tilt[user] + rng.normal(0, 0.3, (n, 3)))[:, :, None]
+        signal += day * DRIFT[:, None]
         views.append(_features(signal + rng.normal(0, noise, signal.shape)))
     return views, y
 

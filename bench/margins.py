@@ -1,19 +1,22 @@
 """How many samples that are in the cluster of another class the least certain samples contain.
 
-Usage: python bench/margins.py [--sets NAME ...] [--max-samples 1000]
+Usage: python bench/margins.py [--sets NAME ...] [--max-samples 1000] [--plot FILE]
 
 Three cases of each of sixteen sets: all samples, 80 % of them, and unequal clusters. Clusters and
 classes are matched one to one; a sample whose cluster is not that of its class is misplaced. The
 first table compares what orders the samples: the area under the ROC curve of misplaced samples, and
 for the least certain tenth the share of the misplaced samples that it contains, and its share of
 misplaced ones. The second has the share of misplaced samples by certainty, and that predicted by
-isotonic regression on the other fifteen sets. All are means over sets, with standard errors.
+isotonic regression on the other fifteen sets. The third is the same for the margins of the second
+half of the samples, which the first half predicts. All are means over sets, with standard errors.
+--plot draws the second and the third.
 """
 
 import argparse
 import sys
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sets import SIXTEEN, case
@@ -33,13 +36,18 @@ ORDERS = {
 }
 
 
-def misplaced(y, labels):
-    """Which samples are in a cluster that is not that of their class."""
+def class_of(y, labels):
+    """The class of each cluster, -1 for clusters without one; numbers from 0."""
     table = contingency_matrix(y, labels)
     of_class, cluster = linear_sum_assignment(table, maximize=True)
-    match = np.full(table.shape[1], -1)
-    match[cluster] = of_class
-    return match[np.unique(labels, return_inverse=True)[1]] != np.unique(y, return_inverse=True)[1]
+    match = np.full(labels.max() + 1, -1)
+    match[np.unique(labels)[cluster]] = of_class
+    return match
+
+
+def misplaced(y, labels):
+    """Which samples are in a cluster that is not that of their class."""
+    return class_of(y, labels)[labels] != np.unique(y, return_inverse=True)[1]
 
 
 def ordered(values, wrong):
@@ -66,6 +74,19 @@ def cases_of(name, max_samples):
         yield explain(model, given), wrong
 
 
+def new_samples(name, max_samples):
+    """Margin of each new sample, and whether it is misplaced."""
+    views, y = SIXTEEN[name]()
+    y = np.unique(y, return_inverse=True)[1]
+    order = np.random.RandomState(3).permutation(len(y))[: 2 * max_samples]
+    fitted, new = order[::2], order[1::2]
+    model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
+    model.fit([X[fitted] for X in views])
+    match = class_of(y[fitted], model.labels_)
+    rows = [X[new] for X in views]
+    return model.predict_margin(rows), match[model.predict(rows)] != y[new]
+
+
 def compared(by_set):
     for title, values in ORDERS.items():
         rows = [
@@ -78,15 +99,11 @@ def compared(by_set):
         yield [title, *map(mean_and_error, zip(*rows, strict=True))]
 
 
-def calibrated(by_set):
-    """Certainty, share of the samples, share of misplaced ones, and that predicted."""
-    joined = {
-        name: [
-            np.concatenate(parts)
-            for parts in zip(*((e.certainty, w) for e, w in cases), strict=True)
-        ]
-        for name, cases in by_set.items()
-    }
+def calibrated(joined):
+    """Certainty, share of the samples, share of misplaced ones, and that predicted, by interval.
+
+    ``joined`` has certainties, and which samples are misplaced, of each set.
+    """
     own = {bound: [] for bound in BOUNDS}
     for name, (certainty, wrong) in joined.items():
         others = [pair for other, pair in joined.items() if other != name]
@@ -99,33 +116,72 @@ def calibrated(by_set):
             if here.any():
                 predicted = curve.predict(certainty[here]).mean()
                 own[bound].append([here.mean(), wrong[here].mean(), predicted])
-    low = -0.5
-    for bound, rows in own.items():
-        listed, *both = zip(*rows, strict=True)
-        title = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
-        yield [title, f"{np.sum(listed) / len(joined):.2f}", *map(mean_and_error, both)]
+    return {bound: np.array(rows).T for bound, rows in own.items() if rows}
+
+
+def print_calibration(title, curve, n_sets):
+    low, rows = -0.5, []
+    for bound, (listed, *both) in curve.items():
+        interval = f"above {low:g}" if np.isinf(bound) else f"{low:g} to {bound:g}"
+        rows.append([interval, f"{listed.sum() / n_sets:.2f}", *map(mean_and_error, both)])
         low = bound
+    print_table([title, "samples", "misplaced", "predicted from the other sets"], rows)
 
 
-def main(names, max_samples):
-    by_set = {}
+def plotted(curves, path):
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained", sharey=True)
+    for ax, (title, curve) in zip(axes, curves.items(), strict=True):
+        ends = np.minimum([-0.2 if "certainty" in title else 0, *curve], 1)
+        middle = (ends[1:] + ends[:-1]) / 2
+        values = [rows[1] for rows in curve.values()]
+        for k in range(max(map(len, values))):
+            there = [len(rows) > k for rows in values]
+            ax.plot(middle[there], [rows[k] for rows in values if len(rows) > k], ".", color="0.75")
+        error = [rows.std() / np.sqrt(len(rows)) for rows in values]
+        ax.errorbar(middle, [rows.mean() for rows in values], error, fmt="o-", label="measured")
+        predicted = [rows[2].mean() for rows in curve.values()]
+        ax.plot(middle, predicted, "s--", label="predicted from the other sets")
+        ax.set(xlabel=title)
+    axes[0].set(ylabel="share of misplaced samples")
+    axes[0].legend(fontsize="small")
+    figure.savefig(path, dpi=100)
+
+
+def main(names, max_samples, path):
+    by_set, later = {}, {}
     for name in names:
         try:
             by_set[name] = list(cases_of(name, max_samples))
+            later[name] = new_samples(name, max_samples)
         except NotAtHand as absent:
             print(f"{name} is skipped: {absent}", file=sys.stderr)
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
     print_table(titles, list(compared(by_set)))
     print()
-    titles = ["certainty", "samples", "misplaced", "predicted from the other sets"]
-    print_table(titles, list(calibrated(by_set)))
+    of_fit = {
+        name: [
+            np.concatenate(parts)
+            for parts in zip(*((e.certainty, w) for e, w in cases), strict=True)
+        ]
+        for name, cases in by_set.items()
+    }
+    curves = {
+        "certainty of fitted samples": calibrated(of_fit),
+        "margin of new samples": calibrated(later),
+    }
+    print_calibration("certainty", curves["certainty of fitted samples"], len(by_set))
+    print()
+    print_calibration("margin", curves["margin of new samples"], len(by_set))
+    if path:
+        plotted(curves, path)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1000)
+    parser.add_argument("--plot", metavar="FILE", help="draw the curves to this file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     with limit_threads(1):
-        main(arguments.sets, arguments.max_samples)
+        main(arguments.sets, arguments.max_samples, arguments.plot)

@@ -1,7 +1,7 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--pairs] [--parts]
+       [--pairs] [--parts] [--others] [--seconds] [--plot FILE]
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled columns
@@ -9,18 +9,36 @@ are not Gaussian, so for them this is not guaranteed. Strengths are distances of
 equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns. Pairs
 are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
 Parts are clusters of each of four clusters, of which one that was found is tested.
+
+Others are SigClust (Liu et al. 2008) and the test of M3C (John et al. 2020), by their definitions,
+of the joined columns of all views, on the same draws. Both compare with 19 draws of a Gaussian
+distribution that has the eigenvalues of the covariance of the samples: SigClust the smallest sum of
+squares within two clusters, and M3C the share of ambiguous pairs (consensus above .1 and below .9)
+of 50 subsamples of 80 % that are partitioned by Ward's method. --plot draws the modularity of
+digits, and of noise, beside that of their copies.
 """
 
 import argparse
+import sys
+import time
+import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
 from n_clusters import means
+from scipy.cluster.hierarchy import fcluster, ward
+from scipy.spatial.distance import pdist
 from sets import SIXTEEN, shuffled
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
-from timing import NotAtHand, print_table, stopwatch
+from timing import NotAtHand, limit_threads, print_table, stopwatch
 
-from mvsc_fast import ConsensusTLRR, structure_test
+from mvsc_fast import (
+    ConsensusTLRR,
+    label_predictability,
+    structure_test,
+    suggest_n_clusters,
+)
 
 
 def factors(rng, n):
@@ -104,19 +122,98 @@ PARTS = {
 }
 
 
+def one_test(make, n_clusters, seed, options):
+    """p-values of all views, and of each view alone if it is tested; z."""
+    rng = np.random.default_rng(seed)
+    found = structure_test(
+        make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)), **options
+    )
+    return [found.p_value, *(view.p_value for view in found.each.values())], found.z
+
+
+def share(marks):
+    """Share of the draws with a mark, and its standard error."""
+    found = np.mean(marks)
+    return f"{found:.3f} ± {np.sqrt(found * (1 - found) / len(marks)):.3f}"
+
+
 def rejected(make, n_clusters, draws, jobs, **options):
     """Share of draws with a p-value of .05, the smallest of 19 copies, and mean z."""
+    found = Parallel(n_jobs=jobs)(
+        delayed(one_test)(make, n_clusters, seed, options) for seed in range(draws)
+    )
+    p_values, z = zip(*found, strict=True)
+    row = [*map(share, np.array(p_values).T <= 0.05), f"{np.mean(z):.1f}"]
+    print(*row, f"{time.process_time():.0f} s", sep="   ", file=sys.stderr, flush=True)
+    return row
 
-    def one(seed):
-        rng = np.random.default_rng(seed)
-        return structure_test(
-            make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)), **options
-        )
 
-    found = Parallel(n_jobs=jobs)(delayed(one)(seed) for seed in range(draws))
-    share = np.mean([test.p_value <= 0.05 for test in found])
-    error = np.sqrt(share * (1 - share) / draws)
-    return [f"{share:.3f} ± {error:.3f}", f"{np.mean([test.z for test in found]):.1f}"]
+def gaussian(X, rng):
+    """Rows of a Gaussian distribution with the eigenvalues of the covariance of X."""
+    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) / np.sqrt(len(X) - 1)
+    return values * rng.standard_normal((len(X), len(values)))
+
+
+def within(X, n_clusters, seed):
+    """The cluster index of SigClust, of two clusters."""
+    return KMeans(2, n_init=10, random_state=seed).fit(X).inertia_ / (len(X) * X.var(axis=0).sum())
+
+
+def ambiguous(X, n_clusters, seed):
+    """Share of ambiguous pairs among labellings of subsamples."""
+    rng, n = np.random.default_rng(seed), len(X)
+    drawn, joined = np.zeros((n, n)), np.zeros((n, n))
+    for _ in range(50):
+        some = rng.choice(n, round(0.8 * n), replace=False)
+        labels = fcluster(ward(pdist(X[some])), n_clusters, "maxclust")
+        drawn[np.ix_(some, some)] += 1
+        joined[np.ix_(some, some)] += labels[:, None] == labels
+    pairs = np.triu(drawn, 1) > 0
+    consensus = joined[pairs] / drawn[pairs]
+    return np.mean((consensus > 0.1) & (consensus < 0.9))
+
+
+OTHERS = {"SigClust": within, "M3C": ambiguous}
+
+
+def other_tests(make, n_clusters, seed):
+    """p-values of the other tests; small values of their statistics are evidence of clusters."""
+    rng = np.random.default_rng(seed)
+    views = [X - X.mean(axis=0) for X in make(rng)]
+    X = np.hstack([X / np.linalg.norm(X) for X in views])
+    copies = [X, *(gaussian(X, rng) for _ in range(19))]
+    with limit_threads(1):
+        for statistic in OTHERS.values():
+            observed, *null = [statistic(Y, n_clusters, seed) for Y in copies]
+            yield np.mean([one <= observed for one in [*null, -np.inf]])
+
+
+def rejected_by_others(make, n_clusters, draws, jobs):
+    found = Parallel(n_jobs=jobs)(
+        delayed(lambda seed: list(other_tests(make, n_clusters, seed)))(seed)
+        for seed in range(draws)
+    )
+    row = [*map(share, np.array(found).T <= 0.05)]
+    print(*row, f"{time.process_time():.0f} s", sep="   ", file=sys.stderr, flush=True)
+    return row
+
+
+def seconds(n, d=30):
+    """Seconds of the evidence about two views of four clusters, beside those of a fit."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=n)
+    views = [rng.normal(0, 1, (4, d))[y] + rng.standard_normal((n, d)) for _ in "ab"]
+    labels = ConsensusTLRR(4, random_state=0).fit_predict(views)
+    calls = {
+        "fit": lambda: ConsensusTLRR(4, random_state=0).fit(views),
+        "structure_test": lambda: structure_test(views, 4, random_state=0),
+        "of each view too": lambda: structure_test(views, 4, each_view=True, random_state=0),
+        "label_predictability": lambda: label_predictability(views, labels),
+        "suggest_n_clusters": lambda: suggest_n_clusters(views, random_state=0),
+    }
+    with limit_threads(1):
+        found = [stopwatch(call)[0] for call in calls.values()]
+    return list(calls), [n, *(f"{one:.1f}" for one in found)]
 
 
 def main():
@@ -124,50 +221,71 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    for name in ("noise", "sets", "strength", "pairs", "parts"):
+    tables = ("noise", "sets", "strength", "pairs", "parts", "views", "others", "seconds")
+    for name in tables:
         parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument("--plot", metavar="FILE", help="also draw modularities to this file")
     args = parser.parse_args()
-    everything = not (args.noise or args.sets or args.strength or args.pairs or args.parts)
-    n, draws = args.samples, args.draws
-    if args.noise or everything:
-        rows = [
-            [name, *rejected(lambda rng, make=make: make(rng, n), 4, draws, args.jobs)]
-            for name, make in NOISE.items()
-        ]
+    asked = [name for name in tables if getattr(args, name)] or tables[:3]
+    n, draws, jobs = args.samples, args.draws, args.jobs
+    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
+    noise = {name: lambda rng, make=make: make(rng, n) for name, make in NOISE.items()}
+    apart = {d: lambda rng, d=d: clusters(rng, n, d) for d in (0, 1, 2, 3, 4)}
+    if "noise" in asked:
+        rows = [[name, *rejected(make, 4, draws, jobs)] for name, make in noise.items()]
         print_table(["noise", "p = .05", "mean z"], rows)
         print()
-    if args.strength or everything:
-        rows = [
-            [distance, *rejected(lambda rng, d=distance: clusters(rng, n, d), 3, draws, args.jobs)]
-            for distance in (0, 1, 2, 3, 4)
-        ]
+    if "strength" in asked:
+        rows = [[d, *rejected(make, 3, draws, jobs)] for d, make in apart.items()]
         print_table(["distance of clusters", "p = .05", "mean z"], rows)
         print()
-    if args.pairs:
+    if "views" in asked:
+        several = ("Gaussian", "three factors", "counts with size factors")
+        rows = [
+            [name, *rejected(noise[name], 4, draws, jobs, each_view=True)[:3]] for name in several
+        ]
+        rows += [
+            [f"clusters at distance {d}", *rejected(apart[d], 3, draws, jobs, each_view=True)[:3]]
+            for d in (2, 3, 4)
+        ]
+        print_table(["two views", "both", "first alone", "second alone"], rows)
+        print()
+    if "others" in asked:
+        rows = [[name, *rejected_by_others(make, 4, draws, jobs)] for name, make in noise.items()]
+        rows += [
+            [f"clusters at distance {d}", *rejected_by_others(make, 3, draws, jobs)]
+            for d, make in apart.items()
+        ]
+        print_table(["data", *OTHERS], rows)
+        print()
+    if "pairs" in asked:
         rows = [
             [
                 name,
-                *rejected(lambda rng, o=own: pair(rng, n, **o), 3, draws, args.jobs, permuted=[1]),
+                *rejected(lambda rng, o=own: pair(rng, n, **o), 3, draws, jobs, permuted=[1]),
             ]
             for name, own in PAIRS.items()
         ]
         print_table(["pair of views", "p = .05", "mean z"], rows)
-    if args.parts:
+    if "parts" in asked:
         rows = [
-            [name, *rejected(lambda rng, o=own: found_cluster(rng, n, **o), 2, draws, args.jobs)]
+            [name, *rejected(lambda rng, o=own: found_cluster(rng, n, **o), 2, draws, jobs)]
             for name, own in PARTS.items()
         ]
         print_table(["cluster", "p = .05", "mean z"], rows)
-    if args.sets or everything:
+    if "seconds" in asked:
+        heads, *_ = rows = [seconds(size) for size in (300, 1000, 100_000)]
+        print_table(["samples", *heads[0]], [row for _, row in rows])
+    if "sets" in asked:
         rows = []
         for name in SIXTEEN:
             try:
                 views, y = shuffled(name)
             except NotAtHand:
                 continue
-            seconds, found = stopwatch(structure_test, views, len(np.unique(y)), random_state=0)
+            passed, found = stopwatch(structure_test, views, len(np.unique(y)), random_state=0)
             rows.append([name, found.n_samples, f"{found.p_value:.2f}", f"{found.z:.1f}"])
-            rows[-1].append(f"{seconds:.1f}")
+            rows[-1].append(f"{passed:.1f}")
         print_table(["data", "samples", "p", "z", "seconds"], rows)
 
 

@@ -214,8 +214,8 @@ def test_margins_equal_their_definition(predict_library, c):
     clear = rest & (abs(apart - limits[c]) > 1e-5)
     np.testing.assert_array_equal(unlike[clear], apart[clear] > limits[c])
     assert not unlike[-c:].any() and unlike[1] and 0 < (unlike == 1).sum() < 200
-    for given, again in zip((found, unlike), Model(image).margins(scores), strict=True):
-        assert given.tobytes() == again.tobytes()
+    for one, again in zip((found, unlike), Model(image).margins(scores), strict=True):
+        assert one.tobytes() == again.tobytes()
 
 
 @pytest.mark.parametrize(
