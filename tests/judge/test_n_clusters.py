@@ -13,6 +13,7 @@ from mvsc_fast.judge._n_clusters import (
     _candidates,
     _counts,
     _judged,
+    _lead,
     _levels,
     pair_shares,
 )
@@ -163,11 +164,17 @@ def test_both_levels_of_nested_clusters_are_supported():
 
 
 @pytest.mark.parametrize(
-    ("stability", "predictability", "largest", "confidence"),
-    [(0.95, 0.9, 6, "high"), (0.94, 1, 6, "low"), (1, 0.89, 6, "low"), (1, 1, 5, "low")],
+    ("stability", "predictability", "lead", "largest", "confidence"),
+    [
+        (0.95, 0.9, 0.015, 6, "high"),
+        (0.94, 1, 1, 6, "low"),
+        (1, 0.89, 1, 6, "low"),
+        (1, 1, 0.014, 6, "low"),
+        (1, 1, 1, 5, "low"),
+    ],
 )
 def test_confidence_is_that_of_the_suggested_number(
-    stability, predictability, largest, confidence, monkeypatch
+    stability, predictability, lead, largest, confidence, monkeypatch
 ):
     def constant(value):
         return lambda joined: np.full(len(joined), value)
@@ -177,8 +184,14 @@ def test_confidence_is_that_of_the_suggested_number(
 
     monkeypatch.setattr(_n_clusters, "_agreement", constant(stability))
     monkeypatch.setattr(_n_clusters, "_judged", judged)
+    monkeypatch.setattr(_n_clusters, "_lead", constant(lead))
     found = suggest_n_clusters(blobs(5), max_clusters=largest, random_state=0)
     assert (found.n_clusters, found.confidence) == (5, confidence)
+
+
+def test_a_number_leads_by_the_distance_to_its_next_ones():
+    np.testing.assert_allclose(_lead(np.array([3.0, 1, 4, 2])), [2, -3, 2, -2])
+    assert _lead(np.array([1.0])) == [np.inf]
 
 
 def test_counts_are_dense_where_they_are_few():
