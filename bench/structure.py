@@ -1,7 +1,7 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--pairs] [--parts] [--others] [--seconds] [--plot FILE]
+       [--pairs] [--parts] [--views] [--others] [--reads] [--seconds] [--plot FILE]
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts and shuffled columns
@@ -14,8 +14,9 @@ Others are SigClust (Liu et al. 2008) and the test of M3C (John et al. 2020), by
 of the joined columns of all views, on the same draws. Both compare with 19 draws of a Gaussian
 distribution that has the eigenvalues of the covariance of the samples: SigClust the smallest sum of
 squares within two clusters, and M3C the share of ambiguous pairs (consensus above .1 and below .9)
-of 50 subsamples of 80 % that are partitioned by Ward's method. --plot draws the modularity of
-digits, and of noise, beside that of their copies.
+of 50 subsamples of 80 % that are partitioned by Ward's method.
+Reads are the numbers that a user sees of noise. --plot draws the modularity of digits, and of
+noise, beside that of their copies.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import sys
 import time
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 from joblib import Parallel, delayed
 from n_clusters import means
@@ -39,6 +41,7 @@ from mvsc_fast import (
     structure_test,
     suggest_n_clusters,
 )
+from mvsc_fast.explanation import plot_structure
 
 
 def factors(rng, n):
@@ -198,6 +201,32 @@ def rejected_by_others(make, n_clusters, draws, jobs):
     return row
 
 
+def reads(make, draws):
+    """What a user learns of noise: means, and in how many draws there is a warning."""
+    found = []
+    for seed in range(draws):
+        views = make(np.random.default_rng(seed))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = ConsensusTLRR(4, random_state=0).fit(views)
+        counts = suggest_n_clusters(views, random_state=0)
+        found.append(
+            (
+                label_predictability(views, model.labels_),
+                model.view_support_.mean(),
+                any("agree" in str(one.message) for one in told),
+                structure_test(views, 4, random_state=seed).p_value <= 0.05,
+                counts.confidence == "high",
+                len(counts.levels) > 0,
+            )
+        )
+    found = np.array(found, dtype=float)
+    row = [f"{one:.2f}" for one in found[:, :2].mean(axis=0)]
+    row += [f"{int(one)} of {draws}" for one in found[:, 2:].sum(axis=0)]
+    print(*row, sep="   ", file=sys.stderr, flush=True)
+    return row
+
+
 def seconds(n, d=30):
     """Seconds of the evidence about two views of four clusters, beside those of a fit."""
     rng = np.random.default_rng(0)
@@ -216,17 +245,30 @@ def seconds(n, d=30):
     return list(calls), [n, *(f"{one:.1f}" for one in found)]
 
 
+def drawn(path):
+    """Plot tests of digits and of noise."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharex=True)
+    digits, y = shuffled("handwritten (embedded)")
+    noise = NOISE["Gaussian"](np.random.default_rng(0), 300)
+    cases = {"handwritten digits": (digits[:3], 10), "Gaussian noise": (noise, 4)}
+    for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
+        some = [X[:300] for X in views]
+        found = structure_test(some, c, each_view=True, random_state=0)
+        plot_structure(found, ax=ax, title=title)
+    figure.savefig(path, dpi=100)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    tables = ("noise", "sets", "strength", "pairs", "parts", "views", "others", "seconds")
+    tables = "noise sets strength pairs parts views others reads seconds".split()
     for name in tables:
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--plot", metavar="FILE", help="also draw modularities to this file")
     args = parser.parse_args()
-    asked = [name for name in tables if getattr(args, name)] or tables[:3]
+    asked = [name for name in tables if getattr(args, name)] or (() if args.plot else tables[:3])
     n, draws, jobs = args.samples, args.draws, args.jobs
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     noise = {name: lambda rng, make=make: make(rng, n) for name, make in NOISE.items()}
@@ -258,6 +300,20 @@ def main():
         ]
         print_table(["data", *OTHERS], rows)
         print()
+    if "reads" in asked:
+        kinds = {
+            "uniform": lambda rng: rng.uniform(-1, 1, (n, 20)),
+            "Gaussian": lambda rng: rng.standard_normal((n, 20)),
+            "digits, columns shuffled": lambda rng: shuffled_columns(rng, n)[0],
+        }
+        rows = [
+            [name, v, *reads(lambda rng, one=one, v=v: [one(rng) for _ in range(v)], draws)]
+            for v in (1, 2)
+            for name, one in kinds.items()
+        ]
+        heads = ["predictability", "support", "the fit warns", "p = .05", "high confidence"]
+        print_table(["noise", "views", *heads, "supported numbers"], rows)
+        print()
     if "pairs" in asked:
         rows = [
             [
@@ -276,6 +332,8 @@ def main():
     if "seconds" in asked:
         heads, *_ = rows = [seconds(size) for size in (300, 1000, 100_000)]
         print_table(["samples", *heads[0]], [row for _, row in rows])
+    if args.plot:
+        drawn(args.plot)
     if "sets" in asked:
         rows = []
         for name in SIXTEEN:

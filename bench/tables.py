@@ -78,8 +78,11 @@ TABLES = {
     "structure": Table("docs/structure.md", "bench/structure.py --draws 40", 12),
     "pairs": Table("docs/structure.md", "bench/structure.py --pairs --draws 40 --samples 200", 14),
     "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
-    "margins": Table("docs/results.md", "bench/margins.py", 1.5),
+    "margins": Table("docs/results.md", "bench/margins.py --plot docs/_static/margins.png", 2),
     "drift": Table("docs/results.md", "bench/drift.py", 0.5),
+    "unlike": Table(
+        "docs/results.md", "bench/drift.py --split 2 --plot docs/_static/unlike.png", 0.5
+    ),
     "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),
     "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),

@@ -56,11 +56,6 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     ValueError
         If a view is invalid, or labels do not match the samples or their ids, or are NaN or None.
 
-    Notes
-    -----
-    A scorer for scikit-learn is ``lambda model, X, y=None: label_predictability(X,
-    model.labels_)``.
-
     Examples
     --------
     >>> from mvsc_fast import datasets, label_predictability
