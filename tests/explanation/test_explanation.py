@@ -30,7 +30,7 @@ from mvsc_fast.explanation._explain import _by_cluster, _same_cluster
 from mvsc_fast.explanation._fitted import ids_of, neighbor_votes
 from mvsc_fast.explanation._paragraph import CITATION, _agreement, suggestion, versions
 from mvsc_fast.explanation._text import counted
-from mvsc_fast.judge._landmarks import margins_of
+from mvsc_fast.judge._landmarks import Predictor, margins_of
 from mvsc_fast.judge._support import MIN_Z, ViewGraphs
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
@@ -122,13 +122,14 @@ def test_certainty_is_the_mean_of_margin_and_agreement_with_matched_candidates()
     np.testing.assert_array_equal(same, [1, 1, 0.5, 0.75, 0.75, 0.75])
 
 
-def test_samples_of_the_fit_are_not_judged_as_new_ones():
-    """`predict` warns of these: ten samples are equal, as many as a landmark's scale counts."""
-    views = [np.repeat(np.random.RandomState(0).randn(3, d), 10, axis=0) for d in (4, 6)]
-    model = ConsensusTLRR(3, random_state=0).fit(views)
-    with pytest.warns(UserWarning, match="30 of 30 new samples are farther"):
-        model.predict(views)
-    assert explain(model, views).n_samples == 30
+def test_samples_of_the_fit_are_not_judged_as_new_ones(consensus, data, monkeypatch):
+    def judged(self, unlike):
+        raise AssertionError
+
+    monkeypatch.setattr(Predictor, "warn_of_unlike", judged)
+    with pytest.raises(AssertionError):
+        consensus.predict(data[0])
+    assert explain(consensus, data[0]).n_samples == 210
 
 
 def test_wrong_labels_sit_nearer_to_another_cluster(data):
