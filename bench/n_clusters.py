@@ -10,7 +10,9 @@ whole set. --stability asks instead whether the most stable candidate is a bette
 confidence is low: four subsamples of 80 % of at most --max-samples samples for each candidate.
 --simulated asks how far confidence and levels hold, on some sixty sets of 400 samples or more with
 equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A suggestion is near
-if it is near the number of clusters, or of groups of clusters; levels are these numbers.
+if it is near the number of clusters, or of groups of clusters; levels are these numbers. The
+second table has the stable and predictable suggestions by the lead of their criterion over those of
+the next numbers, on which high confidence depends.
 """
 
 import argparse
@@ -25,6 +27,7 @@ from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
 from mvsc_fast.explanation import stability
+from mvsc_fast.judge._n_clusters import PREDICTABLE, SURE, _lead
 
 SUBSETS = 4
 COUNTS = (2, 3, 4, 6, 9, 13, 20, 30, 45, 60)
@@ -223,19 +226,32 @@ def noise(draw):
         yield [plane @ rng.normal(size=(2, d)) + rng.normal(0, 0.1, (n, d)) for d in (20, 30)], []
 
 
+LEADS = (0.005, 0.01, 0.015, 0.03, 0.06, 0.1, np.inf)
+
+
+def lead(found):
+    """By how much the criterion exceeds those of the next numbers; -1 if it is not reliable."""
+    best = int(found.criterion.argmax())
+    if found.stability[best] < SURE or found.predictability[best] < PREDICTABLE:
+        return -1
+    return _lead(found.criterion)[best]
+
+
 def simulated(draw):
-    """Print how far confidence and levels hold, by the family of the sets."""
-    table = []
+    """Print how far confidence and levels hold, by the family of the sets and by the lead."""
+    table, leads = [], []
     for family in (flat, nested, others, noise):
         row = np.zeros(8, dtype=int)
         for seed, (views, truth) in enumerate(family(draw)):
             found = suggest_n_clusters(views, random_state=seed, n_threads=1)
             high, count = found.confidence == "high", found.n_clusters
+            close = any(near(count, one) for one in truth)
+            leads.append((lead(found), 1, count in truth, close))
             row += [
                 1,
                 high,
                 high and count in truth,
-                high and any(near(count, one) for one in truth),
+                high and close,
                 len(truth),
                 sum(any(near(level, one) for level in found.levels) for one in truth),
                 len(found.levels),
@@ -245,6 +261,14 @@ def simulated(draw):
         print(*table[-1], file=sys.stderr)
     heads = ["sets", "high", "right", "near", "levels", "found", "supported", "near a level"]
     print_table(["family", *heads], table)
+    print()
+    leads, rows, low = np.array(leads), [], 0
+    for high in LEADS:
+        some = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
+        title = f"above {low}" if np.isinf(high) else f"{low} to {high}"
+        rows.append([title, *some.sum(axis=0).astype(int)])
+        low = high
+    print_table(["lead", "suggestions", "right", "near"], rows)
 
 
 if __name__ == "__main__":

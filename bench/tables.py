@@ -60,7 +60,7 @@ TABLES = {
     "families": Table(BENCHMARKS, "bench/families.py", 3),
     "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
     "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
-    "levels": Table("docs/faq.md", "bench/n_clusters.py --simulated --draw 2", 5),
+    "levels": Table("docs/faq.md", "bench/n_clusters.py --simulated --draw 6", 5),
     "stability": Table(
         "docs/faq.md",
         "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
