@@ -75,9 +75,15 @@ TABLES = {
         2.5,
     ),
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
-    "structure": Table("docs/structure.md", "bench/structure.py --draws 40", 12),
+    "structure": Table("docs/structure.md", "bench/structure.py --draws 200", 40),
     "pairs": Table("docs/structure.md", "bench/structure.py --pairs --draws 40 --samples 200", 14),
     "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
+    "other tests": Table("docs/structure.md", "bench/structure.py --others --draws 40", 2),
+    "noise reads": Table(
+        "docs/structure.md", "bench/structure.py --reads --samples 300 --draws 2", 2
+    ),
+    "seconds of evidence": Table("docs/structure.md", "bench/structure.py --seconds", 2, True),
+    "choices": Table("docs/parameters.md", "bench/choices.py", 2),
     "margins": Table("docs/results.md", "bench/margins.py --plot docs/_static/margins.png", 2),
     "drift": Table("docs/results.md", "bench/drift.py", 0.5),
     "unlike": Table(
