@@ -80,7 +80,7 @@ TABLES = {
     "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
     "other tests": Table("docs/structure.md", "bench/structure.py --others --draws 40", 2),
     "noise reads": Table(
-        "docs/structure.md", "bench/structure.py --reads --samples 300 --draws 2", 2
+        "docs/structure.md", "bench/structure.py --reads --samples 300 --draws 6", 2
     ),
     "seconds of evidence": Table("docs/structure.md", "bench/structure.py --seconds", 2, True),
     "choices": Table("docs/parameters.md", "bench/choices.py", 2),
