@@ -260,6 +260,7 @@ def drawn(path):
         some = [X[:300] for X in views]
         found = structure_test(some, c, each_view=True, random_state=0)
         plot_structure(found, ax=ax, title=title)
+        ax.set_xlim(0.2, 0.85)
     figure.savefig(path, dpi=100)
 
 
