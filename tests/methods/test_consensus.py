@@ -317,12 +317,14 @@ class Arrays(pickle.Pickler):
 
 
 def rows_within(model, X):
-    """Number of rows of X that the pickled model holds, as directions or less their mean."""
+    """Number of rows of X that the pickled model holds, as directions, centred or mapped."""
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
     held = np.zeros(len(X), dtype=bool)
     arrays = Arrays(model).found
     for view in fields(model.predictor_.model.image)[1]:
         arrays += [A for A in view.values() if isinstance(A, np.ndarray)]
+        if view["codes"] is not None:
+            arrays.append((view["landmarks"] @ view["codes"].T) * view["steps"])
     for A in arrays:
         if A.ndim == 2 and A.shape[1] == X.shape[1] and len(A):
             for Y in (X, X - X.mean(axis=0)):

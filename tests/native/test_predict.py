@@ -6,7 +6,6 @@ import subprocess
 
 import numpy as np
 import pytest
-import scipy.sparse
 from extensions import c_compiler
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,15 +94,15 @@ def margins(library, image, scores, /, **changes):
     return status, found.copy(), unlike.copy()
 
 
-def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), factor="", fill=True, scaled=False):
-    """A model of random numbers; with ``factor`` the first view has 6 columns more than d."""
+def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), mapped=False, fill=True, scaled=False):
+    """A model of random numbers; with ``mapped`` the first view has 6 columns more than d."""
 
     def normal(*shape):
         return rng.standard_normal(shape).astype(np.float32)
 
     views = []
     for i in range(v):
-        width = d[i] + 6 * (factor != "" and i == 0)
+        width = d[i] + 6 * (mapped and i == 0)
         landmarks = normal(n_landmarks, d[i])
         view = {
             **{"input": 2 * i, "n_features": width, "d": d[i], "form": (1, 2, 1)[i]},
@@ -115,12 +114,8 @@ def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), factor="", fill=
             "mean_row": normal(width),
         }
         if width > d[i]:
-            S = rng.standard_normal((d[i], width))
-            view |= {"samples": S, "factor": np.eye(d[i])}
-            if factor == "sparse":
-                S = scipy.sparse.csr_array(S * (rng.random(S.shape) < 0.5))
-                view |= {"samples": S.data, "indices": S.indices.astype(np.int32)}
-                view |= {"starts": S.indptr.astype(np.int64), "n_entries": S.nnz}
+            view["codes"] = rng.integers(-127, 128, (width, d[i]), dtype=np.int8)
+            view["steps"] = np.abs(normal(width)) / 127
         views.append(view)
     views[0]["limits"] = np.append(np.abs(normal(n_clusters)) + 1, 1).astype(np.float32)
     head = {"n_clusters": n_clusters, "n_landmarks": n_landmarks, "scale_neighbors": 10}
@@ -144,7 +139,7 @@ def rows_of(rng, widths, m, dtype=np.float64):
 @pytest.fixture
 def small():
     rng = np.random.default_rng(0)
-    image, widths = problem(rng, factor="sparse")
+    image, widths = problem(rng, mapped=True)
     return image, rows_of(rng, widths, 5)
 
 
@@ -277,7 +272,7 @@ def test_names_and_columns_are_in_the_file(predict_library):
 
 def test_columns_are_scaled_before_all_else(predict_library):
     rng = np.random.default_rng(0)
-    image, widths = problem(rng, factor="dense")
+    image, widths = problem(rng, mapped=True)
     rows = rows_of(rng, widths, 20)
     scalers = [(rng.standard_normal(k), rng.random(k) + 0.5) for k in widths]
     names = [str(i) for i in range(len(widths))]
@@ -372,15 +367,14 @@ def test_rows_of_nan_are_missing_where_they_can_be_filled(predict_library, fill)
     st.integers(1, 40),
     st.integers(1, 130),
     st.lists(st.integers(1, 90), min_size=3, max_size=3),
-    st.sampled_from(["", "dense", "sparse"]),
-    *[st.booleans()] * 3,
+    *[st.booleans()] * 4,
     st.integers(0, 2**32 - 1),
 )
 def test_any_problem_stays_within_its_memory(
-    predict_library, m, v, n_clusters, n_landmarks, d, factor, single, lacking, scaled, seed
+    predict_library, m, v, n_clusters, n_landmarks, d, mapped, single, lacking, scaled, seed
 ):
     rng = np.random.default_rng(seed)
-    image, widths = problem(rng, v, n_clusters, n_landmarks, d, factor, scaled=scaled)
+    image, widths = problem(rng, v, n_clusters, n_landmarks, d, mapped, scaled=scaled)
     rows = rows_of(rng, widths, m, np.float32 if single else np.float64)
     if lacking and v > 1:
         rows[2 * rng.integers(v)][rng.random(m) < 0.3] = np.nan
@@ -408,11 +402,11 @@ def changed(image, change):
 @pytest.mark.parametrize("value", [-1, 0, 7, 2**31, 2**40, 2**62, -(2**63)])
 def test_numbers_that_cannot_be_are_refused(predict_library, value):
     """Every number of the head and of the records, but those that may have any small value."""
-    image, _ = problem(np.random.default_rng(0), factor="sparse", scaled=True)
+    image, _ = problem(np.random.default_rng(0), mapped=True, scaled=True)
     free = {"magic", "checksum", "least_scale", "reserved", "scale_neighbors", "note"}
     optional = {
-        0: {"coefficients", "mean_row", "note_size", "input", "limits"},
-        7: {"note_size", "n_clusters"},  # the last panel has room for as many
+        0: {"coefficients", "mean_row", "note_size", "input", "unused", "limits"},
+        7: {"note_size", "n_clusters", "d"},  # there is room for as many
     }.get(value, set())
     for names, at in ((HEAD.names, 0), (RECORD.names, 1)):
         for name in set(names) - free - optional:
@@ -427,22 +421,14 @@ def test_numbers_that_cannot_be_are_refused(predict_library, value):
             assert status == expected, (name, value)
 
 
-def test_sparse_samples_of_wrong_columns_are_refused(predict_library):
-    image, _ = problem(np.random.default_rng(0), factor="sparse")
-    for name, dtype, entry, value in (
-        ("indices", np.int32, 0, -1),
-        ("indices", np.int32, 3, 10),
-        ("starts", np.int64, 0, 1),
-        ("starts", np.int64, 1, 2**40),
-        ("starts", np.int64, 4, 3),
-        ("scales", np.float32, 2, np.nan),
-        ("scales", np.float32, 2, 0),
-    ):
+def test_scales_that_are_not_positive_are_refused(predict_library):
+    image, _ = problem(np.random.default_rng(0), mapped=True)
+    for value in (np.nan, 0):
         whole = image.copy()
         top, records = parts(whole)
-        whole[records[0][name] :].view(dtype)[entry] = value
+        whole[records[0]["scales"] :].view(np.float32)[2] = value
         top["checksum"] = checksum(whole)
-        assert load(predict_library, whole)[0] == DAMAGED, (name, value)
+        assert load(predict_library, whole)[0] == DAMAGED, value
 
 
 def test_every_changed_byte_is_found(predict_library):
@@ -466,8 +452,8 @@ def test_damaged_files_with_right_checksums_do_no_harm(tmp_path):
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("no sanitizers")
     rng = np.random.default_rng(0)
-    for k, (factor, scaled) in enumerate((("", False), ("dense", True), ("sparse", True))):
-        problem(rng, n_landmarks=20, factor=factor, scaled=scaled)[0].tofile(tmp_path / f"{k}.mvsc")
+    for k, (mapped, scaled) in enumerate(((False, False), (True, False), (True, True))):
+        problem(rng, n_landmarks=20, mapped=mapped, scaled=scaled)[0].tofile(tmp_path / f"{k}.mvsc")
     models = [str(tmp_path / f"{k}.mvsc") for k in range(3)]
     run = subprocess.run(
         [program, str(10**5 if FULL else 150), *models],

@@ -1,7 +1,6 @@
 """Scores of new rows by a model file, in float64, one row after the other."""
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 import reference.predictability as twin
@@ -20,20 +19,8 @@ def fields(image):
         for name, shape in {"landmarks": (d, L), "coefficients": (d, c), "fill": (L, d)}.items():
             view[name] = matrix(view[name], *shape)
         view["landmarks"] = view["landmarks"].T
-        view["factor"] = array(view["factor"], np.float64, (d, d))
-        if view["starts"] is None:
-            view["samples"] = array(view["samples"], np.float64, (d, width))
-        else:
-            count = view["n_entries"]
-            parts = [
-                array(view[name], dtype, (size,))
-                for name, dtype, size in (
-                    ("samples", np.float64, count),
-                    ("indices", np.int32, count),
-                    ("starts", np.int64, d + 1),
-                )
-            ]
-            view["samples"] = csr_array(tuple(parts), shape=(d, width)).toarray()
+        view["codes"] = array(view["codes"], np.int8, (width, d))
+        view["steps"] = array(view["steps"], np.float32, (width,))
         for name in ("centres", "deviations"):
             view[name] = array(view[name], np.float64, (width,))
         view["limits"] = array(view["limits"], np.float32, (c + 1,))
@@ -73,8 +60,8 @@ def scores(image, views):
         score, kernel = np.zeros(head["n_clusters"]), np.zeros(head["n_landmarks"])
         for one, a, row in zip(known, centred, rows, strict=True):
             if np.isnan(row).all():
-                z = twin.unit((inner @ one["fill"] + one["mean"])[None])[0]
-                a = z - one["mean"]
+                z = inner @ one["fill"] + one["mean"]
+                a = (z if one["codes"] is not None else twin.unit(z[None])[0]) - one["mean"]
             distance = cdist(a[None], one["landmarks"])[0]
             rank = min(head["scale_neighbors"], len(distance))
             t = max(np.sort(distance)[rank - 1], one["least_scale"])
@@ -103,6 +90,6 @@ def _centred(one, x):
     if one["centres"] is not None:
         x = (x - one["centres"]) / one["deviations"]
     z = twin.unit((np.sqrt(np.maximum(x, 0)) if one["form"] == 2 else x)[None])[0]
-    if one["factor"] is not None:
-        z = np.linalg.solve(np.tril(one["factor"]), one["samples"] @ z)
+    if one["codes"] is not None:
+        z = (z * one["steps"]) @ one["codes"]
     return z - one["mean"]

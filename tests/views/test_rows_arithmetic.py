@@ -14,7 +14,9 @@ from mvsc_fast.views._rows import (
     constant_views,
     equal_samples,
     incomplete_rows,
+    leading_map,
     missing_rows,
+    n_components,
     observed,
     presence,
     row_keys,
@@ -118,7 +120,7 @@ def test_constant_views_are_named():
         assert constant_views(views[:2], "kept") == [0]
 
 
-@pytest.mark.parametrize("d", [4, 30])
+@pytest.mark.parametrize("d", [4, 30, 3000])
 @pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
 def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
@@ -126,30 +128,58 @@ def test_view_rows_have_the_inner_products_of_unit_rows(d, counts, wrap):
     X = rng.poisson(2, (10, d)) + 1.0 if counts else rng.standard_normal((10, d))
     given = wrap(X)
     rows = ViewRows(given)
-    assert rows.nonnegative == counts
+    assert rows.nonnegative == counts and rows.n_features == d and rows.rank == min(10, d)
 
     def unit(A):
         return A / np.linalg.norm(A, axis=1, keepdims=True)
 
     Z = unit(np.sqrt(X) if counts else X)
     assert rows.roots.shape == rows.unit.shape == (10, min(10, d))
-    np.testing.assert_allclose(rows.roots @ rows.roots.T, Z @ Z.T, atol=1e-5)
+    atol = 1e-5 if d < 10 else 5e-3  # codes have a hundredth of the precision of their row
+    np.testing.assert_allclose(rows.roots @ rows.roots.T, Z @ Z.T, atol=atol)
     U = unit(X)
-    np.testing.assert_allclose(rows.unit @ rows.unit.T, U @ U.T, atol=1e-5)
+    np.testing.assert_allclose(rows.unit @ rows.unit.T, U @ U.T, atol=atol)
     np.testing.assert_allclose(rows.mean, rows.roots.mean(axis=0), atol=1e-6)
     fresh = ViewRows(given).some_unit(np.array([1, 4]))
     np.testing.assert_allclose(fresh, rows.unit[[1, 4]], atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(rows.centred, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(centred(U), unit(U - U.mean(axis=0)), atol=1e-12)
+    if d > 10:
+        mapped = Z @ (rows.codes * rows.steps[:, None])
+        np.testing.assert_allclose(rows.roots, mapped, atol=1e-5)
+    else:
+        assert rows.codes is None and rows.steps is None
 
 
-@pytest.mark.parametrize("n_frequent", [0, 3, 60])
-def test_the_gram_matrix_of_sparse_rows_with_frequent_and_rare_columns(n_frequent):
-    rng = np.random.default_rng(n_frequent)
-    share = np.where(np.arange(60) < n_frequent, 0.5, 0.03)
-    X = rng.standard_normal((40, 60)) * (rng.random((40, 60)) < share)
-    X[:, -1] = 1.0  # no row is zero
-    rows = ViewRows(scipy.sparse.csr_array(X))
-    U = X / np.linalg.norm(X, axis=1, keepdims=True)
-    assert rows.roots.shape == (40, 40)
-    np.testing.assert_allclose(rows.roots @ rows.roots.T, U @ U.T, atol=1e-6)
+def low_rank(n, d, rank, noise=0.01, seed=0):
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal((n, rank)) * 2.0 ** -np.arange(rank)) @ rng.standard_normal((rank, d))
+    return (X + noise * rng.standard_normal((n, d))).astype(np.float32)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("r", [5, 80])
+def test_the_leading_map_is_that_of_the_singular_value_decomposition(wrap, r):
+    X = low_rank(80, 300, 5)
+    V = leading_map(wrap(X), r)
+    left, values, right = np.linalg.svd(X.astype(np.float64), full_matrices=False)
+    assert V.shape == (300, r) and V.dtype == np.float32
+    np.testing.assert_allclose(V.T @ V, np.eye(r), atol=1e-3 if r > 5 else 1e-5)
+    np.testing.assert_allclose((V[:, :5].T @ right[:5].T) ** 2, np.eye(5), atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(X @ V[:, :5], axis=0), values[:5], rtol=1e-3)
+    np.testing.assert_array_equal(V, leading_map(wrap(X), r))
+
+
+def test_directions_of_rounding_errors_are_no_components():
+    X = low_rank(40, 300, 3, noise=0)
+    assert leading_map(X, 40).shape == leading_map(X, 20).shape == (300, 3)
+    assert leading_map(np.zeros((4, 9), dtype=np.float32), 4).shape == (9, 1)
+    assert not ViewRows(np.zeros((4, 9))).roots.any()
+
+
+def test_the_map_has_at_most_as_many_codes_as_fit_into_a_model():
+    assert [n_components(500, d) for d in (501, 7000, 35_000, 10**6)] == [500, 500, 100, 64]
+    X = scipy.sparse.random_array((300, 35_000), density=0.01, rng=0, format="csr")
+    rows = ViewRows(X)
+    assert rows.roots.shape == rows.unit.shape == (300, 100)
+    assert rows.codes.shape == (35_000, 100) and rows.rank == 300

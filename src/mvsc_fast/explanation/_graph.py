@@ -50,7 +50,7 @@ def relations_of(fit):
     for views in [range(len(used)), *([i] for i in range(len(used)))]:  # together, then alone
         features = LandmarkFeatures([rows[i] for i in views], landmarks)
         F = features.of_fitted()
-        ridge = LeaveOneOutRidge(F, regressed)
+        ridge = LeaveOneOutRidge(F, regressed, features.rank)
         B, out = ridge.coefficients(Y), ridge.predict(Y)
         if not predictors:
             axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T

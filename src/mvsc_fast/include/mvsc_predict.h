@@ -78,7 +78,7 @@ typedef struct {
  * entry (k, j) of a matrix of K rows is at ((j / MVSC_PANEL) * K + k) * MVSC_PANEL + j % MVSC_PANEL.
  */
 
-enum { MVSC_PANEL = 16, MVSC_FILE_VERSION = 1, MVSC_HEAD = 16, MVSC_RECORD = 24 };
+enum { MVSC_PANEL = 16, MVSC_FILE_VERSION = 2, MVSC_HEAD = 16, MVSC_RECORD = 24 };
 #define MVSC_ORDER INT64_C(0x0102030405060708)
 
 /* Positions in the head. */
@@ -104,13 +104,13 @@ enum {
 typedef enum {
     MVSC_ROWS_TO_UNIT = 1,          /* x / |x| */
     MVSC_ROOTS_TO_UNIT = 2,         /* unit row of sqrt(max(x, 0)) */
-    MVSC_ROWS_MAPPED = 3            /* the rows are z; there is no factor */
+    MVSC_ROWS_MAPPED = 3            /* the rows are z */
 } mvsc_row_form;
 
 /* A used view: the record, with pointers in the place of offsets. Scores are those of ridge
  * regression on features of the rows x of a sample. A row, scaled by columns if there are centres, or
- * the row of square roots of its positive entries, is scaled to unit length; then, with samples S and
- * their factor C, z = C^{-1} S x. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
+ * the row of square roots of its positive entries, is scaled to unit length; z is this row, or its
+ * leading components z_j = sum_k x_k steps_k codes_kj. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
  * scale_neighbors-th smallest of them, at least least_scale,
  *
  *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
@@ -120,14 +120,13 @@ typedef enum {
  * NaN is a missing cell, which is filled with the multiple of mean_row that is a least-squares fit to
  * the other cells. A row that lacks more than half of its cells means that the sample lacks the view;
  * its z is predicted from the other views. With a of all views concatenated, 0 for missing views, and
- * scaled to unit length, z = unit(mean + (sum_views a landmarks^T) fill).
+ * scaled to unit length, z = unit(mean + (sum_views a landmarks^T) fill); components are not scaled.
  */
 typedef struct {
     ptrdiff_t input;                /* number of the view in the fit */
     ptrdiff_t n_features;           /* columns of x */
     ptrdiff_t d;                    /* columns of z */
     ptrdiff_t form;                 /* mvsc_row_form */
-    ptrdiff_t n_entries;            /* of sparse samples */
     double least_scale;
     const float *mean;              /* d */
     const float *landmarks;         /* d x n_landmarks, in panels: the transpose */
@@ -136,10 +135,8 @@ typedef struct {
     const float *coefficients;      /* d x n_clusters, in panels; NULL: none */
     const float *fill;              /* n_landmarks x d, in panels; NULL: no sample lacks some views */
     const float *mean_row;          /* n_features; NULL: no cell may be missing */
-    const double *factor;           /* d x d, lower triangle, with samples; NULL: z has d = n_features */
-    const double *samples;          /* d x n_features, or the n_entries of a sparse matrix with */
-    const int32_t *indices;         /*   n_entries columns and */
-    const int64_t *starts;          /*   d + 1 starts of its rows */
+    const signed char *codes;       /* n_features x d, with steps; NULL: z has d = n_features */
+    const float *steps;             /* n_features */
     const double *centres;          /* n_features: columns are replaced by (x - centre) / deviation; */
     const double *deviations;       /*   NULL: they are not */
     const float *limits;            /* of the first view: n_clusters + 1, see mvsc_model_margins; NULL:
@@ -213,7 +210,6 @@ static inline mvsc_view mvsc_view_at(const mvsc_model *model, ptrdiff_t i)
     view.n_features = (ptrdiff_t)record[1];
     view.d = (ptrdiff_t)record[2];
     view.form = (ptrdiff_t)record[3];
-    view.n_entries = (ptrdiff_t)record[4];
     memcpy(&view.least_scale, &record[5], sizeof(double));
     view.mean = (const float *)mvsc_array(model, record[6]);
     view.landmarks = (const float *)mvsc_array(model, record[7]);
@@ -222,13 +218,11 @@ static inline mvsc_view mvsc_view_at(const mvsc_model *model, ptrdiff_t i)
     view.coefficients = (const float *)mvsc_array(model, record[10]);
     view.fill = (const float *)mvsc_array(model, record[11]);
     view.mean_row = (const float *)mvsc_array(model, record[12]);
-    view.factor = (const double *)mvsc_array(model, record[13]);
-    view.samples = (const double *)mvsc_array(model, record[14]);
-    view.indices = (const int32_t *)mvsc_array(model, record[15]);
-    view.starts = (const int64_t *)mvsc_array(model, record[16]);
-    view.centres = (const double *)mvsc_array(model, record[17]);
-    view.deviations = (const double *)mvsc_array(model, record[18]);
-    view.limits = (const float *)mvsc_array(model, record[19]);
+    view.codes = (const signed char *)mvsc_array(model, record[13]);
+    view.steps = (const float *)mvsc_array(model, record[14]);
+    view.centres = (const double *)mvsc_array(model, record[15]);
+    view.deviations = (const double *)mvsc_array(model, record[16]);
+    view.limits = (const float *)mvsc_array(model, record[17]);
     return view;
 }
 
@@ -248,42 +242,26 @@ static inline uint64_t mvsc_padded(int64_t n)
     return (uint64_t)(n + MVSC_PANEL - 1) / MVSC_PANEL * MVSC_PANEL;
 }
 
-/* Whether sparse samples have ascending rows, and columns of the view. */
-static inline int mvsc_is_sparse(const mvsc_view *view)
-{
-    ptrdiff_t k;
-    if (view->starts[0] != 0 || view->starts[view->d] != view->n_entries)
-        return 0;
-    for (k = 0; k < view->d; k++)
-        if (view->starts[k] > view->starts[k + 1])
-            return 0;
-    for (k = 0; k < view->n_entries; k++)
-        if (view->indices[k] < 0 || view->indices[k] >= view->n_features)
-            return 0;
-    return 1;
-}
-
 /* Whether the record of view i, after the previous view, is consistent, and its arrays are inside. */
 static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t previous)
 {
     const unsigned char *bytes = model->bytes;
     int64_t r[MVSC_RECORD], n = model->n_landmarks, width, d, c = model->n_clusters;
-    uint64_t d_bytes, rows, entries;
+    uint64_t d_bytes, rows;
     mvsc_view view;
     ptrdiff_t k;
     memcpy(r, bytes + 8 * (MVSC_HEAD + i * MVSC_RECORD), sizeof r);
     width = r[1];
     d = r[2];
     if (r[0] <= previous || r[0] >= model->n_inputs || !mvsc_is_count(width) || !mvsc_is_count(d) ||
-        r[3] < MVSC_ROWS_TO_UNIT || r[3] > MVSC_ROWS_MAPPED || r[4] < 0)
+        r[3] < MVSC_ROWS_TO_UNIT || r[3] > MVSC_ROWS_MAPPED || r[4] != 0)
         return 0;
     if (r[13] == 0 ? d != width || r[14] != 0 : r[3] == MVSC_ROWS_MAPPED || r[14] == 0)
         return 0;
-    if ((r[15] == 0) != (r[16] == 0) || (r[16] != 0 && r[13] == 0) || (r[17] == 0) != (r[18] == 0))
+    if ((r[15] == 0) != (r[16] == 0))
         return 0;
     d_bytes = (uint64_t)d;
     rows = (uint64_t)width;
-    entries = r[16] != 0 ? (uint64_t)r[4] : d_bytes * rows;
     if (!mvsc_is_inside(bytes, r[6], d_bytes, 4, 0) ||
         !mvsc_is_inside(bytes, r[7], d_bytes * mvsc_padded(n), 4, 0) ||
         !mvsc_is_inside(bytes, r[8], (uint64_t)n, 4, 0) ||
@@ -291,12 +269,10 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
         !mvsc_is_inside(bytes, r[10], d_bytes * mvsc_padded(c), 4, 1) ||
         !mvsc_is_inside(bytes, r[11], (uint64_t)n * mvsc_padded(d), 4, 1) ||
         !mvsc_is_inside(bytes, r[12], rows, 4, 1) ||
-        !mvsc_is_inside(bytes, r[13], d_bytes * d_bytes, 8, 1) ||
-        !mvsc_is_inside(bytes, r[14], entries, 8, 1) ||
-        !mvsc_is_inside(bytes, r[15], entries, 4, 1) ||
-        !mvsc_is_inside(bytes, r[16], d_bytes + 1, 8, 1) ||
-        !mvsc_is_inside(bytes, r[17], rows, 8, 1) || !mvsc_is_inside(bytes, r[18], rows, 8, 1) ||
-        !mvsc_is_inside(bytes, r[19], (uint64_t)c + 1, 4, 1))
+        !mvsc_is_inside(bytes, r[13], d_bytes * rows, 1, 1) ||
+        !mvsc_is_inside(bytes, r[14], rows, 4, 1) ||
+        !mvsc_is_inside(bytes, r[15], rows, 8, 1) || !mvsc_is_inside(bytes, r[16], rows, 8, 1) ||
+        !mvsc_is_inside(bytes, r[17], (uint64_t)c + 1, 4, 1))
         return 0;
     view = mvsc_view_at(model, i);
     if (!(view.least_scale > 1e-30 && view.least_scale < 1e30))
@@ -304,7 +280,7 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
     for (k = 0; k < model->n_landmarks; k++)
         if (!(view.scales[k] > 1e-30f && view.scales[k] < 1e30f))
             return 0;
-    return view.starts == NULL || mvsc_is_sparse(&view);
+    return 1;
 }
 
 /* Whether there are as many names as the widths say, each with its end. */
@@ -602,63 +578,6 @@ MVSC_COMPILED(mvsc_multiply,
                ptrdiff_t n, float *out, ptrdiff_t ldo, int keep),
               (a, lda, m, panels, length, n, out, ldo, keep, fused, target))
 
-/* out (rows x count) <- kept out + sign times inner products of rows of a and of b. */
-MVSC_INLINE void mvsc_inner(const double *a, ptrdiff_t lda, const double *b, ptrdiff_t ldb,
-                            ptrdiff_t depth, double *out, ptrdiff_t ldo, int keep, double sign,
-                            const int rows, const int count, const int fused)
-{
-    double sums[12][4];
-    ptrdiff_t k;
-    ptrdiff_t i, q, r, j;
-    MVSC_UNROLL for (i = 0; i < rows * count; i++)
-        MVSC_LANES for (q = 0; q < 4; q++)
-            sums[i][q] = 0;
-    for (k = 0; k + 4 <= depth; k += 4)
-        MVSC_UNROLL for (r = 0; r < rows; r++)
-            MVSC_UNROLL for (j = 0; j < count; j++)
-                MVSC_LANES for (q = 0; q < 4; q++)
-                    sums[r * count + j][q] = mvsc_add_d(
-                        a[r * lda + k + q], b[j * ldb + k + q], sums[r * count + j][q], fused);
-    for (r = 0; r < rows; r++)
-        for (j = 0; j < count; j++) {
-            double *sum = sums[r * count + j], *to = out + r * ldo + j;
-            ptrdiff_t rest;
-            for (rest = k; rest < depth; rest++)
-                sum[0] = mvsc_add_d(a[r * lda + rest], b[j * ldb + rest], sum[0], fused);
-            *to = (keep ? *to : 0) + sign * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
-        }
-}
-
-/* out (m x n) <- kept out + sign a b^T for a of m and b of n rows of this length. */
-MVSC_INLINE int mvsc_multiply_rows(const double *a, ptrdiff_t lda, ptrdiff_t m, const double *b,
-                                   ptrdiff_t ldb, ptrdiff_t length, ptrdiff_t n, double *out,
-                                   ptrdiff_t ldo, int keep, double sign, const int fused)
-{
-    ptrdiff_t k, j, r;
-    for (k = 0; k < length; k += MVSC_DEPTH) {
-        ptrdiff_t depth = mvsc_least(length - k, MVSC_DEPTH);
-        int kept = keep || k > 0;
-        for (j = 0; j + 4 <= n; j += 4) {
-            for (r = 0; r + 3 <= m; r += 3)
-                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
-                           kept, sign, 3, 4, fused);
-            for (; r < m; r++)
-                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
-                           kept, sign, 1, 4, fused);
-        }
-        for (; j < n; j++)
-            for (r = 0; r < m; r++)
-                mvsc_inner(a + r * lda + k, lda, b + j * ldb + k, ldb, depth, out + r * ldo + j, ldo,
-                           kept, sign, 1, 1, fused);
-    }
-    return 0;
-}
-
-MVSC_COMPILED(mvsc_multiply_rows,
-              (const double *a, ptrdiff_t lda, ptrdiff_t m, const double *b, ptrdiff_t ldb,
-               ptrdiff_t length, ptrdiff_t n, double *out, ptrdiff_t ldo, int keep, double sign),
-              (a, lda, m, b, ldb, length, n, out, ldo, keep, sign, ((void)target, fused)))
-
 /* x <- scale x; returns the sum of squares. */
 MVSC_INLINE double mvsc_scale_row(double *x, double scale, ptrdiff_t n, const int fused)
 {
@@ -806,7 +725,7 @@ MVSC_INLINE float mvsc_ranked(const float *x, ptrdiff_t n, ptrdiff_t rank, float
 /* Matrices of one block; rows are contiguous. */
 typedef struct {
     double *given;                  /* rows x the most features: scaled */
-    double *mapped;                 /* rows x the most columns of views with a factor */
+    double *mapped;                 /* rows x the most columns of views with codes */
     float *centred;                 /* of every view, one after the other, rows x d */
     float *lengths;                 /* n_views x rows: of centred rows, squared */
     float *squares, *kernel;        /* rows x n_landmarks, in whole panels */
@@ -842,7 +761,7 @@ static inline double mvsc_lay_out(const mvsc_model *model, ptrdiff_t rows, char 
         mvsc_view view = mvsc_view_at(model, i);
         double d = (double)view.d;
         width = (double)view.n_features > width ? (double)view.n_features : width;
-        mapped = view.factor != NULL && d > mapped ? d : mapped;
+        mapped = view.codes != NULL && d > mapped ? d : mapped;
         part = view.fill != NULL && (double)mvsc_padded(view.d) > part ? (double)mvsc_padded(view.d)
                                                                        : part;
         columns += d;
@@ -941,48 +860,28 @@ MVSC_INLINE int mvsc_read_row(const mvsc_view *view, const void *rows, int dtype
     return MVSC_PRESENT;
 }
 
-/* z (rows x d) <- C^-1 S x for unit rows x. */
+/* z (rows x d) <- the components of unit rows x. */
 MVSC_INLINE void mvsc_map_rows(const mvsc_view *view, const double *x, ptrdiff_t height, double *z,
-                               const int fused, const int target)
+                               const int fused)
 {
-    ptrdiff_t d = view->d, width = view->n_features, first, r, j, k;
-    const double *factor = view->factor;
-    if (view->starts == NULL)
-        (void)MVSC_CALL(mvsc_multiply_rows,
-                        (x, width, height, view->samples, width, width, d, z, d, 0, 1.0));
-    else
-        for (r = 0; r < height; r += 4)
-            for (j = 0; j < d; j++) {
-                double sums[4] = {0, 0, 0, 0};
-                ptrdiff_t count = mvsc_least(height - r, 4);
-                int64_t entry;
-                for (entry = view->starts[j]; entry < view->starts[j + 1]; entry++) {
-                    const double *column = x + r * width + view->indices[entry];
-                    for (k = 0; k < count; k++)
-                        sums[k] = mvsc_add_d(view->samples[entry], column[k * width], sums[k], fused);
-                }
-                for (k = 0; k < count; k++)
-                    z[(r + k) * d + j] = sums[k];
-            }
-    for (first = 0; first < d; first += 16) {
-        ptrdiff_t last = first + 16 < d ? first + 16 : d;
-        (void)MVSC_CALL(mvsc_multiply_rows, (z, d, height, factor + first * d, d, first, last - first,
-                                             z + first, d, 1, -1.0));
-        for (r = 0; r < height; r++)
-            for (j = first; j < last; j++) {
-                double rest = z[r * d + j];
-                for (k = first; k < j; k++)
-                    rest = mvsc_add_d(-factor[j * d + k], z[r * d + k], rest, fused);
-                z[r * d + j] = rest / factor[j * d + j];
+    ptrdiff_t d = view->d, width = view->n_features, r, j, k;
+    for (r = 0; r < height; r++, x += width, z += d) {
+        for (j = 0; j < d; j++)
+            z[j] = 0;
+        for (k = 0; k < width; k++)
+            if (x[k] != 0) {
+                const signed char *codes = view->codes + k * d;
+                double scaled = x[k] * view->steps[k];
+                for (j = 0; j < d; j++)
+                    z[j] = mvsc_add_d(scaled, codes[j], z[j], fused);
             }
     }
-    (void)target;
 }
 
 /* Centred rows of used view i; 0 for missing and for invalid ones, which are excluded. */
 MVSC_INLINE void mvsc_read_rows(const mvsc_view *view, ptrdiff_t i, const void *rows, int dtype,
                                 ptrdiff_t first, ptrdiff_t height, mvsc_work *work, float *centred,
-                                const int fused, const int target)
+                                const int fused)
 {
     unsigned char *missing = work->missing + i * height;
     ptrdiff_t width = view->n_features, d = view->d, r, k;
@@ -995,10 +894,10 @@ MVSC_INLINE void mvsc_read_rows(const mvsc_view *view, ptrdiff_t i, const void *
         if (state == MVSC_INVALID && work->excluded[r] == 0)
             work->excluded[r] = -2 - (int64_t)view->input;
     }
-    if (view->factor != NULL)
-        mvsc_map_rows(view, work->given, height, work->mapped, fused, target);
+    if (view->codes != NULL)
+        mvsc_map_rows(view, work->given, height, work->mapped, fused);
     for (r = 0; r < height; r++) {
-        const double *z = view->factor != NULL ? work->mapped + r * d : work->given + r * width;
+        const double *z = view->codes != NULL ? work->mapped + r * d : work->given + r * width;
         float *a = centred + r * d;
         for (k = 0; k < d; k++)
             a[k] = missing[r] ? 0 : (float)z[k];
@@ -1057,8 +956,9 @@ MVSC_INLINE void mvsc_fill_rows(const mvsc_model *model, ptrdiff_t height, mvsc_
                         a[k] = mvsc_add_f(work->part[r * ldp + k], work->squares[r], view.mean[k],
                                           fused);
                     length = sqrtf(mvsc_centre_row(a, NULL, d, fused));
-                    for (k = 0; k < d; k++)
-                        a[k] /= length > MVSC_SHORT ? length : 1;
+                    if (view.codes == NULL)
+                        for (k = 0; k < d; k++)
+                            a[k] /= length > MVSC_SHORT ? length : 1;
                     work->lengths[i * height + r] = mvsc_centre_row(a, view.mean, d, fused);
                 }
         }
@@ -1163,8 +1063,7 @@ MVSC_INLINE int mvsc_block(const mvsc_model *model, ptrdiff_t first, ptrdiff_t h
     memset(work->excluded, 0, (size_t)height * sizeof *work->excluded);
     for (i = 0; i < v; i++) {
         mvsc_view view = mvsc_view_at(model, i);
-        mvsc_read_rows(&view, i, rows[view.input], dtype, first, height, work, centred, fused,
-                       target);
+        mvsc_read_rows(&view, i, rows[view.input], dtype, first, height, work, centred, fused);
         centred += height * view.d;
     }
     if (memchr(work->missing, 1, (size_t)(v * height)) != NULL) {

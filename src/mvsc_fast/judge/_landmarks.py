@@ -17,7 +17,6 @@ from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 DENSE = 2**22  # entries of sparse rows that are dense at a time
-SPARSE = 0.08  # share of entries below which products with sparse samples are faster
 # Shares of samples with larger residuals than the limit: of the fitted ones, and of new ones to
 # warn of. The latter is at most .10 for other samples of sixteen sets: bench/drift.py.
 BEYOND, UNLIKE = 0.05, 0.2
@@ -103,6 +102,11 @@ class LandmarkFeatures:
         return self.n_columns + self._map.shape[1]
 
     @property
+    def rank(self):
+        """Number of features by which ridges are scaled, see `ViewRows.rank`."""
+        return sum(view.rank for view in self.rows) + self._map.shape[1]
+
+    @property
     def n_columns(self):
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
@@ -128,7 +132,8 @@ class LandmarkFeatures:
             {
                 **{"input": i, "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT},
                 **{"coefficients": panels(part), "fill": None if fill is None else panels(fill)},
-                **{"mean_row": mean, **_map_of(view)},
+                **{"mean_row": mean, "codes": view.codes, "steps": view.steps},
+                "n_features": view.n_features,
             }
             for i, view, part, fill, mean in zip(
                 used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
@@ -269,24 +274,6 @@ def residuals(scores, sizes):
     rows, labels = np.arange(len(found)), scores.argmax(axis=1)
     found[rows, labels] -= 1
     return np.linalg.norm(found, axis=1)
-
-
-def _map_of(view):
-    """The map of rows with more columns than samples to their coordinates."""
-    samples, factor = view.dual_map
-    if factor is None:
-        return {}
-    if not scipy.sparse.issparse(samples) and np.count_nonzero(samples) < SPARSE * samples.size:
-        samples = scipy.sparse.csr_matrix(samples)
-    found = {"n_features": samples.shape[1], "factor": factor, "samples": samples}
-    if scipy.sparse.issparse(samples):
-        found["indices"], found["starts"] = (
-            samples.indices.astype(np.int32),
-            samples.indptr.astype(np.int64),
-        )
-        found["samples"], found["n_entries"] = samples.data, samples.nnz
-    found["samples"] = found["samples"].astype(np.float64, copy=False)
-    return found
 
 
 def _fills(landmarks):

@@ -71,11 +71,12 @@ class Judge:
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
+        rank = sum(view.rank for view in rows)
         self._ridges = [
-            LeaveOneOutRidge(_side_by_side(units)),
-            LeaveOneOutRidge(_side_by_side(centred(U) for U in units)),
+            LeaveOneOutRidge(_side_by_side(units), rank=rank),
+            LeaveOneOutRidge(_side_by_side(centred(U) for U in units), rank=rank),
         ]
-        self.ridge = LeaveOneOutRidge(local, self._some)
+        self.ridge = LeaveOneOutRidge(local, self._some, self.features.rank)
 
     def __call__(self, labellings, n_clusters, score=mutual_information):
         """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
@@ -115,14 +116,16 @@ class LeaveOneOutRidge:
     F : ndarray of shape (n, D), float32
     fitted : ndarray of int, optional
         Samples on which the regression is fitted; by default all.
+    rank : int, optional
+        Number of features by which the ridge is scaled, if F has components of them.
     """
 
-    def __init__(self, F, fitted=slice(None)):
+    def __init__(self, F, fitted=slice(None), rank=None):
         self._F, self._fitted = F, fitted
         self._columns = ColumnMap(self.predict, len(F))
         F = F[fitted]
         n, d = F.shape
-        g = np.float32(RIDGE * n / min(n, d))
+        g = np.float32(RIDGE * n / min(n, d if rank is None else rank))
         self._thin = d < n
         if not self._thin:
             kernel = F @ F.T

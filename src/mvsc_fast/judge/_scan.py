@@ -38,11 +38,11 @@ def row_tensor(rows, present, kind, growth, n_threads):
     n_threads : int
     """
     n = present.shape[1]
-    pairs = [(getattr(view, kind), has) for view, has in zip(rows, present, strict=True)]
-    pairs = [pair for pair in pairs if pair[0].any()]
-    pairs = pairs or [(np.ones((n, 1)), np.ones(n, dtype=bool))]  # all samples are equal
-    given, present = zip(*pairs, strict=True)
-    factors = view_factors(given, SCALES[kind], present)
+    parts = [(getattr(view, kind), has, view.rank) for view, has in zip(rows, present, strict=True)]
+    parts = [part for part in parts if part[0].any()]
+    parts = parts or [(np.ones((n, 1)), np.ones(n, dtype=bool), 1)]  # all samples are equal
+    given, present, ranks = zip(*parts, strict=True)
+    factors = view_factors(given, SCALES[kind], present, ranks)
     candidates = listed_rows(factors, len(given), round(growth * CANDIDATES), n_threads)
     longest = round(growth * LONGEST)
     return sparse_tensor(factors, n_longest=longest, candidates=candidates, n_threads=n_threads)

@@ -27,6 +27,7 @@ from ..similarity._sparse import MEMORY
 from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_lost
 from ..views._read import read_views
+from ..views._rows import n_components
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
@@ -81,9 +82,9 @@ class ConsensusTLRR(MultiViewClusterer):
         Which attributes the fitted model stores. "all" takes about 1 KB for each of the m clustered
         samples. "predictor" omits ``affinity_matrix_`` and the labels in ``candidates_``. In both
         cases the model stores what `predict` needs: **the rows of 600 samples** of every view, 1.4
-        MB for their kernel and, for a view with more features than samples, the rows of **all** m
-        samples and a matrix that maps them. "labels" omits this too: the model holds no row of the
-        data, and cannot predict.
+        MB for their kernel and, for a view with more features than samples, about 4 MB for the map
+        to its leading components, of which the rows then consist. "labels" omits this too: the
+        model holds no row of the data, and cannot predict.
 
     Attributes
     ----------
@@ -371,7 +372,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
 
 def fit_bytes(n, m, n_features, n_clusters):
     """Maximum memory in bytes for clustering m of n samples, not counting views in memory."""
-    ranks = [min(m, d) for d in n_features]
+    ranks = [n_components(m, d) if d > m else d for d in n_features]
     width, v = sum(ranks), len(n_features)
     slices = sum(len(view_scales(m, d, SCALES["unit"])) for d in n_features)
     columns = width + N_LANDMARKS
@@ -379,12 +380,12 @@ def fit_bytes(n, m, n_features, n_clusters):
     judge = 4 * columns * (m + 3 * min(m, REGRESSED)) + 16 * columns**2
     judge += sum(8 * r * r for r in ranks) * (slices // v + 1)
     factors = 4 * m * slices * width // v
-    given = sum(8 * m * min(d, 2 * m) for d in n_features) + 8 * m * max(ranks)
-    wide = sum(16 * m * d for d in n_features if d > m)  # stored for new samples
+    given = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
+    maps = sum(24 * r * d for r, d in zip(ranks, n_features, strict=True) if r < d)
     growth = neighbourhood_growth(m, n_clusters)
     pairs = m * min(m, round(2 * growth * LONGEST))
     swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))
     made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
     cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
     alone = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
-    return judge + wide + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24
+    return judge + maps + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24

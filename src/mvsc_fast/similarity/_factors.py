@@ -149,7 +149,7 @@ def spd_inverse(A):
     return inverse
 
 
-def view_factors(views, scales=SCALES, present=None):
+def view_factors(views, scales=SCALES, present=None, ranks=None):
     """Factors of all slices: every view with the first scale, then further scales of some views.
 
     Parameters
@@ -161,6 +161,9 @@ def view_factors(views, scales=SCALES, present=None):
     present : ndarray of shape (v, m) of bool, optional
         Whether each of m samples has each view; ``views`` hold the rows of those that do. The
         others have zero factors, hence no similarities in that view.
+    ranks : list of int, optional
+        Numbers of features by which the ridges of the views are scaled, if ``views`` are components
+        of them.
 
     Returns
     -------
@@ -168,7 +171,8 @@ def view_factors(views, scales=SCALES, present=None):
     """
     by_view = []
     for i, X in enumerate(views):
-        ridges = [relative_ridge(f, *X.shape) for f in view_scales(*X.shape, scales)]
+        shape = X.shape if ranks is None else (X.shape[0], ranks[i])
+        ridges = [relative_ridge(f, *shape) for f in view_scales(*shape, scales)]
         slices = ridge_factors(X, ridges)
         if present is not None and not present[i].all():
             slices = [_spread(factors, present[i]) for factors in slices]

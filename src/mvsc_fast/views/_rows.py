@@ -8,13 +8,15 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
-FREQUENT = 0.1  # share of samples with an entry from which a column is faster in dense products
+# Views with more columns than samples are mapped to components: at least 64, and as many as there are
+# codes for, of one byte each, so that a model has less than 5 MB for each view.
+MAP_CODES, LEAST_COMPONENTS = 3_500_000, 64
+OVERSAMPLES = 10  # further directions of the subspace that is iterated
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 
 
@@ -275,8 +277,7 @@ def _mean_row(X):
 class ViewRows:
     """Rows of unit length of one view, in at most n columns.
 
-    With d > n columns, X is replaced by the Cholesky factor of its Gram matrix, whose rows have
-    the same inner products.
+    With d > n columns, the rows are replaced by their leading components, see `leading_map`.
 
     Parameters
     ----------
@@ -288,6 +289,12 @@ class ViewRows:
     Attributes
     ----------
     nonnegative : bool
+    n_features : int
+        d
+    rank : int
+        The smaller of n and d, by which ridges are scaled: components have that of the whole rows.
+    codes, steps : ndarray of shape (d, r), int8, and of shape (d,), float32, or None
+        The map of unit rows to their components, which is ``codes * steps[:, None]``.
     roots : ndarray of shape (n, r), r <= min(n, d), float32
         Z, the unit rows of sqrt(X) if X is non-negative, which stabilises the variance of counts,
         else U.
@@ -295,27 +302,19 @@ class ViewRows:
 
     def __init__(self, X, nonnegative=None):
         self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        # The Gram matrices of repeated rows are definite only in float64.
-        self._dtype = np.float32 if X.shape[1] <= X.shape[0] else np.float64
-        given = self._rows(X, self.nonnegative)
-        self._factor = _gram_factor(given)
-        self._given = None if self._factor is None else given
-        self.roots = _single(given if self._factor is None else self._factor)
+        self.n_features, self.rank = X.shape[1], min(X.shape)
+        self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
         self.mean = _mean_row(self.roots)
         self._X = X
 
     @functools.cached_property
     def unit(self):
         """U, the unit rows of X, of shape (n, r), float32."""
-        if not self.nonnegative:
-            return self.roots
-        given = self._rows(self._X, False)
-        factor = _gram_factor(given)
-        return _single(given if factor is None else factor)
+        return _components(self._rows(self._X, False))[0] if self.nonnegative else self.roots
 
     def some_unit(self, rows):
         """Some rows of U; the others are not computed."""
-        if "unit" in vars(self) or self._factor is not None:
+        if "unit" in vars(self) or self.codes is not None:
             return self.unit[rows]
         return _single(self._rows(self._X[rows], False)) if self.nonnegative else self.roots[rows]
 
@@ -328,7 +327,7 @@ class ViewRows:
         """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
         if scipy.sparse.issparse(X):
             return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
-        out = np.empty(X.shape, dtype=self._dtype)
+        out = np.empty(X.shape, dtype=np.float32)
         for rows in gen_batches(len(X), SMALL_BLOCK):
             out[rows] = unit_rows(np.sqrt(np.maximum(X[rows], 0)) if rooted else X[rows])
         return out
@@ -338,37 +337,54 @@ class ViewRows:
         for name in ("roots", "unit", "_X"):
             vars(self).pop(name, None)
 
-    @property
-    def dual_map(self):
-        """S and C of the map ``C^-1 S`` of unit rows; (None, None) unless d > n."""
-        return self._given, self._factor
-
 
 def _single(X):
     """A float32 array of X, which may be sparse."""
     return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float32)
 
 
-def _gram_factor(U):
-    """Lower Cholesky factor of U U^T if U has more columns than rows, else None."""
+def _components(U):
+    """Leading components of unit rows with more columns than rows, and the map to them.
+
+    Other rows are returned as they are, with None and None.
+    """
     n, d = U.shape
     if d <= n:
-        return None
-    gram = _gram(U).astype(np.float64, copy=False)
-    gram[np.diag_indices(n)] += 1e-9  # rows may repeat
-    return np.ascontiguousarray(scipy.linalg.cholesky(gram, lower=True, check_finite=False))
+        return _single(U), None, None
+    U = U.astype(np.float32, copy=False)
+    V = leading_map(U, n_components(n, d))
+    steps = np.abs(V).max(axis=1) / 127
+    codes = np.rint(V / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)
+    # The rows of the fit are mapped as new rows are, so that rounding the map has no consequence.
+    V = codes * steps[:, None]
+    return np.ascontiguousarray(U @ V), codes, steps
 
 
-def _gram(U):
-    """U U^T. Frequent columns of sparse rows enter by dense products, as these are faster."""
-    if not scipy.sparse.issparse(U):
-        return U @ U.T
+def n_components(n, d):
+    """Number of components of n rows with d > n columns."""
+    return min(n, max(LEAST_COMPONENTS, MAP_CODES // d))
+
+
+def leading_map(U, r):
+    """The r leading right singular vectors of U, of shape (d, <= r), float32.
+
+    They are found by two iterations on a random subspace (Halko, Martinsson & Tropp 2011), with
+    products of U and U^T alone. Singular values below 1e-5 of the largest are rounding errors.
+    """
     n, d = U.shape
-    frequent = np.bincount(U.indices, minlength=d) > FREQUENT * n
-    rest = U[:, np.flatnonzero(~frequent)]
-    gram = safe_sparse_dot(rest, rest.T, dense_output=True)
-    columns = np.flatnonzero(frequent)
-    for block in gen_batches(len(columns), SMALL_BLOCK):
-        D = U[:, columns[block]].toarray()
-        gram += D @ D.T
-    return gram
+    if r + OVERSAMPLES < n:
+        Q = U @ np.random.RandomState(0).standard_normal((d, r + OVERSAMPLES)).astype(np.float32)
+        for _ in range(2):
+            Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
+        B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
+    else:
+        B = _single(U).T
+    gram = np.zeros((B.shape[1], B.shape[1]))
+    for rows in gen_batches(d, BLOCK):
+        block = B[rows].astype(np.float64)
+        gram += block.T @ block
+    squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
+    squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
+    kept = squares > 1e-10 * squares[0]
+    kept[0] = True
+    return B @ (vectors[:, kept] / np.sqrt(np.maximum(squares[kept], 1e-30))).astype(np.float32)
