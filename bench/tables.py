@@ -53,6 +53,7 @@ TABLES = {
         10,
     ),
     "max samples": Table("docs/large_n.md", "bench/max_samples.py", 5),
+    "wide": Table("docs/large_n.md", "bench/wide.py", 5),
     "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
     "peers": Table(BENCHMARKS, "bench/peers.py", 13),
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),

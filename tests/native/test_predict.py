@@ -94,7 +94,9 @@ def margins(library, image, scores, /, **changes):
     return status, found.copy(), unlike.copy()
 
 
-def problem(rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), mapped=False, fill=True, scaled=False):
+def problem(
+    rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), mapped=False, fill=True, scaled=False
+):
     """A model of random numbers; with ``mapped`` the first view has 6 columns more than d."""
 
     def normal(*shape):

@@ -13,8 +13,8 @@ from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
-# Views with more columns than samples are mapped to components: at least 64, and as many as there are
-# codes for, of one byte each, so that a model has less than 5 MB for each view.
+# Views with more columns than samples are mapped to components: at least 64, and as many as there
+# are codes for, of one byte each, so that a model has less than 5 MB for each view.
 MAP_CODES, LEAST_COMPONENTS = 3_500_000, 64
 OVERSAMPLES = 10  # further directions of the subspace that is iterated
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree

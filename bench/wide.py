@@ -1,0 +1,169 @@
+"""Views with many more columns than samples, beside 30 components of the same views.
+
+Usage: python bench/wide.py [--data NAME ...]
+
+Negative binomial counts of 30 000 genes in 12 types, and docstrings of installed packages, the
+classes, as TF-IDF of 12 000 words and 50 000 character n-grams. The 30 components are those of a
+truncated singular value decomposition of the raw views, whose time counts. Each fit runs in a
+process of its own, on one thread. Peak memory is above the views.
+"""
+
+import argparse
+import ast
+import json
+import os
+import pickle
+import subprocess
+import sys
+import sysconfig
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import adjusted_rand_score
+from timing import print_table
+
+from mvsc_fast import ConsensusTLRR
+
+TYPES, GENES, BLOCK = 12, 30_000, 1024
+PACKAGES = "numpy scipy sklearn pandas matplotlib polars dask distributed numba zarr pip setuptools"
+PACKAGES += " hypothesis fontTools tornado narwhals _pytest"
+MANY, LONG = 600, 250  # docstrings of a package at most, and characters of one at least
+
+
+def counts(n):
+    """Counts of genes in types of four lineages, with as many marker genes of each."""
+    rng = np.random.default_rng(0)
+    p = np.maximum(rng.dirichlet(np.full(TYPES, 3.0)), 0.015)
+    y = rng.choice(TYPES, n, p=p / p.sum())
+    level = np.tile(rng.normal(0, 2.0, GENES), (TYPES, 1))
+    for lineage in range(TYPES // 3):
+        columns = rng.choice(GENES, GENES // 40, replace=False)
+        level[3 * lineage : 3 * lineage + 3, columns] += rng.gamma(2, 0.7, len(columns))
+    for k in range(TYPES):
+        columns = rng.choice(GENES, GENES // 120, replace=False)
+        level[k, columns] += rng.gamma(2, 0.6, len(columns))
+    share = np.exp(level)
+    share /= share.sum(axis=1, keepdims=True)
+    depth = rng.lognormal(np.log(2000), 0.45, n)[:, None]
+    parts = []
+    for start in range(0, n, BLOCK):
+        mean = share[y[start : start + BLOCK]] * depth[start : start + BLOCK]
+        parts.append(scipy.sparse.csr_matrix(rng.poisson(rng.gamma(2.0, mean / 2)), dtype="f4"))
+    return [scipy.sparse.vstack(parts, format="csr")], y
+
+
+def docstrings(folder):
+    """Distinct long docstrings in the files of a folder."""
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        try:
+            tree = ast.parse(path.read_text(encoding="utf8"))
+        except (SyntaxError, UnicodeDecodeError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+                text = ast.get_docstring(node) or ""
+                if len(text) > LONG:
+                    found.setdefault(text[:200], text)
+    return list(found.values())
+
+
+def texts(n):
+    """Two views of docstrings."""
+    rng, site = np.random.default_rng(0), Path(sysconfig.get_paths()["purelib"])
+    documents, y = [], []
+    for package in PACKAGES.split():
+        found = docstrings(site / package)
+        chosen = rng.permutation(len(found))[:MANY]
+        documents += [found[i] for i in chosen]
+        y += [package] * len(chosen)
+    kept = rng.permutation(len(documents))[:n]
+    documents = [documents[i] for i in kept]
+    words = TfidfVectorizer(max_features=12_000, sublinear_tf=True, dtype=np.float32)
+    grams = TfidfVectorizer(
+        analyzer="char_wb",
+        ngram_range=(3, 5),
+        max_features=50_000,
+        sublinear_tf=True,
+        dtype=np.float32,
+    )
+    return [one.fit_transform(documents) for one in (words, grams)], np.array(y)[kept]
+
+
+DATA = {
+    "4000 cells": (counts, 4000, TYPES),
+    "10 000 cells": (counts, 10_000, TYPES),
+    "5000 texts": (texts, 5000, len(PACKAGES.split())),
+}
+
+
+def memory(field):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(field))
+
+
+def measure(name, components):
+    """Print the cells of a row as JSON."""
+    warnings.simplefilter("ignore")
+    make, n, n_clusters = DATA[name]
+    views, y = make(n)
+    size = sum(X.data.nbytes + X.indices.nbytes for X in views) / 2**20
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before, start = memory("VmRSS"), time.process_time()
+    if components:
+        views = [TruncatedSVD(components, random_state=0).fit_transform(X) for X in views]
+    model = ConsensusTLRR(n_clusters, store="predictor", random_state=0, n_threads=1).fit(views)
+    seconds, peak = time.process_time() - start, memory("VmHWM") - before
+    start = time.process_time()
+    model.predict(views)
+    row = [
+        f"{seconds:.1f}",
+        f"{time.process_time() - start:.1f}",
+        f"{size:.0f}",
+        f"{peak:.0f}",
+        f"{len(pickle.dumps(model)) / 1e6:.1f}",
+        f"{adjusted_rand_score(y, model.labels_):.3f}",
+    ]
+    print(json.dumps(row))
+
+
+def main(names):
+    rows = []
+    for name in names:
+        for components in (0, 30):
+            run = subprocess.run(
+                [sys.executable, __file__, "--one", name, str(components)],
+                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            kind = f"{components} components" if components else "as they are"
+            rows.append([name, kind, *json.loads(run.stdout)])
+            print(*rows[-1], file=sys.stderr, flush=True)
+    header = [
+        "data",
+        "views",
+        "CPU s",
+        "of `predict`",
+        "MiB of views",
+        "peak",
+        "MB of model",
+        "ARI",
+    ]
+    print_table(header, rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="*", choices=DATA, default=[*DATA], metavar="NAME")
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.one:
+        measure(given.one[0], int(given.one[1]))
+    else:
+        main(given.data)
