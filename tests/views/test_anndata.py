@@ -8,6 +8,7 @@ import scipy.sparse
 
 from mvsc_fast import ConsensusTLRR, datasets, explain
 from mvsc_fast.views import align, check_views, from_anndata, loaded
+from mvsc_fast.views._anndata import read_anndata
 from mvsc_fast.views._read import read_views
 
 IDS = [f"p{i}" for i in range(60)]
@@ -27,6 +28,16 @@ def test_an_object_with_the_attributes_of_anndata_is_read(arrays):
     assert given[0] is X and given.columns == [one.var_names]
     with pytest.raises(ValueError, match="have the ids of view 0 in another order"):
         check_views([one, pd.DataFrame(X, index=IDS[::-1])])
+
+
+def test_raw_has_columns_of_its_own(arrays):
+    X = arrays["rna"]
+    raw = SimpleNamespace(X=X, var_names=[f"g{j}" for j in range(20)])
+    names = {"obs_names": IDS, "var_names": raw.var_names[:5], "layers": {}, "obsm": {}}
+    frame = read_anndata(SimpleNamespace(X=X[:, :5], raw=raw, **names), "view 0", "raw")
+    assert frame.values is X and frame.columns == raw.var_names and frame.index == IDS
+    with pytest.raises(ValueError, match="view 0 has no 'raw'"):
+        read_anndata(SimpleNamespace(X=X[:, :5], raw=None, **names), "view 0", "raw")
 
 
 class Nested:

@@ -29,7 +29,7 @@ def unpacked(views):
 
 
 def read_anndata(X, title, use="X"):
-    """The `Frame` of ``X``, of a layer, or of an entry of ``obsm`` of an AnnData object."""
+    """The `Frame` of ``X``, a layer, an entry of ``obsm`` or ``raw`` of an AnnData object."""
     if use == "X" and X.X is not None:
         values, columns = X.X, list(X.var_names)
     elif use in X.layers:
@@ -38,6 +38,8 @@ def read_anndata(X, title, use="X"):
         values = X.obsm[use]
         columns = list(getattr(values, "columns", range(values.shape[1])))
         values = values.to_numpy() if hasattr(values, "to_numpy") else values
+    elif use == "raw" and getattr(X, "raw", None) is not None:
+        values, columns = X.raw.X, list(X.raw.var_names)
     else:
         raise ValueError(
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
@@ -79,8 +81,8 @@ def from_anndata(
     data : AnnData, MuData, or list or dict of AnnData
         Modalities may have different samples.
     use : str, list of str, or dict, default="X"
-        "X", the name of a layer, or a key of ``obsm``. In a dict, one for each modality; "X" is
-        used for modalities that are not in it. A list selects several views of a single AnnData.
+        "X", the name of a layer, a key of ``obsm``, or "raw". In a dict, one for each modality; "X"
+        is used for modalities that are not in it. A list selects several views of a single AnnData.
 
     Returns
     -------
