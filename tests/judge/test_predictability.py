@@ -30,6 +30,23 @@ def blobs():
     return views, y
 
 
+def test_missing_rows_are_predicted_and_samples_without_views_are_not_scored(subspaces):
+    views, y = [X.copy() for X in subspaces[0]], subspaces[1]
+    complete = label_predictability(views, y)
+    views[1][:6] = np.nan
+    gappy = label_predictability(views, y)
+    assert gappy == pytest.approx(complete, abs=0.1) and gappy != complete
+    views[0][:2] = views[2][:2] = np.nan
+    expected = label_predictability([X[2:] for X in views], y[2:])
+    assert label_predictability(views, np.append([-1, -1], y[2:])) == expected
+    views[0][7, 0] = np.nan
+    with pytest.warns(UserWarning, match="lacks 1 cell .*: cells are filled"):
+        assert label_predictability(views, y) == pytest.approx(expected, abs=0.1)
+    views[0][20:90, :8] = np.nan
+    with pytest.raises(ValueError, match="at most 10 % can be filled"):
+        label_predictability(views, y)
+
+
 @pytest.mark.parametrize("shape", [(30, 8), (30, 30), (30, 70)])
 def test_leave_one_out_is_leaving_one_out(shape):
     rng = np.random.default_rng(0)

@@ -11,8 +11,9 @@ from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Views
 from ..views import loaded
+from ..views._missing import check_gaps, filled, gaps, imputed, mean_row, warn_of_gaps
 from ..views._read import read_views
-from ..views._rows import ViewRows, canonical_order
+from ..views._rows import ViewRows, canonical_order, missing_rows
 from ._ridge import Judge, adjusted_mutual_information
 
 
@@ -40,7 +41,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     Parameters
     ----------
     views : list of array-like or sparse matrix of shape (n_samples, n_features_i)
-        Views, as for the estimators; a single matrix is one view.
+        Views, as for `ConsensusTLRR`: missing rows are predicted from the other views, and samples
+        that lack all views are not scored. A single matrix is one view.
     labels : array-like of shape (n_samples,) or (n_labellings, n_samples)
         Numbers or strings; the index of a pandas series must be that of the views. Scoring many
         labellings at once costs little more than scoring one.
@@ -63,9 +65,13 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     >>> label_predictability(views, y) > label_predictability(views, y[::-1])
     True
     """
-    given = loaded(read_views(views))
-    views, index = given.views, given.index
-    n = views[0].shape[0]
+    given = loaded(read_views(views), missing=True)
+    lacking = [gaps(X) for X in given.views]
+    check_gaps(lacking, given.titles)
+    warn_of_gaps(lacking, given.titles)
+    views = [filled(X, mean_row(X)) for X in given.views]
+    n, index = given.n_samples, given.index
+    scored = np.any([~missing_rows(X) for X in views], axis=0)
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
     several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
     if several:
@@ -73,10 +79,11 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     else:
         numbered = [check_labels(labels, "labels", n, index)]
     with blas_threads(1):
-        order = canonical_order(views)
-        judge = Judge([ViewRows(X[order]) for X in views])
+        complete = imputed([X if scored.all() else X[scored] for X in views])
+        order = canonical_order(complete)
+        judge = Judge([ViewRows(X[order]) for X in complete])
+        numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
         scores = [
-            judge([row[order]], int(row.max()) + 1, adjusted_mutual_information)[0]
-            for row in numbered
+            judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered
         ]
     return np.array(scores) if several else float(scores[0])
