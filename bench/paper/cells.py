@@ -1,9 +1,11 @@
 """One cell of the tables: a method on a data set in one order of its samples."""
 
+import contextlib
 import ctypes
 import hashlib
 import json
 import platform
+import signal
 import sys
 import time
 import warnings
@@ -64,10 +66,11 @@ class Cell(NamedTuple):
         return (self.data, self.order, self.seed, json.dumps(affinity, sort_keys=True))
 
 
-def work(cell, source, output, pictures):
+def work(cell, source, output, pictures, longest):
     """Compute a cell and append its record, which is also returned, to the results.
 
-    A cell that fails leaves a record with the ``error``; it is computed again by the next run.
+    A cell that fails, or takes more than ``longest`` minutes, leaves a record with the ``error``;
+    it is computed again by the next run.
     """
     record = {
         "key": cell.key(source.digest),
@@ -77,7 +80,7 @@ def work(cell, source, output, pictures):
         "versions": versions(),
     }
     try:
-        with limit_threads(), warnings.catch_warnings(record=True) as caught:
+        with _at_most(longest), limit_threads(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             found, arrays = _compute(cell, source, output)
         texts = {" ".join(str(one.message).split()) for one in caught}
@@ -91,6 +94,22 @@ def work(cell, source, output, pictures):
     record["finished"] = time.strftime("%Y-%m-%dT%H:%M:%S%z")
     append(output, record)
     return record
+
+
+@contextlib.contextmanager
+def _at_most(minutes):
+    """TimeoutError between two iterations after some minutes."""
+
+    def stop(*_):
+        raise TimeoutError(f"stopped after {minutes:g} minutes (longest)")
+
+    former = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 60 * minutes)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def arrays_path(output, key):

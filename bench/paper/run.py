@@ -62,7 +62,7 @@ def run(
         busy at the moment.
     longest : float, default=20.0
         Minutes; cells that take longer by rough documented times are left out, and the report says
-        so.
+        so. Others are stopped when they have taken so long.
     dry_run : bool, default=False
         Only print what would be computed, how long that takes, and what is left out.
 
@@ -95,7 +95,7 @@ def run(
         asked = {"keys": keys, "left_out": left_out}
         (Path(output) / PLAN).write_text(json.dumps(asked), encoding="utf-8")
         mend(output)
-        new = _compute(unfinished, seconds, by_name, output, jobs)
+        new = _compute(unfinished, seconds, by_name, output, jobs, longest)
         records |= {record["key"]: record for record in new}
         print(f"wrote {write_report(output)}")
     return [records[key] for key in keys if key in records]
@@ -168,7 +168,7 @@ def _minutes(seconds):
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def _compute(cells, seconds, sources, output, jobs):
+def _compute(cells, seconds, sources, output, jobs, longest):
     """Records of the cells, computed in worker processes, with a bar of the time that is left."""
     if not cells:
         return []
@@ -180,23 +180,24 @@ def _compute(cells, seconds, sources, output, jobs):
         zip(cells, seconds, strict=True), key=lambda task: (-weight[task[0].group], task[0].group)
     )
     records = []
-    with _progress(len(cells), sum(seconds)) as advance:
-        for record, took in _in_parallel(tasks, sources, output, jobs):
+    with _progress(len(cells), sum(seconds)) as (begin, advance):
+        started = (
+            begin(cell) or joblib.delayed(_task)(cell, sources[cell.data], output, took, longest)
+            for cell, took in tasks
+        )
+        for record, took in _in_parallel(started, jobs):
             records.append(record)
             advance(record, took)
     return records
 
 
-def _in_parallel(tasks, sources, output, jobs):
+def _in_parallel(tasks, jobs):
     """(record, estimated seconds) of every task, as they finish."""
     try:
         # Nothing waits in a worker: should this process be killed, workers end what they run.
         queue = {"pre_dispatch": "n_jobs", "batch_size": 1}
         with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-            yield from joblib.Parallel(return_as="generator_unordered", **queue)(
-                joblib.delayed(_task)(cell, sources[cell.data], output, took)
-                for cell, took in tasks
-            )
+            yield from joblib.Parallel(return_as="generator_unordered", **queue)(tasks)
     except TerminatedWorkerError as error:
         raise MemoryError(
             "a worker process was killed, usually for lack of memory; finished cells are kept: "
@@ -204,27 +205,32 @@ def _in_parallel(tasks, sources, output, jobs):
         ) from error
 
 
-def _task(cell, source, output, took):
-    return work(cell, source, output, pictures=cell.study == "tables" and cell.seed == 0), took
+def _task(cell, source, output, took, longest):
+    pictures = cell.study == "tables" and cell.seed == 0
+    return work(cell, source, output, pictures, longest), took
 
 
 @contextlib.contextmanager
 def _progress(count, total):
-    """``advance(record, seconds)`` for every finished cell."""
+    """``begin(cell)`` for every cell, and ``advance(record, seconds)`` when it is finished."""
     pattern = "{percentage:3.0f}% |{bar}| {postfix} [{elapsed}, {remaining} left]"
     interval = 0.5 if sys.stderr.isatty() else 60.0
     with tqdm(total=total, bar_format=pattern, mininterval=interval) as bar:
         done = []
 
+        def begin(cell):
+            name = f"{cell.data}, {cell.row}, {cell.order} order, seed {cell.seed}"
+            bar.set_postfix_str(f"{len(done)}/{count} {name}", refresh=True)
+
         def advance(record, took):
             done.append(took)
-            bar.set_postfix_str(f"{len(done)}/{count} {_told(record)}", refresh=False)
+            bar.set_postfix_str(f"{len(done)}/{count} {_outcome(record)}", refresh=False)
             bar.update(min(took, bar.total - bar.n))  # sums round
 
-        yield advance
+        yield begin, advance
 
 
-def _told(record):
+def _outcome(record):
     name = f"{record['data']}, {record['row']}"
     if "error" in record:
         return f"{name}: {record['error']}"

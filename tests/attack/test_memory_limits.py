@@ -144,8 +144,8 @@ def test_an_address_space_limit_leaves_estimator_threads_and_labels_as_they_were
             for level in {list(LEVELS)}:
                 with open("/proc/self/statm") as file:
                     used = int(file.read().split()[0]) * resource.getpagesize()
-                # NumPy reports buffers of its loops that cannot be had without holding the GIL, which
-                # ends the process: a few remain on the heap.
+                # NumPy reports a lack of buffers for its loops without holding the GIL, which ends
+                # the process: leave some on the heap.
                 buffers = [bytes(2**16) for _ in range(64)]
                 resource.setrlimit(resource.RLIMIT_AS, (used + level * 2**20, -1))
                 del buffers[:-1]

@@ -285,3 +285,13 @@ def test_the_command_writes_the_report_or_one_line_of_what_is_wrong(folder, tmp_
     found = command("--methods", "k-means")
     assert found.returncode == 2 and len(found.stderr.splitlines()) == 1
     assert "unknown method 'k-means': known are TLRR" in found.stderr
+
+
+def test_a_cell_is_stopped_after_the_longest_time_and_named_while_it_runs(
+    folder, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(plan, "_seeds", lambda *_: (range(1), None))
+    slow = {"methods": ["TLRR"], "sets": ["mine"], "orders": ["file"], "studies": ["tables"]}
+    with pytest.raises(ValueError, match="TimeoutError: stopped after 0.02 minutes .longest."):
+        run.run(folder, tmp_path, **slow, repeats=10**6, jobs=1, longest=0.02)
+    assert "mine, TLRR, file order, seed 0" in capsys.readouterr().err
