@@ -55,6 +55,14 @@ def test_other_samples_are_joined_with_clustered_ones(blobs):
     others = np.setdiff1d(np.arange(240), model.samples_)
     assert graph[others][:, others].nnz == 0
     assert (np.diff(graph[others].indptr) == 7).all()
+    fit = fitted_with(model, views)
+    distances = graphs_of(fit, relations_of(fit), 7)[1]
+    t = distances.max(axis=1).toarray().ravel()
+    i, j = distances[others].nonzero()
+    i = others[i]
+    weights = np.maximum(np.exp(-(distances[i, j] ** 2) / (t[i] * t[j])), 1e-3)
+    np.testing.assert_allclose(graph[i, j], weights, rtol=1e-4)
+    assert joint_graph(model, views, n_neighbors=500)[others].nnz == len(others) * 99
 
 
 def test_distances_have_as_many_entries_in_each_row(fitted):

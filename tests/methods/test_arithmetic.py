@@ -46,6 +46,29 @@ def test_blocks_leave_room_for_what_is_kept_of_all_samples():
         plan_fit(source(n, 30_000, 20_000), 3, 100, least - 1)
 
 
+def bytes_of_the_judge(m, width, squares):
+    """Features, Gram matrices, and the squares of the widths of views."""
+    return 4 * (width + 600) * 4 * m + 16 * (width + 600) ** 2 + 8 * squares
+
+
+@pytest.mark.parametrize(
+    ("m", "d", "c", "parts"),
+    [
+        # wide rows, factors, and the largest of three stages: the entries of W and affinities
+        (100, [300, 100], 5, [16 * 100 * 300, 4 * 100 * 200, 100**2 * 56 + 48 * 100 * 5]),
+        # the sweep over candidates
+        (2000, [20, 20, 20], 5, [0, 4 * 2000 * 6 * 20, 4 * 2000 * 6 * 300 + 2000 * 256 * 60]),
+        # the views
+        (500, [3000], 3, [16 * 500 * 3000, 4 * 500 * 500, 8 * 500 * 1000 + 8 * 500 * 500]),
+    ],
+)
+def test_the_estimate_is_the_sum_of_the_largest_arrays(m, d, c, parts):
+    ranks, v = np.minimum(m, d), len(d)
+    squares = (ranks**2).sum() * (3 if m == 2000 else 2)  # a view has one or two slices
+    parts = [*parts, bytes_of_the_judge(m, ranks.sum(), squares), 16 * v * min(m, 1000) ** 2]
+    assert fit_bytes(10**4, m, d, c) == sum(parts) + 8 * 10**4 * (v + 2) + 2**24
+
+
 def test_rows_of_a_block():
     size = COPIES * 8 * LEAST_ROWS * 10
     assert block_rows([4, 6], size) == LEAST_ROWS == block_rows([4, 6], 1)
