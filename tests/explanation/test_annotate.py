@@ -7,6 +7,8 @@ import pytest
 
 from mvsc_fast import ConsensusTLRR, annotate
 from mvsc_fast.explanation import joint_graph, view_weights
+from mvsc_fast.explanation._fitted import fitted_with
+from mvsc_fast.explanation._graph import relations_of
 from mvsc_fast.views import from_anndata
 
 ad = pytest.importorskip("anndata", reason="pip install anndata mudata")
@@ -35,15 +37,24 @@ def test_results_are_complete_and_can_be_stored(mdata, max_samples, tmp_path):
     data = md.read_h5mu(tmp_path / "out.h5mu")
     assert data.obs["joint"].dtype == "category"
     assert data.obs["joint"].astype(int).tolist() == model.labels_.tolist()
-    assert data.obs["joint_margin"].between(-1, 1).all()
+    relations = relations_of(fitted_with(model, mdata))
+    np.testing.assert_array_equal(data.obs["joint_margin"], relations.margin)
     weights = view_weights(model, mdata)
     np.testing.assert_array_equal(data.obs[["rna:joint_weight", "prot:joint_weight"]], weights)
     assert weights[0].tolist() == [1, 0]
     known = data.uns["joint"]
     graph, distances = (data.obsp[known[f"{name}_key"]] for name in ("connectivities", "distances"))
     assert abs(graph - joint_graph(model, mdata, n_neighbors=9)).max() == 0
-    assert (np.diff(distances.indptr) == 9).all() and known["params"]["n_neighbors"] == 9
-    assert data.obsm[known["params"]["use_rep"]].shape[0] == 120
+    assert (np.diff(distances.indptr) == 9).all()
+    assert known["params"] == {
+        "method": "umap",
+        "metric": "euclidean",
+        "n_neighbors": 9,
+        "use_rep": "X_joint",
+        "estimator": "ConsensusTLRR",
+        "n_clusters": 3,
+    }
+    np.testing.assert_array_equal(data.obsm["X_joint"], relations.embedding)
 
 
 def test_views_may_be_embeddings_and_must_have_the_samples_of_the_data(mdata):

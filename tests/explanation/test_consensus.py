@@ -12,6 +12,7 @@ from mvsc_fast.explanation import (
     plot_delta_area,
     write_report,
 )
+from mvsc_fast.explanation._plots import COLORS
 from mvsc_fast.judge._n_clusters import ClusterCounts, pair_shares
 
 LABELLINGS = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [1, 1, 0, 2, 2], [0, 1, 1, 0, 0]])
@@ -42,6 +43,9 @@ def test_the_distribution_of_one_fit():
 def test_equal_labellings_have_no_ambiguous_pair():
     (line,) = plot_consensus_cdf({"labels": LABELLINGS[[0, 0, 0]]}).lines
     assert "0 % ambiguous" in line.get_label()
+    ends = np.zeros(11)
+    ends[[0, 1, 9, 10]] = 0.25  # consensus of .1 and .9 is not between them
+    assert plot_consensus_cdf(counts([ends, ends])).lines[0].get_label().endswith(", 0 % ambiguous")
     np.testing.assert_allclose(line.get_ydata(), [0.8, 0.8, 0.8, 1])
 
 
@@ -54,7 +58,10 @@ def test_the_distributions_and_the_area_by_the_number_of_clusters():
     ]
     ax = plot_delta_area(found)
     area = np.array([0.3, 0.55, 0.8])  # under each distribution, a step function
-    growth = ax.lines[0].get_ydata()
+    curve, zero = ax.lines
+    assert (curve.get_color(), zero.get_color()) == (COLORS[0], COLORS[-1])
+    assert zero.get_ydata() == [0, 0] and curve.get_xdata().tolist() == [2, 3, 4]
+    growth = curve.get_ydata()
     np.testing.assert_allclose(growth, [0.3, 0.55 / 0.3 - 1, 0.8 / 0.55 - 1])
     for line, value in zip(lines, area, strict=False):
         x, y = line.get_xydata().T

@@ -67,8 +67,9 @@ def test_unknown_samples_are_left_out():
 
 def test_medians_and_a_cluster_without_events():
     labels = [0, 0, 0, 0, 1, 1]
-    found = compare_survival(labels, [[1, 1], [2, 1], [3, 0], [4, 1], [5, 0], [6, 0]])
-    np.testing.assert_array_equal(found.table["median time"], [2, np.nan])
+    found = compare_survival(labels, [[0, 1], [1, 1], [2, 0], [3, 1], [4, 0], [5, 0]])
+    np.testing.assert_array_equal(found.table["median time"], [1, np.nan])
+    np.testing.assert_array_equal(found.table["samples"], [4, 2])
     np.testing.assert_array_equal(found.table["events"], [3, 0])
     np.testing.assert_array_equal(found.curves[1], np.ones(6))
     alone = compare_survival([0, 0], [[1, 1], [2, 1]])
@@ -119,5 +120,8 @@ def test_survival_is_in_the_text_and_in_the_report(tmp_path):
     ax = plot_survival(found.survival, title="a title")
     assert len(ax.lines) == 3 and ax.get_title() == "a title"
     assert all(line.get_drawstyle() == "steps-post" for line in ax.lines)
+    for line, curve in zip(ax.lines, found.survival.curves, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), [0, *found.survival.times])
+        np.testing.assert_array_equal(line.get_ydata(), [1, *curve])
     sizes = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sizes == [f"{k} ({n})" for k, n in enumerate(found.survival.table["samples"])]
