@@ -110,6 +110,10 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
     assert main(["predict", "model.mvsc", "rna=all.h5mu", "--labels", "one.csv"]) == 0
     assert "prot is not given" in capsys.readouterr().err
     assert (labels("one.csv") == labels("new.csv")).all()
+    turned = {name: data[name][:, ::-1].copy() for name in ("prot", "rna")}
+    md.MuData(turned).write("turned.h5mu")
+    assert main(["predict", "model.mvsc", "turned.h5mu", "--labels", "both.csv"]) == 0
+    assert (labels("both.csv") == written).all()
     md.MuData({"gex": data["rna"], "prot": data["prot"]}).write("other.h5mu")
     assert main(["predict", "model.mvsc", "other.h5mu"]) == 2
     assert "other.h5mu has 'gex', but the model has the views" in capsys.readouterr().err

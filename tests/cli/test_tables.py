@@ -262,6 +262,9 @@ def test_names_that_are_numbers(tmp_path):
         found, data = read(path)
         np.testing.assert_allclose(found, X)
         assert list(data.views["a"].columns) == list(map(str, columns))
+    for row in ("10,20,30", "0,1,3", "0,1", "0"):  # samples, as they do not count up to 2 or more
+        path.write_text("\n".join([row, *(row.replace(",", ".5,") for _ in range(2))]))
+        assert len(read(path, id_column="none")[0]) == 3
     spectra = pd.DataFrame(
         RNG.standard_normal((12, 40)), pd.Index(IDS, name="probe of a run"), np.arange(40) + 400.5
     )
@@ -503,6 +506,10 @@ def test_errors_of_transposed_tables_have_the_places_of_the_file(tmp_path):
         table.to_csv(path, sep="\t")
         with pytest.raises(ValueError, match=message):
             load_data([path], transpose=["*"])
+    pd.DataFrame({"gene": GENES, "site": list("abc")}).to_csv(path, index=False)
+    message = r"line 2, column 2 .'site'. is 'a', not .* all columns from column 2 .'site'. on as"
+    with pytest.raises(ValueError, match=message):
+        load_data([path], transpose=["*"])
 
 
 @pytest.mark.filterwarnings("default")
