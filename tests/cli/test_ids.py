@@ -1,13 +1,14 @@
 """The column of ids is found over all tables, and nothing is matched that does not correspond."""
 
 from functools import partial
+from types import SimpleNamespace
 from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mvsc_fast.cli._ids import differ_by
+from mvsc_fast.cli._ids import Column, _plain, differ_by
 from mvsc_fast.cli._readers import load_data
 
 RNG = np.random.default_rng(0)
@@ -243,6 +244,36 @@ def test_leading_zeros_make_other_ids(tmp_path):
     paths = pair(tmp_path, frame([f"{i:03d}" for i in range(12)]), frame(range(12)))
     with pytest.raises(ValueError, match="differ only in leading zeros, such as '000' and '0'"):
         load_data(paths)
+
+
+FOUR = ("a-1", "b", "c", "d")
+COUNTS = SimpleNamespace(numbers=np.arange(4.0)[:, None], filled=np.arange(4), names=["", "x"])
+
+
+@pytest.mark.parametrize(
+    ("other", "given", "score"),
+    [
+        (FOUR, {}, 8 + 2 + 1),
+        (FOUR, {"name": "x"}, 8 + 4 + 2 + 1),
+        (FOUR, {"text": False}, 8 + 1),
+        (("a.1", "b", "c", "x"), {}, 2 + 0.5),  # half is enough, so in the notation of the cells
+        (("a.1", "b", "x", "y"), {}, 2 + 0.5),  # else in one notation
+        (("A.1", "B", "C", "D", "e", "f"), {}, 2 + 1),
+        (("b", "x", "y", "z"), {}, 2 + 0.25),
+        (("b", "x", "y", "z"), {"text": False}, 0),
+        (("b", "x", "y", "z"), {"text": False, "name": "x"}, 0),
+        (("b", "x", "y", "z"), {"text": False, "name": "x", "named": True}, 4 + 0.25),
+        (("w", "x", "y", "z"), {"name": "x", "named": True}, 0),
+        (FOUR, {"k": 0, "table": COUNTS}, (8 + 2 + 1) / 16),
+    ],
+)
+def test_columns_agree_by_their_ids_and_names(other, given, score):
+    def column(ids):
+        plain = set(map(_plain, ids))
+        common = {"set": set(ids), "plain": plain, "name": "", "text": True, "named": False, "k": 1}
+        return SimpleNamespace(**common | given)
+
+    assert Column.agreement(column(FOUR), column(other)) == score
 
 
 def test_ids_that_differ_are_not_alike():
