@@ -246,34 +246,35 @@ def test_leading_zeros_make_other_ids(tmp_path):
         load_data(paths)
 
 
-FOUR = ("a-1", "b", "c", "d")
+SIX, ONE = ("a-1", "b", "c", "d", "e", "f"), ("b", "u", "v", "w", "x", "y")
 COUNTS = SimpleNamespace(numbers=np.arange(4.0)[:, None], filled=np.arange(4), names=["", "x"])
 
 
 @pytest.mark.parametrize(
     ("other", "given", "score"),
     [
-        (FOUR, {}, 8 + 2 + 1),
-        (FOUR, {"name": "x"}, 8 + 4 + 2 + 1),
-        (FOUR, {"text": False}, 8 + 1),
-        (("a.1", "b", "c", "x"), {}, 2 + 0.5),  # half is enough, so in the notation of the cells
-        (("a.1", "b", "x", "y"), {}, 2 + 0.5),  # else in one notation
-        (("A.1", "B", "C", "D", "e", "f"), {}, 2 + 1),
-        (("b", "x", "y", "z"), {}, 2 + 0.25),
-        (("b", "x", "y", "z"), {"text": False}, 0),
-        (("b", "x", "y", "z"), {"text": False, "name": "x"}, 0),
-        (("b", "x", "y", "z"), {"text": False, "name": "x", "named": True}, 4 + 0.25),
-        (("w", "x", "y", "z"), {"name": "x", "named": True}, 0),
-        (FOUR, {"k": 0, "table": COUNTS}, (8 + 2 + 1) / 16),
+        (SIX, {}, 8 + 2 + 1),
+        (SIX, {"name": "x"}, 8 + 4 + 2 + 1),
+        (SIX, {"text": False}, 8 + 1),
+        (("a.1", "b", "c", "d", "x", "y"), {}, 2 + 0.5),  # half is enough, so cells are compared
+        (("a.1", "b", "c", "d", "x", "y"), {"text": False}, 0.5),
+        (("a.1", "b", "c", "x", "y", "z"), {}, 2 + 0.5),  # else cells in one notation
+        (("A.1", "B", "C", "D", "E", "F", "g"), {}, 2 + 1),
+        (ONE, {}, 2 + 1 / 6),
+        (ONE, {"text": False}, 0),
+        (ONE, {"text": False, "name": "x"}, 0),
+        (ONE, {"text": False, "name": "x", "named": True}, 4 + 1 / 6),
+        (("u", "v", "w", "x", "y", "z"), {"name": "x", "named": True}, 0),
+        (SIX, {"k": 0, "table": COUNTS}, (8 + 2 + 1) / 16),
     ],
 )
 def test_columns_agree_by_their_ids_and_names(other, given, score):
-    def column(ids):
-        plain = set(map(_plain, ids))
-        common = {"set": set(ids), "plain": plain, "name": "", "text": True, "named": False, "k": 1}
-        return SimpleNamespace(**common | given)
+    def column(ids, text=True, **given):
+        known = {"set": set(ids), "plain": set(map(_plain, ids)), "name": "", "named": False}
+        return SimpleNamespace(**{**known, "k": 1, "text": text, **given})
 
-    assert Column.agreement(column(FOUR), column(other)) == score
+    first = column(SIX, **{**given, "text": True})
+    assert Column.agreement(first, column(other, **given)) == score
 
 
 def test_ids_that_differ_are_not_alike():
