@@ -12,7 +12,7 @@ from mvsc_fast.explanation import (
     plot_embedding,
     plot_similarity,
 )
-from mvsc_fast.explanation._plots import new_figure
+from mvsc_fast.explanation._plots import COLORS, new_figure
 
 CANDIDATES = {
     "graph": np.array(["unit", "unit", "centred", "centred"]),
@@ -112,6 +112,7 @@ def test_the_fused_labellings_are_marked():
     ax = plot_candidates(CANDIDATES)
     (marked,) = [line for line in ax.lines if line.get_label() == "fused"]
     np.testing.assert_array_equal(marked.get_xydata(), [[15, 0.9], [15, 0.8]])
+    assert marked.get_color() == COLORS[3]
 
 
 def test_candidates_of_each_graph_have_their_own_look():
@@ -126,6 +127,7 @@ def test_candidates_of_each_graph_have_their_own_look():
 def test_curves_differ_by_more_than_color():
     curves = {str(i): [1.0, 0.5] for i in range(80)}
     *lines, tol = plot_convergence(curves, tol=0.125).lines
+    assert tol.get_color() == COLORS[-1] and lines[0].get_color() == COLORS[0]
     assert len(lines) == 80 and tol.get_label() == "tol 0.125" and tol.get_ydata()[0] == 0.125
     looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}
     assert len(looks) == 80 and len({line.get_marker() for line in lines[:10]}) == 10

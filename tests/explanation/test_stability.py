@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -13,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.explanation import plot_stability, stability
+from mvsc_fast.explanation._plots import COLORS
 from mvsc_fast.preprocessing import PerView
 
 
@@ -158,6 +160,8 @@ def test_a_plot_has_a_bar_for_each_cluster_and_a_point_for_each_sample(found):
     ax = plot_stability(found[0], title="a title")
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_allclose(heights, found[0].cluster_stability)
+    assert {to_hex(bar.get_facecolor()) for bar in ax.patches} == {COLORS[0]}
+    assert ax.lines[0].get_color() == COLORS[3]
     x, y = ax.lines[0].get_xydata().T
     places = np.searchsorted(found[0].clusters, found[0].labels)
     assert (abs(x - places) <= 0.3).all() and len(set(x)) == 90  # points do not cover each other

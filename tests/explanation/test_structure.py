@@ -9,6 +9,7 @@ from scipy.stats import ortho_group
 
 from mvsc_fast import datasets, structure_test
 from mvsc_fast.explanation import plot_structure
+from mvsc_fast.explanation._plots import COLORS
 from mvsc_fast.explanation._structure import _coordinates, _permuted, _result, _rotated
 
 
@@ -159,9 +160,14 @@ def test_text_and_picture(found):
     assert sure.sentence.endswith(f"permuted samples of a (p = 0.05, z = {found.z:.1f}).")
     ax = plot_structure(found, title="T")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["all views", "a", "b"]
-    null, observed = ax.get_lines()[:2]
-    np.testing.assert_array_equal(null.get_xdata(), found.null)
-    assert observed.get_xdata() == [found.observed]
+    for row, one in enumerate([found, *found.each.values()]):
+        null, observed = ax.get_lines()[2 * row : 2 * row + 2]
+        np.testing.assert_array_equal(null.get_xdata(), one.null)
+        assert observed.get_xdata() == [one.observed] and observed.get_ydata() == [row]
+        assert (null.get_color(), observed.get_color()) == (COLORS[0], COLORS[3])
+        assert abs(null.get_ydata() - row).max() == pytest.approx(0.2)
+    assert [text.get_text() for text in ax.texts] == ["p = 0.2"] * 3
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["copies", "samples"]
 
 
 def test_a_rotation_is_uniform_among_those_that_keep_the_mean():

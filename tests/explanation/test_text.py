@@ -198,6 +198,7 @@ def test_the_table_of_some_samples():
 def test_panels_show_the_numbers():
     sizes, quality, certainty, support = made().plot()
     assert [bar.get_height() for bar in sizes.patches] == [6, 3, 2]
+    assert to_hex(sizes.patches[0].get_facecolor()) == COLORS[0]
     for ax in (sizes, quality, certainty):
         assert [text.get_text() for text in ax.get_xticklabels()] == ["4", "5", "7"]
         assert ax.get_xlim() == (-0.6, 2.6) and ax.get_xlabel() == "cluster"
@@ -205,6 +206,7 @@ def test_panels_show_the_numbers():
     assert curves == {"predictable share": [1, 0.7, 0.69], "silhouette": [0.004, -0.001, 0.5]}
     assert quality.get_ylim()[0] < -0.001 and quality.get_ylim()[1] == 1.05
     certain, uncertain = (line.get_xydata() for line in certainty.lines)
+    assert [line.get_color() for line in certainty.lines] == [COLORS[0], COLORS[3]]
     assert certain[:, 1].tolist() == [1, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5]
     assert uncertain[:, 1].tolist() == [0.3, 0.25, 0.2]
     assert np.round(certain[:, 0]).tolist() == [0, 0, 0, 0, 1, 1, 2]
