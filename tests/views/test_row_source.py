@@ -17,6 +17,7 @@ from dask.distributed import Client, LocalCluster
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import _dask
 from mvsc_fast.views._columns import with_absent
+from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._passes import labels_of, summarised
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
@@ -272,3 +273,44 @@ def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
         coming.join()
     assert len(told) == 1 and told[0].filename == __file__
     np.testing.assert_allclose(total, views[0].sum(axis=0))
+
+
+class Counted:
+    """A stored view that keeps the bounds of what is read."""
+
+    ndim, shape, dtype = 2, (20, 2), np.dtype(np.float32)
+    X = np.arange(40, dtype=np.float32).reshape(20, 2)
+
+    def __init__(self):
+        self.read = []
+
+    def __getitem__(self, rows):
+        self.read.append((rows.start, rows.stop))
+        return self.X[rows]
+
+
+def test_lazy_views_read_the_rows_that_are_needed():
+    stored, rows = Counted(), np.array([2, 3, 9, 15])
+    view = LazyView(stored, "view 7", rows=rows)
+    assert (len(view), view.shape, view.dtype) == (4, (4, 2), np.float32)
+    stored.read.clear()
+    np.testing.assert_array_equal(view[1:3], stored.X[[3, 9]])
+    assert stored.read == [(3, 10)]
+    np.testing.assert_array_equal(np.asarray(view, dtype=np.float64), stored.X[rows])
+    assert view[4:].shape == (0, 2) and view[4:].dtype == np.float32
+    turned = LazyView(stored, "view 7", transform=lambda first, block: block[:, :1] + 100.0 * first)
+    assert turned.shape == (20, 1) and len(LazyView(stored, "", rows=rows[:0])) == 0
+    np.testing.assert_array_equal(turned[5:7], stored.X[5:7, :1] + 500)
+    with pytest.raises(TypeError, match="rows are read by slices"):
+        view[[0, 1]]
+    wrong = LazyView(stored, "view 7", rows=rows)
+    stored.X = np.zeros((20, 3), dtype=np.float32)
+    with pytest.raises(ValueError, match=r"view 7, rows 3 to 9: got float32 of shape \(7, 3\)"):
+        wrong[1:3]
+
+
+def test_only_blocks_with_samples_are_read():
+    stored = Counted()
+    source = RowSource([stored], rows=5)
+    np.testing.assert_array_equal(source.take([17, 1, 16])[0], stored.X[[17, 1, 16]])
+    assert stored.read == [(0, 5), (15, 20)]

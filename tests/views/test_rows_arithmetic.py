@@ -19,6 +19,7 @@ from mvsc_fast.views._rows import (
     n_components,
     observed,
     presence,
+    row_hashes,
     row_keys,
     spread,
     unit_rows,
@@ -60,6 +61,7 @@ def test_unit_rows_of_any_scale(dtype, wrap):
         found = found.toarray() if scipy.sparse.issparse(found) else found
         assert found.dtype == dtype
         np.testing.assert_allclose(found, unit, rtol=1e-6)
+    assert unit_rows(wrap(np.empty((0, 3), dtype=dtype))).shape == (0, 3)
 
 
 def test_keys_weigh_the_entries_of_unit_rows_by_their_columns():
@@ -73,6 +75,24 @@ def test_keys_weigh_the_entries_of_unit_rows_by_their_columns():
     np.testing.assert_allclose(row_keys([X, Y]) / 2.0**44, expected, atol=1e-13)
     orders = np.array([rng.permutation(X[0]) for _ in range(100)])
     assert len(np.unique(row_keys([orders]))) == 100  # equal sums, and no hash is needed
+
+
+def splitmix(bits):
+    bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+    return bits ^ bits >> 31
+
+
+def test_hashes_are_sums_of_mixed_bits_with_a_weight_for_each_column():
+    X, Y = np.array([[1.5, -0.0], [0.1, 1e300]]), np.array([[NAN, 2, 3], [4, -np.nan, 0]])
+    expected = [0, 0]
+    for i, Z in enumerate((X, Y)):
+        for row, cells in enumerate(Z):
+            for j, x in enumerate(cells):
+                bits = int(np.float64(abs(x) if x == 0 or x != x else x).view(np.uint64))
+                expected[row] += splitmix(bits) * (splitmix(j + (i << 40)) | 1)
+    assert row_hashes([X, Y]).tolist() == [one % 2**64 for one in expected]
+    assert row_hashes([scipy.sparse.csr_array(X), Y]).tolist() == row_hashes([X, Y]).tolist()
 
 
 def test_spread_has_both_ends_and_even_steps():

@@ -7,6 +7,7 @@ import scipy.sparse
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
 from mvsc_fast.views import align, check_views
 from mvsc_fast.views._columns import warn_of_columns
+from mvsc_fast.views._frames import shown
 from mvsc_fast.views._read import read_views
 
 X = np.arange(12.0).reshape(6, 2)
@@ -275,3 +276,8 @@ def test_unknown_labels_are_not_judged():
     for unknown in (labels, [None if i == 3 else "a" for i in range(20)]):
         with pytest.raises(ValueError, match="labels has 1 NaN or None, the first for sample 3"):
             label_predictability(views, unknown)
+
+
+def test_names_in_a_message_are_those_of_python_and_three_at_most():
+    assert shown() == "" and shown("a", np.int64(2), 3) == "'a', 2, 3"
+    assert shown(*range(4)) == "0, 1, 2, ... (4 in all)"
