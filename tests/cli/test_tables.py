@@ -19,7 +19,7 @@ NAMES = ["height", "width", "depth"]
 
 
 def frame(ids=None, columns=NAMES, values=X):
-    return pd.DataFrame(values, columns=columns, index=ids)
+    return pd.DataFrame(values.copy(), columns=columns, index=ids)  # pandas 2 would share memory
 
 
 def read(path, **options):
