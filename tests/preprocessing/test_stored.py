@@ -153,7 +153,7 @@ def test_other_transformers_read_the_whole_view(views, stored, monkeypatch):
     assert isinstance(found["a"], np.ndarray) and found["b"] is stored[1]
     np.testing.assert_allclose(found["a"], PCA(2).fit_transform(views[0]))
     monkeypatch.setattr("mvsc_fast._utils.validation.available_memory", lambda: 1000)
-    message = "view 'a' in memory needs .* use a transformer with partial_fit"
+    message = "view 'a' in memory needs about 0.0275 MiB, .* use a transformer with partial_fit"
     for call in (
         PerView(given).fit,
         PerView(given).fit(dict(zip("ab", views, strict=True))).transform,
