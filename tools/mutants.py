@@ -162,7 +162,7 @@ def mutations(path):
                 "end": m.end_lineno,
                 "source": mutant,
                 "old": old,
-                "text": lines[m.lineno - 1].strip(),
+                "text": lines[m.lineno - 1].decode().strip(),
                 "new": m.text,
             }
 
@@ -250,6 +250,10 @@ def report(folder, directory, options, equivalent):
         print(f"{folder}: failing or skipped tests are left out: {record['failed']}")
     files = sorted((ROOT / "src/mvsc_fast" / folder).glob("*.py"))
     mutants = [m for file in files for m in mutations(str(file.relative_to(ROOT / "src")))]
+    known = {(m["path"], old, m["new"]) for m in mutants for old in (m["old"], m["text"])}
+    for entry in sorted(equivalent - known):
+        if entry[0].startswith(f"mvsc_fast/{folder}/"):
+            print(f"{folder}: equivalent_mutants.txt has no mutant {' | '.join(entry)}")
     mutants = [m for m in mutants if options.only in m["path"]]
     drawn = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
     drawn = [
