@@ -8,9 +8,12 @@ import scipy.sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast.judge._landmarks import LandmarkFeatures
+from mvsc_fast.judge._model_file import ALIGNMENT, _memory, aligned
 from mvsc_fast.judge._n_clusters import _counts, _curve, _cut, _judged
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
+from mvsc_fast.judge._scan import neighbor_graph, sizes_of
 from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
+from mvsc_fast.similarity._sparse import unit_neighbor_similarities
 from mvsc_fast.views._missing import Gaps
 from mvsc_fast.views._passes import Summary
 from mvsc_fast.views._rows import ViewRows, canonical_order
@@ -238,3 +241,39 @@ def test_counts_are_all_up_to_22_and_end_at_the_largest():
     assert _counts(2).tolist() == [2] and _counts(5).tolist() == [2, 3, 4, 5]
     steps = [25, 27, 29, 31, 33, 35, 37, 39, 42, 45, 48, 51, 54, 58, 60]
     assert _counts(60).tolist() == [*range(2, 24), *steps]
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes", "kept"),
+    [(9, [2, 3, 4], [2, 3]), (10, [8, 15], [3]), (2, [8], [1]), (24, [8, 15], [8])],
+)
+def test_neighbourhoods_are_a_third_of_the_samples_at_most(n, sizes, kept):
+    assert sizes_of(n, sizes) == kept
+
+
+def test_the_graph_of_neighbours_is_the_sum_over_the_views_that_a_sample_has():
+    rng = np.random.default_rng(0)
+    present = rng.uniform(size=(3, 40)) < 0.8
+    present[2] = np.arange(40) == 7  # a single sample has no neighbour
+    rows = [ViewRows(rng.standard_normal((has.sum(), 6))) for has in present]
+    ((kind, size, A, values, vectors),) = neighbor_graph(rows, present, 5, 4, 1)
+    expected = np.zeros((40, 40))
+    for view, has in zip(rows[:2], present, strict=False):
+        one = unit_neighbor_similarities(view.centred, 5).toarray()
+        expected[np.ix_(has, has)] += one
+    assert (kind, size) == ("neighbors", 5) and (values.shape, vectors.shape) == ((4,), (40, 4))
+    np.testing.assert_allclose(A.toarray(), expected, rtol=1e-6)
+
+
+def test_models_are_at_addresses_that_suit_their_arrays():
+    for size in (1, 63, 64, 65, 1000):
+        memory = _memory(size)
+        assert len(memory) == size and memory.ctypes.data % ALIGNMENT == 0
+    image = _memory(130)[:129]
+    image[:] = np.arange(129)
+    assert aligned(image) is image
+    shifted = _memory(130)[1:]
+    shifted[:] = image
+    found = aligned(shifted)
+    assert found.ctypes.data % ALIGNMENT == 0
+    np.testing.assert_array_equal(found, image)

@@ -226,6 +226,25 @@ def test_blocks_of_another_width_than_declared_are_refused(d):
         model.predict(wrong)
 
 
+def test_unlike_samples_are_counted_among_those_with_all_views():
+    *_, known = problem()
+    rng, sizes = np.random.default_rng(1), np.array([1, 4, 9, 25])
+    new = [rng.standard_normal((30, d)) for d in WIDTHS]
+    new[0][:6], new[2][3:9] = np.nan, np.nan
+    scores = known.scores(new)
+    right = np.eye(4)[scores.argmax(axis=1)]
+    far = np.linalg.norm(scores * np.sqrt(sizes) - right, axis=1)[9:]
+    limit = np.sort(far)[12:14].mean()
+    predictor, unlike = Predictor(known.model.image, sizes, limit), []
+    np.testing.assert_array_equal(predictor(new, unlike=unlike), known(new))
+    assert unlike == [[8, 21]]
+    predictor([X[9:19] for X in new], unlike=unlike)
+    assert unlike[1] == [(far[:10] > limit).sum(), 10]
+    predictor([X[9:18] for X in new], unlike=unlike)
+    known(new, unlike=unlike)  # which does not know the sizes
+    assert len(unlike) == 2
+
+
 def test_a_predictor_is_small_and_survives_pickling():
     views, *_, predictor = problem()
     again = pickle.loads(pickle.dumps(predictor))
