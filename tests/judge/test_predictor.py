@@ -16,7 +16,9 @@ from mvsc_fast.views._rows import ViewRows
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
 
 
-def problem(widths=WIDTHS, n=80, n_landmarks=40, n_clusters=4, nonnegative=False, seed=0):
+def problem(
+    widths=WIDTHS, n=80, n_landmarks=40, n_clusters=4, nonnegative=False, seed=0, limits=None
+):
     """Views, features and the predictor of random coefficients."""
     rng = np.random.default_rng(seed)
     views = [rng.standard_normal((n, d)) for d in widths]
@@ -25,7 +27,8 @@ def problem(widths=WIDTHS, n=80, n_landmarks=40, n_clusters=4, nonnegative=False
     features = LandmarkFeatures([ViewRows(X) for X in views], landmarks)
     local = features.of_fitted()
     B = rng.standard_normal((local.shape[1], n_clusters)).astype(np.float32)
-    return views, landmarks, local @ B, features.predictor(B, range(len(features.rows)))
+    predictor = features.predictor(B, range(len(features.rows)), limits=limits)
+    return views, landmarks, local @ B, predictor
 
 
 @pytest.mark.parametrize("widths", [(9,), (150,), WIDTHS])
@@ -228,20 +231,21 @@ def test_blocks_of_another_width_than_declared_are_refused(d):
 
 def test_unlike_samples_are_counted_among_those_with_all_views():
     *_, known = problem()
-    rng, sizes = np.random.default_rng(1), np.array([1, 4, 9, 25])
+    rng, roots = np.random.default_rng(1), np.array([1, 2, 3, 5], dtype=np.float32)
     new = [rng.standard_normal((30, d)) for d in WIDTHS]
     new[0][:6], new[2][3:9] = np.nan, np.nan
     scores = known.scores(new)
     right = np.eye(4)[scores.argmax(axis=1)]
-    far = np.linalg.norm(scores * np.sqrt(sizes) - right, axis=1)[9:]
+    far = np.linalg.norm(scores * roots - right, axis=1)[9:]
     limit = np.sort(far)[12:14].mean()
-    predictor, unlike = Predictor(known.model.image, sizes, limit), []
+    *_, predictor = problem(limits=np.append(roots, np.float32(limit)))
+    unlike = []
     np.testing.assert_array_equal(predictor(new, unlike=unlike), known(new))
     assert unlike == [[8, 21]]
     predictor([X[9:19] for X in new], unlike=unlike)
     assert unlike[1] == [(far[:10] > limit).sum(), 10]
     predictor([X[9:18] for X in new], unlike=unlike)
-    known(new, unlike=unlike)  # which does not know the sizes
+    known(new, unlike=unlike)  # which has no limits
     assert len(unlike) == 2
 
 
