@@ -11,6 +11,7 @@ from reference.prediction import scores as reference
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
+from mvsc_fast.judge._model_file import HEAD, RECORD, names_in, parts, with_names
 from mvsc_fast.views._rows import ViewRows
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
@@ -281,6 +282,28 @@ def test_a_file_has_the_arrays_of_a_model(tmp_path):
     assert known[0]["codes"] is None and known[0]["steps"] is None
     assert known[1]["codes"].shape == (400, n) and known[1]["steps"].shape == (400,)
     assert head["kernel_coefficients"].shape == (L, c)
+
+
+@pytest.mark.parametrize("note", ["", '{"é": 1}'])
+def test_names_and_scalings_are_kept_in_a_file(note):
+    views, *_, predictor = problem()
+    names, widths = ["a", "é", 7], list(WIDTHS)
+    columns = [[f"x{j}" for j in range(9)], None, ["", *"abc"] * 8 + [""]]
+    scalers = [(np.arange(d), np.arange(d) + 1.0) for d in widths]
+    image = with_names(predictor.model.image, names, columns, widths, note, scalers)
+    assert names_in(image) == (["a", "é", "7"], columns, widths, note)
+    records = HEAD.itemsize + 3 * RECORD.itemsize  # which arrays follow
+    assert 0 <= parts(image)[0]["kernel_coefficients"] - records < 64
+    for view, (means, deviations) in zip(fields(image)[1], scalers, strict=True):
+        np.testing.assert_array_equal(view["centres"], means)
+        np.testing.assert_array_equal(view["deviations"], deviations)
+    unscaled = [X * deviation + mean for X, (mean, deviation) in zip(views, scalers, strict=True)]
+    np.testing.assert_allclose(
+        Predictor(image).scores(unscaled), predictor.scores(views), rtol=1e-4, atol=1e-4
+    )
+    assert names_in(with_names(image, [*"abc"], [None] * 3, widths))[3] == ""
+    with pytest.raises(ValueError, match="must not contain the character NUL"):
+        with_names(image, ["a", "b\0", "c"], columns, widths)
 
 
 def test_rows_and_models_may_have_any_address():
