@@ -97,6 +97,8 @@ def test_files_without_ids_are_taken_in_order(two, tmp_path):
         load_data([*two, tmp_path / "c.npy"])
     with pytest.raises(ValueError, match="--join matches several files by ids, but .*c.npy has no"):
         load_data([two[0], tmp_path / "c.npy"], join="inner")
+    with pytest.raises(ValueError, match="by ids, but .*a.csv has no ids, or is the only file"):
+        load_data(two[:1], join="outer")
     np.save(tmp_path / "c.npy", X[:5])
     with pytest.raises(ValueError, match="c.npy has 5 samples"):
         load_data([two[0], tmp_path / "c.npy"])
