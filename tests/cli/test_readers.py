@@ -96,6 +96,8 @@ def _bad_files(tmp_path):
     np.save(tmp_path / "trap.npy", np.array([Trap()], dtype=object), allow_pickle=True)
     (tmp_path / "short.npz").write_bytes((tmp_path / "names.npz").read_bytes()[:60])
     (tmp_path / "junk.mat").write_bytes(b"junk" * 40)
+    np.savez(tmp_path / "flat.npz", view_0=np.ones(4))
+    np.savez(tmp_path / "complex.npz", view_0=np.ones((4, 2), dtype=complex))
     scipy.io.savemat(tmp_path / "names.mat", {"other": 1})
     scipy.io.savemat(tmp_path / "text.mat", {"X": cells([np.array(["a", "b"])])})
     (tmp_path / "empty.csv").write_text("")
@@ -114,6 +116,8 @@ def _bad_files(tmp_path):
         ("short.npz", "short.npz: "),
         ("junk.mat", "junk.mat: "),
         ("names.mat", "the file has other"),
+        ("flat.npz", "view_0 is not a matrix of real numbers"),
+        ("complex.npz", "view_0 is not a matrix of real numbers"),
         ("text.mat", r"X\[0\] is not a matrix of real numbers"),
         ("empty.csv", "is empty"),
         ("header.csv", "no samples"),
