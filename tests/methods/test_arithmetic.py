@@ -54,12 +54,12 @@ def bytes_of_the_judge(m, width, squares):
 @pytest.mark.parametrize(
     ("m", "d", "c", "parts"),
     [
-        # wide rows, factors, and the largest of three stages: the entries of W and affinities
-        (100, [300, 100], 5, [16 * 100 * 300, 4 * 100 * 200, 100**2 * 56 + 48 * 100 * 5]),
+        # maps of wide rows, factors, and the largest of three stages: W and affinities
+        (100, [300, 100], 5, [24 * 100 * 300, 4 * 100 * 200, 100**2 * 56 + 48 * 100 * 5]),
         # the sweep over candidates
         (2000, [20, 20, 20], 5, [0, 4 * 2000 * 6 * 20, 4 * 2000 * 6 * 300 + 2000 * 256 * 60]),
         # the views
-        (500, [3000], 3, [16 * 500 * 3000, 4 * 500 * 500, 8 * 500 * 1000 + 8 * 500 * 500]),
+        (500, [3000], 3, [24 * 500 * 3000, 4 * 500 * 500, 12 * 500 * 3000 + 8 * 500**2]),
     ],
 )
 def test_the_estimate_is_the_sum_of_the_largest_arrays(m, d, c, parts):
