@@ -8,7 +8,7 @@ from conftest import FULL, random_similarities
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
-from mvsc_fast.methods import AWP
+from mvsc_fast.methods import AWP, ConsensusTLRR
 from mvsc_fast.spectral import _eigenvectors, _filter, fuse, spectral_embedding, spectral_labels
 from mvsc_fast.spectral._cut import assign, distinct_rows, simplified_silhouette
 from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
@@ -375,6 +375,23 @@ def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
     noise = random_similarities(1, 120)[0]
     with pytest.raises(ValueError, match="of 3 eigenvectors .* converged to 1e-14: red"):
         spectral_labels(noise, 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_eigenvalues_of_more_eigenvectors_than_a_block_holds_converge(monkeypatch, seed):
+    """Graphs of equal samples have the eigenvalue 0 often; it is among those that are sought."""
+    monkeypatch.setattr(_eigenvectors, "LAPACK_LIMIT", 0)
+    rng = np.random.RandomState(seed)
+    views = [np.repeat(rng.randn(6, 20), 100, axis=0) for _ in range(2)]
+    labels = ConsensusTLRR(6, random_state=0).fit_predict(views)
+    assert adjusted_rand_score(np.repeat(np.arange(6), 100), labels) == 1
+
+
+def test_lapack_is_used_if_filters_do_not_converge(monkeypatch):
+    monkeypatch.setattr(_eigenvectors, "MAX_FILTERS", 1)
+    A = scipy.sparse.csr_array(random_similarities(1, 300)[0].astype(np.float32))
+    values, vectors = leading_block(A, 5)
+    assert_eigenpairs(A.toarray().astype(np.float64), values, vectors, 1e-9)
 
 
 @pytest.mark.parametrize("p", [8, 16, 40, 72])

@@ -19,8 +19,11 @@ TOLERANCE = {np.float32: 2e-4, np.float64: 1e-6}
 MAX_FILTERS = 100
 NEAR = 0.95  # Ritz value from which connected components are counted: it is a bound of eigenvalues
 # A filter amplifies the first eigenvector at most exp(7) times as much as the last that is sought,
-# so that rounding of the former does not hide the latter in float32.
+# so that rounding of the former does not hide the latter in float32. If the usual number of filters
+# does not suffice, as for eigenvalues that have more eigenvectors than the block has columns, this
+# exponent grows, at most by this factor: then the columns are close to eigenvectors.
 SPREAD, DEGREES = 7.0, (4, 200)
+USUAL_FILTERS, MAX_GROWTH = 12, 2.5
 
 
 def largest_eigenpairs(A, count):
@@ -71,7 +74,7 @@ def normalized_eigenvectors(A, n_components):
     Eigenvectors of multiple and clustered eigenvalues are found too, as they occur if clusters are
     weakly linked or disconnected. Up to 3000 samples are decomposed by LAPACK. Larger matrices, and
     sparse ones of float32, use subspace iteration in the precision of A, until residuals are below
-    1e-6, or 2e-4 for float32.
+    1e-6, or 2e-4 for float32. If it does not converge for up to 3000 samples, LAPACK is used.
 
     Parameters
     ----------
@@ -111,11 +114,15 @@ def leading_block(A, n_components, start=None, n_threads=1):
     """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
     limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
-    if n <= limit or n < ROWS_PER_VECTOR * n_components:
-        N, degree = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
-        return largest_eigenpairs(N, n_components)
-    values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
-    return values.astype(np.float64), block
+    if n > limit and n >= ROWS_PER_VECTOR * n_components:
+        try:
+            values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
+            return values.astype(np.float64), block
+        except scipy.linalg.LinAlgError:
+            if n > LAPACK_LIMIT:
+                raise
+    N, _ = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
+    return largest_eigenpairs(N, n_components)
 
 
 def _filtered_iteration(N, degree, count, start, n_threads):
@@ -135,7 +142,7 @@ def _filtered_iteration(N, degree, count, start, n_threads):
     if degree.any():
         X[:, 0] = np.sqrt(degree)
     components = None
-    for _ in range(MAX_FILTERS):
+    for k in range(MAX_FILTERS):
         X = _orthonormal(X)
         NX = _recurrence(N, [(1, 0, 0)], np.zeros_like(X), X, n_threads)
         values, Q = scipy.linalg.eigh(X.T @ NX, driver="evd", check_finite=False)
@@ -147,7 +154,8 @@ def _filtered_iteration(N, degree, count, start, n_threads):
         rest = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
         if rest.max() <= tolerance:
             return values[:count], X
-        X = _filter(N, values, count, rest.max() / tolerance, X, NX, n_threads)
+        spread = SPREAD * np.clip(k / USUAL_FILTERS, 1, MAX_GROWTH)
+        X = _filter(N, values, count, rest.max() / tolerance, spread, X, NX, n_threads)
     raise scipy.linalg.LinAlgError(
         f"only {np.count_nonzero(rest <= tolerance)} of {count} eigenvectors of the affinity "
         f"matrix converged to {tolerance:.1g}: reduce n_clusters, or connect the samples to more "
@@ -166,19 +174,21 @@ def _orthonormal(X):
     return np.ascontiguousarray(X @ lower_inverse(factor).T.astype(X.dtype))
 
 
-def _filter(N, values, count, excess, X, NX, n_threads):
+def _filter(N, values, count, excess, spread, X, NX, n_threads):
     """A Chebyshev polynomial of N times X, which reduces residuals by the factor ``excess``.
 
     Parameters
     ----------
     values : ndarray of shape (k,)
         Ritz values of X, largest first; up to the last one eigenvalues are damped.
+    spread : float
+        The logarithm of the first eigenvector's amplification relative to the last is at most this.
     X, NX : ndarray of shape (n, k)
         The Ritz vectors and their products with N; overwritten.
     """
     centre, half = (values[-1] - 1) / 2, (values[-1] + 1) / 2
     first, last = np.arccosh(np.maximum((values[[0, count - 1]] - centre) / half, 1 + 1e-6))
-    degree = min(np.log(3 * excess) / last, SPREAD / max(first - last, 1e-6))
+    degree = min(np.log(3 * excess) / last, spread / max(first - last, 1e-6))
     degree = int(np.clip(degree, *DEGREES))
     # Scaled so that the polynomial is 1 at 1.
     sigma = top = half / (1 - centre)
