@@ -231,10 +231,11 @@ def test_margins_equal_their_definition(predict_library, c):
 def test_every_misuse_of_margins_has_its_status(predict_library, small, changes, status):
     scores = np.ones((5, 3), dtype=np.float32)
     assert margins(predict_library, small[0], scores, **changes)[0] == status
-    at, end = scores.ctypes.data, scores.ctypes.data + scores.nbytes - 1
     for name in ("margins", "unlike"):
-        for address in (at, end):
-            assert margins(predict_library, small[0], scores, **{name: address})[0] == BAD_ARGUMENT
+        for array in (scores, small[0]):
+            for address in (array.ctypes.data, array.ctypes.data + array.nbytes - 1):
+                found = margins(predict_library, small[0], scores, **{name: address})
+                assert found[0] == BAD_ARGUMENT
 
 
 def test_files_without_limits_have_labels_and_margins_only(predict_library, fitted, tmp_path):

@@ -1201,17 +1201,21 @@ MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, co
 {
     ptrdiff_t c, r, k;
     const float *limits;
+    size_t bytes;
     if (model == NULL || model->bytes == NULL || m < 0)
         return MVSC_MODEL_BAD_ARGUMENT;
     if (m == 0)
         return MVSC_MODEL_OK;
     c = model->n_clusters;
+    bytes = (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE);
     if (scores == NULL || (margins == NULL && unlike == NULL) ||
         (double)m * (double)c * sizeof *scores > (double)(SIZE_MAX / 2))
         return MVSC_MODEL_BAD_ARGUMENT;
     if (!mvsc_are_apart(margins, (size_t)m * sizeof *margins, scores, (size_t)m * (size_t)c * 4) ||
         !mvsc_are_apart(unlike, (size_t)m, scores, (size_t)m * (size_t)c * 4) ||
-        !mvsc_are_apart(unlike, (size_t)m, margins, (size_t)m * sizeof *margins))
+        !mvsc_are_apart(unlike, (size_t)m, margins, (size_t)m * sizeof *margins) ||
+        !mvsc_are_apart(margins, (size_t)m * sizeof *margins, model->bytes, bytes) ||
+        !mvsc_are_apart(unlike, (size_t)m, model->bytes, bytes))
         return MVSC_MODEL_BAD_ARGUMENT;
     limits = mvsc_view_at(model, 0).limits;
     for (r = 0; r < m; r++, scores += c) {
