@@ -8,7 +8,8 @@
  *     size_t size = mvsc_model_workspace(&model, m);
  *     void *workspace = malloc(size);
  *     status = mvsc_model_predict(&model, m, rows, MVSC_ROWS_FLOAT64, workspace, size, scores, labels);
- *     status = mvsc_model_margins(&model, m, scores, margins, unlike);
+ *     if (status == MVSC_MODEL_OK)
+ *         status = mvsc_model_margins(&model, m, scores, margins, unlike);
  *     puts(mvsc_model_strerror(status));
  *     mvsc_model_free(&model);
  *
@@ -50,7 +51,7 @@ enum {
     MVSC_MODEL_NO_FILE = 2,         /* it cannot be opened or read */
     MVSC_MODEL_NO_MEMORY = 3,
     MVSC_MODEL_NOT_A_MODEL = 4,     /* other contents, or another order of bytes */
-    MVSC_MODEL_VERSION = 5,         /* of a later version */
+    MVSC_MODEL_VERSION = 5,         /* of another version */
     MVSC_MODEL_DAMAGED = 6,         /* wrong size or checksum, or entries that cannot be */
     MVSC_MODEL_SMALL_WORKSPACE = 7,
     MVSC_MODEL_NOT_FINITE = 8       /* some rows have no label; all others are valid */
@@ -110,8 +111,8 @@ typedef enum {
 /* A used view: the record, with pointers in the place of offsets. Scores are those of ridge
  * regression on features of the rows x of a sample. A row, scaled by columns if there are centres, or
  * the row of square roots of its positive entries, is scaled to unit length; z is this row, or its
- * leading components z_j = sum_k x_k steps_k codes_kj. With a = z - mean, the distances d_l = |a - landmark_l|, and t the
- * scale_neighbors-th smallest of them, at least least_scale,
+ * leading components z_j = sum_k x_k steps_k codes_kj. With a = z - mean, the distances
+ * d_l = |a - landmark_l|, and t the scale_neighbors-th smallest of them, at least least_scale,
  *
  *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
  *     K_l = sum_views exp(-d_l^2 / (t scale_l))
@@ -156,7 +157,7 @@ MVSC_PREDICT_API const char *mvsc_model_strerror(int status)
     case MVSC_MODEL_NO_MEMORY: return "out of memory";
     case MVSC_MODEL_NOT_A_MODEL:
         return "this is not a model of mvsc_fast, or one of a machine with another order of bytes";
-    case MVSC_MODEL_VERSION: return "the model needs a later version of mvsc_predict.h";
+    case MVSC_MODEL_VERSION: return "the model is of another version of mvsc_predict.h";
     case MVSC_MODEL_DAMAGED: return "the model is damaged or incomplete";
     case MVSC_MODEL_SMALL_WORKSPACE: return "the workspace is too small";
     case MVSC_MODEL_NOT_FINITE: return "there are rows with NaN or infinite entries or scores";
@@ -1189,7 +1190,7 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
  * score is positive, 0 if the two largest are equal, -1 for rows without scores.
  *
  * `unlike` receives 1 for rows that are unlike the fitted samples, 0 for others, and -1 if this is
- * unknown: for rows without scores, and for files of an earlier version. Scores times the square roots
+ * unknown: for rows without scores, and for files without `limits`. Scores times the square roots
  * of the numbers of samples in the clusters, the first n_clusters `limits`, are 1 and 0 at the centre
  * of a cluster. Unlike are rows whose distance from that is larger than the last of the limits, which
  * .05 of the fitted samples exceed. Rows that lack views are so more often than others.

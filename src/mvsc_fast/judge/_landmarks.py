@@ -163,7 +163,7 @@ class Predictor:
         self._used = self.model.used
         _, records = parts(self.model.image)
         self._nonnegative = (records["form"] == ROOTS_TO_UNIT).tolist()
-        self.has_limits = bool(records["limits"][0])  # files of earlier versions have none
+        self.has_limits = bool(records["limits"][0])
 
     def __call__(self, views, n_threads=1, unlike=None):
         """Labels of new samples, of shape (m,), int64.

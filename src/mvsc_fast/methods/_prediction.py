@@ -115,8 +115,8 @@ def predicted_margin(model, X, return_unlike):
     check_flag(return_unlike, "return_unlike")
     if return_unlike and not model.predictor_.has_limits:
         raise ValueError(
-            "the model was saved by an earlier version, without the distances that "
-            "return_unlike=True needs: fit and save it again"
+            "the model has no distances of the fitted samples, which return_unlike=True needs: fit "
+            "and save it again"
         )
     found = predicted(model, X, margins=True)
     return (found["margin"], found["unlike"] > 0) if return_unlike else found["margin"]
