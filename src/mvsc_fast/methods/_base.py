@@ -224,7 +224,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, views, given), **learned, "view_support_": support}
+        return {**input_attributes(X, given), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -349,9 +349,8 @@ def _is_view(y):
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
-def input_attributes(X, views, given):
+def input_attributes(X, given):
     """A dict of the attributes that describe the input X of `fit`."""
-    n_features = [int(view.shape[1]) for view in views]
     names = column_attributes(given.columns)
     if not given.listed:
         single = BaseEstimator()
@@ -359,8 +358,8 @@ def input_attributes(X, views, given):
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
     return {
         "view_names_in_": given.names,
-        "n_features_in_": sum(n_features),
-        "n_features_per_view_": n_features,
+        "n_features_in_": sum(given.n_features),
+        "n_features_per_view_": given.n_features,
         **{name: value for name, value in names.items() if value is not None},
     }
 

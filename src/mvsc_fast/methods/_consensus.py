@@ -215,7 +215,7 @@ class ConsensusTLRR(MultiViewClusterer):
             del learned["affinity_matrix_"], candidates["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**input_attributes(X, source.views, source), **learned}
+        return {**input_attributes(X, source), **learned}
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.
@@ -269,8 +269,8 @@ class ConsensusTLRR(MultiViewClusterer):
             another cluster is as near, -1 for a sample that lacks all views. A lazy Dask array if
             the views are Dask arrays.
         unlike : ndarray of shape (n_new,), bool
-            Which samples are unlike the fitted ones: farther from their clusters than .95 of these.
-            Samples that lack views are so more often. Lazy as well.
+            If ``return_unlike=True``: which samples are unlike the fitted ones, farther from their
+            clusters than .95 of these. Samples that lack views are so more often. Lazy as well.
 
         Raises
         ------
