@@ -118,7 +118,8 @@ def warn_of_columns(views, names, columns):
         warn_user(
             f"a few columns make up nearly all of the squared length of rows: {', '.join(parts)}. "
             "Similarities hardly depend on the others: scale columns first, for example with "
-            "sklearn.preprocessing.StandardScaler for each view",
+            "sklearn.preprocessing.StandardScaler for each view, or with --scale standard of "
+            "mvsc-fast cluster",
         )
 
 
