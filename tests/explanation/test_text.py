@@ -80,7 +80,7 @@ Views
   $x$            2                0     0.09  little support for these clusters
   colour was excluded: all samples are equal.
   support: how far the clusters follow the view's own neighbors; large in
-  noise, too. structure_test tells noise from structure.
+  noise, too. structure_test tests for noise.
 
 How the labels were chosen
   A sentence.

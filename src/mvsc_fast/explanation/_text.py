@@ -147,7 +147,7 @@ def _views(found):
     if found.view_support is not None:
         sentences.append(
             "support: how far the clusters follow the view's own neighbors; large in noise, too. "
-            "structure_test tells noise from structure."
+            "structure_test tests for noise."
         )
     return Part("Views", columns, sentences)
 
