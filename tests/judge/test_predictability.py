@@ -74,6 +74,15 @@ def test_fitted_samples_predict_the_others(d):
     np.testing.assert_allclose(predicted[1::2], F[1::2] @ B, atol=1e-5)
 
 
+def test_some_samples_alone_have_the_ridge_of_all_columns():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, 8)).astype(np.float32)
+    Y = rng.standard_normal((30, 5))
+    found = LeaveOneOutRidge(F, rank=20).of(np.arange(30)).predict(Y)
+    K = F[:30].astype(float) @ F[:30].T
+    np.testing.assert_allclose(found, twin.leave_one_out(K, 0.5 * 30 / 20, Y), atol=2e-3)
+
+
 def test_regressions_are_fitted_on_some_of_many_samples(subspaces):
     """Two maps score these samples; the third scores all, the others by its coefficients."""
     views, y = subspaces

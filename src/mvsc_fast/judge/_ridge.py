@@ -121,7 +121,7 @@ class LeaveOneOutRidge:
     """
 
     def __init__(self, F, fitted=slice(None), rank=None):
-        self._F, self._fitted = F, fitted
+        self._F, self._fitted, self._rank = F, fitted, rank
         self._columns = ColumnMap(self.predict, len(F))
         F = F[fitted]
         n, d = F.shape
@@ -154,9 +154,8 @@ class LeaveOneOutRidge:
     def of(self, samples):
         """The regression on the features of some samples alone."""
         n = len(samples)
-        return LeaveOneOutRidge(
-            self._F[samples], slice(None) if n <= REGRESSED else spread(n, REGRESSED)
-        )
+        fitted = slice(None) if n <= REGRESSED else spread(n, REGRESSED)
+        return LeaveOneOutRidge(self._F[samples], fitted, self._rank)
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of shape (n, k)."""
