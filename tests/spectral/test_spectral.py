@@ -370,6 +370,7 @@ def test_fusing_takes_lists_and_mixtures_of_slices():
 
 def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
     monkeypatch.setattr(_eigenvectors, "LAPACK_LIMIT", 50)
+    monkeypatch.setattr(_eigenvectors, "LAST_RESORT", 119)
     monkeypatch.setattr(_eigenvectors, "TOLERANCE", {np.float64: 1e-14})
     monkeypatch.setattr(_eigenvectors, "MAX_FILTERS", 1)
     noise = random_similarities(1, 120)[0]
@@ -380,7 +381,7 @@ def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_eigenvalues_of_more_eigenvectors_than_a_block_holds_converge(monkeypatch, seed):
     """Graphs of equal samples have the eigenvalue 0 often; it is among those that are sought."""
-    monkeypatch.setattr(_eigenvectors, "LAPACK_LIMIT", 0)
+    monkeypatch.setattr(_eigenvectors, "LAST_RESORT", 0)
     rng = np.random.RandomState(seed)
     views = [np.repeat(rng.randn(6, 20), 100, axis=0) for _ in range(2)]
     labels = ConsensusTLRR(6, random_state=0).fit_predict(views)

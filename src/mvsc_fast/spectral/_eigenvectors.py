@@ -17,6 +17,7 @@ ROWS_PER_VECTOR = 4
 # whose graphs are float32.
 TOLERANCE = {np.float32: 2e-4, np.float64: 1e-6}
 MAX_FILTERS = 100
+LAST_RESORT = 5000  # samples up to which LAPACK is used if filters do not converge
 NEAR = 0.95  # Ritz value from which connected components are counted: it is a bound of eigenvalues
 # A filter amplifies the first eigenvector at most exp(7) times as much as the last that is sought,
 # so that rounding of the former does not hide the latter in float32. If the usual number of filters
@@ -74,7 +75,7 @@ def normalized_eigenvectors(A, n_components):
     Eigenvectors of multiple and clustered eigenvalues are found too, as they occur if clusters are
     weakly linked or disconnected. Up to 3000 samples are decomposed by LAPACK. Larger matrices, and
     sparse ones of float32, use subspace iteration in the precision of A, until residuals are below
-    1e-6, or 2e-4 for float32. If it does not converge for up to 3000 samples, LAPACK is used.
+    1e-6, or 2e-4 for float32. If it does not converge for up to 5000 samples, LAPACK is used.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def leading_block(A, n_components, start=None, n_threads=1):
             values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
             return values.astype(np.float64), block
         except scipy.linalg.LinAlgError:
-            if n > LAPACK_LIMIT:
+            if n > LAST_RESORT:
                 raise
     N, _ = normalized((A.toarray() if sparse else A).astype(np.float64, copy=False))
     return largest_eigenpairs(N, n_components)
