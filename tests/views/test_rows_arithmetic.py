@@ -178,16 +178,26 @@ def low_rank(n, d, rank, noise=0.01, seed=0):
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
-@pytest.mark.parametrize("r", [5, 80])
-def test_the_leading_map_is_that_of_the_singular_value_decomposition(wrap, r):
+def test_the_leading_map_is_that_of_the_singular_value_decomposition(wrap):
     X = low_rank(80, 300, 5)
-    V = leading_map(wrap(X), r)
+    V = leading_map(wrap(X), 5)
     left, values, right = np.linalg.svd(X.astype(np.float64), full_matrices=False)
-    assert V.shape == (300, r) and V.dtype == np.float32
-    np.testing.assert_allclose(V.T @ V, np.eye(r), atol=1e-3 if r > 5 else 1e-5)
-    np.testing.assert_allclose((V[:, :5].T @ right[:5].T) ** 2, np.eye(5), atol=1e-3)
-    np.testing.assert_allclose(np.linalg.norm(X @ V[:, :5], axis=0), values[:5], rtol=1e-3)
-    np.testing.assert_array_equal(V, leading_map(wrap(X), r))
+    assert V.shape == (300, 5) and V.dtype == np.float32
+    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-5)
+    np.testing.assert_allclose((V.T @ right[:5].T) ** 2, np.eye(5), atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(X @ V, axis=0), values[:5], rtol=1e-3)
+    np.testing.assert_array_equal(V, leading_map(wrap(X), 5))
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("noise", [1.0, 1e-3], ids=["independent", "ill-conditioned"])
+def test_a_map_of_all_directions_is_an_orthonormal_basis_of_the_rows(wrap, noise):
+    X = low_rank(80, 300, 5, noise=noise)
+    V = leading_map(wrap(X), 80)
+    assert V.shape == (300, 80) and V.dtype == np.float32
+    np.testing.assert_allclose(V.T @ V, np.eye(80), atol=2e-2)
+    np.testing.assert_allclose(X @ V @ V.T, X, atol=1e-3 * np.abs(X).max())
+    np.testing.assert_array_equal(V, leading_map(wrap(X), 80))
 
 
 def test_directions_of_rounding_errors_are_no_components():
