@@ -10,7 +10,7 @@ from timing import limit_threads, median_seconds, print_table
 
 from mvsc_fast import _kernels
 from mvsc_fast.judge._landmarks import LandmarkFeatures
-from mvsc_fast.views._rows import ViewRows
+from mvsc_fast.views._view_rows import ViewRows
 
 
 def random_symmetric(v, n):

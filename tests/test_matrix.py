@@ -38,7 +38,8 @@ from mvsc_fast.judge._scan import scan
 from mvsc_fast.methods import _consensus, _ensemble, _labeller
 from mvsc_fast.views import _row_source, loaded
 from mvsc_fast.views._read import read_views
-from mvsc_fast.views._rows import ViewRows, row_hashes
+from mvsc_fast.views._rows import row_hashes
+from mvsc_fast.views._view_rows import ViewRows
 
 N, NEW, WIDTHS = 60, 20, (5, 4, 6)
 

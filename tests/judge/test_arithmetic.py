@@ -16,7 +16,8 @@ from mvsc_fast.judge._support import ViewGraphs, permutation_z, view_support
 from mvsc_fast.similarity._sparse import unit_neighbor_similarities
 from mvsc_fast.views._missing import Gaps
 from mvsc_fast.views._passes import Summary
-from mvsc_fast.views._rows import ViewRows, canonical_order
+from mvsc_fast.views._rows import canonical_order
+from mvsc_fast.views._view_rows import ViewRows
 
 
 class Predictions:

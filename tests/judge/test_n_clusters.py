@@ -18,7 +18,7 @@ from mvsc_fast.judge._n_clusters import (
     pair_shares,
 )
 from mvsc_fast.views._missing import imputed
-from mvsc_fast.views._rows import ViewRows
+from mvsc_fast.views._view_rows import ViewRows
 
 
 def blobs(c, n=120, seed=0):

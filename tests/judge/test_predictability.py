@@ -12,7 +12,8 @@ from sklearn.metrics import normalized_mutual_info_score
 from mvsc_fast import datasets, label_predictability
 from mvsc_fast.judge._landmarks import LandmarkFeatures
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, mutual_information, refined_labellings
-from mvsc_fast.views._rows import ViewRows, canonical_order
+from mvsc_fast.views._rows import canonical_order
+from mvsc_fast.views._view_rows import ViewRows
 
 
 @pytest.fixture(scope="module")

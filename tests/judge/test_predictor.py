@@ -12,7 +12,7 @@ from reference.prediction import scores as reference
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.judge._model_file import HEAD, RECORD, names_in, parts, with_names
-from mvsc_fast.views._rows import ViewRows
+from mvsc_fast.views._view_rows import ViewRows
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
 

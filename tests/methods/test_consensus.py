@@ -19,7 +19,8 @@ from mvsc_fast.judge._landmarks import residuals
 from mvsc_fast.judge._ridge import Judge, refined_labellings
 from mvsc_fast.methods._base import _Fitting, draw_seed
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views._rows import ViewRows, canonical_order
+from mvsc_fast.views._rows import canonical_order
+from mvsc_fast.views._view_rows import ViewRows
 
 
 def blobs(n, n_clusters, seed, n_features=(5, 10, 20), sizes=None):

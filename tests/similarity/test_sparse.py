@@ -13,7 +13,7 @@ from mvsc_fast.similarity._factors import view_factors
 from mvsc_fast.similarity._nearest_rows import approximate_nearest_rows, listed_rows, nearest_rows
 from mvsc_fast.similarity._sparse import sparse_tensor
 from mvsc_fast.spectral._eigenvectors import normalized_eigenvectors
-from mvsc_fast.views._rows import ViewRows
+from mvsc_fast.views._view_rows import ViewRows
 
 
 def subspaces(n=150, **options):

@@ -8,15 +8,12 @@ import scipy.sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mvsc_fast.views._rows import (
-    ViewRows,
     centred,
     comparable,
     constant_views,
     equal_samples,
     incomplete_rows,
-    leading_map,
     missing_rows,
-    n_components,
     observed,
     presence,
     row_hashes,
@@ -25,6 +22,7 @@ from mvsc_fast.views._rows import (
     unit_rows,
     warn_of_few,
 )
+from mvsc_fast.views._view_rows import ViewRows, leading_map, n_components
 
 NAN = np.nan
 

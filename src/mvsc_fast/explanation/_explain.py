@@ -19,7 +19,8 @@ from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral._cut import simplified_silhouette
 from ..views._missing import imputed
 from ..views._passes import LEAST_PRESENT
-from ..views._rows import ViewRows, canonical_order, is_constant, missing_rows, observed
+from ..views._rows import canonical_order, is_constant, missing_rows, observed
+from ..views._view_rows import ViewRows
 from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
 from ._panels import plot_explanation
 from ._paragraph import describe_choice, methods_paragraph

@@ -16,7 +16,8 @@ from .._utils.types import Estimator, FloatArray, Views
 from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..views._missing import imputed, mean_row
-from ..views._rows import ViewRows, canonical_order, missing_rows, spread
+from ..views._rows import canonical_order, missing_rows, spread
+from ..views._view_rows import ViewRows
 from ._fitted import fitted_with
 
 N_COMPONENTS = 50  # of the embedding, as many as scanpy's principal components

@@ -13,7 +13,8 @@ from .._utils.types import Views
 from ..views import loaded
 from ..views._missing import check_gaps, filled, gaps, imputed, mean_row, warn_of_gaps
 from ..views._read import read_views
-from ..views._rows import ViewRows, canonical_order, missing_rows
+from ..views._rows import canonical_order, missing_rows
+from ..views._view_rows import ViewRows
 from ._ridge import Judge, adjusted_mutual_information
 
 

@@ -8,7 +8,6 @@ import scipy.sparse
 from .._utils.messages import warn_user
 from ..similarity._dense import ridge_similarities
 from ..views._rows import (
-    ViewRows,
     canonical_order,
     constant_views,
     is_constant,
@@ -17,6 +16,7 @@ from ..views._rows import (
     spread,
     unit_rows,
 )
+from ..views._view_rows import ViewRows
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value

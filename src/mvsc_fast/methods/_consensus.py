@@ -28,7 +28,7 @@ from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
-from ..views._rows import n_components
+from ..views._view_rows import n_components
 from ._base import MultiViewClusterer, draw_seed, input_attributes
 from ._labeller import fit_labels
 from ._prediction import native_model, predicted, predicted_margin

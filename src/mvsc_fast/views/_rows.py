@@ -1,7 +1,5 @@
 """Rows of unit length: canonical order, centred rows, reduced columns, and rows of new samples."""
 
-import functools
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -13,10 +11,6 @@ from .._utils.messages import counted, warn_user
 
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
-# Views with more columns than samples are mapped to components: at least 64, and as many as there
-# are codes for, of one byte each, so that a model has less than 5 MB for each view.
-MAP_CODES, LEAST_COMPONENTS = 3_500_000, 64
-OVERSAMPLES = 10  # further directions of the subspace that is iterated
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
 
 
@@ -267,138 +261,8 @@ def _times_powers(X, exponent):
 
 def centred(X):
     """Rows of X minus its mean row, scaled to unit length."""
-    return normalize(X - _mean_row(X), copy=False)
+    return normalize(X - row_mean(X), copy=False)
 
 
-def _mean_row(X):
+def row_mean(X):
     return X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-
-
-class ViewRows:
-    """Rows of unit length of one view, in at most n columns.
-
-    With d > n columns, the rows are replaced by their leading components, see `leading_map`.
-
-    Parameters
-    ----------
-    X : ndarray or csr_matrix of shape (n, d)
-    nonnegative : bool, optional
-        Whether all samples are non-negative in this view, including those that are not in X. None
-        checks X.
-
-    Attributes
-    ----------
-    nonnegative : bool
-    n_features : int
-        d
-    rank : int
-        The smaller of n and d, by which ridges are scaled: components have that of the whole rows.
-    codes, steps : ndarray of shape (d, r), int8, and of shape (d,), float32, or None
-        The map of unit rows to their components, which is ``codes * steps[:, None]``.
-    roots : ndarray of shape (n, r), r <= min(n, d), float32
-        Z, the unit rows of sqrt(X) if X is non-negative, which stabilises the variance of counts,
-        else U.
-    """
-
-    def __init__(self, X, nonnegative=None):
-        self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        self.n_features, self.rank = X.shape[1], min(X.shape)
-        self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
-        self.mean = _mean_row(self.roots)
-        self._X = X
-
-    @functools.cached_property
-    def unit(self):
-        """U, the unit rows of X, of shape (n, r), float32."""
-        return _components(self._rows(self._X, False))[0] if self.nonnegative else self.roots
-
-    def some_unit(self, rows):
-        """Some rows of U; the others are not computed."""
-        if "unit" in vars(self) or self.codes is not None:
-            return self.unit[rows]
-        return _single(self._rows(self._X[rows], False)) if self.nonnegative else self.roots[rows]
-
-    @property
-    def centred(self):
-        """C, the unit rows of Z - mean(Z), of shape (n, r), float32."""
-        return centred(self.roots)
-
-    def _rows(self, X, rooted):
-        """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
-        if scipy.sparse.issparse(X):
-            return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
-        out = np.empty(X.shape, dtype=np.float32)
-        for rows in gen_batches(len(X), SMALL_BLOCK):
-            out[rows] = unit_rows(np.sqrt(np.maximum(X[rows], 0)) if rooted else X[rows])
-        return out
-
-    def forget(self):
-        """Delete the arrays that new samples do not need."""
-        for name in ("roots", "unit", "_X"):
-            vars(self).pop(name, None)
-
-
-def _single(X):
-    """A float32 array of X, which may be sparse."""
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float32)
-
-
-def _components(U):
-    """Leading components of unit rows with more columns than rows, and the map to them.
-
-    Other rows are returned as they are, with None and None.
-    """
-    n, d = U.shape
-    if d <= n:
-        return _single(U), None, None
-    U = U.astype(np.float32, copy=False)
-    V = leading_map(U, n_components(n, d))
-    steps = np.abs(V).max(axis=1) / 127
-    codes = np.rint(V / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)
-    # The rows of the fit are mapped as new rows are, so that rounding the map has no consequence.
-    V = codes * steps[:, None]
-    return np.ascontiguousarray(U @ V), codes, steps
-
-
-def n_components(n, d):
-    """Number of components of n rows with d > n columns."""
-    return min(n, max(LEAST_COMPONENTS, MAP_CODES // d))
-
-
-def _well_conditioned(gram):
-    """The Cholesky factor of a Gram matrix in single precision, or None if rows are dependent."""
-    try:
-        factor = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
-    except scipy.linalg.LinAlgError:
-        return None
-    ends = factor.diagonal().min(), factor.diagonal().max()
-    return factor.astype(np.float32) if ends[0] > 1e-3 * ends[1] else None
-
-
-def leading_map(U, r):
-    """The r leading right singular vectors of U, of shape (d, <= r), float32.
-
-    They are found by two iterations on a random subspace (Halko, Martinsson & Tropp 2011), with
-    products of U and U^T alone. Singular values below 1e-5 of the largest are rounding errors. If
-    all directions of independent rows are kept, the map is another orthonormal basis of the rows,
-    which takes less time.
-    """
-    n, d = U.shape
-    if r + OVERSAMPLES < n:
-        Q = U @ np.random.RandomState(0).standard_normal((d, r + OVERSAMPLES)).astype(np.float32)
-        for _ in range(2):
-            Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
-        B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
-    else:
-        B = _single(U).T
-    gram = np.zeros((B.shape[1], B.shape[1]))
-    for rows in gen_batches(d, BLOCK):
-        block = B[rows].astype(np.float64)
-        gram += block.T @ block
-    if r == B.shape[1] and (factor := _well_conditioned(gram)) is not None:
-        return scipy.linalg.solve_triangular(factor, B.T, lower=True, check_finite=False).T
-    squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
-    squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
-    kept = squares > 1e-10 * squares[0]
-    kept[0] = True
-    return B @ (vectors[:, kept] / np.sqrt(np.maximum(squares[kept], 1e-30))).astype(np.float32)
