@@ -53,10 +53,12 @@ def test_coordinates_have_the_inner_products_of_rows_or_their_roots(d, nonnegati
 
 
 def test_p_value_and_z_are_those_of_their_definitions():
-    one = _result(np.array([0.5, 0.1, 0.5, 0.7, 0.3]), 9)
+    modularities = np.array([0.5, 0.1, 0.5, 0.7, 0.3])
+    one = _result(modularities, 9, 0.0)
     assert one.p_value == (1 + 2) / (1 + 4) and one.n_samples == 9
+    assert [_result(modularities, 9, margin).p_value for margin in (0.6, 0.7)] == [0.6, 0.8]
     assert one.z == pytest.approx((0.5 - 0.4) / np.std([0.1, 0.5, 0.7, 0.3], ddof=1))
-    assert np.isnan(_result(np.array([0.5, 0.5, 0.5]), 9).z)
+    assert np.isnan(_result(np.array([0.5, 0.5, 0.5]), 9, 0.0).z)
 
 
 def test_clusters_are_found_in_all_views_and_in_each(clusters, found):
@@ -74,11 +76,13 @@ def test_subspaces_are_found():
 
 def test_p_values_of_noise_are_neither_all_small_nor_all_large():
     rng = np.random.default_rng(0)
-    p = [
-        structure_test([rng.standard_normal((30, 4))], 2, n_rotations=4, random_state=seed).p_value
+    found = [
+        structure_test([rng.standard_normal((30, 4))], 2, n_rotations=4, random_state=seed)
         for seed in range(12)
     ]
-    assert set(p) <= {0.2, 0.4, 0.6, 0.8, 1.0}
+    p = [one.p_value for one in found]
+    assert p == [(1 + (1.05 * one.null >= one.observed).sum()) / 5 for one in found]
+    assert p != [(1 + (one.null >= one.observed).sum()) / 5 for one in found]
     # Of 12 uniform p-values more than 6 are equal in one of 100 runs.
     assert sum(one == 0.2 for one in p) <= 6 and sum(one == 1 for one in p) <= 6
 
@@ -106,6 +110,7 @@ def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
     moved = np.random.default_rng(5).permutation(60)
     found = structure_test([a, b[moved]], 3, n_rotations=4, permuted=[1], random_state=0)
     assert found.p_value > 0.2 and abs(found.z) < 3
+    assert found.p_value == (1 + (found.null >= found.observed).sum()) / 5
 
 
 def test_permuted_views_keep_their_samples_together():
