@@ -261,7 +261,7 @@ def check(name, cache, tests):
         *python,
         "-m",
         "pytest",
-        "-n2",
+        "-nauto",
         "--dist=loadfile",
         "--junitxml=results.xml",
         *tests,
