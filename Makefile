@@ -106,7 +106,7 @@ mutants: $(VENV)/test
 # Debian that tools/platforms.py names. What is unpacked and built is kept.
 PLATFORMS ?= build/platforms
 platforms: ENVIRONMENTS ?= i386 aarch64 s390x
-versions: ENVIRONMENTS ?= oldest 3.10 3.11 3.12 3.13 3.13t 3.14 prerelease
+versions: ENVIRONMENTS ?= oldest 3.10 3.11 3.12 3.13 3.14 3.14t prerelease
 platforms versions: $(VENV)/test
 	$(BIN)/python tools/platforms.py --cache $(PLATFORMS) $(ENVIRONMENTS)
 	$(BIN)/python bench/tables.py platforms

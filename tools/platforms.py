@@ -9,8 +9,8 @@ binfmt-support and dpkg-dev.
 
 Roots of other processors are Debian's packages, unpacked without their scripts. Python runs in
 them under QEMU; C is generated here, and the compiler is this machine's for the other processor,
-because both take ten times as long under an emulator. No package has a free-threaded Python: it is
-built from Debian's sources.
+because both take ten times as long under an emulator. Pythons that this machine lacks are built
+from Debian's sources.
 """
 
 import argparse
@@ -40,12 +40,16 @@ REQUIREMENTS = [
     *("numpy", "scipy", "scikit-learn", "threadpoolctl", "setuptools", "cython"),
     *("pytest", "pytest-xdist", "hypothesis", "joblib"),
 ]
-ALL = ["tests"]  # with the extra mvsc-fast[test]
-CORE = ["tests/core", "tests/solvers"]
-WITHOUT_EXTRAS = [
-    *(f"tests/{part}" for part in "_utils attack core judge native similarity solvers".split()),
-    "tests/spectral",
+ALL = ["tests"]
+EMULATED = [
+    f"tests/{part}" for part in "core judge methods native similarity solvers spectral".split()
 ]
+DEBIAN_HAS = [
+    *("numpy", "scipy", "sklearn", "threadpoolctl", "pytest", "pytest-xdist", "hypothesis"),
+    *("argcomplete", "dask", "distributed", "h5py", "joblib", "matplotlib", "openpyxl", "pandas"),
+    *("pip", "tqdm", "zarr"),
+]
+WITHOUT_POLARS = "completion,dask,files,large,plot,progress"  # which has no free-threaded wheel
 
 
 def run(*command, check=True, **kwargs):
@@ -71,8 +75,7 @@ def debian(folder, architecture, triplet, cpu=None):
     """The Python of Debian testing in a root of its own, emulated if a ``cpu`` is named."""
     root = folder / "root"
     packages = "base-files bash coreutils dash grep libc-bin libc6-dev sed util-linux".split()
-    packages += [f"python3-{name}" for name in "dev numpy scipy sklearn threadpoolctl".split()]
-    packages += [f"python3-{name}" for name in "hypothesis joblib pip pytest pytest-xdist".split()]
+    packages += [f"python3-{name}" for name in ["dev", *DEBIAN_HAS]]
     if not cpu:
         packages += ["gcc"]
     if not (root / "etc" / "passwd").exists():
@@ -127,7 +130,7 @@ def debian(folder, architecture, triplet, cpu=None):
         "PIP_ROOT_USER_ACTION=ignore",
         "python3",
     ]
-    return python, root / "root"
+    return python, root / "root", ["./source", "--no-deps", "--no-index"]
 
 
 def interpreter(version):
@@ -140,16 +143,15 @@ def interpreter(version):
     raise FileNotFoundError(f"this machine has no Python {version}")
 
 
-def environment(folder, python, *options):
+def environment(folder, python, *options, extras="test"):
     """A virtual environment with all requirements but the package itself."""
     home = folder / "environment"
     run(python, "-m", "venv", "--without-pip", home)  # which Debian's sources do not have
     python = home / "bin" / "python"
-    free_threads = home / "lib" / "python3.13t"
-    if free_threads.exists() and not (home / "lib" / "python3.13").exists():
-        (home / "lib" / "python3.13").symlink_to(
-            free_threads
-        )  # the name that Debian's sources know
+    for free_threads in home.glob("lib/python*t"):
+        usual = free_threads.with_name(free_threads.name[:-1])  # which Debian's sources expect
+        if not usual.exists():
+            usual.symlink_to(free_threads.name)
     run(
         sys.executable,
         "-m",
@@ -163,7 +165,7 @@ def environment(folder, python, *options):
         "pip",
         *REQUIREMENTS,
     )
-    return [python], home
+    return [python], home, [f"./source[{extras}]"]
 
 
 def released(folder, version, *options):
@@ -177,15 +179,16 @@ def oldest(folder, version):
     least = re.findall(r'"([\w-]+)(?:\[.*?\])?>=([\d.]+)"', text)
     pins = folder / "constraints.txt"
     pins.write_text("".join(f"{name}=={version}.*\n" for name, version in least))
-    python, home = environment(folder, interpreter(version), "--constraint", pins)
-    return ["env", f"PIP_CONSTRAINT={pins}", *python], home
+    python, home, package = environment(folder, interpreter(version), "--constraint", pins)
+    return ["env", f"PIP_CONSTRAINT={pins}", *python], home, package
 
 
-def free_threaded(folder):
-    """CPython without the GIL, from the sources of Debian stable."""
+def built(folder, version, *configuration, **kwargs):
+    """The newest of everything for CPython from the sources of Debian testing."""
     prefix, build = folder / "python", folder / "build"
-    python = prefix / "bin" / "python3.13t"
+    python = prefix / "bin" / "python3"
     if not python.exists():
+        shutil.rmtree(build, ignore_errors=True)
         mirrors = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian"],
             capture_output=True,
@@ -194,7 +197,7 @@ def free_threaded(folder):
         )
         (build / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (build / "sources.list").write_text(
-            f"deb-src [signed-by={KEYRING}] {mirrors.stdout.split()[0]} trixie main\n"
+            f"deb-src [signed-by={KEYRING}] {mirrors.stdout.split()[0]} forky main\n"
         )
         options = (
             "Dir::Etc::sourcelist={}/sources.list",
@@ -204,30 +207,36 @@ def free_threaded(folder):
         )
         apt = ["apt-get", "-q", *("-o" + option.format(build) for option in options)]
         run(*apt, "update")
-        run(*apt, "source", "python3.13", cwd=build)
+        run(*apt, "source", f"python{version}", cwd=build)
         (configure,) = build.glob("*/configure")
         for command in (
-            ["./configure", f"--prefix={prefix}", "--disable-gil", "--without-ensurepip"],
-            ["make", "-j2"],
+            ["./configure", f"--prefix={prefix}", "--without-ensurepip", *configuration],
+            ["make", f"-j{os.cpu_count()}"],
             ["make", "install"],
         ):
             run(*command, cwd=configure.parent)
         shutil.rmtree(build)
-    return environment(folder, python)
+    return environment(folder, python, **kwargs)
 
 
 ENVIRONMENTS = {
     # The emulator's own "max" authenticates pointers, which takes four times as long.
     "aarch64": (
         partial(debian, architecture="arm64", triplet="aarch64-linux-gnu", cpu="neoverse-n1"),
-        CORE,
+        EMULATED,
     ),
-    "s390x": (partial(debian, architecture="s390x", triplet="s390x-linux-gnu", cpu="max"), CORE),
-    "i386": (partial(debian, architecture="i386", triplet="i386-linux-gnu"), WITHOUT_EXTRAS),
+    "s390x": (
+        partial(debian, architecture="s390x", triplet="s390x-linux-gnu", cpu="max"),
+        EMULATED,
+    ),
+    "i386": (partial(debian, architecture="i386", triplet="i386-linux-gnu"), ALL),
     "oldest": (partial(oldest, version="3.10"), ALL),
     **{f"3.{minor}": (partial(released, version=f"3.{minor}"), ALL) for minor in range(10, 14)},
-    "3.13t": (free_threaded, WITHOUT_EXTRAS),
-    "3.14": (partial(debian, architecture="amd64", triplet="x86_64-linux-gnu"), WITHOUT_EXTRAS),
+    "3.14": (partial(built, version="3.14"), ALL),
+    "3.14t": (
+        lambda folder: built(folder, "3.14", "--disable-gil", extras=WITHOUT_POLARS),
+        ALL,
+    ),
     "prerelease": (lambda folder: released(folder, "3.13", "--pre"), ALL),
 }
 
@@ -248,11 +257,10 @@ def check(name, cache, tests):
     prepare, usual = ENVIRONMENTS[name]
     folder = cache / name
     folder.mkdir(parents=True, exist_ok=True)
-    python, work = prepare(folder)
+    python, work, package = prepare(folder)
     for stale in (work / "source", work / "tests"):
         shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
-    package = ["./source[test]"] if usual is ALL else ["./source", "--no-deps", "--no-index"]
     run(*python, "-m", "pip", "install", "--no-build-isolation", *package, cwd=work)
     for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source
         run("cp", "-r", work / "source" / part, work)
