@@ -135,9 +135,6 @@ setup(
         force=bool(SANITIZERS),
         compiler_directives={
             "language_level": 3,
-            "boundscheck": bool(SANITIZERS),
-            "wraparound": False,
-            "initializedcheck": False,
             "cdivision": True,
             "freethreading_compatible": True,
         },

@@ -21,8 +21,6 @@ setup(
         ],
         compiler_directives={
             "language_level": 3,
-            "wraparound": False,
-            "initializedcheck": False,
             "freethreading_compatible": True,
         },
     ),
