@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -236,7 +237,14 @@ def _rows_of(view, rows):
     """Some rows, in ascending order, of a view or a table; stored ones are read later."""
     if scipy.sparse.issparse(view):
         return view.tocsr()[rows]
-    if is_dask(view) or is_anndata(view):
+    if is_dask(view):  # one chunk at a time, because Dask cannot merge rows of sparse chunks
+        import dask.array as da
+
+        ends = np.cumsum([0, *view.chunks[0]])
+        parts = np.split(rows, np.searchsorted(rows, ends[1:-1]))
+        chosen = zip(itertools.pairwise(ends), parts, strict=True)
+        return da.concatenate([view[a:b][part - a] for (a, b), part in chosen if part.size])
+    if is_anndata(view):
         return view[rows]
     return LazyView(view, "a view", rows=rows) if is_stored(view) else _safe_indexing(view, rows)
 

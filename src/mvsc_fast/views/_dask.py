@@ -47,7 +47,7 @@ class DaskSource(RowSource):
         self.views = [
             view
             if is_dask(view)
-            else da.from_array(view, chunks=(chunks, -1), name=False, asarray=False)
+            else da.from_array(view, (chunks, -1), name=False, asarray=False, meta=np.empty((0, 0)))
             for view in views
         ]
         self._declared = [(view.shape[1], view.dtype) for view in views]
