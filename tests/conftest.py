@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 import threadpoolctl
 from extensions import build
 from hypothesis import HealthCheck, settings
@@ -40,6 +41,11 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
     return (W + W.transpose(0, 2, 1)).astype(dtype)
+
+
+def random_sparse(shape, density, rng):
+    """`scipy.sparse.random_array`, whose parameter ``rng`` has another name before SciPy 1.15."""
+    return scipy.sparse.csr_array(rng.random(shape) * (rng.random(shape) < density))
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import random_sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
 from mvsc_fast.judge._landmarks import LandmarkFeatures
@@ -53,7 +54,7 @@ def test_refinement_does_not_empty_a_cluster():
 def test_refinement_adds_means_of_neighbours():
     rng = np.random.default_rng(0)
     F = rng.standard_normal((20, 5)).astype(np.float32)
-    A = scipy.sparse.random_array((20, 20), density=0.3, rng=rng, format="csr") * 40
+    A = random_sparse((20, 20), 0.3, rng) * 40
     A = scipy.sparse.csr_array(A + A.T)
     A.setdiag(0)
     ridge, labels = LeaveOneOutRidge(F), np.arange(20) % 3
@@ -73,7 +74,7 @@ def test_refinement_adds_means_of_neighbours():
 def test_labellings_are_refined_as_each_alone():
     rng = np.random.default_rng(0)
     F = rng.standard_normal((40, 5)).astype(np.float32)
-    A = scipy.sparse.random_array((40, 40), density=0.2, rng=rng, format="csr")
+    A = random_sparse((40, 40), 0.2, rng)
     A = scipy.sparse.csr_array(A + A.T)
     ridge, labellings = LeaveOneOutRidge(F), rng.integers(0, 4, size=(6, 40))
     labellings[4], labellings[5] = labellings[0], (labellings[0] + 1) % 4

@@ -176,8 +176,9 @@ def test_missing_cells_are_filled_with_the_multiple_of_the_mean_row(fitted):
         multiple = np.linalg.lstsq(mean[5:, None], X[3, 5:], rcond=None)[0]
         Z[3, :5] = multiple * mean[:5]
         X[4, : X.shape[1] // 2] = np.nan  # half of the cells are enough
-        multiple = np.linalg.lstsq(mean[X.shape[1] // 2 :, None], X[4, X.shape[1] // 2 :])[0]
-        Z[4, : X.shape[1] // 2] = multiple * mean[: X.shape[1] // 2]
+        half = X.shape[1] // 2
+        multiple = np.linalg.lstsq(mean[half:, None], X[4, half:], rcond=None)[0]
+        Z[4, :half] = multiple * mean[:half]
     new[0][6, 1:], complete[0][6] = np.nan, np.nan  # counts as missing
     expected = predictor.scores(complete)
     np.testing.assert_allclose(predictor.scores(new), expected, atol=1e-4)

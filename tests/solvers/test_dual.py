@@ -180,7 +180,7 @@ def test_small_eigenvalues_of_the_minimiser_do_not_slow_the_end_down():
 def test_a_minimiser_that_vanishes_is_reached():
     result = tlrr(flat_similarities(200))
     assert result.converged and result.gap == 0.0 and not result.tensor.any()
-    assert result.n_iter <= 45
+    assert result.n_iter <= 50
 
 
 def test_the_minimiser_of_tubes_close_to_the_threshold():

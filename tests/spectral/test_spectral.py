@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
-from conftest import FULL, random_similarities
+from conftest import FULL, random_similarities, random_sparse
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
 
@@ -399,7 +399,7 @@ def test_lapack_is_used_if_filters_do_not_converge(monkeypatch):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_filtered_blocks_are_those_of_the_recurrence(p, n_threads):
     rng = np.random.default_rng(p)
-    A = scipy.sparse.random_array((90, 90), density=0.1, rng=rng, dtype=np.float32).tocsr()
+    A = random_sparse((90, 90), 0.1, rng).astype(np.float32)
     X, Y = rng.standard_normal((2, 90, p), dtype=np.float32)
     steps = rng.uniform(0.2, 1, (5, 3))
     for count in (0, 1, 5):

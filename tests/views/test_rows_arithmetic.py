@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import random_sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mvsc_fast.views._rows import (
@@ -207,7 +208,7 @@ def test_directions_of_rounding_errors_are_no_components():
 
 def test_the_map_has_at_most_as_many_codes_as_fit_into_a_model():
     assert [n_components(500, d) for d in (501, 7000, 35_000, 10**6)] == [500, 500, 100, 64]
-    X = scipy.sparse.random_array((300, 35_000), density=0.01, rng=0, format="csr")
+    X = random_sparse((300, 35_000), 0.01, np.random.default_rng(0))
     rows = ViewRows(X)
     assert rows.roots.shape == rows.unit.shape == (300, 100)
     assert rows.codes.shape == (35_000, 100) and rows.rank == 300
