@@ -179,7 +179,7 @@ def texts(n, seed):
     The classes are the packages. The counts do not show them: they are a view to be wary of.
     """
     rng = np.random.default_rng(seed)
-    found = {name: docstrings(name) for name in PACKAGES if name == "stdlib" or find_spec(name)}
+    found = {name: docstrings(folder) for name in PACKAGES if (folder := folder_of(name))}
     found = {name: texts for name, texts in found.items() if len(texts) >= LEAST}
     every = [
         (text, i)
@@ -194,17 +194,22 @@ def texts(n, seed):
     return [words, StandardScaler().fit_transform(counts)], np.array([i for _, i in chosen])
 
 
+def folder_of(package):
+    """The folder of an installed package or of the standard library, or None."""
+    if package == "stdlib":
+        return Path(sysconfig.get_paths()["stdlib"])
+    spec = find_spec(package)
+    return spec and Path(spec.origin).parent
+
+
 @cache
-def docstrings(package):
-    """Long docstrings of a package, or of the standard library, without repetition."""
-    folder = Path(sysconfig.get_paths()["stdlib"])
-    if package != "stdlib":
-        folder = Path(find_spec(package).origin).parent
+def docstrings(folder, skipped=("tests", "site-packages"), most=MOST):
+    """Distinct long docstrings of the files in a folder, except those in folders of some names."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
-        if "tests" in path.parts or ("site-packages" in path.parts and package == "stdlib"):
+        if not set(skipped).isdisjoint(path.relative_to(folder).parts):
             continue
-        if len(found) >= MOST:
+        if len(found) >= most:
             break
         try:
             tree = ast.parse(path.read_text(encoding="utf8"))

@@ -9,8 +9,8 @@ process of its own, on one thread. Peak memory is above the views.
 """
 
 import argparse
-import ast
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from families import docstrings
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
@@ -32,7 +33,7 @@ from mvsc_fast import ConsensusTLRR
 TYPES, GENES, BLOCK = 12, 30_000, 1024
 PACKAGES = "numpy scipy sklearn pandas matplotlib polars dask distributed numba zarr pip setuptools"
 PACKAGES += " hypothesis fontTools tornado narwhals _pytest"
-MANY, LONG = 600, 250  # docstrings of a package at most, and characters of one at least
+MANY = 600  # docstrings of a package at most
 
 
 def counts(n):
@@ -57,28 +58,12 @@ def counts(n):
     return [scipy.sparse.vstack(parts, format="csr")], y
 
 
-def docstrings(folder):
-    """Distinct long docstrings in the files of a folder."""
-    found = {}
-    for path in sorted(folder.rglob("*.py")):
-        try:
-            tree = ast.parse(path.read_text(encoding="utf8"))
-        except (SyntaxError, UnicodeDecodeError, ValueError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
-                text = ast.get_docstring(node) or ""
-                if len(text) > LONG:
-                    found.setdefault(text[:200], text)
-    return list(found.values())
-
-
 def texts(n):
     """Two views of docstrings."""
     rng, site = np.random.default_rng(0), Path(sysconfig.get_paths()["purelib"])
     documents, y = [], []
     for package in PACKAGES.split():
-        found = docstrings(site / package)
+        found = docstrings(site / package, skipped=(), most=math.inf)
         chosen = rng.permutation(len(found))[:MANY]
         documents += [found[i] for i in chosen]
         y += [package] * len(chosen)
