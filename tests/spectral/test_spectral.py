@@ -125,7 +125,7 @@ def test_no_eigenvector_of_groups_that_are_linked_alike_is_lost(link, dtype):
     block = rng.uniform(size=(300, 300)) * (rng.uniform(size=(300, 300)) < 0.1)
     block += block.T
     alike = scipy.sparse.kron(np.ones((12, 12)), scipy.sparse.eye_array(300))
-    A = scipy.sparse.csr_array(scipy.sparse.kron(np.eye(12), block) + link * alike)
+    A = scipy.sparse.csr_array(scipy.sparse.kron(scipy.sparse.eye_array(12), block) + link * alike)
     # Eigenvectors are equal in all groups, where the links add to the diagonal, or of sum zero.
     degree = block.sum(axis=1) + 12 * link
     spectra = [
