@@ -6,9 +6,14 @@ import pytest
 import scipy.sparse
 from scipy.stats import false_discovery_control, mannwhitneyu
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from mvsc_fast import TLRR, similarity
+from mvsc_fast import TLRR, ConsensusTLRR, similarity
 from mvsc_fast.explanation import Table, _markers, markers, plot_markers
+from mvsc_fast.preprocessing import PerView
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,19 @@ def test_every_row_agrees_with_scipy(data):
         )
         assert row.effect == pytest.approx((own.mean() - others.mean()) / np.sqrt(pooled))
     np.testing.assert_allclose(table["q"], false_discovery_control(table["p"]))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_pipeline_names_the_features_of_its_last_step(data, known):
+    texts = [f"{'one word' if i < 20 else 'the other'} and more" for i in range(60)]
+    views = {"counts": data[1]["counts"], "texts": texts}
+    steps = {"counts": PCA(4) if known else FunctionTransformer(), "texts": TfidfVectorizer()}
+    model = make_pipeline(PerView(steps), ConsensusTLRR(2, random_state=0)).fit(views)
+    table = markers(model, views, n_top=None).to_frame()
+    found = table[table["cluster"] == 0].groupby("view")["feature"].agg(sorted)
+    words = ["and", "more", "one", "other", "the", "word"]
+    assert found["texts"] == (words if known else list(range(6)))
+    assert found["counts"] == ([f"pca{i}" for i in range(4)] if known else list(range(5)))
 
 
 def test_features_that_set_clusters_apart_are_first(data):

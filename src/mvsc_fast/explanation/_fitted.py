@@ -41,10 +41,11 @@ class Fitted(NamedTuple):
 def fitted_with(model, views):
     """The `Fitted` of a model or a pipeline, and of views, which must be those of `fit`."""
     check_is_fitted(model)
-    ids, steps = ids_of(views), []
+    ids, steps, named = ids_of(views), [], None
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-        views = views if views is None or len(model) == 1 else model[:-1].transform(views)
+        if views is not None and len(model) > 1:
+            named, views = _names_out(model[:-1]), model[:-1].transform(views)
         model = model[-1]
         check_is_fitted(model)
     if not hasattr(model, "labels_"):
@@ -63,12 +64,22 @@ def fitted_with(model, views):
     check_entries(0, rows, source.titles, source.columns)
     rows = [filled(X, mean_row(X)) for X in rows]
     _check_labels(model, rows, labels[samples])
-    columns = [
-        list(range(d)) if own is None else own
-        for own, d in zip(source.columns, source.n_features, strict=True)
-    ]
     names = list(getattr(model, "view_names_in_", source.names))
+    own = source.columns if named is None else [list(named[name]) for name in names]
+    columns = [
+        list(range(d)) if known is None else known
+        for known, d in zip(own, source.n_features, strict=True)
+    ]
     return Fitted(model, steps, labels, samples, source, rows, names, columns, ids)
+
+
+def _names_out(steps):
+    """Names of the columns of each view after these steps of a pipeline, or None."""
+    try:
+        names = steps.get_feature_names_out()
+    except (AttributeError, ValueError):  # steps that do not know them
+        return None
+    return [names] if isinstance(names, np.ndarray) else names
 
 
 def _check_views(model, source, labels):

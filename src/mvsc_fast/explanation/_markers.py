@@ -39,8 +39,9 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
         A fitted clusterer with ``labels_``, or a pipeline that ends in one.
     views : list or dict of array-like of shape (n_samples, n_features_i)
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts.
-        The features of a pipeline are those of its last step. If the fit used a subsample
-        (``samples_``), only these samples are compared. Samples that lack a view are ignored in it.
+        The features of a pipeline are those of its last step, with the names that the other steps
+        give them. If the fit used a subsample (``samples_``), only these samples are compared.
+        Samples that lack a view are ignored in it.
     n_top : int or None, default=10
         The table has the features that are among the first ``n_top`` of their view in any cluster.
         None keeps all features.
