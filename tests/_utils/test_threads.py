@@ -25,7 +25,7 @@ from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast._utils.threads import resolve_threads
 from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.methods._base import as_array
+from mvsc_fast.methods._nested import as_array
 from mvsc_fast.spectral import _cut
 
 

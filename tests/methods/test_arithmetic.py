@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.methods import _consensus
-from mvsc_fast.methods._base import learned_by
 from mvsc_fast.methods._consensus import fit_bytes, plan_fit
 from mvsc_fast.methods._ensemble import _extended, fused_labels
 from mvsc_fast.methods._labeller import _agreed
+from mvsc_fast.methods._nested import learned_by
 from mvsc_fast.views._row_source import BLOCK, COPIES, LEAST_ROWS, block_rows
 
 

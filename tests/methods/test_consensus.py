@@ -219,6 +219,7 @@ def test_constant_views_are_named_and_ignored():
     assert model.views_used_ == [1, 2, 3] and adjusted_rand_score(y, model.labels_) == 1
 
 
+@pytest.mark.filterwarnings("ignore:only zeros in all views")
 @pytest.mark.parametrize("row", [[0.0, 0.0], [1.0, 2.0]])
 def test_identical_samples_are_one_cluster(row):
     with (

@@ -40,6 +40,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:fewer than 4 features")
 @pytest.mark.filterwarnings("ignore:view 0. all samples are equal")
+@pytest.mark.filterwarnings("ignore:only zeros in all views")
 @parametrize_with_checks([*map(quick, ESTIMATORS)], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -173,6 +173,7 @@ def test_more_clusters_than_samples():
 
 @pytest.mark.filterwarnings("ignore:view .. all samples are equal")
 @pytest.mark.filterwarnings("ignore:the samples have . distinct")
+@pytest.mark.filterwarnings("ignore:only zeros in all views")
 @pytest.mark.parametrize(
     "views",
     [

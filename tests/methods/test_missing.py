@@ -264,6 +264,29 @@ def test_samples_without_any_view_have_no_label_and_change_no_other(data, tmp_pa
     np.testing.assert_array_equal(model.predict(lazy), expected_new)
 
 
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_samples_of_zeros_are_labelled_with_a_warning(data, wrap):
+    views = [X.copy() for X in data[0]]
+    for X in views:
+        X[[5, 78]] = 0
+    views[0][78] = np.nan  # zeros in the views that it has
+    views[1][9] = 0  # not in all views
+    told = r"only zeros in all views: 2 samples \(rows 5, 78\). Rows of zeros have no direction"
+    given = [*views[:-1], wrap(views[-1])]
+    with pytest.warns(UserWarning, match=told) as warned:
+        model = ConsensusTLRR(4, random_state=0).fit(given)
+    assert len(warned) == 1 and model.labels_.min() == 0
+    with pytest.warns(UserWarning, match=told) as warned:
+        labels = model.predict(given)
+    assert len(warned) == 1 and labels.min() == 0
+    chunks = [da.from_array(X, chunks=(60, -1)) for X in views]
+    with pytest.warns(UserWarning, match=told):
+        lazy = ConsensusTLRR(4, random_state=0).fit(chunks)
+    np.testing.assert_array_equal(lazy.labels_.compute(), model.labels_)
+    with pytest.warns(UserWarning, match=r"only zeros in all views: 1 sample \(rows 5\)"):
+        methods.AWP(4).fit([X[:70] for X in views[1:]])
+
+
 def test_samples_that_have_excluded_views_alone_have_no_label():
     views, _ = datasets.make_multiview_subspaces(300, 3, n_features=(20, 20), random_state=0)
     views.append(np.random.RandomState(0).randn(300, 30))

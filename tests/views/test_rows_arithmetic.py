@@ -22,6 +22,7 @@ from mvsc_fast.views._rows import (
     spread,
     unit_rows,
     warn_of_few,
+    zero_samples,
 )
 from mvsc_fast.views._view_rows import ViewRows, leading_map, n_components
 
@@ -39,6 +40,18 @@ def test_a_row_is_missing_if_more_than_half_of_its_cells_are():
 def test_infinite_values_that_cancel_are_no_missing_cells():
     X = np.array([[np.inf, -np.inf], [1, NAN], [1e308, 1e308]])
     np.testing.assert_array_equal(incomplete_rows(X), [False, True, False])
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_samples_of_zeros_may_lack_cells_and_have_no_small_number(wrap):
+    X = np.array([[0.0, NAN], [NAN, NAN], [0, 1], [0, 0], [0, -5e-324], [np.inf, 0]])
+    Y = np.zeros((6, 3))
+    Y[3, 2] = -1
+    np.testing.assert_array_equal(zero_samples([X]), [1, 1, 0, 1, 0, 0])
+    np.testing.assert_array_equal(zero_samples([X, wrap(Y)]), [1, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(zero_samples([wrap(Y), X]), [1, 1, 0, 0, 0, 0])
+    explicit = scipy.sparse.csr_array((np.zeros(2), [0, 1], [0, 1, 2]), (2, 2))
+    assert zero_samples([explicit]).all() and not zero_samples([explicit, np.eye(2)]).any()
 
 
 def test_presence_is_none_if_no_row_is_missing():

@@ -1129,7 +1129,8 @@ static inline int mvsc_are_apart(const void *written, size_t size, const void *o
  * the largest; one of them may be NULL. The workspace may have any alignment. Nothing that is written
  * may overlap anything else.
  *
- * NaN is a missing cell, as in Python. A sample that lacks all views has the label -1 and scores of NaN.
+ * NaN is a missing cell, as in Python. A sample that lacks all views has the label -1 and scores of NaN;
+ * one with zeros in all views, of which Python warns, is labelled.
  * After MVSC_MODEL_NOT_FINITE, the label of a row without scores is -2 - i if view i has infinite
  * entries, or lacks cells that the model cannot fill, and -2 - n_inputs if its scores are not finite
  * because of entries of the model. All other rows are valid. */

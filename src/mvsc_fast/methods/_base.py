@@ -8,8 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -27,8 +26,9 @@ from ..similarity._affinity import warn_of_unlike
 from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
+from ..views._passes import warn_of_zeros
 from ..views._read import read_views
-from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few
+from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few, zero_samples
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -241,6 +241,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         warn_of_columns(views, given.names, given.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         constant_views(views, what, given.names)
+        warn_of_zeros(np.flatnonzero(zero_samples(views)))
         order = canonical_order(views)
         warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
@@ -367,33 +368,3 @@ def input_attributes(X, given):
 def draw_seed(random_state):
     """One integer seed for all stages of a fit."""
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def as_array(learned):
-    """Dense array of a matrix or tensor that may be sparse or a list of slices."""
-    if isinstance(learned, list):
-        return np.stack([as_array(A) for A in learned])
-    return learned.toarray() if scipy.sparse.issparse(learned) else learned
-
-
-def learned_by(estimator, attribute, views, seed, n_threads):
-    """Dense ``attribute`` of a nested estimator, which is fitted on the views if it has none.
-
-    A clone is fitted. It inherits the seed and the number of threads if its own are None.
-    """
-    if not hasattr(estimator, attribute):
-        estimator = clone(estimator)
-        given = estimator.get_params()
-        inherited = {"random_state": seed, "n_threads": n_threads}
-        unset = {key: value for key, value in inherited.items() if given.get(key, 0) is None}
-        estimator.set_params(**unset).fit(views)
-        if not hasattr(estimator, attribute):
-            raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")
-    learned, n_samples = getattr(estimator, attribute), views[0].shape[0]
-    shape = np.shape(learned[0] if isinstance(learned, list) else learned)
-    if shape[-2:] != (n_samples, n_samples):
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted on {shape[-1]} samples, but the views have "
-            f"{n_samples}: pass an unfitted estimator, or the same samples"
-        )
-    return as_array(learned)

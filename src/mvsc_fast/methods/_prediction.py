@@ -18,7 +18,7 @@ from .._utils.types import GappyViews, LabelArray
 from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
 from ..views._columns import check_columns, column_attributes, with_absent
-from ..views._passes import Summary, labels_of, warn_of_lost
+from ..views._passes import Summary, labels_of, warn_of_lost, warn_of_zeros
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
@@ -146,7 +146,9 @@ def predicted(model, X, *, margins=False):
         call = partial(call, n_threads=source.threads(n_threads))
         found = labels_of(source, call, np.empty(0, dtype=np.intp), none, notes)
     if notes:  # blocks of Dask arrays are read later, by other processes
-        predictor.warn_of_rows(reduce(add, notes), source.titles)
+        summary = reduce(add, notes)
+        predictor.warn_of_rows(summary, source.titles)
+        warn_of_zeros(np.concatenate(summary.zeros))
         warn_of_lost(np.flatnonzero((found["margin"] if margins else found) < 0))
     if notes and unlike:
         predictor.warn_of_unlike(unlike)

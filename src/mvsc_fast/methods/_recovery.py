@@ -16,7 +16,8 @@ from ..similarity._affinity import warn_of_unlike
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
 from ..views._row_source import RowSource
-from ._base import MultiViewClusterer, learned_by
+from ._base import MultiViewClusterer
+from ._nested import learned_by
 
 AFFINITIES = {
     "self_representation": graphs.ridge_similarities,

@@ -8,7 +8,8 @@ from .._utils.messages import warn_user
 from .._utils.types import Estimator, FloatArray, Shaped
 from ..solvers._transforms import Basis, SampleTransform, check_sample_transform, graph_basis
 from ..spectral._cut import symmetric_sum
-from ._base import MultiViewClusterer, learned_by
+from ._base import MultiViewClusterer
+from ._nested import learned_by
 
 
 class RepresentationClusterer(MultiViewClusterer):

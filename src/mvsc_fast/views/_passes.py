@@ -15,7 +15,14 @@ from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
 from ._frames import shown
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
-from ._rows import missing_rows, presence, row_hashes, row_keys, sorted_rows
+from ._rows import (
+    missing_rows,
+    presence,
+    row_hashes,
+    row_keys,
+    sorted_rows,
+    zero_samples,
+)
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
 
@@ -29,6 +36,7 @@ class Summary:
     keys: list = field(default_factory=list)  # of the samples of each block, see `row_keys`
     lost: list = field(default_factory=list)  # indices of samples that lack all views, by block
     known: list = field(default_factory=list)  # whether each column of each view has a value
+    zeros: list = field(default_factory=list)  # indices of samples with zeros alone, by block
     bad: tuple | None = None  # view, row, column and value of the first entry that cannot be used
 
     def __add__(self, other):
@@ -41,6 +49,7 @@ class Summary:
             self.keys + other.keys,
             self.lost + other.lost,
             [a | b for a, b in zip(self.known, other.known, strict=True)],
+            self.zeros + other.zeros,
         )
 
 
@@ -49,7 +58,8 @@ def summarised(source):
     summary = source.sum(_summary)
     if summary.bad is not None:
         raise ValueError(_complaint(summary.bad, source.titles, source.columns))
-    summary.keys, summary.lost = np.concatenate(summary.keys), np.concatenate(summary.lost)
+    for name in ("keys", "lost", "zeros"):
+        setattr(summary, name, np.concatenate(getattr(summary, name)))
     return summary
 
 
@@ -58,16 +68,17 @@ def _summary(first, views):
     bad = _first_bad(first, views)
     if bad is not None:
         return Summary(np.zeros(len(views)), bad=bad)
-    found = [gaps(X) for X in views]
+    found, lost = [gaps(X) for X in views], lacking_all(views)
     return Summary(
         _least(views),
         found,
         [row_keys(views)],
-        [first + np.flatnonzero(lacking_all(views))],
+        [first + np.flatnonzero(lost)],
         [
             ~np.isnan(X).all(axis=0) if gap.partial or gap.rows else np.ones(X.shape[1], dtype=bool)
             for X, gap in zip(views, found, strict=True)
         ],
+        [first + np.flatnonzero(zero_samples(views) & ~lost)],
     )
 
 
@@ -117,6 +128,7 @@ def drawn(source, count, n_clusters, seed, log=None):
             which = j if columns is None else columns[j]
             raise ValueError(f"{title} has no values in column {which!r}: remove it")
     warn_of_gaps(summary.gaps, source.titles, log)
+    warn_of_zeros(summary.zeros)
     order = sorted_rows(summary.keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
     samples = order[~np.isin(order, summary.lost)]
     check_clusters(max(n_clusters, 2), len(samples))
@@ -166,6 +178,16 @@ def warn_of_lost(rows):
         )
 
 
+def warn_of_zeros(samples):
+    """Warn of samples whose rows have no direction."""
+    if len(samples):
+        warn_user(
+            f"only zeros in all views: {counted(len(samples), 'sample')} (rows {shown(*samples)}). "
+            "Rows of zeros have no direction, so that their labels mean little: remove such "
+            "samples if nothing was measured"
+        )
+
+
 def labels_of(source, predict, samples, labels, notes=None):
     """Labels of all rows of a source, given the labels of some samples; -1 for rows without any
     view.
@@ -188,7 +210,8 @@ def _labelled(first, views, predict, samples, labels, titles, columns, notes):
         check_entries(first, views, titles, columns)
         found, least, rest = [gaps(X) for X in views], _least(views), ~lacking_all(views)
     if notes is not None:
-        notes.append(Summary(least, found))
+        zeros = first + np.flatnonzero(zero_samples(views) & rest)
+        notes.append(Summary(least, found, zeros=[zeros]))
     low, high = np.searchsorted(samples, [first, first + n])
     out = np.full(n, -1, dtype=labels.dtype)
     known = samples[low:high] - first

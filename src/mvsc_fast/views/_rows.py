@@ -55,6 +55,22 @@ def observed(views):
     return views if present is None else [X[has] for X, has in zip(views, present, strict=True)]
 
 
+def zero_samples(views):
+    """Mask of the samples whose cells are all zero or missing."""
+    found = np.ones(views[0].shape[0], dtype=bool)
+    for X in views:
+        # The first columns exclude nearly all samples.
+        for columns in (slice(0, 16), slice(16, None)):
+            if not found.any():
+                return found
+            if scipy.sparse.issparse(X):
+                found[found] = _largest_entries(X[found]) == 0
+                break
+            part = X[found, columns]
+            found[found] = ~((part < 0) | (part > 0)).any(axis=1)
+    return found
+
+
 def canonical_order(views):
     """An order of the samples that depends on their contents alone.
 
