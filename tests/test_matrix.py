@@ -220,7 +220,9 @@ def from_file(model, new, path):
         np.full((NEW, d), np.nan) if X is None else X for X, d in zip(new, WIDTHS, strict=True)
     ]
     model.to_native(path)
-    return SavedPredictor(path).predict(views[: len(model.view_names_in_)])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "no column names, unlike in fit")
+        return SavedPredictor(path).predict(views[: len(model.view_names_in_)])
 
 
 QUESTIONS = (

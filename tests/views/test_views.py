@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, label_predictability
+from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictability
 from mvsc_fast.views import align, check_views
 from mvsc_fast.views._columns import warn_of_columns
 from mvsc_fast.views._frames import shown
@@ -128,6 +128,12 @@ def test_names_of_frames_are_learned_and_compared(frames):
         model.predict({**frames, "a": frames["a"].iloc[:, ::-1]})
     with pytest.raises(ValueError, match="view 'b' .* without 'b0' and with 'c'"):
         model.predict({**frames, "b": frames["b"].rename(columns={"b0": "c"})})
+    unnamed = {"a": frames["a"].set_axis(range(6), axis=1), "b": frames["b"].to_numpy()}
+    for given, told in ((unnamed, "view 'a', view 'b'"), ({"b": unnamed["b"]}, "view 'b'")):
+        with pytest.warns(UserWarning, match=f"no column names, unlike in fit: {told}. Columns"):
+            model.predict(given)
+    with pytest.warns(UserWarning, match="no column names, unlike in fit: view 'a'. Columns"):
+        explain(model, {**frames, "a": unnamed["a"]})
     model.fit([A.to_numpy() for A in frames.values()])
     assert model.view_names_in_ == [0, 1] and not hasattr(model, "feature_names_in_")
     alone = TLRR(3, n_neighbors=10, max_iter=0, random_state=0).fit(frames["a"])

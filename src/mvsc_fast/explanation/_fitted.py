@@ -96,7 +96,7 @@ def _check_views(model, source, labels):
             "fit"
         )
     if hasattr(model, "view_names_in_"):
-        check_columns(model, source.columns)
+        check_columns(model, source)
 
 
 def _check_labels(model, views, labels):

@@ -129,7 +129,7 @@ def predicted(model, X, *, margins=False):
     source = read_views(X, min_samples=1)
     if not source.listed and len(n_features) == 1:
         validate_data(model, X, skip_check_array=True, reset=False)
-    check_columns(model, source.columns)
+    check_columns(model, source)
     if source.n_features != n_features:
         raise ValueError(
             f"the views have {source.n_features} features, expected {n_features} as in fit: pass "

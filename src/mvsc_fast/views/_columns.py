@@ -68,22 +68,35 @@ def column_attributes(columns):
     return {} if all(names is None for names in named) else {"feature_names_in_": named}
 
 
-def check_columns(model, columns):
-    """Raise ValueError if the names of columns, if known, differ from those in fit.
+def check_columns(model, source):
+    """Compare the names of columns with those in fit, in every view that has names in both.
+
+    Raise ValueError if they differ, and warn of views that have names in fit alone.
 
     Parameters
     ----------
     model : fitted estimator
-    columns : list of (list of str or None)
-        Names of the columns of each view, see `RowSource`.
+    source : RowSource
     """
     fitted = getattr(model, "feature_names_in_", None)
     if fitted is None:
         return
     fitted = fitted if isinstance(fitted, list) else [fitted]
-    for name, found, known in zip(model.view_names_in_, columns, fitted, strict=False):
-        if found is not None and known is not None:
+    unnamed = []
+    for name, found, known, view in zip(
+        model.view_names_in_, source.columns, fitted, source.views, strict=False
+    ):
+        if known is None or getattr(view, "strides", None) == (0, 0):  # no names, or absent
+            continue
+        if found is None:
+            unnamed.append(view_title(name))
+        else:
             check_same_columns(view_title(name), found, known)
+    if unnamed and source.listed:  # scikit-learn warns of a single matrix
+        warn_user(
+            f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "
+            "order of feature_names_in_"
+        )
 
 
 def warn_of_columns(views, names, columns):
