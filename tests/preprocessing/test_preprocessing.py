@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import silhouette_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PowerTransformer, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, StandardScaler
 
 from mvsc_fast import ConsensusTLRR, metrics
 from mvsc_fast.preprocessing import PerView, ViewSplitter
@@ -270,6 +270,16 @@ def test_a_column_of_text_is_vectorized(named):
     assert names["words"].tolist() == ["text" if named else "x0"]
     assert steps.get_feature_names_out()["words"].tolist() == ["and", "blue", "green", "or", "red"]
     assert steps[0].transform(table[:2])["words"].tolist() == TEXTS[:2]
+
+
+@pytest.mark.parametrize("columns", [["text"], [0], slice(1)])
+def test_a_table_of_texts_is_refused_by_the_transformer(columns):
+    pd = pytest.importorskip("pandas")
+    views = ViewSplitter({"words": columns}).fit_transform(pd.DataFrame({"text": TEXTS}))
+    message = 'view .words.: TfidfVectorizer returned 1 rows for 4 samples.* "text" instead of'
+    with pytest.raises(ValueError, match=message):
+        PerView(TfidfVectorizer()).fit_transform(views)
+    assert PerView(OneHotEncoder()).fit_transform(views)["words"].shape == (4, 4)
 
 
 def test_other_columns_keep_two_dimensions(frame):

@@ -33,7 +33,7 @@ def transformed(transformer, view, name):
     """A transformed view; a stored view is transformed when it is read, if it was fitted so."""
     whole = _whole(transformer, view, name)
     if whole is not None:
-        return named(name, transformer.transform, whole)
+        return _same_rows(named(name, transformer.transform, whole), view, transformer, name)
     block_of = partial(_block, transformer, name)
     if not is_dask(view):
         return LazyView(view, view_title(name), transform=block_of)
@@ -44,6 +44,18 @@ def transformed(transformer, view, name):
         chunks=(view.chunks[0], (like.shape[1],)),
         meta=like[:0],
     )
+
+
+def _same_rows(found, view, transformer, name):
+    """The transformed view, which must have the samples of the view."""
+    n, n_found = (X.shape[0] if hasattr(X, "shape") else len(X) for X in (view, found))
+    if n_found != n:
+        raise ValueError(
+            f"{view_title(name)}: {type(transformer).__name__} returned {n_found} rows for {n} "
+            "samples. A vectorizer needs the texts alone: select their column in ViewSplitter by "
+            'its name, "text" instead of ["text"]'
+        )
+    return found
 
 
 def _whole(transformer, view, name):
