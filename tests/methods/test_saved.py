@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
+from mvsc_fast.explanation import write_report
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
 FORMS = {
@@ -44,6 +45,13 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
             saved.predict(views[::-1])
         with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
             clone(saved).set_params(memory_limit="much").predict(views)
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    model = ConsensusTLRR(3, random_state=0).fit(VIEWS)
+    for write in (model.to_native, lambda path: write_report(path, model, VIEWS)):
+        with pytest.raises(FileNotFoundError, match=r"b.mvsc cannot .* the folder .*/a first$"):
+            write(tmp_path / "a" / "b.mvsc")
 
 
 def test_a_file_that_is_no_model_is_named(tmp_path):

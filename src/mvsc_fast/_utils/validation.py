@@ -32,6 +32,14 @@ def check_clusters(n_clusters, n_samples, name="n_clusters"):
     return n_samples
 
 
+def output_path(path):
+    """The path of a file to be written, in a folder that exists."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: create the folder {path.parent} first")
+    return path
+
+
 def are_finite(values):
     """Whether all numbers of an array are finite."""
     with np.errstate(over="ignore", invalid="ignore"):

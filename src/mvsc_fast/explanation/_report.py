@@ -15,6 +15,7 @@ import numpy as np
 from .. import __version__
 from .._utils.messages import counted
 from .._utils.types import Estimator, Views
+from .._utils.validation import output_path
 from ._consensus import plot_consensus_cdf, plot_delta_area, plot_n_clusters
 from ._explain import Explanation, explained
 from ._fitted import fitted_with
@@ -63,7 +64,6 @@ def write_report(
     Parameters
     ----------
     path : str or Path
-        The folder must exist.
     model : estimator
         Fitted estimator, or a pipeline that ends in one. Similarities and embedding are shown only
         if it has ``store="all"``. An optional attribute ``run_``, a dict of str, describes the
@@ -83,9 +83,12 @@ def write_report(
 
     Raises
     ------
+    FileNotFoundError
+        If the folder does not exist.
     ImportError
         If matplotlib is not installed.
     """
+    path = output_path(path)
     fit = fitted_with(model, views)
     found = explained(fit) if explanation is None else explanation
     clusters = counted(len(found.clusters), "cluster")
@@ -117,7 +120,6 @@ def write_report(
         ),
         section("Methods paragraph", escape(found.methods_paragraph), ""),
     ]
-    path = Path(path)
     path.write_text(page(title, parts), encoding="utf-8")
     return path
 

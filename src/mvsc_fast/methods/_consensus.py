@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from .._utils.parameters import check_integer, either, option
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
-from .._utils.validation import check_clusters, check_memory, in_bytes
+from .._utils.validation import check_clusters, check_memory, in_bytes, output_path
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
 from ..judge._scan import CANDIDATES, LONGEST, SCALES, neighbourhood_growth
@@ -289,11 +288,17 @@ class ConsensusTLRR(MultiViewClusterer):
         ----------
         path : path-like
             Usually with the suffix ``.mvsc``; the format is described in ``mvsc_predict.h``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder does not exist.
         """
         self._fitted_predictor()
+        path = output_path(path)
         columns = getattr(self, "feature_names_in_", None)
         columns = columns if isinstance(columns, list) else [columns] * len(self.view_names_in_)
-        Path(path).write_bytes(native_model(self, self.view_names_in_, columns))
+        path.write_bytes(native_model(self, self.view_names_in_, columns))
 
     def _fitted_predictor(self):
         check_is_fitted(self)
