@@ -217,6 +217,15 @@ def test_few_samples(n):
     np.testing.assert_allclose([A.toarray() for A in sparse], W, atol=1e-6)
 
 
+def test_similarities_near_underflow_are_finite():
+    pair = np.array([[1e38, 2e-3], [0, 1e-3]], dtype=np.float32)  # a cosine of 2e-41
+    X = np.kron(np.eye(2, dtype=np.float32), pair)
+    W = similarity.self_representation([X], scale_neighbors=1)[0]
+    (sparse,) = similarity.sparse_self_representation([X], scale_neighbors=1)
+    np.testing.assert_allclose(sparse.toarray(), W, rtol=1e-3)
+    assert 0 < W[0, 1] < 1.5 and (W[:2, 2:] == 0).all()
+
+
 def test_duplicates_zero_rows_and_constant_views():
     X = np.random.default_rng(0).standard_normal((80, 12))
     X[7] = 0

@@ -77,7 +77,7 @@ def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap
         # A row with fewer positive entries is scaled by the smallest of them.
         least = np.where(top > 0, top, np.inf).min(axis=1)
         scale = np.where(scale > 0, scale, np.where(np.isfinite(least), least, 1.0))
-        root = 1 / np.sqrt(scale)
+        root = 1 / np.sqrt(np.maximum(scale, np.finfo(out.dtype).tiny))  # else root^2 overflows
         out *= root[:, None] * root  # in this order exactly symmetric
         np.minimum(out, cap, out=out)
     return W

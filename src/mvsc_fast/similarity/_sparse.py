@@ -116,7 +116,7 @@ def sparse_tensor(
             _factored.local_scales(
                 values[i], indptr, rows.start, rows.stop, rank, scales[i], n_threads
             )
-    roots = 1.0 / np.sqrt(scales)
+    roots = 1.0 / np.sqrt(np.maximum(scales, np.finfo(np.float32).tiny))  # else squares overflow
     m = min(n_longest, max(n - 1, 1))
     kept = np.empty((n, m), dtype=np.int32)
     entries = np.empty((v, n, m), dtype=np.float32)
