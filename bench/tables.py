@@ -77,6 +77,7 @@ TABLES = {
     ),
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
     "structure": Table("docs/structure.md", "bench/structure.py --draws 200", 40),
+    "views alone": Table("docs/structure.md", "bench/structure.py --views --draws 60", 10),
     "pairs": Table("docs/structure.md", "bench/structure.py --pairs --draws 40 --samples 200", 14),
     "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
     "other tests": Table("docs/structure.md", "bench/structure.py --others --draws 40", 2),
