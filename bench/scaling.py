@@ -87,7 +87,10 @@ def main():
     rng = np.random.default_rng(0)
     blocks = np.abs(rng.standard_normal((2, 200, 50, 50)))
     blocks += blocks.transpose(0, 1, 3, 2)
-    W = [scipy.sparse.block_diag(list(map(scipy.sparse.csr_array, view)), format="csr") for view in blocks]
+    W = [
+        scipy.sparse.block_diag(list(map(scipy.sparse.csr_array, view)), format="csr")
+        for view in blocks
+    ]
     print()
     rows = []
     for n_threads in (1, 2):
