@@ -95,6 +95,7 @@ TABLES = {
     "columns": Table("docs/views.md", "bench/columns.py", 0.2),
     "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),
     "triples": Table("docs/how_tlrr_is_solved.md", "bench/solvers.py --triples 500", 1),
+    "history": Table(BENCHMARKS, "docs/make_history.py", 0.1),
     "platforms": Table("docs/policies.md", "tools/platforms.py", 0.1),
 }
 README = "README.md"
