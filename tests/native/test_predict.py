@@ -48,6 +48,12 @@ def load(library, image):
     return library.mvsc_model_load(ctypes.byref(model), image.ctypes.data, image.nbytes), model
 
 
+def changed_arguments(arguments, changes):
+    """Arguments of a call; the name of another one stands for its address."""
+    assert set(changes) <= set(arguments)
+    return [arguments.get(value, value) for value in (arguments | changes).values()]
+
+
 def call(library, image, rows, /, *, spare=0, **changes):
     """Status, scores and labels of rows, a list with an array or None for each view of the fit."""
     status, model = load(library, image)
@@ -69,8 +75,7 @@ def call(library, image, rows, /, *, spare=0, **changes):
         "scores": scores.ctypes.data,
         "labels": labels.ctypes.data,
     }
-    assert set(changes) <= set(arguments)
-    status = library.mvsc_model_predict(*(arguments | changes).values())
+    status = library.mvsc_model_predict(*changed_arguments(arguments, changes))
     assert is_intact(all_scores) and is_intact(all_labels) and is_intact(workspace)
     return status, scores.reshape(m, c).copy(), labels.copy()
 
@@ -88,8 +93,7 @@ def margins(library, image, scores, /, **changes):
         "margins": found.ctypes.data,
         "unlike": unlike.ctypes.data,
     }
-    assert set(changes) <= set(arguments)
-    status = library.mvsc_model_margins(*(arguments | changes).values())
+    status = library.mvsc_model_margins(*changed_arguments(arguments, changes))
     assert is_intact(all_margins) and is_intact(all_unlike)
     return status, found.copy(), unlike.copy()
 
@@ -236,6 +240,7 @@ def test_every_misuse_of_margins_has_its_status(predict_library, small, changes,
             for address in (array.ctypes.data, array.ctypes.data + array.nbytes - 1):
                 found = margins(predict_library, small[0], scores, **{name: address})
                 assert found[0] == BAD_ARGUMENT
+        assert margins(predict_library, small[0], scores, **{name: "model"})[0] == BAD_ARGUMENT
 
 
 def test_files_without_limits_have_labels_and_margins_only(predict_library, fitted, tmp_path):
@@ -318,6 +323,8 @@ def test_outputs_may_not_overlap_what_is_read_or_written(predict_library, small,
     for array in (rows[0], rows[2], image):
         for address in (array.ctypes.data - 4, array.ctypes.data + array.nbytes - 1):
             assert call(predict_library, image, rows, **{written: address})[0] == BAD_ARGUMENT
+    for other in ("model", "rows"):
+        assert call(predict_library, image, rows, **{written: other})[0] == BAD_ARGUMENT
     memory = np.zeros(10**6, dtype=np.int8)
     for other in {"workspace", "scores", "labels"} - {written}:
         at = memory.ctypes.data

@@ -1123,6 +1123,15 @@ static inline int mvsc_are_apart(const void *written, size_t size, const void *o
     return a <= b ? b - a >= size : a - b >= other_size;
 }
 
+/* Whether memory that a call reads is apart from the three arrays that it writes. */
+static inline int mvsc_is_kept(const void *const *written, const size_t *sizes, const void *memory,
+                               size_t size)
+{
+    return mvsc_are_apart(written[0], sizes[0], memory, size) &&
+        mvsc_are_apart(written[1], sizes[1], memory, size) &&
+        mvsc_are_apart(written[2], sizes[2], memory, size);
+}
+
 /* Predict the labels of m rows, as ConsensusTLRR.predict does. `rows` are n_inputs arrays, one for each
  * view of the fit, of shape m x mvsc_model_columns and of this dtype, aligned for it; those of views
  * that are not used may be NULL. `scores` receives m x n_clusters numbers, and `labels` the positions of
@@ -1138,8 +1147,8 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
                                         int dtype, void *workspace, size_t size, float *scores,
                                         int64_t *labels)
 {
-    size_t itemsize = dtype == MVSC_ROWS_FLOAT32 ? sizeof(float) : sizeof(double), count, bytes;
-    size_t needed, n_scores, n_labels;
+    size_t itemsize = dtype == MVSC_ROWS_FLOAT32 ? sizeof(float) : sizeof(double), count, sizes[3];
+    const void *const written[3] = {workspace, scores, labels};
     ptrdiff_t i, first, height;
     int target = mvsc_target(), finite = 1;
     mvsc_work work;
@@ -1151,30 +1160,28 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
         return MVSC_MODEL_OK;
     if (rows == NULL || workspace == NULL || (scores == NULL && labels == NULL))
         return MVSC_MODEL_BAD_ARGUMENT;
-    needed = mvsc_model_workspace(model, m);
-    if (size < needed)
+    sizes[0] = mvsc_model_workspace(model, m);
+    if (size < sizes[0])
         return MVSC_MODEL_SMALL_WORKSPACE;
     count = (size_t)m;
-    bytes = (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE);
     if ((double)count * (double)model->n_clusters * 8 > (double)(SIZE_MAX / 2))
         return MVSC_MODEL_BAD_ARGUMENT;
-    n_scores = scores == NULL ? 0 : count * (size_t)model->n_clusters * sizeof *scores;
-    n_labels = labels == NULL ? 0 : count * sizeof *labels;
-    if (!mvsc_are_apart(workspace, needed, scores, n_scores) ||
-        !mvsc_are_apart(workspace, needed, labels, n_labels) ||
-        !mvsc_are_apart(scores, n_scores, labels, n_labels) ||
-        !mvsc_are_apart(workspace, needed, model->bytes, bytes) ||
-        !mvsc_are_apart(scores, n_scores, model->bytes, bytes) ||
-        !mvsc_are_apart(labels, n_labels, model->bytes, bytes))
+    sizes[1] = scores == NULL ? 0 : count * (size_t)model->n_clusters * sizeof *scores;
+    sizes[2] = labels == NULL ? 0 : count * sizeof *labels;
+    if (!mvsc_are_apart(workspace, sizes[0], scores, sizes[1]) ||
+        !mvsc_are_apart(workspace, sizes[0], labels, sizes[2]) ||
+        !mvsc_are_apart(scores, sizes[1], labels, sizes[2]) ||
+        !mvsc_is_kept(written, sizes, model, sizeof *model) ||
+        !mvsc_is_kept(written, sizes, rows, (size_t)model->n_inputs * sizeof *rows) ||
+        !mvsc_is_kept(written, sizes, model->bytes,
+                      (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE)))
         return MVSC_MODEL_BAD_ARGUMENT;
     for (i = 0; i < model->n_views; i++) {
         mvsc_view view = mvsc_view_at(model, i);
         const void *given = rows[view.input];
         size_t width = (size_t)view.n_features * itemsize;
         if (given == NULL || (uintptr_t)given % itemsize != 0 || count > SIZE_MAX / 2 / width ||
-            !mvsc_are_apart(workspace, needed, given, count * width) ||
-            !mvsc_are_apart(scores, n_scores, given, count * width) ||
-            !mvsc_are_apart(labels, n_labels, given, count * width))
+            !mvsc_is_kept(written, sizes, given, count * width))
             return MVSC_MODEL_BAD_ARGUMENT;
     }
     base = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
@@ -1203,21 +1210,21 @@ MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, co
 {
     ptrdiff_t c, r, k;
     const float *limits;
-    size_t bytes;
+    const void *const written[3] = {margins, unlike, NULL};
+    const size_t sizes[3] = {m > 0 ? (size_t)m * sizeof *margins : 0, m > 0 ? (size_t)m : 0, 0};
     if (model == NULL || model->bytes == NULL || m < 0)
         return MVSC_MODEL_BAD_ARGUMENT;
     if (m == 0)
         return MVSC_MODEL_OK;
     c = model->n_clusters;
-    bytes = (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE);
     if (scores == NULL || (margins == NULL && unlike == NULL) ||
         (double)m * (double)c * sizeof *scores > (double)(SIZE_MAX / 2))
         return MVSC_MODEL_BAD_ARGUMENT;
-    if (!mvsc_are_apart(margins, (size_t)m * sizeof *margins, scores, (size_t)m * (size_t)c * 4) ||
-        !mvsc_are_apart(unlike, (size_t)m, scores, (size_t)m * (size_t)c * 4) ||
-        !mvsc_are_apart(unlike, (size_t)m, margins, (size_t)m * sizeof *margins) ||
-        !mvsc_are_apart(margins, (size_t)m * sizeof *margins, model->bytes, bytes) ||
-        !mvsc_are_apart(unlike, (size_t)m, model->bytes, bytes))
+    if (!mvsc_are_apart(margins, sizes[0], unlike, sizes[1]) ||
+        !mvsc_is_kept(written, sizes, scores, (size_t)m * (size_t)c * sizeof *scores) ||
+        !mvsc_is_kept(written, sizes, model, sizeof *model) ||
+        !mvsc_is_kept(written, sizes, model->bytes,
+                      (size_t)mvsc_number(model->bytes, MVSC_AT_SIZE)))
         return MVSC_MODEL_BAD_ARGUMENT;
     limits = mvsc_view_at(model, 0).limits;
     for (r = 0; r < m; r++, scores += c) {
