@@ -46,6 +46,17 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("estimator", CLASSES)
+def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
+    given = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    common = {"n_clusters": 8, "n_init": 20, "random_state": None, "n_threads": None, "verbose": 0}
+    if estimator._function is not None:
+        own = inspect.signature(estimator._function).parameters
+        common = {name: one.default for name, one in own.items()} | common
+    for name in set(given) & set(common):
+        assert given[name] == common[name], name
+
+
 def test_methods_without_threads_are_documented():
     functions = {one.__name__: one._function for one in CLASSES if one._function is not None}
     single = [name for name, one in functions.items() if "n_threads" not in one.checks]

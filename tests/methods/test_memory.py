@@ -80,6 +80,17 @@ def test_estimates_bound_the_peak_with_a_quarter_to_spare(estimator, n, d, monke
     assert 0.3 < peak(model.fit, views) / estimates[0] < 0.75
 
 
+def test_the_estimate_is_the_sum_of_all_arrays(monkeypatch):
+    n, d = 100, (3, 120)
+    views, _ = datasets.make_multiview_subspaces(n, 5, n_features=d, random_state=0)
+    estimates = []
+    monkeypatch.setattr(_base, "check_memory", lambda size, *_: estimates.append(size))
+    for estimator, arrays in ((methods.MCLES(5), 11), (methods.ETLMSC(5), 10 * len(d) + 4)):
+        estimator._check_memory(views)
+        rows = 2 * n * sum(d) + 6 * n * (3 + 100)
+        assert estimates.pop() == 8 * (arrays * n**2 + rows) + 2**23
+
+
 def test_fits_and_predictions_keep_to_a_limit(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=12_000)

@@ -172,6 +172,10 @@ def test_graph_estimator_inherits_seed_and_threads(subspaces):
     assert graph.random_state is None
 
 
+def test_two_precomputed_samples_are_enough():
+    assert sorted(TRPCA(2, affinity="precomputed").fit_predict(np.ones((2, 2, 2)))) == [0, 1]
+
+
 @pytest.mark.parametrize("recovery", [TLRR, TRPCA])
 def test_one_precomputed_matrix_is_one_slice(recovery):
     W = random_similarities(1, 30)

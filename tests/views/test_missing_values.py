@@ -38,8 +38,8 @@ def test_a_tenth_of_the_cells_may_lack():
 
 def test_gaps_are_reported():
     logged = []
-    partial = [Gaps(20, 10, rows=3, cells=5, partial=True), Gaps(20, 4), Gaps(20, 4, rows=1)]
-    message = r"^a lacks 5 cells \(2.9 %\) and 3 of 20 samples, c lacks 1 of 20 samples: cells are"
+    partial = [Gaps(20, 10, rows=3, cells=17, partial=True), Gaps(20, 4), Gaps(20, 4, rows=1)]
+    message = r"^a lacks 17 cells \(10 %\) and 3 of 20 samples, c lacks 1 of 20 samples: cells are"
     with pytest.warns(UserWarning, match=message):
         warn_of_gaps(partial, "abc", logged.append)
     assert logged == []
@@ -82,6 +82,10 @@ def test_cells_are_filled_by_the_multiple_of_the_mean_row_that_fits_best():
     whole = np.ones((2, 4))
     whole[1] = NAN
     assert filled(whole, mean) is whole
+    seven = np.ones((2, 7))
+    seven[0, :4] = seven[1, :3] = NAN  # more than half, and less
+    lost = np.isnan(filled(seven, np.ones(7, dtype=np.float32)))
+    np.testing.assert_array_equal(lost.all(axis=1), [True, False])
 
 
 def test_ridge_coefficients_are_those_of_the_normal_equations():

@@ -114,9 +114,10 @@ def test_spread_has_both_ends_and_even_steps():
 
 def test_comparable_views_keep_ratios_and_stay_if_their_squares_fit():
     X = np.array([[1.0, -2], [3, 4]])
-    same, small, smallest, large = comparable([X, X * 2.0**-13, X * 1e-300, X * 1e200])
+    subnormal = X * 2.0**-1070
+    same, small, *scaled_views = comparable([X, X * 2.0**-13, X * 1e-300, X * 1e200, subnormal])
     assert same is X and (small == X * 2.0**-3).all()
-    for scaled in (smallest, large):
+    for scaled in scaled_views:
         assert 0.5 <= np.abs(scaled).max() < 1
         np.testing.assert_allclose(scaled / scaled[0, 0], X)
     edge = np.array([[2.0**-10], [0]])

@@ -67,10 +67,10 @@ class ViewRows:
     def _rows(self, X, rooted):
         """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
         if scipy.sparse.issparse(X):
-            return unit_rows(np.sqrt(X.maximum(0)) if rooted else X)
+            return unit_rows(np.sqrt(X) if rooted else X)
         out = np.empty(X.shape, dtype=np.float32)
         for rows in gen_batches(len(X), SMALL_BLOCK):
-            out[rows] = unit_rows(np.sqrt(np.maximum(X[rows], 0)) if rooted else X[rows])
+            out[rows] = unit_rows(np.sqrt(X[rows]) if rooted else X[rows])
         return out
 
     def forget(self):
