@@ -70,7 +70,8 @@ def test_values_out_of_range(check, value, message):
         (parameters.natural, 1.5, "it must be an instance of"),
         (parameters.natural, True, "it must be an integer, got True"),
         (parameters.either("auto", parameters.count), "aut", "Or it='auto'"),
-        (CHECKS["n_threads"], "2", "Or it=None"),
+        (CHECKS["n_threads"], "2", r"not str\. Or it=None"),
+        (CHECKS["n_threads"], True, r"got True\. Or it=None"),
     ],
 )
 def test_values_of_the_wrong_type(check, value, message):

@@ -189,6 +189,9 @@ def test_kinds_of_numbers_in_frames():
         np.testing.assert_array_equal(check_views(pd.DataFrame({"a": filled}))[0].T, [[1, 5, 1]])
     sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.eye(3, format="csc"))
     assert scipy.sparse.issparse(check_views(sparse)[0])
+    sparse[3] = pd.arrays.SparseArray([True, False, True])
+    (mixed,) = check_views(sparse)
+    assert scipy.sparse.issparse(mixed) and mixed.toarray()[:, 3].tolist() == [1, 0, 1]
     assert check_views(pd.DataFrame(np.ones((2, 2), dtype=np.float32)))[0].dtype == np.float32
 
 

@@ -84,7 +84,7 @@ def either(word, check):
         try:
             return check(value, name)
         except TypeError as error:
-            raise TypeError(f"{error} Or {name}={word!r}.") from None
+            raise TypeError(f"{str(error).rstrip('.')}. Or {name}={word!r}.") from None
 
     return check_either
 

@@ -72,6 +72,8 @@ def _read_pandas(X, title):
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
     if columns and all(getattr(dtype, "fill_value", None) == 0 for dtype in X.dtypes):  # sparse
+        if len({dtype.subtype.kind == "b" for dtype in X.dtypes}) == 2:  # their type is object
+            X = X.astype(type(X.dtypes.iloc[0])(float, 0.0))
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)
     dtype = np.result_type(*(_float_type(dtype) for dtype in X.dtypes)) if columns else float
     return Frame(X.to_numpy(dtype=dtype, na_value=np.nan), columns, X.index)
