@@ -28,34 +28,65 @@ TYPES, GENES, PROTEINS, BLOCK = 12, 2000, 100, 4096
 RESOLUTIONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0)
 
 
-def simulate(n, seed=0):
-    """MuData of raw counts, with the types in ``obs``."""
+def simulate(
+    n,
+    seed=0,
+    *,
+    types=TYPES,
+    genes=GENES,
+    proteins=PROTEINS,
+    depth=600,
+    contrast=1.0,
+    dropout=0.0,
+    batches=1,
+    spread=1.0,
+):
+    """MuData of raw counts, with the types and batches in ``obs``.
+
+    ``depth`` is the median number of counts of genes in a cell, ``spread`` the standard deviation
+    of the logarithms of their means, and ``contrast`` the factor of their markers; a share
+    ``dropout`` of all counts is lost. Batches differ by factors of genes and proteins.
+    """
     rng = np.random.default_rng(seed)
-    p = np.maximum(rng.dirichlet(np.full(TYPES, 3.0)), 0.015)
-    y = rng.choice(TYPES, n, p=p / p.sum())
-    kind = np.arange(TYPES) % 3  # 1: weak in proteins, 2: weak in genes
+    p = np.maximum(rng.dirichlet(np.full(types, 3.0)), 0.015)
+    y = rng.choice(types, n, p=p / p.sum())
+    kind = np.arange(types) % 3  # 1: weak in proteins, 2: weak in genes
     levels = []
-    for width, shared, own, weak in ((GENES, 75, (25, 25, 5), 2), (PROTEINS, 8, (2, 0, 2), 1)):
-        level = np.tile(rng.normal(-1.5 if weak == 2 else 2.0, 1.0, width), (TYPES, 1))
-        for lineage in range(TYPES // 3):
+    for width, base, scale, shared, own, weak in (
+        (genes, (-1.5, spread), contrast, 75 * genes // GENES, np.array([25, 25, 5]), 2),
+        (proteins, (2.0, 1.0), 1.0, 8, np.array([2, 0, 2]), 1),
+    ):
+        own = own * (width // GENES) if weak == 2 else own
+        level = np.tile(rng.normal(*base, width), (types, 1))
+        for lineage in range(types // 3):
             columns = rng.choice(width, shared, replace=False)
-            level[3 * lineage : 3 * lineage + 3, columns] += rng.gamma(2, 0.7, shared)
-        for k in range(TYPES):
+            level[3 * lineage : 3 * lineage + 3, columns] += scale * rng.gamma(2, 0.7, shared)
+        for k in range(types):
             columns = rng.choice(width, own[kind[k]], replace=False)
-            level[k, columns] += rng.gamma(2, 0.6, len(columns)) + (weak == 1)
+            level[k, columns] += scale * rng.gamma(2, 0.6, len(columns)) + (weak == 1)
         levels.append(level)
-    depth = rng.lognormal(np.log(600), 0.45, n)[:, None]
-    counts = []
+    depths = rng.lognormal(np.log(depth), 0.45, n)[:, None]
+    batch, counts = np.zeros(n, dtype=int), []
+    if batches > 1:
+        batch = rng.integers(batches, size=n)
+    block = min(BLOCK, BLOCK * GENES // genes)
     for level, theta in zip(levels, (2.0, 4.0), strict=True):
+        factors = rng.lognormal(0, 0.5, (batches, level.shape[1])) if batches > 1 else None
         parts = []
-        for start in range(0, n, BLOCK):
-            mean = np.exp(level[y[start : start + BLOCK]])
+        for start in range(0, n, block):
+            rows = slice(start, start + block)
+            mean = np.exp(level[y[rows]])
+            if factors is not None:
+                mean *= factors[batch[rows]]
             if level is levels[0]:
-                mean *= depth[start : start + BLOCK] / mean.sum(axis=1, keepdims=True)
-            parts.append(sp.csr_matrix(rng.poisson(rng.gamma(theta, mean / theta)), dtype="f4"))
+                mean *= depths[rows] / mean.sum(axis=1, keepdims=True)
+            drawn = rng.poisson(rng.gamma(theta, mean / theta))
+            if dropout:
+                drawn *= rng.random(drawn.shape) > dropout
+            parts.append(sp.csr_matrix(drawn, dtype="f4"))
         counts.append(ad.AnnData(sp.vstack(parts, format="csr")))
     data = md.MuData(dict(zip(("rna", "prot"), counts, strict=True)))
-    data.obs["type"] = y
+    data.obs["type"], data.obs["batch"] = y, batch.astype(str)
     return data
 
 
@@ -65,8 +96,25 @@ def prepare(data):
     sc.pp.normalize_total(rna, target_sum=1e4)
     sc.pp.log1p(rna)
     sc.pp.pca(rna, n_comps=30)
-    logs = np.log1p(prot.X.toarray())
-    prot.obsm["X_clr"] = logs - logs.mean(axis=1, keepdims=True)
+    prot.obsm["X_clr"] = centred_log_ratios(prot.X)
+
+
+def centred_log_ratios(counts):
+    """The usual preparation of counts of proteins, an array."""
+    logs = np.log1p(counts.toarray())
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def leiden(graph):
+    """Labels of all nodes of a graph by the resolution."""
+    data = ad.AnnData(sp.csr_matrix((graph.shape[0], 1), dtype="f4"))
+    data.obsp["connectivities"] = sp.csr_matrix(graph)
+    data.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
+    found = {}
+    for r in RESOLUTIONS:
+        sc.tl.leiden(data, r, flavor="igraph", n_iterations=2, directed=False)
+        found[r] = data.obs["leiden"].to_numpy().astype(int)
+    return found
 
 
 def mvsc(data):
@@ -97,13 +145,9 @@ def run(way, n):
     spent = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     labels = f"{adjusted_rand_score(y, data.obs[key]):.3f}" if key in data.obs else ""
-    graph = ad.AnnData(sp.csr_matrix((n, 1), dtype="f4"))
-    graph.obsp["connectivities"] = data.obsp[data.uns[key]["connectivities_key"]]
-    graph.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
-    found, wall = {}, time.perf_counter()
-    for r in RESOLUTIONS:
-        sc.tl.leiden(graph, r, flavor="igraph", n_iterations=2, directed=False)
-        found[r] = adjusted_rand_score(y, graph.obs["leiden"])
+    wall = time.perf_counter()
+    graph = data.obsp[data.uns[key]["connectivities_key"]]
+    found = {r: adjusted_rand_score(y, labels) for r, labels in leiden(graph).items()}
     best = max(found, key=found.get)
     leiden = (time.perf_counter() - wall) / len(RESOLUTIONS)
     print(
