@@ -150,6 +150,34 @@ def test_objects_of_different_samples_are_aligned(arrays, modalities):
     aligned = align({"rna": rna, "atac": atac}, join="inner")
     assert list(aligned["rna"].index) == list(atac.obs_names)
     np.testing.assert_array_equal(aligned["atac"], atac.X)
+    mixed = align([rna.to_df(), atac], join="inner")
+    np.testing.assert_array_equal(mixed[1], atac.X)
+
+
+@real
+def test_remedies_of_messages_are_those_of_anndata(arrays, modalities):
+    rna, atac = modalities.values()
+    with pytest.raises(ValueError, match=r"or adata\[other.obs_names\] of AnnData"):
+        check_views([rna, atac[::-1]])
+    found = check_views([rna, atac[::-1][rna.obs_names]])
+    np.testing.assert_array_equal(found[1], arrays["atac"])
+    repeated = atac[[0, *range(60)]].copy()
+    with pytest.raises(ValueError, match=r"or adata\[~adata.obs_names.duplicated\(\)\] of AnnData"):
+        check_views([rna, repeated])
+    found = check_views([rna, repeated[~repeated.obs_names.duplicated()]])
+    np.testing.assert_array_equal(found[1], arrays["atac"])
+    other = atac.copy()
+    other.obs_names = [f"other {name}" for name in IDS]
+    with pytest.raises(ValueError, match="or adata.obs_names = other.obs_names of AnnData"):
+        check_views([rna, other])
+    other.obs_names = rna.obs_names
+    check_views([rna, other])
+    model = ConsensusTLRR(3, random_state=0).fit(modalities)
+    with pytest.raises(ValueError, match=r"or adata\[:, columns\] of AnnData"):
+        model.predict({"rna": rna[:, ::-1], "atac": atac})
+    columns = dict(zip(modalities, model.feature_names_in_, strict=True))
+    new = {name: one[:, ::-1][:, columns[name]] for name, one in modalities.items()}
+    np.testing.assert_array_equal(model.predict(new), model.predict(modalities))
 
 
 @real

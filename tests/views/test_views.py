@@ -224,7 +224,7 @@ def test_align(frames):
         align([a, b.iloc[[0, 0]]])
     with pytest.raises(ValueError, match="shares no id"):
         align([a, b.reset_index(drop=True)])
-    with pytest.raises(ValueError, match="view 1 is not a pandas DataFrame"):
+    with pytest.raises(ValueError, match="view 1 is neither a pandas DataFrame nor AnnData"):
         align([a, X])
     with pytest.raises(ValueError, match="join must be one of"):
         align([a, b], join="left")

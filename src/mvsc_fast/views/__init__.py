@@ -77,28 +77,28 @@ def loaded(source, *, missing=False):
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:
-    """Align data frames by their ids, so that they have the same rows in the same order.
+    """Align views by their ids, so that they have the same rows in the same order.
 
     Parameters
     ----------
-    frames : list or dict of pandas.DataFrame or of AnnData
-        The views; of AnnData, ``X`` is used. Their index contains the ids of the samples, each once
-        (``frame.set_index("id")``).
+    frames : list or dict of pandas.DataFrame or AnnData
+        The views; of AnnData, ``X`` is used. Their index, or ``obs_names``, contains the ids of the
+        samples, each once (``frame.set_index("id")``).
     join : {"outer", "inner"}, default="outer"
-        "outer" keeps the samples of all frames, with a row of NaN in the frames that lack a
-        sample, as `ConsensusTLRR` accepts them; "inner" keeps the samples that every frame has.
+        "outer" keeps the samples of all views, with a row of NaN in the views that lack a
+        sample, as `ConsensusTLRR` accepts them; "inner" keeps the samples that every view has.
 
     Returns
     -------
     list or dict of pandas.DataFrame
-        Frames whose rows are in the order of the first frame, followed by the samples that it
+        Data frames whose rows are in the order of the first view, followed by the samples that it
         lacks.
 
     Raises
     ------
     ValueError
-        If a frame has no index, an id occurs more than once in it, or a frame shares no id with
-        the others.
+        If a view has no ids, an id occurs more than once in it, or a view shares no id with the
+        others.
 
     Examples
     --------
@@ -114,14 +114,15 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     check_option(join, "join", get_args(Join))
     given, listed = listed_views(frames)
     if not listed:
-        raise ValueError("align takes a list or a dict of data frames")
-    if all(is_anndata(frame) for _, frame in given):
-        given = [(name, from_anndata(one, use=["X"])["X"]) for name, one in given]
+        raise ValueError("align takes a list or a dict of data frames or AnnData")
+    given = [
+        (name, from_anndata(one, use=["X"])["X"] if is_anndata(one) else one) for name, one in given
+    ]
     for name, frame in given:
         title = view_title(name)
         if not hasattr(frame, "reindex"):
             raise ValueError(
-                f"{title} is not a pandas DataFrame and has no ids to align by: "
+                f"{title} is neither a pandas DataFrame nor AnnData, and has no ids to align by: "
                 'convert other data frames with frame.to_pandas().set_index("id")'
             )
         if len(twice := repeated(frame.index)):

@@ -159,9 +159,9 @@ def only_in(*sides):
 
 
 def check_same_index(first, index, title, other_title):
-    """Raise ValueError, with the first differences, if two frames have different rows.
+    """Raise ValueError, with the first differences, if two views have different rows.
 
-    ``first`` and ``other_title`` are of the first frame, ``index`` and ``title`` of the other one.
+    ``first`` and ``other_title`` are of the first view, ``index`` and ``title`` of the other one.
     """
     if len(first) == len(index) and first.equals(index):
         return
@@ -171,21 +171,21 @@ def check_same_index(first, index, title, other_title):
         lack = only_in((extra, title), (absent, other_title))
         raise ValueError(
             f"the rows of {title} and {other_title} have different ids ({lack}). "
-            'mvsc_fast.views.align(frames, join="inner") keeps the samples that all views have, '
-            'join="outer" all samples, with rows of NaN; if the rows do match, drop the ids with '
-            "frame.reset_index(drop=True)"
+            'mvsc_fast.views.align(views, join="inner") keeps the samples that all views have, '
+            'join="outer" all samples, with rows of NaN; if the rows do match, set the same ids: '
+            "frame.index = other.index, or adata.obs_names = other.obs_names of AnnData"
         )
     if len(first) != len(index):
         raise ValueError(
             f"{title} has {len(index)} rows and {other_title} has {len(first)} with the same ids: "
             "some ids occur more than once. Keep one row for each, as in "
-            "frame[~frame.index.duplicated()]"
+            "frame[~frame.index.duplicated()], or adata[~adata.obs_names.duplicated()] of AnnData"
         )
     row = int(np.flatnonzero(first != index)[0])
     raise ValueError(
         f"the rows of {title} have the ids of {other_title} in another order (row {row} is "
         f"{shown(first[row])} in {other_title} and {shown(index[row])} in {title}): align them "
-        "with frame.loc[other.index]"
+        "with frame.loc[other.index], or adata[other.obs_names] of AnnData"
     )
 
 
@@ -199,5 +199,6 @@ def check_same_columns(title, columns, fitted):
     lack = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
     raise ValueError(
         f"the columns of {title} are not those of fit, {' and '.join(lack) or 'in another order'}: "
-        "pass frame[columns] with the columns of feature_names_in_"
+        "pass frame[columns], or adata[:, columns] of AnnData, with the columns of "
+        "feature_names_in_"
     )
