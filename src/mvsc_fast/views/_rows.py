@@ -17,7 +17,7 @@ KEY_BITS = 44  # after the point; rounding errors of sums are far below, random 
 def missing_rows(X):
     """Mask of the missing rows of a view, of shape (n,): more than half of their cells are NaN."""
     if scipy.sparse.issparse(X):
-        rows = X.tocoo(copy=False).row[np.isnan(X.data)].astype(np.intp, copy=False)
+        rows = np.searchsorted(X.indptr, np.flatnonzero(np.isnan(X.data)), side="right") - 1
         return np.bincount(rows, minlength=X.shape[0]) == X.shape[1]
     rows = incomplete_rows(X)
     rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
@@ -271,8 +271,17 @@ def _largest_entries(X):
 
 def _times_powers(X, exponent):
     """Rows of X times powers of two, without rounding."""
-    scale = np.ldexp(X.dtype.type(1), exponent)[:, None]
-    return X.multiply(scale).tocsr() if scipy.sparse.issparse(X) else X * scale
+    scale = np.ldexp(X.dtype.type(1), exponent)
+    if not scipy.sparse.issparse(X):
+        return X * scale[:, None]
+    data = np.repeat(scale, np.diff(X.indptr))
+    data *= X.data
+    return with_data(X, data)
+
+
+def with_data(X, data):
+    """A csr matrix with the indices of X, which are shared, and with other data."""
+    return scipy.sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 def centred(X):

@@ -7,7 +7,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, SMALL_BLOCK, centred, row_mean, unit_rows
+from ._rows import BLOCK, SMALL_BLOCK, centred, row_mean, unit_rows, with_data
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
@@ -67,7 +67,7 @@ class ViewRows:
     def _rows(self, X, rooted):
         """Unit rows of X, or of its square root, computed in blocks of rows if X is dense."""
         if scipy.sparse.issparse(X):
-            return unit_rows(np.sqrt(X) if rooted else X)
+            return unit_rows(with_data(X, np.sqrt(X.data)) if rooted else X)
         out = np.empty(X.shape, dtype=np.float32)
         for rows in gen_batches(len(X), SMALL_BLOCK):
             out[rows] = unit_rows(np.sqrt(X[rows]) if rooted else X[rows])
