@@ -149,10 +149,10 @@ def run(way, n):
     graph = data.obsp[data.uns[key]["connectivities_key"]]
     found = {r: adjusted_rand_score(y, labels) for r, labels in leiden(graph).items()}
     best = max(found, key=found.get)
-    leiden = (time.perf_counter() - wall) / len(RESOLUTIONS)
+    each = (time.perf_counter() - wall) / len(RESOLUTIONS)
     print(
         f"{way:6}{n:8}{spent[0]:8.0f}{spent[1]:8.0f}{peak:7.1f}{labels:>8}"
-        f"{found[1.0]:9.3f}{found[best]:8.3f} ({best:g}){leiden:8.1f}",
+        f"{found[1.0]:9.3f}{found[best]:8.3f} ({best:g}){each:8.1f}",
         flush=True,
     )
 

@@ -1,13 +1,15 @@
 """Preparations of single cells, and what clusterings find in them.
 
-Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--peaks] [--no-wnn]
+Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--peaks | --harmony] [--no-wnn]
 
 Mean adjusted Rand index (ARI) of R draws of five simulated sets (``bench/cells.py``), and that of
 ``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
 recovered from their logarithms. `ConsensusTLRR` has the true number of clusters. Leiden has the
 best of eight resolutions by the truth, on the joint graph of the same fit, on the neighbours that
 scanpy finds by genes alone, or on those of muon's WNN. With --peaks, genes are replaced by ten
-times as many open regions, most of them without a count.
+times as many open regions, most of them without a count. With --harmony, components of genes and
+CLR of proteins of two batches are integrated by Harmony (``pip install harmonypy``); the adjusted
+mutual information (AMI) of labels and batches is 0 if they are independent.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import mudata as md
 import numpy as np
 import scanpy as sc
 from cells import centred_log_ratios, leiden, simulate
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from timing import print_table
 
 import mvsc_fast
@@ -136,8 +138,37 @@ def measured(data, first, wnn):
     return found
 
 
+def integrated(cells, draws):
+    """Table of modalities as they are and after Harmony."""
+    from harmonypy import run_harmony
+
+    found = {}
+    for seed in range(draws):
+        data = simulate(cells, seed, **SETS["two batches"])
+        y, batch = data.obs["type"].to_numpy(), data.obs["batch"]
+
+        def harmony(X, obs=data.obs):
+            X = np.asarray(X, dtype=np.float64)
+            return run_harmony(X, obs, "batch", verbose=False, random_state=0).Z_corr
+
+        genes, proteins = logs_of(data["rna"].X, TOP), centred_log_ratios(data["prot"].X)
+        for name, views in {
+            "none": [genes, proteins],
+            "genes": [harmony(genes), proteins],
+            "genes and proteins": [harmony(genes), harmony(proteins)],
+        }.items():
+            model = mvsc_fast.ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
+            scores = [
+                adjusted_rand_score(y, model.labels_),
+                adjusted_mutual_info_score(batch, model.labels_),
+                best_leiden(joint_graph(model, views), y),
+            ]
+            found.setdefault(name, []).append(scores)
+    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in found.items()]
+    print_table(["integrated", "ARI", "AMI with the batch", "ARI of Leiden"], rows)
+
+
 def main(cells, draws, peaks, wnn):
-    warnings.simplefilter("ignore")
     first = REGIONS if peaks else GENES
     columns, keys = {}, []
     for name, options in SETS.items():
@@ -165,5 +196,10 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--peaks", action="store_true")
     parser.add_argument("--no-wnn", dest="wnn", action="store_false")
+    parser.add_argument("--harmony", action="store_true")
     arguments = parser.parse_args()
-    main(arguments.cells, arguments.draws, arguments.peaks, arguments.wnn)
+    warnings.simplefilter("ignore")
+    if arguments.harmony:
+        integrated(arguments.cells, arguments.draws)
+    else:
+        main(arguments.cells, arguments.draws, arguments.peaks, arguments.wnn)

@@ -1,15 +1,16 @@
 """From a file of simulated cells to labels, joint graph, Leiden, UMAP and markers.
 
-Usage: python bench/cells_whole.py simulate FILE [--cells N] [--genes D]
+Usage: python bench/cells_whole.py simulate FILE [--cells N] [--narrow]
        python bench/cells_whole.py {counts,components,shell,backed,wnn} FILE [--rest]
 
-The file has counts of genes and 150 proteins, and the centred log-ratios (CLR) of the proteins.
+The file has counts of 30 000 genes and 150 proteins, with --narrow of 2000 and 100 as those of
+``bench/cells.py``, and the centred log-ratios (CLR) of the proteins.
 ``counts`` fits on the counts of genes and on CLR, ``components`` on 30 components of log counts
-and on CLR; ``shell`` runs ``mvsc-fast cluster --annotate``; with ``backed`` the counts of genes stay on
-disk; ``wnn`` finds the neighbours of scanpy and muon. Each step has its seconds, CPU seconds, the
-peak memory of the process so far, and the adjusted Rand index (ARI) of its labels. Leiden has the
-best of eight resolutions by the truth, and its time is that of one. With --rest, UMAP, a picture,
-markers and a file follow, which are the work of scanpy alone.
+and on CLR; ``shell`` runs ``mvsc-fast cluster --annotate``; with ``backed`` the counts of genes
+stay on disk; ``wnn`` finds the neighbours of scanpy and muon. Each step has its seconds, CPU
+seconds, the peak memory of the process so far, and the adjusted Rand index (ARI) of its labels.
+Leiden has the best of eight resolutions by the truth, and its time is that of one. With --rest,
+UMAP, a picture and markers follow, which are the work of scanpy alone.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import mvsc_fast
 
-SPARSE = {"proteins": 150, "depth": 2500, "spread": 2.0, "contrast": 0.5}  # 4.5 % of 30 000 genes
+WIDE = {"genes": 30_000, "proteins": 150, "depth": 2500, "spread": 2.0, "contrast": 0.5}
 VARIABLE, COMPONENTS = 2000, 30
 USE = {"rna": "X", "prot": "X_clr"}
 
@@ -81,9 +82,7 @@ def shell(steps, path):
     copy = path.with_name("clustered.h5mu")
     command = Path(sys.executable).with_name("mvsc-fast")
     options = ["--use", "prot=X_clr", "--clusters", str(TYPES), "--annotate", copy]
-    subprocess.run(
-        [command, "cluster", path, *options], check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run([command, "cluster", path, *options], check=True, stdout=subprocess.DEVNULL)
     data = mudata.read_h5mu(copy)
     steps.done(
         "`mvsc-fast cluster --annotate`", adjusted_rand_score(data.obs["type"], data.obs["mvsc"])
@@ -138,14 +137,15 @@ def main(way, path, also):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("way", choices=["simulate", "counts", "components", "shell", "backed", "wnn"])
+    ways = ["simulate", "counts", "components", "shell", "backed", "wnn"]
+    parser.add_argument("way", choices=ways)
     parser.add_argument("file", type=Path)
     parser.add_argument("--cells", type=int, default=100_000)
-    parser.add_argument("--genes", type=int, default=30_000)
+    parser.add_argument("--narrow", action="store_true")
     parser.add_argument("--rest", action="store_true")
     arguments = parser.parse_args()
     if arguments.way == "simulate":
-        data = simulate(arguments.cells, genes=arguments.genes, **SPARSE)
+        data = simulate(arguments.cells, **({} if arguments.narrow else WIDE))
         data["prot"].obsm["X_clr"] = centred_log_ratios(data["prot"].X)
         data.write(arguments.file)
     else:

@@ -15,8 +15,8 @@ TABLES = {
     "columns of gene names and numbers before the samples are ignored",
 }
 CELLS = {
-    "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), a layer or a key of "
-    "obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
+    "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "
+    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
     "rna=X_pca,prot=X_clr",
 }
 MACHINE = {
