@@ -1,13 +1,12 @@
 """Preparations of single cells, and what clusterings find in them.
 
-Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--peaks | --harmony] [--no-wnn]
+Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--harmony] [--no-wnn]
 
 Mean adjusted Rand index (ARI) of R draws of five simulated sets (``bench/cells.py``), and that of
 ``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
 recovered from their logarithms. `ConsensusTLRR` has the true number of clusters. Leiden has the
 best of eight resolutions by the truth, on the joint graph of the same fit, on the neighbours that
-scanpy finds by genes alone, or on those of muon's WNN. With --peaks, genes are replaced by ten
-times as many open regions, most of them without a count. With --harmony, components of genes and
+scanpy finds by genes alone, or on those of muon's WNN. With --harmony, components of genes and
 CLR of proteins of two batches are integrated by Harmony (``pip install harmonypy``); the adjusted
 mutual information (AMI) of labels and batches is 0 if they are independent.
 """
@@ -34,7 +33,6 @@ SETS = {
     "half the counts": {"dropout": 0.5},
     "two batches": {"batches": 2},
 }
-PEAKS = {"genes": 20_000, "depth": 1500}
 PBMC = "pbmc68k"
 TOP, COMPONENTS = 1000, 30
 
@@ -56,27 +54,10 @@ def logs_of(counts, top=None):
     return data.obsm["X_pca"]
 
 
-def tfidf_of(counts, components=None):
-    """TF-IDF of counts, or its components without the first, which is that of the depth."""
-    from muon import atac
-
-    data = ad.AnnData(counts.copy())
-    atac.pp.tfidf(data, scale_factor=1e4)
-    if components is None:
-        return data.X
-    atac.tl.lsi(data, n_comps=components + 1)
-    return data.obsm["X_lsi"][:, 1:]
-
-
 GENES = {
     "counts": counts_of,
     "logs": logs_of,
     "logs, PCA": lambda counts: logs_of(counts, TOP),
-}
-REGIONS = {
-    "counts": counts_of,
-    "TF-IDF": tfidf_of,
-    "TF-IDF, LSI": lambda counts: tfidf_of(counts, COMPONENTS),
 }
 PROTEINS = {"counts": lambda counts: counts.toarray(), "CLR": centred_log_ratios}
 RECIPES = [(0, "counts"), (0, "CLR"), (1, "CLR"), (2, "counts"), (2, "CLR")]
@@ -110,11 +91,11 @@ def wnn_graph(components, proteins):
     return data.obsp[data.uns["wnn"]["connectivities_key"]]
 
 
-def measured(data, first, wnn):
+def measured(data, wnn):
     """ARI of each row of the table: (preparations of both modalities, method)."""
     y, found = data.obs["type"].to_numpy(), {}
     c = len(np.unique(y))
-    genes = {name: prepare(data["rna"].X) for name, prepare in first.items()}
+    genes = {name: prepare(data["rna"].X) for name, prepare in GENES.items()}
     names = list(genes)
     proteins = (
         {name: prepare(data["prot"].X) for name, prepare in PROTEINS.items()}
@@ -168,33 +149,30 @@ def integrated(cells, draws):
     print_table(["integrated", "ARI", "AMI with the batch", "ARI of Leiden"], rows)
 
 
-def main(cells, draws, peaks, wnn):
-    first = REGIONS if peaks else GENES
+def main(cells, draws, wnn):
     columns, keys = {}, []
     for name, options in SETS.items():
         several = []
         for seed in range(draws):
-            data = simulate(cells, seed, **options, **(PEAKS if peaks else {}))
-            several.append(measured(data, first, wnn))
+            data = simulate(cells, seed, **options)
+            several.append(measured(data, wnn))
             print(name, seed, several[-1], file=sys.stderr, flush=True)
         columns[name] = {key: np.mean([one[key] for one in several]) for key in several[0]}
         keys = keys or list(several[0])
     mean = {key: np.mean([found[key] for found in columns.values()]) for key in keys}
     columns["mean"] = mean
-    if not peaks:
-        columns[PBMC] = measured(pbmc(), first, wnn)
+    columns[PBMC] = measured(pbmc(), wnn)
     rows = [
         [*key, *(f"{found[key]:.3f}" if key in found else "" for found in columns.values())]
         for key in keys
     ]
-    print_table(["regions" if peaks else "genes", "proteins", "method", *columns], rows)
+    print_table(["genes", "proteins", "method", *columns], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--peaks", action="store_true")
+    parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--no-wnn", dest="wnn", action="store_false")
     parser.add_argument("--harmony", action="store_true")
     arguments = parser.parse_args()
@@ -202,4 +180,4 @@ if __name__ == "__main__":
     if arguments.harmony:
         integrated(arguments.cells, arguments.draws)
     else:
-        main(arguments.cells, arguments.draws, arguments.peaks, arguments.wnn)
+        main(arguments.cells, arguments.draws, arguments.wnn)
