@@ -45,7 +45,7 @@ def simulate(
 
     ``depth`` is the median number of counts of genes in a cell, ``spread`` the standard deviation
     of the logarithms of their means, and ``contrast`` the factor of their markers; a share
-    ``dropout`` of all counts is lost. Batches differ by factors of genes and proteins.
+    ``dropout`` of all entries becomes 0. Batches differ by factors of genes and proteins.
     """
     rng = np.random.default_rng(seed)
     p = np.maximum(rng.dirichlet(np.full(types, 3.0)), 0.015)

@@ -30,7 +30,7 @@ SETS = {
     "12 types": {},
     "6 types": {"types": 6},
     "weak genes": {"contrast": 0.7},
-    "half the counts": {"dropout": 0.5},
+    "half zeroed": {"dropout": 0.5},
     "two batches": {"batches": 2},
 }
 PBMC = "pbmc68k"
