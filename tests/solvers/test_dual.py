@@ -150,7 +150,7 @@ def test_sparse_input_gives_the_same_in_sparse_form():
 def test_many_blocks_need_memory_of_the_blocks_only():
     """200 blocks of 50 samples: a dense tensor of all would hold 10 000^2 numbers per view."""
     block = random_similarities(2, 50) / 4
-    W = [scipy.sparse.block_diag([A] * 200, format="csr") for A in block]
+    W = [scipy.sparse.block_diag([scipy.sparse.csr_array(A)] * 200, format="csr") for A in block]
     result = published_tlrr(W, omega1=0.5, alpha=3.0, lam=8.0)
     alone = published_tlrr(block, omega1=0.5, alpha=3.0, lam=8.0)
     assert result.converged and len(set(result.blocks)) == 200
