@@ -106,7 +106,7 @@ def rest(steps, data, picture):
     matplotlib.use("Agg")
     sc.tl.umap(data, neighbors_key="mvsc")
     steps.done("UMAP")
-    sc.pl.umap(data, color="mvsc", show=False).figure.savefig(picture)
+    sc.pl.umap(data, color="mvsc", show=False).figure.savefig(picture, bbox_inches="tight")
     data.push_obs(["mvsc"])
     log_counts(data["rna"])
     sc.tl.rank_genes_groups(data["rna"], "mvsc")
