@@ -45,11 +45,11 @@ class StructureTest:
     ----------
     p_value : float
         ``(1 + m) / (1 + number of copies)``, where ``m`` copies have at least the observed
-        modularity, or come near it if they are rotated (see `structure_test`). Small values are
-        evidence of structure.
+        modularity, times 1 plus the margin of `structure_test` if they are rotated. Small values
+        are evidence of structure.
     z : float
-        Observed modularity minus the mean of the copies, in standard deviations of these; NaN if
-        all copies are alike.
+        Observed modularity minus the mean of the copies, in standard deviations of these, without
+        the margin; NaN if all copies are alike.
     observed : float
         Largest modularity of a labelling of the samples, at most 1.
     null : ndarray of shape (n_rotations,)
@@ -79,8 +79,13 @@ class StructureTest:
             what, doubt = "common structure", "the views may be unrelated"
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
         found = self.p_value <= LEVEL
+        if not found and not self.permuted and self.observed > self.null.max():
+            doubt = "noise that is not Gaussian may have slightly more, too"
+            more = "slightly more"
+        else:
+            more = "more" if found else "no more"
         return (
-            f"The structure test found {'more' if found else 'no more'} {what} in "
+            f"The structure test found {more} {what} in "
             f"{counted(self.n_samples, 'sample')} than in {len(self.null)} copies {copies} "
             f"(p = {self.p_value:.2g}, z = {self.z:.1f}){'' if found else f': {doubt}'}."
         )
@@ -131,8 +136,9 @@ def structure_test(
     clusters, or by factors without clusters. For clusters, test each view alone as well.
 
     Correlated columns alone are no structure, and neither is a continuum: two classes that are the
-    ends of one may not be found. Strong skewness may be found without clusters: take logarithms of
-    such columns first.
+    ends of one may not be found. Neither may clear clusters in few columns, whose copies have
+    nearly the largest possible modularity. Strong skewness, and sometimes heavy tails, may be found
+    without clusters: take logarithms of such columns first.
 
     Parameters
     ----------
@@ -144,8 +150,8 @@ def structure_test(
     n_rotations : int, default=19
         Number of copies. The smallest p-value is ``1 / (1 + n_rotations)``: .05 by default.
     max_samples : int, default=500
-        Maximum number of samples, which are drawn uniformly. Larger numbers increase the power and
-        the cost.
+        Maximum number of samples, which are drawn uniformly. Larger numbers increase ``z`` and the
+        cost; the margin grows as well.
     each_view : bool, default=False
         Whether to test each view alone, too.
     permuted : name, or list of names, default=()
