@@ -93,10 +93,15 @@ def simulate(
 def prepare(data):
     """30 components of the genes, and centred log-ratios of the proteins."""
     rna, prot = data["rna"], data["prot"]
-    sc.pp.normalize_total(rna, target_sum=1e4)
-    sc.pp.log1p(rna)
+    log_counts(rna)
     sc.pp.pca(rna, n_comps=30)
     prot.obsm["X_clr"] = centred_log_ratios(prot.X)
+
+
+def log_counts(rna):
+    """Replace counts of genes by logarithms of their shares."""
+    sc.pp.normalize_total(rna, target_sum=1e4)
+    sc.pp.log1p(rna)
 
 
 def centred_log_ratios(counts):

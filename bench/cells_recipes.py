@@ -19,7 +19,7 @@ import anndata as ad
 import mudata as md
 import numpy as np
 import scanpy as sc
-from cells import centred_log_ratios, leiden, simulate
+from cells import centred_log_ratios, leiden, log_counts, simulate
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from timing import print_table
 
@@ -44,8 +44,7 @@ def counts_of(counts):
 def logs_of(counts, top=None):
     """Logarithms of counts over their sums: of all genes, or components of the most variable."""
     data = ad.AnnData(counts.copy())
-    sc.pp.normalize_total(data, target_sum=1e4)
-    sc.pp.log1p(data)
+    log_counts(data)
     if top is None:
         return data.X
     if counts.shape[1] > top:

@@ -24,7 +24,7 @@ from pathlib import Path
 import matplotlib
 import mudata
 import scanpy as sc
-from cells import TYPES, centred_log_ratios, leiden, simulate
+from cells import TYPES, centred_log_ratios, leiden, log_counts, simulate
 from sklearn.metrics import adjusted_rand_score
 
 import mvsc_fast
@@ -52,11 +52,6 @@ class Steps:
         text = "" if score is None else f"{score:.3f}"
         print(f"| {name} | {wall:.0f} | {cpu:.0f} | {now[2]:.1f} | {text} |", flush=True)
         self.last = self._now()
-
-
-def log_counts(rna):
-    sc.pp.normalize_total(rna, target_sum=1e4)
-    sc.pp.log1p(rna)
 
 
 def fit(steps, data, use):
