@@ -12,7 +12,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-# Sanitizers, with bounds checks: "address,undefined" or "thread", set by tools/sanitize.py.
+# Sanitizers: "address,undefined" or "thread", set by tools/sanitize.py.
 SANITIZERS = os.environ.get("MVSC_SANITIZERS")
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
 OPENMP_PROBE = """
