@@ -157,11 +157,15 @@ def test_text_and_picture(found):
     first, second, *others = str(found).splitlines()
     text = "structure in 60 samples than in 4 copies of the same covariances without clusters"
     assert first == (
-        f"The structure test found slightly more {text} (p = 0.2, z = {found.z:.1f}): noise that "
+        f"The structure test found no more {text} (p = 0.2, z = {found.z:.1f}): the clusters may "
+        "be arbitrary."
+    )
+    assert replace(found, p_value=0.4).sentence == (
+        f"The structure test found slightly more {text} (p = 0.4, z = {found.z:.1f}): noise that "
         "is not Gaussian may have slightly more, too."
     )
-    less = replace(found, observed=found.null.max()).sentence
-    assert less.startswith(f"The structure test found no more {text} (p = 0.2")
+    less = replace(found, p_value=0.4, observed=found.null.max()).sentence
+    assert less.startswith(f"The structure test found no more {text} (p = 0.4")
     assert less.endswith("): the clusters may be arbitrary.")
     assert second.startswith(f"Modularity of the best labelling: {found.observed:.2f}; of those of")
     assert [line.split(":")[0] for line in others] == ["  view 'a' alone", "  view 'b' alone"]
