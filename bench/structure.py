@@ -7,7 +7,8 @@ Without a choice, the first three tables. Noise has no clusters: of a valid test
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts, shuffled columns and
 lognormal values are not Gaussian, so for them this is not guaranteed, and worse for more samples:
 an eighth of the draws are repeated with 500. Strengths are distances of the means of three
-equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns. Pairs
+equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns, and of
+two clusters that are far from the origin, in one view of few columns. Pairs
 are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
 Parts are clusters of each of four clusters, of which one that was found is tested.
 
@@ -33,7 +34,7 @@ from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import pdist
 from sets import SIXTEEN, shuffled
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from timing import NotAtHand, limit_threads, print_table, stopwatch
 
 from mvsc_fast import (
@@ -67,6 +68,8 @@ NOISE = {
     "three factors": factors,
     "counts with size factors": counts,
     "digits, columns shuffled": shuffled_columns,
+    "heavy tails, 3 columns": lambda rng, n: [rng.standard_t(3, (n, 3))],
+    "uniform, 2 columns": lambda rng, n: [rng.uniform(-1, 1, (n, 2))],
     "lognormal": lambda rng, n: [rng.lognormal(0, 1, (n, 20))],
 }
 
@@ -75,6 +78,11 @@ def clusters(rng, n, distance):
     y = np.arange(n) % 3
     corners = np.eye(3) * distance / np.sqrt(2)
     return [np.hstack([corners[y], np.zeros((n, 17))]) + rng.standard_normal((n, 20)) for _ in "ab"]
+
+
+def two_clusters(rng, n, d):
+    """Clusters at distance 6 in one of d columns, all with mean 3 in the first cluster."""
+    return [6 * np.outer(np.arange(n) % 2, np.eye(1, d)) + rng.normal(3, 1, (n, d))]
 
 
 def pair(rng, n, n_others=3, share=0.0, spread=0.0):
@@ -134,6 +142,11 @@ def one_test(make, n_clusters, seed, options):
         make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)), **options
     )
     return [found.p_value, *(view.p_value for view in found.each.values())], found.z
+
+
+def iris():
+    table = load_iris()
+    return [table.data], table.target
 
 
 def share(marks):
@@ -294,6 +307,13 @@ def main():
         print()
     if "strength" in asked:
         rows = [[d, *rejected(make, 3, draws, jobs)] for d, make in apart.items()]
+        rows += [
+            [
+                f"6, two clusters in {d} columns",
+                *rejected(lambda rng, d=d: two_clusters(rng, n, d), 2, draws, jobs),
+            ]
+            for d in (2, 3, 5)
+        ]
         print_table(["distance of clusters", "p = .05", "mean z"], rows)
         print()
     if "views" in asked:
@@ -351,9 +371,9 @@ def main():
         drawn(args.plot)
     if "sets" in asked:
         rows = []
-        for name in SIXTEEN:
+        for name in [*SIXTEEN, "iris (scikit-learn)"]:
             try:
-                views, y = shuffled(name)
+                views, y = shuffled(name) if name in SIXTEEN else iris()
             except NotAtHand:
                 continue
             passed, found = stopwatch(structure_test, views, len(np.unique(y)), random_state=0)

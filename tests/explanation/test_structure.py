@@ -10,7 +10,13 @@ from scipy.stats import ortho_group
 from mvsc_fast import datasets, structure_test
 from mvsc_fast.explanation import plot_structure
 from mvsc_fast.explanation._plots import COLORS
-from mvsc_fast.explanation._structure import _coordinates, _permuted, _result, _rotated
+from mvsc_fast.explanation._structure import (
+    _coordinates,
+    _permuted,
+    _result,
+    _rotated,
+    _thresholds,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +30,12 @@ def found(clusters):
     return structure_test(clusters, 3, n_rotations=4, each_view=True, random_state=0)
 
 
-def test_rotations_keep_means_and_covariances_within_and_between_views():
+def test_rotations_keep_covariances_within_and_between_views():
     rng = np.random.default_rng(0)
-    views = [rng.standard_normal((12, 3)) ** 3 + 5, rng.standard_normal((12, 4))]
+    views = [rng.standard_normal((12, 3)) ** 3, rng.standard_normal((12, 4))]
+    views = [X - X.mean(axis=0) for X in views]
     rotated, joined = np.hstack(_rotated(views, 7)), np.hstack(views)
-    np.testing.assert_allclose(rotated.mean(axis=0), joined.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(rotated.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(np.cov(rotated.T), np.cov(joined.T), rtol=1e-10, atol=1e-12)
     assert np.abs(rotated - joined).max() > 0.1
     assert np.abs(np.hstack(_rotated(views, 8)) - rotated).max() > 0.1
@@ -36,29 +43,38 @@ def test_rotations_keep_means_and_covariances_within_and_between_views():
 
 def test_all_views_are_rotated_alike():
     X = np.random.default_rng(0).standard_normal((12, 3))
-    one, other = _rotated([X, 2 * X + 1], 3)
-    np.testing.assert_allclose(other, 2 * one + 1, atol=1e-12)
+    one, other = _rotated([X, 2 * X], 3)
+    np.testing.assert_allclose(other, 2 * one, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [4, 40])
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_coordinates_have_the_inner_products_of_rows_or_their_roots(d, nonnegative, sparse):
-    X = np.random.default_rng(0).standard_normal((15, d))
+def test_coordinates_have_the_inner_products_of_centred_rows_or_roots(d, nonnegative, sparse):
+    X = np.random.default_rng(0).standard_normal((15, d)) + np.arange(d)
     X = np.abs(X) if nonnegative else X
     rows = np.sqrt(X) if nonnegative else X
+    rows = rows - rows.mean(axis=0)
     found = _coordinates(scipy.sparse.csr_matrix(X) if sparse else X, nonnegative)
     assert found.shape == (15, min(d, 15)) and found.dtype == np.float64
-    np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-10)
+    np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-9)
 
 
 def test_p_value_and_z_are_those_of_their_definitions():
-    modularities = np.array([0.5, 0.1, 0.5, 0.7, 0.3])
-    one = _result(modularities, 9, 0.0)
-    assert one.p_value == (1 + 2) / (1 + 4) and one.n_samples == 9
-    assert [_result(modularities, 9, margin).p_value for margin in (0.6, 0.7)] == [0.6, 0.8]
+    null = np.array([0.1, 0.5, 0.7, 0.3])
+    one = _result(0.5, null, null, 9, 1)
+    assert one.p_value == (1 + 2) / (1 + 4) and (one.n_samples, one.n_incomplete) == (9, 1)
+    assert [_result(0.5, null, null + more, 9, 0).p_value for more in (0.19, 0.2)] == [0.6, 0.8]
     assert one.z == pytest.approx((0.5 - 0.4) / np.std([0.1, 0.5, 0.7, 0.3], ddof=1))
-    assert np.isnan(_result(np.array([0.5, 0.5, 0.5]), 9, 0.0).z)
+    assert np.isnan(_result(0.5, null[[1, 1]], null[[1, 1]], 9, 0).z)
+
+
+def test_thresholds_exceed_copies_by_a_margin_that_ends_at_the_largest_modularity():
+    null = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
+    excess = [0, 0.02, 0.04, 0.03, 0]  # of .8, the largest modularity of five clusters
+    np.testing.assert_allclose(_thresholds(null, 5, 500), null + excess)
+    np.testing.assert_allclose(_thresholds(null, 5, 125), null + np.array(excess) / 2)
+    assert (np.diff(_thresholds(np.linspace(0, 0.8), 5, 10**6)) > 0).all()
 
 
 def test_clusters_are_found_in_all_views_and_in_each(clusters, found):
@@ -67,6 +83,21 @@ def test_clusters_are_found_in_all_views_and_in_each(clusters, found):
     assert [one.p_value for one in found.each.values()] == [0.2, 0.2]
     alone = structure_test([clusters["b"]], 3, n_rotations=4, random_state=0)
     assert alone.p_value == 0.2 and alone.each == {}
+
+
+def test_clusters_do_not_depend_on_the_origin(clusters, found):
+    moved = {name: X + 10 for name, X in clusters.items()}
+    other = structure_test(moved, 3, n_rotations=4, random_state=0)
+    assert other.observed == pytest.approx(found.observed, rel=1e-3) and other.p_value == 0.2
+
+
+def test_clear_clusters_are_found_in_few_columns():
+    rng, y = np.random.default_rng(0), np.arange(300) % 2
+    X = 6 * y[:, None] * [1, 0, 0] + rng.standard_normal((300, 3))
+    one = structure_test([X], 2, n_rotations=4, random_state=0)
+    assert one.p_value == 0.2
+    full_margin = 0.1 * np.sqrt(300 / 500)  # more than there can be of two clusters
+    assert one.observed < 0.5 < (1 + full_margin) * one.null.max()
 
 
 def test_subspaces_are_found():
@@ -81,8 +112,9 @@ def test_p_values_of_noise_are_neither_all_small_nor_all_large():
         for seed in range(12)
     ]
     p = [one.p_value for one in found]
-    margin = 0.1 * np.sqrt(30 / 500)
-    assert p == [(1 + ((1 + margin) * one.null >= one.observed).sum()) / 5 for one in found]
+    thresholds = [_thresholds(one.null, 2, 30) for one in found]
+    np.testing.assert_array_equal([one.thresholds for one in found], thresholds)
+    assert p == [(1 + (one.thresholds >= one.observed).sum()) / 5 for one in found]
     assert p != [(1 + (one.null >= one.observed).sum()) / 5 for one in found]
     # Of 12 uniform p-values more than 6 are equal in one of 100 runs.
     assert sum(one == 0.2 for one in p) <= 6 and sum(one == 1 for one in p) <= 6
@@ -112,6 +144,7 @@ def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
     found = structure_test([a, b[moved]], 3, n_rotations=4, permuted=[1], random_state=0)
     assert found.p_value > 0.2 and abs(found.z) < 3
     assert found.p_value == (1 + (found.null >= found.observed).sum()) / 5
+    np.testing.assert_array_equal(found.thresholds, found.null)
 
 
 def test_permuted_views_keep_their_samples_together():
@@ -125,7 +158,9 @@ def test_permuted_views_keep_their_samples_together():
 def test_samples_that_lack_a_view_are_not_used(clusters):
     a, b = (X.copy() for X in clusters.values())
     a[:9], b[20:25] = np.nan, np.nan
-    assert structure_test([a, b], 3, n_rotations=2, random_state=0).n_samples == 46
+    found = structure_test([a, b], 3, n_rotations=2, random_state=0)
+    assert (found.n_samples, found.n_incomplete) == (46, 14)
+    assert " structure in 46 samples (14 others lack a view) than in 2 " in found.sentence
     a[:41] = np.nan
     with pytest.raises(ValueError, match="19 samples of 60 with all views: at least 20 are needed"):
         structure_test([a, clusters["b"]], 3, n_rotations=2)
@@ -156,32 +191,43 @@ def test_bad_parameters(clusters, parameters, message):
 def test_text_and_picture(found):
     first, second, *others = str(found).splitlines()
     text = "structure in 60 samples than in 4 copies of the same covariances without clusters"
+    text = f" {text} (p = %s, z = {found.z:.1f})"
     assert first == (
-        f"The structure test found no more {text} (p = 0.2, z = {found.z:.1f}): the clusters may "
-        "be arbitrary."
+        f"The structure test found more{text % 0.2}: p = 0.05 needs at least 19 copies."
     )
-    assert replace(found, p_value=0.4).sentence == (
-        f"The structure test found slightly more {text} (p = 0.4, z = {found.z:.1f}): noise that "
-        "is not Gaussian may have slightly more, too."
+    slight = replace(found, p_value=0.4)
+    assert slight.sentence.startswith(f"The structure test found slightly more{text % 0.4}: noise")
+    less = replace(slight, observed=found.null.max())
+    assert less.sentence == (
+        f"The structure test found no more{text % 0.4}: the clusters may be arbitrary."
     )
-    less = replace(found, p_value=0.4, observed=found.null.max()).sentence
-    assert less.startswith(f"The structure test found no more {text} (p = 0.4")
-    assert less.endswith("): the clusters may be arbitrary.")
-    assert second.startswith(f"Modularity of the best labelling: {found.observed:.2f}; of those of")
+    many = replace(less, null=np.repeat(found.null, 25), p_value=0.05)
+    assert "found more structure" in many.sentence and many.sentence.endswith(").")
+    assert second == (
+        f"Modularity of the best labelling: {found.observed:.2f}; of those of the copies: "
+        f"{found.null.mean():.2f} on average, {found.null.max():.2f} at most. Noise that is not "
+        f"Gaussian may have up to {found.thresholds.max():.2f}."
+    )
     assert [line.split(":")[0] for line in others] == ["  view 'a' alone", "  view 'b' alone"]
-    sure = replace(found, p_value=0.05, permuted=("a",))
+    sure = replace(found, null=np.repeat(found.null, 5), p_value=0.05, permuted=("a",))
     assert sure.sentence.startswith("The structure test found more common structure in 60 samples")
     assert sure.sentence.endswith(f"permuted samples of a (p = 0.05, z = {found.z:.1f}).")
+    assert "Gaussian" not in str(sure) and str(sure).count(" at most.\n") == 1
     ax = plot_structure(found, title="T")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["all views", "a", "b"]
     for row, one in enumerate([found, *found.each.values()]):
-        null, observed = ax.get_lines()[2 * row : 2 * row + 2]
+        null, limit, observed = ax.get_lines()[3 * row : 3 * row + 3]
+        assert limit.get_xdata() == [one.thresholds.max()] and limit.get_ydata() == [row]
         np.testing.assert_array_equal(null.get_xdata(), one.null)
         assert observed.get_xdata() == [one.observed] and observed.get_ydata() == [row]
         assert (null.get_color(), observed.get_color()) == (COLORS[0], COLORS[3])
         assert abs(null.get_ydata() - row).max() == pytest.approx(0.2)
     assert [text.get_text() for text in ax.texts] == ["p = 0.2"] * 3
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["copies", "samples"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        *("copies", "limit of noise", "samples")
+    ]
+    related = plot_structure(replace(found, permuted=("a",), each={}))
+    assert [text.get_text() for text in related.get_legend().get_texts()] == ["copies", "samples"]
 
 
 def test_a_rotation_is_uniform_among_those_that_keep_the_mean():

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 LEVEL = 0.05  # largest p-value that is called significant
 LEAST_COMPLETE = 20  # samples with all views
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
-# grows with their number.
-MARGIN = 0.1
+# grows with their number, at most to LARGEST_MARGIN: thresholds increase with modularities.
+MARGIN, LARGEST_MARGIN = 0.1, 0.5
 
 
 @dataclass(repr=False)
@@ -44,18 +44,21 @@ class StructureTest:
     Attributes
     ----------
     p_value : float
-        ``(1 + m) / (1 + number of copies)``, where ``m`` copies have at least the observed
-        modularity, times 1 plus the margin of `structure_test` if they are rotated. Small values
-        are evidence of structure.
+        ``(1 + m) / (1 + number of copies)``, where ``m`` is the number of ``thresholds`` that are
+        at least the observed modularity. Small values are evidence of structure.
     z : float
         Observed modularity minus the mean of the copies, in standard deviations of these, without
         the margin; NaN if all copies are alike.
     observed : float
         Largest modularity of a labelling of the samples, at most 1.
     null : ndarray of shape (n_rotations,)
-        The same of each rotated copy.
+        The same of each copy.
+    thresholds : ndarray of shape (n_rotations,)
+        Modularities of the copies, plus the margin of `structure_test` if they are rotated.
     n_samples : int
         Number of samples that were used.
+    n_incomplete : int
+        Number of samples that were drawn, but lack a view and were not used.
     each : dict of StructureTest
         Result for each view alone, by name; empty unless ``each_view=True``.
     permuted : tuple
@@ -66,7 +69,9 @@ class StructureTest:
     z: float
     observed: float
     null: FloatArray
+    thresholds: FloatArray
     n_samples: int
+    n_incomplete: int = 0
     each: dict[Any, StructureTest] = field(default_factory=dict)
     permuted: tuple[Any, ...] = ()
 
@@ -78,24 +83,33 @@ class StructureTest:
         if self.permuted:
             what, doubt = "common structure", "the views may be unrelated"
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
-        found = self.p_value <= LEVEL
         least = 1 / (1 + len(self.null))
-        if self.observed > self.null.max() and self.p_value > max(least, LEVEL):
-            doubt = "noise that is not Gaussian may have slightly more, too"
+        more, remark = "no more", f": {doubt}"
+        if self.p_value <= max(LEVEL, least):
+            more = "more"
+            remark = f": p = {LEVEL} needs at least {round(1 / LEVEL) - 1} copies"
+            remark = remark if least > LEVEL else ""
+        elif self.observed > self.null.max():
             more = "slightly more"
-        else:
-            more = "more" if found else "no more"
+            remark = ": noise that is not Gaussian may have slightly more, too"
+        samples = counted(self.n_samples, "sample")
+        if self.n_incomplete:
+            samples += f" ({self.n_incomplete} others lack a view)"
         return (
-            f"The structure test found {more} {what} in "
-            f"{counted(self.n_samples, 'sample')} than in {len(self.null)} copies {copies} "
-            f"(p = {self.p_value:.2g}, z = {self.z:.1f}){'' if found else f': {doubt}'}."
+            f"The structure test found {more} {what} in {samples} than in {len(self.null)} copies "
+            f"{copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
         )
 
     def __str__(self):
         lines = [
             self.sentence,
             f"Modularity of the best labelling: {self.observed:.2f}; of those of the copies: "
-            f"{self.null.mean():.2f} on average, {self.null.max():.2f} at most.",
+            f"{self.null.mean():.2f} on average, {self.null.max():.2f} at most"
+            + (
+                "."
+                if self.permuted
+                else f". Noise that is not Gaussian may have up to {self.thresholds.max():.2f}."
+            ),
         ]
         lines += [
             f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
@@ -119,15 +133,16 @@ def structure_test(
 ) -> StructureTest:
     """Test whether the views show more structure than Gaussian noise of the same covariances.
 
-    In each of ``n_rotations`` copies, one random orthogonal matrix that keeps the mean row mixes
-    the samples of all views. The means of all columns and the covariances within and between views
+    All columns are centred. In each of ``n_rotations`` copies, one random orthogonal matrix that
+    keeps the mean row mixes the samples of all views. The covariances within and between views
     remain, and all else becomes Gaussian: a copy has no clusters. The candidate labellings of
     `ConsensusTLRR` are computed for the views and for each copy, and their largest modularity in
     the graph of all views is compared. If the samples are drawn from one Gaussian distribution, a
     p-value of at most ``a`` has probability at most ``a``. Noise with other distributions, such as
     counts or heavy tails, has larger modularities than its copies, so that only those which are
-    larger by more than ``10 sqrt(n / 500)`` percent count as larger, for ``n`` samples: 4.5 percent
-    for 100, and 10 for 500.
+    larger by more than a margin count as larger: ``10 sqrt(n / 500)`` percent for ``n`` samples,
+    which is 4.5 percent for 100 and 10 for 500. Labellings with ``k`` clusters have modularities of
+    at most ``1 - 1 / k``. If a copy has more than half of this, its margin decreases linearly to 0.
 
     The predictability of labels (`label_predictability`) has less power as a statistic: clusters
     that are subspaces are less predictable than halves of a Gaussian cloud.
@@ -137,9 +152,9 @@ def structure_test(
     clusters, or by factors without clusters. For clusters, test each view alone as well.
 
     Correlated columns alone are no structure, and neither is a continuum: two classes that are the
-    ends of one may not be found. Neither may clear clusters in few columns, whose copies have
-    nearly the largest possible modularity. Strong skewness, and sometimes heavy tails, may be found
-    without clusters: take logarithms of such columns first.
+    ends of one may not be found. Neither may clear clusters in one or two columns, whose copies
+    have nearly the largest possible modularity. Strong skewness, and sometimes heavy tails, may be
+    found without clusters: take logarithms of such columns first.
 
     Parameters
     ----------
@@ -225,24 +240,33 @@ def structure_test(
         for copy, (seed, mixing) in enumerate(seeds)
     )
     best = np.reshape(best, (len(tested), n_rotations + 1))
+    left_out = len(sample.samples) - n
     joint, *each = (
-        _result(found, n, 0.0 if moved else MARGIN * np.sqrt(n / 500))
-        for found, (_, moved) in zip(best, tested, strict=True)
+        _result(found[0], null, null if moved else _thresholds(null, n_clusters, n), n, left_out)
+        for found, null, (_, moved) in zip(best, best[:, 1:], tested, strict=True)
     )
     return replace(joint, each=dict(zip(names, each, strict=False)), permuted=permuted)
 
 
-def _result(found, n_samples, margin):
-    observed, null = found[0], found[1:]
+def _thresholds(null, n_clusters, n_samples):
+    """Modularities that noise may have if its rotated copies have those of ``null``."""
+    margin = min(MARGIN * np.sqrt(n_samples / 500), LARGEST_MARGIN)
+    room = 1 - null / (1 - 1 / n_clusters)
+    return null * (1 + margin * np.minimum(1, 2 * room))
+
+
+def _result(observed, null, thresholds, n_samples, n_incomplete):
     spread = null.std(ddof=1)
     # Equal modularities may differ in rounding.
-    p_value = (1 + ((1 + margin) * null >= observed - 1e-9).sum()) / (1 + len(null))
+    p_value = (1 + (thresholds >= observed - 1e-9).sum()) / (1 + len(null))
     z = (observed - null.mean()) / spread if spread > 0 else np.nan
-    return StructureTest(float(p_value), float(z), float(observed), null, n_samples)
+    return StructureTest(
+        float(p_value), float(z), float(observed), null, thresholds, n_samples, n_incomplete
+    )
 
 
 def _coordinates(X, nonnegative):
-    """Rows with the inner products of X, or of its square roots, in at most n columns, float64.
+    """Centred rows of X, or of its square roots, in at most n columns, float64.
 
     A rotation of columns changes neither the labels nor the covariances of a rotated copy.
     """
@@ -253,18 +277,20 @@ def _coordinates(X, nonnegative):
         else X
     )
     if d <= n:
-        return dense(X).astype(np.float64)
+        X = dense(X).astype(np.float64)
+        return X - X.mean(axis=0)
     gram = dense(X @ X.T).astype(np.float64)
-    values, vectors = eigh(gram, driver="evd")
+    gram -= gram.mean(axis=0)
+    values, vectors = eigh(gram - gram.mean(axis=1)[:, None], driver="evd")
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def _rotated(views, seed):
-    """Views whose centred samples are multiplied by one random orthogonal matrix."""
+    """Views of centred samples, multiplied by one random orthogonal matrix."""
     n = len(views[0])
     basis = helmert(n)  # orthonormal rows, each of sum zero
     rotation = basis.T @ ortho_group.rvs(n - 1, random_state=int(seed)) @ basis
-    return [X.mean(axis=0) + rotation @ X for X in views]
+    return [rotation @ X for X in views]
 
 
 def _permuted(views, seed, moved):
@@ -308,6 +334,9 @@ def plot_structure(
     for row, one in enumerate(tests.values()):
         height = row + np.linspace(-0.2, 0.2, len(one.null))
         ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "copies")
+        if not one.permuted:
+            limit = one.thresholds.max()
+            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label="" if row else "limit of noise")
         ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
         ax.annotate(
             f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"
