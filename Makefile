@@ -20,7 +20,9 @@ stress: $(VENV)/test
 DEMO := .venv-demo
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/mvsc_fast/__init__.py)
 TAG := $(shell $(PYTHON) -c "import platform, sys; python = 'cp%d%d' % sys.version_info[:2]; \
-	print(python, python + sys.abiflags, '*' + platform.machine(), sep='-')")
+	stable = sys.version_info >= (3, 11) and not sys.abiflags; \
+	print('cp311-abi3' if stable else python + '-' + python + sys.abiflags, '*' + platform.machine(), \
+	sep='-')")
 WHEEL := $(lastword $(wildcard dist/mvsc_fast-$(VERSION)-$(TAG).whl))
 demo: $(if $(WHEEL),$(DEMO),$(VENV))/installed
 	$(<D)/bin/mvsc-fast demo

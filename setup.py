@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,12 @@ from setuptools.command.build_ext import build_ext
 
 # Sanitizers: "address,undefined" or "thread", set by tools/sanitize.py.
 SANITIZERS = os.environ.get("MVSC_SANITIZERS")
+# For wheels that are released: one for Python 3.11 and later. Free-threaded Pythons have none.
+STABLE_ABI = (
+    bool(os.environ.get("MVSC_STABLE_ABI"))
+    and sys.version_info >= (3, 11)
+    and not sysconfig.get_config_var("Py_GIL_DISABLED")
+)
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
 OPENMP_PROBE = """
 #include <omp.h>
@@ -121,12 +128,15 @@ extensions = [
         ".".join(source.relative_to("src").with_suffix("").parts),
         [source.as_posix()],
         include_dirs=["src/mvsc_fast/core", "src/mvsc_fast/include"],
+        define_macros=[("Py_LIMITED_API", "0x030b0000")] if STABLE_ABI else [],
+        py_limited_api=STABLE_ABI,
         depends=PREDICT[1] if source.as_posix() == PREDICT[0] else headers,
     )
     for source in sorted(Path("src").rglob("*.pyx"))
 ]
 setup(
     cmdclass={"build_ext": BuildExt},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE_ABI else {},
     ext_modules=cythonize(
         extensions,
         include_path=[write_declarations(), "src", "src/mvsc_fast/core"],

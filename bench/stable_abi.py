@@ -18,13 +18,13 @@ from functools import partial
 import numpy as np
 from timing import ROOT, print_table
 
-BUILDS = {"usual": "", "stable_ABI": "-DPy_LIMITED_API=0x030b0000"}
+BUILDS = {"usual": "", "stable_ABI": "1"}
 FOLDER = ROOT / "build" / "stable_abi"
 PROCESSES = 3
 LEAST = 0.05  # CPU seconds of a measurement, which repeats shorter calls
 
 
-def build(name, flags):
+def build(name, stable):
     """The package without its dependencies, in a folder."""
     target, objects, settings = (FOLDER / f"{name}{end}" for end in ("", "-objects", ".cfg"))
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def build(name, flags):
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--no-deps"]
         + ["--no-build-isolation", "--target", target, ROOT],
-        env={**os.environ, "CFLAGS": flags, "DIST_EXTRA_CONFIG": str(settings)},
+        env={**os.environ, "MVSC_STABLE_ABI": stable, "DIST_EXTRA_CONFIG": str(settings)},
         check=True,
     )
     return target

@@ -57,7 +57,8 @@ def build(scratch):
     """The repaired wheel, and the size of the wheel before repair."""
     shutil.rmtree(DIST, ignore_errors=True)
     python = environment(scratch / "build", *BUILD_TOOLS)
-    run(python, "-m", "build", "--outdir", DIST, ROOT)
+    stable = {**os.environ, "MVSC_STABLE_ABI": "1"}
+    run(python, "-m", "build", "--outdir", DIST, ROOT, env=stable)
     (plain,) = DIST.glob("*.whl")
     size = plain.stat().st_size
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
