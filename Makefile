@@ -104,13 +104,14 @@ mutants: $(VENV)/test
 	$(BIN)/python -m pip install --quiet "poodle>=1.3,<2" "coverage>=7.6"
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
-# Other processors; other Pythons and releases of dependencies. Both need root and the packages of
-# Debian that tools/platforms.py names. What is unpacked and built is kept.
+# Other processors; other Pythons, with the wheel if there is one, and releases of dependencies. Both
+# need root and the packages of Debian that tools/platforms.py names. What is unpacked and built is kept.
 PLATFORMS ?= build/platforms
 platforms: ENVIRONMENTS ?= i386 aarch64 s390x
 versions: ENVIRONMENTS ?= oldest 3.10 3.11 3.12 3.13 3.14 3.14t prerelease
 platforms versions: $(VENV)/test
-	$(BIN)/python tools/platforms.py --cache $(PLATFORMS) $(ENVIRONMENTS)
+	$(BIN)/python tools/platforms.py --cache $(PLATFORMS) \
+		$(addprefix --wheel ,$(wildcard dist/mvsc_fast-$(VERSION)-cp311-abi3-*)) $(ENVIRONMENTS)
 	$(BIN)/python bench/tables.py platforms
 
 clean:

@@ -1,11 +1,12 @@
 """Build the package and run its tests on other processors and with other versions.
 
-Usage: python tools/platforms.py [--cache FOLDER] [NAME ...]
+Usage: python tools/platforms.py [--cache FOLDER] [--wheel FILE] [NAME ...]
 
 Every name has a folder in the cache, which the next run uses again, and a line in
-bench/results/platforms.csv; without a name, that file is printed as a table. All but the versions
-that are installed here need root and a Debian machine with mmdebstrap, qemu-user-static,
-binfmt-support and dpkg-dev.
+bench/results/platforms.csv; without a name, that file is printed as a table. A wheel is tested with
+the Pythons that it is for; for all others the package is compiled. All but the versions that are
+installed here need root and a Debian machine with mmdebstrap, qemu-user-static, binfmt-support and
+dpkg-dev.
 
 Roots of other processors are Debian's packages, unpacked without their scripts. Python runs in
 them under QEMU; C is generated here, and the compiler is this machine's for the other processor,
@@ -31,7 +32,10 @@ RESULTS = ROOT / "bench" / "results" / "platforms.csv"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 PACKAGES = "usr/lib/python3/dist-packages"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-COLUMNS = "environment commit python numpy scipy scikit-learn tests passed skipped failed".split()
+COLUMNS = [
+    *("environment", "commit", "package", "python", "numpy", "scipy", "scikit-learn"),
+    *("tests", "passed", "skipped", "failed"),
+]
 VERSIONS = """
 import platform, numpy, scipy, sklearn
 print(platform.python_version(), numpy.__version__, scipy.__version__, sklearn.__version__)
@@ -49,6 +53,7 @@ DEBIAN_HAS = [
     *("argcomplete", "dask", "distributed", "h5py", "joblib", "matplotlib", "openpyxl", "pandas"),
     *("pip", "tqdm", "zarr"),
 ]
+RELEASED = ["3.11", "3.12", "3.13", "3.14"]  # for which there is one wheel
 WITHOUT_POLARS = "completion,dask,files,large,plot,progress"  # which has no free-threaded wheel
 
 
@@ -252,7 +257,7 @@ def sources(folder):
         shutil.copy(file, target)
 
 
-def check(name, cache, tests):
+def check(name, cache, wheel, tests):
     """Install the package in an environment, run tests, and return the line of the table."""
     prepare, usual = ENVIRONMENTS[name]
     folder = cache / name
@@ -261,6 +266,9 @@ def check(name, cache, tests):
     for stale in (work / "source", work / "tests"):
         shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
+    if wheel := wheel if name in RELEASED else None:
+        package = [each.replace("./source", str(wheel)) for each in package]
+        run(*python, "-m", "pip", "uninstall", "--yes", "mvsc-fast")  # another of this version
     run(*python, "-m", "pip", "install", "--no-build-isolation", *package, cwd=work)
     for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source
         run("cp", "-r", work / "source" / part, work)
@@ -284,6 +292,7 @@ def check(name, cache, tests):
     return [
         name,
         commit.strip(),
+        "wheel" if wheel else "source",
         *versions.split(),
         parts,
         int(counts["tests"]) - skipped - failed,
@@ -300,9 +309,9 @@ def results():
         return {line[0]: line for line in list(csv.reader(file))[1:]}
 
 
-def main(names, cache, tests):
+def main(names, cache, wheel, tests):
     for name in names:
-        line = check(name, cache, tests)
+        line = check(name, cache, wheel, tests)
         lines = results() | {name: line}
         with RESULTS.open("w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -317,6 +326,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ENVIRONMENTS))
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "platforms")
+    parser.add_argument("--wheel", type=Path, help="of the stable ABI, for " + ", ".join(RELEASED))
     parser.add_argument("--tests", nargs="+", help="other tests than usual")
     arguments = parser.parse_args()
-    sys.exit(main(arguments.names, arguments.cache.resolve(), arguments.tests))
+    wheel = arguments.wheel and arguments.wheel.resolve(strict=True)
+    sys.exit(main(arguments.names, arguments.cache.resolve(), wheel, arguments.tests))
