@@ -7,7 +7,7 @@
  * views.
  *
  *     cp "$(python -c 'import mvsc_fast; print(mvsc_fast.get_include())')/mvsc_predict.h" .
- *     cc -O3 label_rows.c -o label_rows -lm
+ *     cc -O3 -I. label_rows.c -o label_rows -lm
  */
 #include <mvsc_predict.h>
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static double *read_rows(const char *path, ptrdiff_t columns, ptrdiff_t *m)
     if (itemsize == 0 || strstr(head, "'fortran_order': False") == NULL || shape == NULL ||
         sscanf(shape + 10, "%lld, %lld", &n_rows, &n_columns) < 1 || n_rows < 0 ||
         n_columns != columns || (unsigned long long)n_rows > SIZE_MAX / 16 / (size_t)columns) {
-        fprintf(stderr, "%s: expected rows of %td columns, float32 or float64, in C order\n", path,
-                columns);
+        fprintf(stderr, "%s: expected rows of %td columns, float32 or float64, in C order: save "
+                "numpy.ascontiguousarray(X)\n", path, columns);
         goto end;
     }
     count = (size_t)n_rows * (size_t)columns;

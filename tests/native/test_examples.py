@@ -1,33 +1,30 @@
 """The program of examples/native labels new samples as Python does."""
 
+import re
+import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from extensions import c_compiler
 from native_calls import example
 
-import mvsc_fast
 from mvsc_fast import ConsensusTLRR, datasets
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """The program, built without a warning."""
-    path = tmp_path_factory.mktemp("program") / "label_rows"
-    command = [
-        c_compiler(),
-        "-std=c99",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Wconversion",
-        "-Werror",
-    ]
-    source = example("label_rows.c")
-    include = f"-I{mvsc_fast.get_include()}"
-    subprocess.run([*command, "-O1", include, source, "-o", path, "-lm"], check=True)
-    return path
+    """The program, built without a warning by the commands in its first comment."""
+    folder = tmp_path_factory.mktemp("program")
+    source = Path(shutil.copy(example("label_rows.c"), folder))
+    copy, compile_ = re.findall(r"^ \* {5}((?:cp|cc) .*)$", source.read_text(), re.M)
+    strict = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror"
+    compile_ = compile_.replace("cc -O3", f"{c_compiler()} -O1 {strict}")
+    copy = copy.replace("python", sys.executable)
+    subprocess.run(f"{copy} && {compile_}", shell=True, cwd=folder, check=True)
+    return folder / "label_rows"
 
 
 @pytest.fixture
@@ -72,6 +69,7 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
     np.save(tmp_path / "infinite.npy", new["a"])
     np.save(tmp_path / "few.npy", new["a"][:9])
     np.save(tmp_path / "narrow.npy", new["a"][:, 1:])
+    np.save(tmp_path / "columns.npy", np.asfortranarray(new["a"]))
     (tmp_path / "half.npy").write_bytes(files[1].read_bytes()[:5000])
     (tmp_path / "damaged.mvsc").write_bytes(files[0].read_bytes()[:-8])
     (tmp_path / "text.mvsc").write_text("x" * 999)
@@ -80,6 +78,7 @@ def test_the_program_reports_what_is_wrong(program, case, tmp_path):
         ([files[0], tmp_path / "infinite.npy", "-", files[3]], "row 1000 of a: infinite"),
         ([files[0], tmp_path / "few.npy", "-", files[3]], "b.npy has 1200 rows"),
         ([files[0], tmp_path / "narrow.npy", "-", files[3]], "expected rows of 20 columns"),
+        ([files[0], tmp_path / "columns.npy", "-", files[3]], "numpy.ascontiguousarray(X)"),
         ([files[0], tmp_path / "half.npy", "-", files[3]], "half.npy: incomplete"),
         ([files[0], tmp_path / "text.mvsc", "-", files[3]], "not an .npy file"),
         ([files[0], "-", "-", "-"], "no view that the model uses is given"),
