@@ -167,7 +167,7 @@ def test_columns_that_are_no_numbers_are_named(frames):
         ),
         (np.array([1, "1_5"] * 20, dtype=object), "text in column 'new'"),
         (pd.date_range("2020", periods=40), "dates in column 'new'"),
-        (["x"] * 40, "text in column 'new'"),
+        (["x"] * 40, "text in column 'new': .* make it the index of a pandas frame"),
         (np.array(["x", 1] * 20, dtype=object), "text in column 'new'"),
     ):
         with pytest.raises(ValueError, match=f"view 'a' contains {told}"):

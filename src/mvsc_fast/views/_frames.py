@@ -126,7 +126,9 @@ def _float_type(dtype):
 def refusal(title, kind, column=None):
     """The message for a view with entries that are not numbers."""
     where = "" if column is None else f" in column {column}"
-    return f"{title} contains {kind}{where}: {ENCODE[kind]}, or remove it"
+    ids = ", make it the index of a pandas frame if it contains ids"
+    encode = ENCODE[kind] + (ids if where and kind == "text" else "")
+    return f"{title} contains {kind}{where}: {encode}, or remove it"
 
 
 def shown(*names):
