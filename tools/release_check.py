@@ -50,7 +50,7 @@ def version_reasons():
     version = found_in("src/mvsc_fast/__init__.py", r'^__version__ = "(.*)"')
     for file, pattern in (
         ("CITATION.cff", r"^version: (.*)$"),
-        ("recipe/meta.yaml", r'set version = "(.*)"'),
+        ("recipe/recipe.yaml", r'^  version: "(.*)"'),
     ):
         if (named := found_in(file, pattern)) != version:
             yield f"{file} has version {named}, the package {version}"
