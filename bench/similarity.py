@@ -11,7 +11,8 @@ from timing import limit_threads, load_shared, median_seconds, print_table, stop
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.similarity._factors import view_factors
-from mvsc_fast.similarity._sparse import nearest_rows, sparse_tensor
+from mvsc_fast.similarity._nearest_rows import nearest_rows
+from mvsc_fast.similarity._sparse import sparse_tensor
 
 DENSE_LIMIT = 2000  # beyond, the dense tensor alone takes gigabytes
 
@@ -29,7 +30,7 @@ def row(name, views):
         dense = median_seconds(lambda: similarity.self_representation(views), repeats)[0]
     factor, factors = stopwatch(view_factors, views)
     search, candidates = stopwatch(lambda: [nearest_rows(f.u, 50) for f in factors])
-    tubes, tensor = median_seconds(lambda: sparse_tensor(factors, candidates=candidates), repeats)
+    tubes, tensor = median_seconds(lambda: sparse_tensor(factors, candidates), repeats)
     total = factor + search + tubes
     ratio = "-" if dense == "-" else f"{dense / total:.1f}"
     dense = dense if dense == "-" else f"{dense:.3f}"

@@ -129,7 +129,7 @@ def test_with_all_candidates_it_is_the_dense_tensor():
 def test_on_its_pattern_it_is_the_dense_tensor():
     views = subspaces(400)
     factors = view_factors([twin.unit(X) for X in views])
-    tensor = sparse_tensor(factors, candidates=listed_rows(factors, len(views), 50))
+    tensor = sparse_tensor(factors, listed_rows(factors, len(views), 50))
     W = similarity.self_representation(views)
     rows = np.repeat(np.arange(400), np.diff(tensor.indptr))
     assert len(W) == len(tensor.values) == 5 and len(rows) < 400 * 60
@@ -162,10 +162,11 @@ def test_lists_of_one_slice_of_each_view_unless_they_hold_all_rows():
 def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
     views = [twin.unit(X) for X in subspaces(90)]
     factors = view_factors(views)
-    tensor = sparse_tensor(factors, n_candidates=n_candidates, n_longest=n_longest)
+    candidates = [nearest_rows(u, n_candidates) for u, _ in factors]
+    tensor = sparse_tensor(factors, candidates, n_longest=n_longest)
     seen = np.zeros((90, 90), dtype=bool)
-    for u, _ in factors:
-        for j, row in enumerate(nearest_rows(u, n_candidates)):
+    for found in candidates:
+        for j, row in enumerate(found):
             seen[j, row[row >= 0]] = True
     A = np.stack([np.maximum(0, (u @ u.T) * (h[:, None] + h)) for u, h in factors])
     W = twin.sparse_tensor(A.astype(np.float64), seen, n_longest)
@@ -174,7 +175,8 @@ def test_longest_tubes_equal_the_twin(n_candidates, n_longest):
 
 
 def test_the_pattern_is_symmetric_sorted_and_shared():
-    tensor = sparse_tensor(view_factors(subspaces()), n_longest=9)
+    factors = view_factors(subspaces())
+    tensor = sparse_tensor(factors, listed_rows(factors, 3, 50), n_longest=9)
     for A in tensor.slices():
         assert A.dtype == np.float32 and A.has_canonical_format
         assert A.data.flags.c_contiguous and np.shares_memory(A.indices, tensor.indices)
@@ -195,9 +197,10 @@ def test_threads_change_no_bit():
 
 def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
     factors = view_factors(subspaces())
-    whole = sparse_tensor(factors)
+    candidates = listed_rows(factors, 3, 50)
+    whole = sparse_tensor(factors, candidates)
     monkeypatch.setattr(sparse_graphs, "MEMORY", 200_000)
-    for a, b in zip(whole, sparse_tensor(factors), strict=True):
+    for a, b in zip(whole, sparse_tensor(factors, candidates), strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -45,7 +45,7 @@ def row_tensor(rows, present, kind, growth, n_threads):
     factors = view_factors(given, SCALES[kind], present, ranks)
     candidates = listed_rows(factors, len(given), round(growth * CANDIDATES), n_threads)
     longest = round(growth * LONGEST)
-    return sparse_tensor(factors, n_longest=longest, candidates=candidates, n_threads=n_threads)
+    return sparse_tensor(factors, candidates, n_longest=longest, n_threads=n_threads)
 
 
 def neighbourhood_growth(n_samples, n_clusters):

@@ -19,7 +19,7 @@ from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from . import _factored  # type: ignore[attr-defined]
 from ._factors import SCALES, Factors, check_scales, view_factors
-from ._nearest_rows import listed_rows, nearest_rows, searched_rows
+from ._nearest_rows import listed_rows, searched_rows
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 
@@ -63,44 +63,30 @@ class SparseTensor(NamedTuple):
         return [scipy.sparse.csr_array((row, self.indices, indptr), shape=shape) for row in entries]
 
 
-def sparse_tensor(
-    factors,
-    *,
-    n_candidates=50,
-    n_longest=48,
-    cap=1.5,
-    scale_neighbors=10,
-    n_threads=1,
-    candidates=None,
-):
+def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors=10, n_threads=1):
     """Sparse tensor of the longest tubes of every row, from factored slices.
 
-    The candidates of a row are its nearest rows by the cosine of u in any slice. Every slice is
-    evaluated on all candidates. The local scale r_j is the ``scale_neighbors``-th largest positive
-    entry among the candidates of row j.
+    Every slice is evaluated on all candidates. The local scale r_j is the ``scale_neighbors``-th
+    largest positive entry among the candidates of row j.
 
     Parameters
     ----------
     factors : list of Factors
         One for each slice, of the same samples.
-    n_candidates : int, default=50
-        Number of nearest rows of each slice.
+    candidates : list of ndarray of shape (n, K), int32
+        Candidates of each row in one or several slices, padded with -1, see `listed_rows`.
     n_longest : int, default=48
         Number of tubes that a row keeps; the pattern is the union of these with its transpose.
     cap, scale_neighbors
         As in `self_representation`.
     n_threads : int, default=1
         The result does not depend on it.
-    candidates : list of ndarray of shape (n, K), int32, optional
-        Precomputed candidates of each row, padded with -1, as from `listed_rows`.
 
     Returns
     -------
     SparseTensor
     """
     n, v = len(factors[0].u), len(factors)
-    if candidates is None:
-        candidates = [nearest_rows(u, n_candidates, n_threads) for u, _ in factors]
     indptr, indices = _union(candidates)
     rank = min(scale_neighbors, max(n - 1, 1))
     scales = np.empty((v, n), dtype=np.float32)
@@ -218,11 +204,11 @@ def sparse_self_representation(
         factors = view_factors([unit_rows(X) for X in views], scales)
     tensor = sparse_tensor(
         factors,
+        listed_rows(factors, len(views), n_candidates, n_threads),
         n_longest=n_longest,
         cap=cap,
         scale_neighbors=scale_neighbors,
         n_threads=n_threads,
-        candidates=listed_rows(factors, len(views), n_candidates, n_threads),
     )
     return tensor.slices()
 
