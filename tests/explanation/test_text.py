@@ -355,8 +355,8 @@ def test_parts_of_a_page():
         '<th colspan="1">c</th></tr></thead><tbody><tr><th scope="row">r</th><td>1</td>'
         "<td>2</td></tr></tbody></table></div>"
     )
-    assert details("T", ["<a>", "b"], shown=False) == (
-        "<details><summary>T (2)</summary><ul><li>&lt;a&gt;</li><li>b</li></ul></details>"
+    assert details("T", ["<a>", "b"]) == (
+        "<details open><summary>T (2)</summary><ul><li>&lt;a&gt;</li><li>b</li></ul></details>"
     )
     assert details("T", []) == (
         "<details open><summary>T (0)</summary><ul><li>nothing</li></ul></details>"

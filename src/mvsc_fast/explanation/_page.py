@@ -38,12 +38,11 @@ def gallery(pictures):
     return f'<div class="gallery">{"".join(pictures)}</div>'
 
 
-def details(title, texts, *, shown=True):
-    """A collapsible list."""
+def details(title, texts):
+    """A collapsible list, which is open at first."""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts) or "<li>nothing</li>"
     return (
-        f"<details{' open' if shown else ''}><summary>{escape(title)} ({len(texts)})</summary>"
-        f"<ul>{items}</ul></details>"
+        f"<details open><summary>{escape(title)} ({len(texts)})</summary><ul>{items}</ul></details>"
     )
 
 

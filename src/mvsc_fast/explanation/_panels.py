@@ -37,7 +37,7 @@ def plot_explanation(found: Explanation) -> NDArray[Any]:
 
 
 def panels_of(found):
-    """(draw, caption) for each part of an `Explanation` that is known; ``draw(found, ax=None)``."""
+    """(draw, caption) for each part of an `Explanation` that is known; ``draw(found, ax)``."""
     panels = [(_sizes, "Samples of each cluster")]
     if found.predictable_share is not None or found.silhouette is not None:
         panels.append((_quality, "How well each cluster is separated from the others"))
@@ -56,16 +56,14 @@ def name_clusters(ax, clusters):
     return ax
 
 
-def _sizes(found, ax=None):
-    ax = new_figure() if ax is None else ax
+def _sizes(found, ax):
     ax.bar(np.arange(len(found.sizes)), found.sizes, color=COLORS[0])
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.set(title="sizes", ylabel="samples")
     return name_clusters(ax, found.clusters)
 
 
-def _quality(found, ax=None):
-    ax = new_figure() if ax is None else ax
+def _quality(found, ax):
     curves = {"predictable share": found.predictable_share, "silhouette": found.silhouette}
     for (name, values), color, mark in zip(curves.items(), COLORS, MARKERS, strict=False):
         if values is not None:
@@ -75,8 +73,7 @@ def _quality(found, ax=None):
     return name_clusters(ax, found.clusters)
 
 
-def _certainty(found, ax=None):
-    ax = new_figure() if ax is None else ax
+def _certainty(found, ax):
     spread = np.random.RandomState(0).uniform(-0.3, 0.3, len(found.labels))
     least = np.isin(found.samples, found.uncertain)
     for shown, color in ((~least, COLORS[0]), (least, COLORS[3])):
@@ -86,8 +83,7 @@ def _certainty(found, ax=None):
     return name_clusters(ax, found.clusters)
 
 
-def _support(found, ax=None):
-    ax = new_figure() if ax is None else ax
+def _support(found, ax):
     aside = {name: " (excluded)" for name in found.excluded_views}
     texts = [f"{name}{aside.get(name, '')}" for name in found.view_names]
     names = [text.replace("$", r"\$") for text in texts]  # not mathematics

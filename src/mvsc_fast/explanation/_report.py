@@ -23,7 +23,7 @@ from ._markers import NO_TEST, markers_of, plot_markers
 from ._page import details, figure, gallery, html_table, page, section
 from ._panels import panels_of, similarities
 from ._paragraph import given_parameters, versions
-from ._plots import plot_candidates, plot_embedding, plot_similarity
+from ._plots import new_figure, plot_candidates, plot_embedding, plot_similarity
 from ._structure import plot_structure
 from ._survival import plot_survival
 from ._text import parts_of
@@ -145,7 +145,7 @@ def _drawings(fit, found):
         caption = "Modularity of the samples and of their copies without structure"
         yield "structure", lambda: plot_structure(found.structure), "structure", caption
     for draw, caption in panels_of(found):
-        yield "clusters", partial(draw, found), caption, caption
+        yield "clusters", lambda draw=draw: draw(found, new_figure()), caption, caption
     if found.survival is not None:
         yield "survival", lambda: plot_survival(found.survival), "survival", "Kaplan-Meier curves"
     if fit.views is not None and len(found.clusters) > 1:
