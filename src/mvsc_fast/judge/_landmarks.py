@@ -2,7 +2,6 @@
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
@@ -10,7 +9,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import warn_user
 from ..similarity._factors import lower_inverse
 from ..views._missing import ridge_coefficients, warn_of_gaps
-from ..views._rows import SMALL_BLOCK
+from ..views._rows import SMALL_BLOCK, dense
 from ._model_file import aligned, pack, panels, parts
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 
@@ -245,9 +244,7 @@ class Predictor:
             return self.model.predict(rows, scores, n_threads)
         m, labels = rows[0].shape[0], []
         for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
-            some = [X[block] for X in rows]
-            some = [X.toarray() if scipy.sparse.issparse(X) else X for X in some]
-            some = [np.require(X, dtype, "CA") for X in some]
+            some = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
             part = None if scores is None else scores[block]
             labels.append(self.model.predict(some, part, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)

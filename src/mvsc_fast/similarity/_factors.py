@@ -17,7 +17,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._utils.parameters import check_number
-from ..views._rows import SMALL_BLOCK
+from ..views._rows import SMALL_BLOCK, dense
 
 SCALES = (0.5, 5.0)
 
@@ -101,8 +101,7 @@ def _primal(X, used, gram, ridge):
     u = np.empty((X.shape[0], len(lower)), dtype=np.float32)
     slack = np.empty(len(u))
     for rows, block in zip(gen_batches(len(u), SMALL_BLOCK), _blocks(X, used), strict=True):
-        block = block.toarray() if scipy.sparse.issparse(block) else block
-        U = trmm(1.0, inverse, block.T, lower=1)
+        U = trmm(1.0, inverse, dense(block, None).T, lower=1)
         u[rows] = U.T
         slack[rows] = 1.0 - np.einsum("ij,ij->j", U, U)
     return Factors(u, _inverse(slack))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse
 
 from .._utils.parameters import check_flag, nonnegative
 from .._utils.types import Callback, Views
 from ..views import check_views
-from ..views._rows import comparable, unit_rows
+from ..views._rows import comparable, dense, unit_rows
 from ._method import method
 from ._representation import thin_svd
 from ._results import RepresentationResult
@@ -70,9 +69,9 @@ def dimsc(
     Cao, Zhang, Fu, Liu, Zhang: Diversity-induced multi-view subspace clustering. CVPR 2015.
     """
     run = Run(tol, max_iter, callback)
-    dense = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
-    dense = [unit_rows(X) for X in dense] if normalize else comparable(dense)
-    blocks = [_View(X, lam_s, signed) for X in dense]
+    views = [dense(X, None) for X in views]
+    views = [unit_rows(X) for X in views] if normalize else comparable(views)
+    blocks = [_View(X, lam_s, signed) for X in views]
     Z = np.stack([block.solve() for block in blocks])
     K = np.stack([_centred_gram(A) for A in Z])
     own = [block.least(A) for block, A in zip(blocks, Z, strict=True)]

@@ -13,7 +13,7 @@ class Stack:
     """
 
     def __init__(self, views):
-        X = np.hstack(dense_unit_rows(views))
+        X = np.hstack(list(map(dense_unit_rows, views)))
         V, s, Ut = thin_svd(X)
         self.U = np.ascontiguousarray(Ut.T)
         self.R = np.ascontiguousarray(s[:, None] * V.T)

@@ -4,9 +4,8 @@ from typing import Literal
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse
 
-from ..views._rows import unit_rows
+from ..views._rows import dense, unit_rows
 from ._results import RepresentationResult
 from ._transforms import Basis
 
@@ -15,9 +14,9 @@ MU_MAX = 1e11
 Update = Literal["joint", "sequential"]
 
 
-def dense_unit_rows(views):
-    """The views as arrays, with samples of unit length."""
-    return [unit_rows(X.toarray() if scipy.sparse.issparse(X) else X) for X in views]
+def dense_unit_rows(X):
+    """A view as an array, with samples of unit length."""
+    return unit_rows(dense(X, None))
 
 
 def thin_svd(X):
@@ -38,7 +37,7 @@ class ThinView:
 
     def __init__(self, X, transform=None):
         # X is (samples, features), the transpose of the paper's X.
-        V, s, Ut = thin_svd(*dense_unit_rows([X]))
+        V, s, Ut = thin_svd(dense_unit_rows(X))
         self.s = s[:, None]
         self.U = np.ascontiguousarray(Ut.T)
         self.R = self.s * V.T

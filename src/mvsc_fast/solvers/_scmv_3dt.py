@@ -119,7 +119,7 @@ def _largest_difference(A, B):
 
 def _equal_features(views, features):
     """The views as one array of shape (v, d, n), columns of unit length before the projection."""
-    dense = dense_unit_rows(views)
+    dense = list(map(dense_unit_rows, views))
     n = dense[0].shape[0]
     if features == "pad":
         d = max(X.shape[1] for X in dense)

@@ -159,9 +159,9 @@ def spread(n, count):
     return np.linspace(0, n - 1, min(count, n)).astype(np.intp)
 
 
-def dense(X):
-    """A float64 array of X, which may be sparse."""
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
+def dense(X, dtype=np.float64):
+    """An array of X, which may be sparse, of a type or, for None, of its own; copied if need be."""
+    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=dtype)
 
 
 def equal_samples(views):

@@ -7,7 +7,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import gen_batches
 
-from ._rows import BLOCK, SMALL_BLOCK, centred, row_mean, unit_rows, with_data
+from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with_data
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
@@ -57,7 +57,9 @@ class ViewRows:
         """Some rows of U; the others are not computed."""
         if "unit" in vars(self) or self.codes is not None:
             return self.unit[rows]
-        return _single(self._rows(self._X[rows], False)) if self.nonnegative else self.roots[rows]
+        if not self.nonnegative:
+            return self.roots[rows]
+        return dense(self._rows(self._X[rows], False), np.float32)
 
     @property
     def centred(self):
@@ -79,11 +81,6 @@ class ViewRows:
             vars(self).pop(name, None)
 
 
-def _single(X):
-    """A float32 array of X, which may be sparse."""
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float32)
-
-
 def _components(U):
     """Leading components of unit rows with more columns than rows, and the map to them.
 
@@ -91,7 +88,7 @@ def _components(U):
     """
     n, d = U.shape
     if d <= n:
-        return _single(U), None, None
+        return dense(U, np.float32), None, None
     U = U.astype(np.float32, copy=False)
     V = leading_map(U, n_components(n, d))
     steps = np.abs(V).max(axis=1) / 127
@@ -131,7 +128,7 @@ def leading_map(U, r):
             Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
         B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
     else:
-        B = _single(U).T
+        B = dense(U, np.float32).T
     gram = np.zeros((B.shape[1], B.shape[1]))
     for rows in gen_batches(d, BLOCK):
         block = B[rows].astype(np.float64)
