@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.messages import counted
-from ._table import ROWS, WRAPPED, shown_value, text_table
+from ._table import ROWS, WRAPPED, Table, shown_value, text_table
 
 FEW = 6  # candidates
 WEAK_CLUSTER, WEAK_VIEW = 0.7, 0.1
@@ -79,12 +79,12 @@ def _clusters(found, rows):
         shown = np.argsort(by, kind="stable")[:rows]
         title += f" ({rows} of {c}, the {'largest' if worth is None else 'weakest'} first)"
     columns = {
-        "cluster": [str(found.clusters[k]) for k in shown],
-        "samples": [str(found.sizes[k]) for k in shown],
-        "share": [f"{100 * found.sizes[k] / found.n_samples:.0f} %" for k in shown],
+        "cluster": found.clusters,
+        "samples": found.sizes,
+        "share": np.array([f"{100 * size / found.n_samples:.0f} %" for size in found.sizes]),
     }
     if predictable is not None:
-        columns["predictable"] = [shown_value(float(predictable[k])) for k in shown]
+        columns["predictable"] = predictable
         weak = [str(found.clusters[k]) for k in np.flatnonzero(predictable < WEAK_CLUSTER)]
         if weak:
             more = f" and {len(weak) - ROWS} more" if len(weak) > ROWS else ""
@@ -97,9 +97,9 @@ def _clusters(found, rows):
             f"information: {found.predictability:.2f}."
         )
     if found.silhouette is not None:
-        columns["silhouette"] = [shown_value(float(found.silhouette[k])) for k in shown]
+        columns["silhouette"] = found.silhouette
         sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
-    return Part(title, columns, sentences)
+    return Part(title, Table(columns).cells(shown), sentences)
 
 
 def _uncertain(found, rows):
@@ -156,24 +156,24 @@ def _counts(found):
     shown = sorted({*found.candidates, *found.levels})
     place = np.searchsorted(found.counts, shown)
     columns = {
-        "clusters": [str(c) for c in shown],
-        "stability": [shown_value(float(x)) for x in found.stability[place]],
-        "predictability": [shown_value(float(x)) for x in found.predictability[place]],
-        "": ["supported" if c in found.levels else "" for c in shown],
+        "clusters": found.counts,
+        "stability": found.stability,
+        "predictability": found.predictability,
+        "": np.where(np.isin(found.counts, found.levels), "supported", ""),
     }
-    return Part("Numbers of clusters", columns, [SUPPORTED])
+    return Part("Numbers of clusters", Table(columns).cells(place), [SUPPORTED])
 
 
 def _candidates(found):
-    table = found.candidates
-    shown = np.argsort(-table["predictability"], kind="stable")[:FEW]
+    given = found.candidates
     columns = {
-        "graph": table["graph"][shown].tolist(),
-        "neighbors": [str(d) for d in table["n_neighbors"][shown]],
-        "components": [str(k) for k in table["n_components"][shown]],
-        "predictability": [shown_value(float(J)) for J in table["predictability"][shown]],
+        "graph": given["graph"],
+        "neighbors": given["n_neighbors"],
+        "components": given["n_components"],
+        "predictability": given["predictability"],
     }
     if found.agreement is not None:
-        columns["agreement"] = [shown_value(float(x)) for x in found.agreement[shown]]
-    title = f"The {len(shown)} most predictable of {len(table['graph'])} labellings"
-    return Part(title, columns, [])
+        columns["agreement"] = found.agreement
+    shown = np.argsort(-given["predictability"], kind="stable")[:FEW]
+    title = f"The {len(shown)} most predictable of {len(given['graph'])} labellings"
+    return Part(title, Table(columns).cells(shown), [])
