@@ -83,7 +83,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     view_support_ : ndarray of shape (n_views,)
         Adjusted mutual information between the labels and those predicted from the graph of each
         view alone: how far the labels follow the view. Around 0 for a noise view beside others that
-        show the clusters, .3 to .7 where all is noise. Computed on at most 1000 samples.
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
     view_names_in_ : list
         Keys if `fit` was given a dict of views, else 0, 1, ...
     n_features_in_ : int
