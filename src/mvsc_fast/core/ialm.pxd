@@ -26,21 +26,10 @@ cdef struct IalmMemory:
 
 
 cdef void lay_out_ialm(
-    Arena *arena,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    size_t itemsize,
-    int n_threads,
-    IalmMemory *memory,
+    Arena *arena, Py_ssize_t v, Py_ssize_t n, size_t itemsize, int n_threads, IalmMemory *memory,
 ) noexcept nogil
 
 cdef int ialm_solve(
-    const floating *W,
-    floating *L,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    const mvsc_tlrr_options *options,
-    Arena *arena,
-    Watch *watch,
-    mvsc_tlrr_result *result,
+    const floating *W, floating *L, Py_ssize_t v, Py_ssize_t n, const mvsc_tlrr_options *options,
+    Arena *arena, Watch *watch, mvsc_tlrr_result *result,
 ) noexcept nogil

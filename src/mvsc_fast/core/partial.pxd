@@ -16,16 +16,9 @@ cdef struct Subspace:
 cdef Py_ssize_t subspace_capacity(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t partial_lwork(Py_ssize_t n) noexcept nogil
 cdef void start_subspace(
-    Subspace *subspace,
-    floating *basis,
-    Py_ssize_t n,
-    Py_ssize_t index,
+    Subspace *subspace, floating *basis, Py_ssize_t n, Py_ssize_t index,
 ) noexcept nogil
 cdef bint worth_trying(const Subspace *subspace, Py_ssize_t n) noexcept nogil
 cdef int partial_shrink(
-    floating *a,
-    Py_ssize_t n,
-    double t,
-    Subspace *subspace,
-    floating *work,
+    floating *a, Py_ssize_t n, double t, Subspace *subspace, floating *work,
 ) noexcept nogil

@@ -9,16 +9,6 @@ cdef enum:
 cdef bint is_symmetric(int kind) noexcept nogil
 cdef Py_ssize_t prox_counts(int kind, Py_ssize_t v, Py_ssize_t m) noexcept nogil
 cdef int prox(
-    int kind,
-    bint single,
-    void *data,
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    int n_threads,
-    Arena *arena,
-    Py_ssize_t *counts,
-    int *info,
-    Py_ssize_t *index,
+    int kind, bint single, void *data, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double t,
+    int n_threads, Arena *arena, Py_ssize_t *counts, int *info, Py_ssize_t *index,
 ) noexcept nogil

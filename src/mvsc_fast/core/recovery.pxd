@@ -4,16 +4,8 @@ from cython cimport floating
 
 cdef size_t trpca_bytes(Py_ssize_t v, size_t itemsize, int n_threads) noexcept nogil
 cdef double trpca_sweep(
-    floating **tensors,
-    const double *basis,
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double lam,
-    double mu,
-    double mu_next,
-    int n_threads,
-    void *workspace,
+    floating **tensors, const double *basis, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double lam,
+    double mu, double mu_next, int n_threads, void *workspace,
 ) noexcept nogil
 
 cdef struct SNN:
@@ -26,9 +18,5 @@ cdef struct SNN:
 
 cdef size_t snn_bytes(Py_ssize_t v, Py_ssize_t n, size_t itemsize, int n_threads) noexcept nogil
 cdef double snn_sweep(
-    floating **tensors,
-    const SNN *snn,
-    double *gram,
-    int n_threads,
-    void *workspace,
+    floating **tensors, const SNN *snn, double *gram, int n_threads, void *workspace,
 ) noexcept nogil

@@ -18,56 +18,26 @@ cdef inline double gram_limit(Spectral kind) noexcept nogil:
 
 cdef Py_ssize_t row_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
 cdef int row_operator(
-    const double *rows,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    double *mapper,
-    double *work,
-    Py_ssize_t *rank,
+    const double *rows, Py_ssize_t v, Py_ssize_t n, double t, Spectral kind, double *mapper,
+    double *work, Py_ssize_t *rank,
 ) noexcept nogil
 cdef int row_basis(
-    const double *rows,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double *basis,
-    double *work,
+    const double *rows, Py_ssize_t v, Py_ssize_t n, double *basis, double *work,
 ) noexcept nogil
 
 # Maps of whole tensors, C-contiguous of shape (v, m, n).
 
 cdef Py_ssize_t tube_map(
-    floating *T,
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    int n_threads,
+    floating *T, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double t, int n_threads,
     floating *lengths,
 ) noexcept nogil
 
 cdef Py_ssize_t slice_lwork(Py_ssize_t v, Py_ssize_t n) noexcept nogil
 cdef void slice_map(
-    floating *T,
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    int n_threads,
-    double *work,
-    Py_ssize_t *rank,
-    int *info,
+    floating *T, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double t, Spectral kind, int n_threads,
+    double *work, Py_ssize_t *rank, int *info,
 ) noexcept nogil
 cdef void halfcomplex_map(
-    floating *T,
-    Py_ssize_t v,
-    Py_ssize_t m,
-    Py_ssize_t n,
-    double t,
-    int n_threads,
-    double *work,
-    Py_ssize_t *rank,
-    int *info,
+    floating *T, Py_ssize_t v, Py_ssize_t m, Py_ssize_t n, double t, int n_threads, double *work,
+    Py_ssize_t *rank, int *info,
 ) noexcept nogil

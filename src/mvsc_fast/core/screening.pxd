@@ -28,37 +28,21 @@ cdef struct Pattern:
 
 
 cdef void set_thresholds(
-    Source *source,
-    double omega1,
-    double alpha,
-    double lam,
-    double lightest,
+    Source *source, double omega1, double alpha, double lam, double lightest,
 ) noexcept nogil
 
 cdef void screen(
-    const floating *data,
-    const Source *source,
-    Py_ssize_t *labels,
-    mvsc_tlrr_blocks *blocks,
+    const floating *data, const Source *source, Py_ssize_t *labels, mvsc_tlrr_blocks *blocks,
 ) noexcept nogil
 
 cdef void sort_members(
-    const Py_ssize_t *labels,
-    Py_ssize_t n,
-    Py_ssize_t n_blocks,
-    Py_ssize_t *starts,
-    Py_ssize_t *members,
-    Py_ssize_t *local,
+    const Py_ssize_t *labels, Py_ssize_t n, Py_ssize_t n_blocks, Py_ssize_t *starts,
+    Py_ssize_t *members, Py_ssize_t *local,
 ) noexcept nogil
 
 cdef bint build_pattern(
-    const floating *data,
-    const Source *source,
-    const Py_ssize_t *labels,
-    const Py_ssize_t *members,
-    const Py_ssize_t *local,
-    Py_ssize_t capacity,
-    Pattern *pattern,
+    const floating *data, const Source *source, const Py_ssize_t *labels, const Py_ssize_t *members,
+    const Py_ssize_t *local, Py_ssize_t capacity, Pattern *pattern,
 ) noexcept nogil
 
 cdef bint pair_mirrors(Pattern *pattern) noexcept nogil

@@ -13,27 +13,12 @@ cdef enum:
 cdef Py_ssize_t symmetric_lwork(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t symmetric_liwork(Py_ssize_t n) noexcept nogil
 cdef int symmetric_map(
-    floating *a,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    floating *eigenvalues,
-    floating *work,
-    void *iwork,
-    Py_ssize_t *outside,
+    floating *a, Py_ssize_t n, double t, Spectral kind, floating *eigenvalues, floating *work,
+    void *iwork, Py_ssize_t *outside,
 ) noexcept nogil
 cdef void symmetric_maps(
-    floating *T,
-    Py_ssize_t v,
-    Py_ssize_t n,
-    double t,
-    Spectral kind,
-    int n_threads,
-    floating *numbers,
-    long long *integers,
-    floating *eigenvalues,
-    Py_ssize_t *outside,
-    int *info,
+    floating *T, Py_ssize_t v, Py_ssize_t n, double t, Spectral kind, int n_threads,
+    floating *numbers, long long *integers, floating *eigenvalues, Py_ssize_t *outside, int *info,
 ) noexcept nogil
 
 # The eigenproblem of a tridiagonal matrix, to which those of slices and Gram matrices are reduced.
@@ -57,20 +42,11 @@ cdef struct Tridiagonal:
     blas_int *integers      # LAPACK's
 
 cdef void lay_out_tridiagonal(
-    Arena *numbers,
-    Arena *integers,
-    Py_ssize_t n,
-    size_t itemsize,
-    Tridiagonal *memory,
+    Arena *numbers, Arena *integers, Py_ssize_t n, size_t itemsize, Tridiagonal *memory,
 ) noexcept nogil
 cdef int tridiagonal_values(
-    Py_ssize_t n,
-    floating *values,
-    Tridiagonal *memory,
+    Py_ssize_t n, floating *values, Tridiagonal *memory,
 ) noexcept nogil
 cdef int tridiagonal_vectors(
-    Py_ssize_t n,
-    floating *z,
-    const Recipe *recipe,
-    Tridiagonal *memory,
+    Py_ssize_t n, floating *z, const Recipe *recipe, Tridiagonal *memory,
 ) noexcept nogil
