@@ -8,7 +8,7 @@ import scipy.sparse
 from conftest import random_sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
-from mvsc_fast.judge._landmarks import LandmarkFeatures
+from mvsc_fast.judge._landmarks import LandmarkFeatures, residuals
 from mvsc_fast.judge._model_file import ALIGNMENT, _memory, aligned
 from mvsc_fast.judge._n_clusters import _counts, _curve, _cut, _judged
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
@@ -164,6 +164,13 @@ def test_views_with_z_below_five_are_noise():
     with pytest.warns(UserWarning, match="^excluded as noise.*view 1 .*view 2") as caught:
         assert graphs_with_z([1, 1, 1], [9, 1, 1]).helpful([0, 1, 2]) == [0]
     assert len(caught) == 1  # the only view that is left cannot agree with others
+
+
+def test_residuals_are_distances_from_the_centre_of_a_cluster():
+    labels = np.array([0, 1, 1, 2, 2, 2, 2])
+    np.testing.assert_allclose(residuals(one_hot(labels, 3), np.bincount(labels)), 0, atol=1e-6)
+    scores = np.array([[0.5, 0.25], [0.2, 0.6]], dtype=np.float32)
+    np.testing.assert_allclose(residuals(scores, [4, 1]), [0.25, np.hypot(0.4, 0.4)], rtol=1e-6)
 
 
 def test_views_are_compared_on_the_samples_that_have_both():

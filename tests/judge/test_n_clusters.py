@@ -54,8 +54,8 @@ def test_independent_of_the_order_of_the_samples_and_of_threads(five):
 
 def test_the_clusters_of_many_samples_are_those_of_a_sample():
     views = blobs(4, n=400)
-    found = suggest_n_clusters(views, max_samples=100, max_clusters=10, random_state=0)
-    assert found.n_samples == 100 and found.n_clusters == 4
+    found = suggest_n_clusters(views, max_samples=156, random_state=0)
+    assert found.n_samples == 156 and found.n_clusters == 4 and found.counts[-1] == 50
 
 
 def test_columns_that_need_scaling_are_named():
