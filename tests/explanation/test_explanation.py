@@ -102,8 +102,8 @@ def test_neighbors_vote_without_the_sample_itself(make):
 
 
 def test_means_over_clusters():
-    means = _by_cluster(np.array([1.0, 0, 5, 3]), np.array([0, 0, 2, 2]), 4)
-    np.testing.assert_array_equal(means, [0.5, np.nan, 4, np.nan])
+    means = _by_cluster(np.array([1.0, 0, 5, 3, 7]), np.array([0, 0, 2, 2, 3]), 5)
+    np.testing.assert_array_equal(means, [0.5, np.nan, 4, 7, np.nan])
 
 
 def test_the_agreement_of_candidates_is_their_mutual_information_with_the_labels():
