@@ -27,6 +27,7 @@ PUBLIC = {
         "spectral",
         "structure_test",
         "suggest_n_clusters",
+        "suggest_resolution",
         "views",
     ],
     "mvsc_fast.cli": ["main"],
@@ -60,7 +61,13 @@ PUBLIC = {
         "view_weights",
         "write_report",
     ],
-    "mvsc_fast.judge": ["ClusterCounts", "label_predictability", "suggest_n_clusters"],
+    "mvsc_fast.judge": [
+        "ClusterCounts",
+        "Resolutions",
+        "label_predictability",
+        "suggest_n_clusters",
+        "suggest_resolution",
+    ],
     "mvsc_fast.methods": [
         "AWP",
         "ConsensusTLRR",

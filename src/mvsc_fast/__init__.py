@@ -7,7 +7,7 @@ from pathlib import Path
 from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
 from ._utils.threads import show_config
 from .explanation import annotate, explain, structure_test
-from .judge import label_predictability, suggest_n_clusters
+from .judge import label_predictability, suggest_n_clusters, suggest_resolution
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
 from .methods._prediction import SavedPredictor
@@ -31,6 +31,7 @@ __all__ = [
     "spectral",
     "structure_test",
     "suggest_n_clusters",
+    "suggest_resolution",
     "views",
 ]
 

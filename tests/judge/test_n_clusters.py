@@ -9,13 +9,13 @@ from sklearn.metrics import adjusted_rand_score
 from mvsc_fast import datasets, label_predictability, suggest_n_clusters
 from mvsc_fast.judge import _n_clusters
 from mvsc_fast.judge._n_clusters import (
-    _agreement,
     _candidates,
     _counts,
     _judged,
     _lead,
-    _levels,
+    agreement,
     pair_shares,
+    supported_counts,
 )
 from mvsc_fast.views._missing import imputed
 from mvsc_fast.views._view_rows import ViewRows
@@ -141,17 +141,21 @@ def test_agreement_is_the_adjusted_rand_index_of_two_labellings():
     b = np.concatenate([rng.permutation(a[:30]), a[30:]])  # of the same sizes
     shares = np.array([pair_shares(np.array(both)) for both in ((a, a), (a, b))])
     expected = [1, adjusted_rand_score(a, b)]
-    np.testing.assert_allclose(_agreement(shares), expected, atol=1e-3)
+    np.testing.assert_allclose(agreement(shares), expected, atol=1e-3)
 
 
 def test_levels_are_local_maxima_that_are_stable_and_predictable():
     counts = np.arange(2, 14)
     stability = np.array([0.9, 0.99, 0.99, 0.9, 0.8, 0.84, 0.7, 0.9, 0.95, 0.86, 0.8, 0.99])
     high, criterion = np.ones(len(counts)), -np.abs(counts - 4.0)
-    assert _levels(counts, stability, high, criterion) == (4, 10)  # no number is above 13
-    assert _levels(counts, stability, high, -criterion) == (3, 10)
-    assert _levels(counts, stability, np.where(counts == 10, 0.89, 1), criterion) == (4,)
-    assert _levels(counts, stability - 0.11, high, criterion) == (4,)
+
+    def levels(*evidence):
+        return counts[supported_counts(counts, *evidence)].tolist()
+
+    assert levels(stability, high, criterion) == [4, 10]  # no number is above 13
+    assert levels(stability, high, -criterion) == [3, 10]
+    assert levels(stability, np.where(counts == 10, 0.89, 1), criterion) == [4]
+    assert levels(stability - 0.11, high, criterion) == [4]
 
 
 def test_both_levels_of_nested_clusters_are_supported():
@@ -182,7 +186,7 @@ def test_confidence_is_that_of_the_suggested_number(
     def judged(rows, counts, labels):
         return np.ones((6, len(counts))), np.full(len(counts), predictability)
 
-    monkeypatch.setattr(_n_clusters, "_agreement", constant(stability))
+    monkeypatch.setattr(_n_clusters, "agreement", constant(stability))
     monkeypatch.setattr(_n_clusters, "_judged", judged)
     monkeypatch.setattr(_n_clusters, "_lead", constant(lead))
     found = suggest_n_clusters(blobs(5), max_clusters=largest, random_state=0)

@@ -32,6 +32,7 @@ OPTIONS = {
     "affinity": "affinity",
     "memory_limit": "memory_limit",
     "max_samples": "max_samples",
+    "resolution": "resolution",
 }
 
 
@@ -142,6 +143,8 @@ def _check_combinations(args, precomputed):
                 raise ValueError(
                     f"{name} features, but --affinity precomputed expects similarities"
                 )
+    if args.evidence and args.clusters is None:
+        raise ValueError("--evidence needs --clusters, a number of clusters to test")
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 

@@ -40,7 +40,9 @@ CLUSTER = {
         "different units; default: none",
     },
     "clustering": {
-        "--clusters K": "number of clusters (required), or auto to use the suggested number",
+        "--clusters K": "number of clusters, or auto to use the suggested number; required without "
+        "--resolution",
+        "--resolution R": "find Leiden communities at this resolution instead (consensus-tlrr)",
         "--method NAME": f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
         "--neighbors N": "number of neighbors (tlrr, awp)",
         "--affinity NAME": f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, "
@@ -135,6 +137,7 @@ FORMS = {
     "--use": {"type": _use},
     "--scale": {"choices": ("standard", "none"), "default": "none"},
     "--clusters": {"type": _clusters},
+    "--resolution": {"type": float},
     "--method": {"choices": sorted(ESTIMATORS), "default": "consensus-tlrr"},
     "--neighbors": {"type": _positive},
     "--affinity": {"choices": AFFINITIES},

@@ -15,6 +15,7 @@ from .._utils.threads import use_threads
 from .._utils.types import Estimator, FloatArray, Views
 from ..judge._landmarks import N_LANDMARKS, LandmarkFeatures, margins_of
 from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
+from ..spectral._leiden import edge_weights
 from ..views._missing import imputed, mean_row
 from ..views._rows import canonical_order, missing_rows, spread
 from ..views._view_rows import ViewRows
@@ -113,10 +114,9 @@ def graphs_of(fit, relations, n_neighbors):
     affinity, joined = getattr(fit.model, "affinity_matrix_", None), np.zeros(n, dtype=bool)
     graph = scipy.sparse.csr_array((n, n), dtype=np.float32)
     if scipy.sparse.issparse(affinity):
-        A = scipy.sparse.coo_array(affinity)
-        top = np.sqrt(scipy.sparse.csr_array(affinity).max(axis=1).toarray().ravel())
+        A = edge_weights(affinity).tocoo()
         ends = fit.samples[A.row], fit.samples[A.col]
-        graph = scipy.sparse.csr_array((A.data / (top[A.row] * top[A.col]), ends), shape=(n, n))
+        graph = scipy.sparse.csr_array((A.data, ends), shape=(n, n))
         joined[ends[0]] = True
     scale = np.ones(n)
     scale[rows] = np.maximum(distance[:, -1], np.finfo(np.float32).tiny)

@@ -84,7 +84,12 @@ def describe_choice(found, model):
     add = found.choices.append
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        add("The nine most predictable labellings, each refined, were fused by TLRR.")
+        joint = "joint" in found.candidates["graph"]
+        add(
+            "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
+            if joint
+            else "The nine most predictable labellings, each refined, were fused by TLRR."
+        )
         if "labels" in found.candidates:  # they may not be stored
             found.agreement = _agreement(found.candidates["labels"], found.labels)
             add(

@@ -2,5 +2,12 @@
 
 from ._n_clusters import ClusterCounts, suggest_n_clusters
 from ._predictability import label_predictability
+from ._resolution import Resolutions, suggest_resolution
 
-__all__ = ["ClusterCounts", "label_predictability", "suggest_n_clusters"]
+__all__ = [
+    "ClusterCounts",
+    "Resolutions",
+    "label_predictability",
+    "suggest_n_clusters",
+    "suggest_resolution",
+]

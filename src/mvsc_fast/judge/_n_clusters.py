@@ -185,16 +185,17 @@ def suggest_n_clusters(
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability = _judged(used.rows, counts, labels)
     joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
-    stability = _agreement(joined)
+    stability = agreement(joined)
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
+    supported = supported_counts(counts, stability, predictability, criterion)
     sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD
     return ClusterCounts(
         n_clusters=candidates[0],
         candidates=candidates,
         confidence="high" if sure[counts == candidates[0]] else "low",
-        levels=_levels(counts, stability, predictability, criterion),
+        levels=tuple(counts[supported].tolist()),
         counts=counts,
         criterion=criterion,
         stability=stability,
@@ -262,7 +263,7 @@ def pair_shares(labellings):
     return pairs / max(pairs.sum(), 1)
 
 
-def _agreement(joined):
+def agreement(joined):
     """Fleiss' kappa of the labellings, from `pair_shares` in rows."""
     m = joined.shape[1] - 1
     j = np.arange(m + 1)
@@ -306,13 +307,11 @@ def _lead(values):
     return values - np.maximum(padded[:-2], padded[2:])
 
 
-def _levels(counts, stability, predictability, criterion):
-    """The supported numbers of clusters; the criterion decides between equally stable ones."""
+def supported_counts(counts, stability, predictability, criterion):
+    """Which numbers of clusters are supported; the criterion decides between equal stability."""
     rank = np.argsort(np.lexsort((criterion, stability)))
     supported = (stability >= STABLE) & (predictability >= PREDICTABLE)
     supported[-1] = False  # no larger number is known to be worse
-    return tuple(
-        int(c)
-        for c, own, good in zip(counts, rank, supported, strict=True)
-        if good and own == rank[np.abs(counts - c) <= max(1, WIDTH * c)].max()
-    )
+    for t, c in enumerate(counts):
+        supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, WIDTH * c)].max()
+    return supported

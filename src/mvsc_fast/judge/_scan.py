@@ -18,6 +18,7 @@ CANDIDATES, LONGEST = 50, 64  # nearest rows of a slice, tubes of a row; they ma
 # With 60 neighbours among 10 000 samples graphs show parts of clusters: of six activities two are
 # merged in three of four subsamples (ARI .60, with growth .90).
 GROWING, MAX_GROWTH = 200, 4.0
+TYPICAL = 12  # clusters, for neighbourhoods if a resolution is given in place of their number
 
 
 def row_tensor(rows, present, kind, growth, n_threads):
@@ -58,6 +59,15 @@ def sizes_of(n_samples, sizes):
     return [d for d in sizes if d <= n_samples / 3] or [max(1, n_samples // 3)]
 
 
+def graphs_of_sizes(rows, present, sizes, growth, n_threads):
+    """Both types of graphs at every size, as `scan` yields them, without eigenvectors."""
+    n = present.shape[1]
+    for kind in SCALES:
+        tensor = row_tensor(rows, present, kind, growth, n_threads)
+        for d in sizes_of(n, sizes):
+            yield kind, d, thresholded_affinity(tensor, tube_threshold(tensor.lengths, n, d))
+
+
 def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
     """Leading eigenvectors of both types of graphs at every size.
 
@@ -81,13 +91,9 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
         See `normalized_eigenvectors`.
     """
     n, block = present.shape[1], None
-    for kind in SCALES:
-        tensor = row_tensor(rows, present, kind, growth, n_threads)
-        for d in sizes_of(n, sizes):
-            tau = tube_threshold(tensor.lengths, n, d)
-            affinity = thresholded_affinity(tensor, tau)
-            values, block = leading_block(affinity, min(n_components, n), block, n_threads)
-            yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
+    for kind, d, affinity in graphs_of_sizes(rows, present, sizes, growth, n_threads):
+        values, block = leading_block(affinity, min(n_components, n), block, n_threads)
+        yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
 
 
 def neighbor_graph(rows, present, n_neighbors, n_components, n_threads):

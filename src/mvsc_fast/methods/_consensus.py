@@ -12,17 +12,18 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import warn_user
-from .._utils.parameters import check_integer, either, option
+from .._utils.parameters import check_integer, count, either, option, positive
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
 from .._utils.validation import check_clusters, check_memory, in_bytes, output_path
 from ..judge._landmarks import N_LANDMARKS
 from ..judge._ridge import REGRESSED
-from ..judge._scan import CANDIDATES, LONGEST, SCALES, neighbourhood_growth
+from ..judge._scan import CANDIDATES, LONGEST, SCALES, TYPICAL, neighbourhood_growth
 from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
+from ..spectral._leiden import import_igraph
 from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_lost
 from ..views._read import read_views
@@ -52,6 +53,11 @@ class ConsensusTLRR(MultiViewClusterer):
        co-association tensor (`consensus_labels`).
     4. The labels are refined once more.
 
+    With ``n_clusters=None``, a ``resolution`` determines the number of clusters: they are the
+    communities that the Leiden algorithm finds in ``affinity_matrix_``, each affinity divided by
+    the roots of the largest of both samples, as in `explanation.joint_graph`. The labels are
+    refined as above, and predicted in the same way. See `suggest_resolution`.
+
     The cost is linear in the number of samples, except for the neighbour search. If there are more
     than ``max_samples`` samples, a uniform subsample is clustered, and the labels of the others are
     predicted by ridge regression, as those of new samples in `predict`.
@@ -64,12 +70,19 @@ class ConsensusTLRR(MultiViewClusterer):
 
     Parameters
     ----------
+    n_clusters : int or None, default=8
+        Number of clusters to find; None with a ``resolution``.
+    resolution : float, optional
+        Resolution of Leiden communities, the factor of the edges expected by chance in the
+        modularity (Reichardt & Bornholdt 2006). A larger one gives more clusters; there are at
+        least as many as parts of the graph that are not connected. Needs
+        ``n_clusters=None`` and the package igraph (``pip install "mvsc-fast[leiden]"``).
     max_samples : int or "auto", default="auto"
         Maximum number of samples that are clustered. "auto" is the larger of 4000 and
-        ``300 * n_clusters``. Views with more samples may be larger than memory or on other
-        machines: memory maps, HDF5 data sets (h5py), zarr arrays, or Dask arrays, for which
-        ``labels_`` is lazy. Labels do not depend on how views are stored, nor on the size of blocks
-        or chunks.
+        ``300 * n_clusters``, and 4000 with a ``resolution``. Views with more samples may be larger
+        than memory or on other machines: memory maps, HDF5 data sets (h5py), zarr arrays, or Dask
+        arrays, for which ``labels_`` is lazy. Labels do not depend on how views are stored, nor on
+        the size of blocks or chunks.
     memory_limit : int or str, optional
         Maximum memory of a fit or prediction, in bytes or as a string such as "600MiB", not
         counting views that are in memory. The size of blocks of rows is chosen accordingly.
@@ -95,7 +108,9 @@ class ConsensusTLRR(MultiViewClusterer):
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
         "centred" or "neighbors"), ``n_neighbors``, ``n_components`` of the embedding,
         ``predictability``, ``predictability_unrefined`` (before refinement), ``fused`` (whether it
-        is one of the nine) and ``labels`` after refinement, of shape (n_candidates, m).
+        is one of the nine) and ``labels`` after refinement, of shape (n_candidates, m). With a
+        ``resolution``, they are the communities of each graph, without an embedding, and those of
+        ``affinity_matrix_`` ("joint"), which alone are used.
     views_used_ : list of int
         Indices of the views that were fused.
     affinity_matrix_ : csr_array of shape (m, m)
@@ -129,6 +144,8 @@ class ConsensusTLRR(MultiViewClusterer):
     True
     """
 
+    n_clusters: int | None  # type: ignore[assignment]
+    resolution: float | None
     max_samples: int | Literal["auto"]
     memory_limit: int | str | None
     view_selection: ViewSelection
@@ -142,6 +159,8 @@ class ConsensusTLRR(MultiViewClusterer):
     gap_: float
 
     _checks = {
+        "n_clusters": either(None, count),
+        "resolution": either(None, positive),
         "max_samples": either("auto", partial(check_integer, minimum=2)),
         "memory_limit": either(None, check_bytes),
         "view_selection": option(ViewSelection),
@@ -150,8 +169,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
+        resolution: float | None = None,
         max_samples: int | Literal["auto"] = "auto",
         memory_limit: int | str | None = None,
         view_selection: ViewSelection = "auto",
@@ -165,8 +185,9 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fitted(self, X):
         self._check_parameters()
+        least = self._least_clusters()
         source = read_views(X)
-        check_clusters(self.n_clusters, source.n_samples)
+        check_clusters(least, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
         with (
@@ -175,12 +196,13 @@ class ConsensusTLRR(MultiViewClusterer):
         ):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
-            sample = drawn(source, plan.n_fitted, self.n_clusters, seed, progress.log)
+            sample = drawn(source, plan.n_fitted, least, seed, progress.log)
             names = [source.names[i] for i in sample.kept]
             warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
             fitted = fit_labels(
                 sample,
                 self.n_clusters,
+                self.resolution,
                 names=names,
                 select=self.view_selection == "auto",
                 seed=seed,
@@ -215,6 +237,20 @@ class ConsensusTLRR(MultiViewClusterer):
         if self.store == "labels":
             del learned["predictor_"]
         return {**input_attributes(X, source), **learned}
+
+    def _least_clusters(self):
+        """Least number of clusters; raises ValueError unless it or a resolution is given."""
+        if self.resolution is None and self.n_clusters is None:
+            raise ValueError("n_clusters=None needs a resolution, such as resolution=1.0")
+        if self.resolution is None:
+            return self.n_clusters
+        if self.n_clusters is not None:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} and resolution={self.resolution} are both given: "
+                "a resolution needs n_clusters=None"
+            )
+        import_igraph()
+        return 1
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples by ridge regression on the clustered ones.
@@ -353,10 +389,10 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     """
     n, n_features = source.n_samples, source.n_features
     if max_samples == "auto":
-        max_samples = max(MAX_FITTED, FITTED_PER_CLUSTER * n_clusters)
-    if max_samples < n_clusters:
+        max_samples = max(MAX_FITTED, FITTED_PER_CLUSTER * (n_clusters or 1))
+    if max_samples < (n_clusters or 1):
         raise ValueError(f"max_samples={max_samples} is less than n_clusters={n_clusters}")
-    m = min(n, max_samples)
+    n_clusters, m = n_clusters or TYPICAL, min(n, max_samples)
     fit = fit_bytes(n, m, n_features, n_clusters)
     check_memory(
         fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"

@@ -6,12 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..judge._landmarks import BEYOND, residuals
+from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._scan import SCALES, neighbor_graph, neighbourhood_growth, scan, sizes_of
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._nearest_rows import searched_approximately
 from ..spectral._cut import KMEANS_ROWS, assign, distinct_rows, embedded
+from ..spectral._leiden import leiden, leiden_graph
 from ..views._missing import imputed
 from ..views._rows import equal_samples, spread, warn_of_few
 from ._ensemble import fused_labels
@@ -60,7 +62,7 @@ class Fitted(NamedTuple):
     gap: float
 
 
-def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
+def fit_labels(sample, n_clusters, resolution, *, names, select, seed, n_threads, progress):
     """Cluster samples in canonical order.
 
     Parameters
@@ -68,7 +70,9 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     sample : Drawn
         A row of NaN means that the sample lacks the view. It then has no similarities in this view;
         the judge and the predictor use rows that are predicted from its other views.
-    n_clusters : int
+    n_clusters : int or None
+    resolution : float or None
+        Used if there is no ``n_clusters``.
     names : list
         Names of the views for warnings.
     select : bool
@@ -81,14 +85,20 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     Fitted
     """
     equal = equal_samples(sample.views)
-    warn_of_few(equal, n_clusters)
+    if resolution is None:
+        warn_of_few(equal, n_clusters)
     complete = imputed(sample.views)
     used = used_views(sample.views, complete, sample.nonnegative, names, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
-    candidates, affinity = candidate_labellings(used, n_clusters, seed, n_threads, progress)
-    if equal[-1] < n_clusters:  # no more distinct samples than clusters
-        candidates["labels"][:] = equal
+    if resolution is not None:
+        graphs = partitioned_graphs(used, n_threads)
+        candidates, affinity = _communities(graphs, resolution, seed, progress), graphs[-1][-1]
+        n_clusters = int(candidates["labels"].max()) + 1
+    else:
+        candidates, affinity = candidate_labellings(used, n_clusters, seed, n_threads, progress)
+        if equal[-1] < n_clusters:  # no more distinct samples than clusters
+            candidates["labels"][:] = equal
     warn_of_unlike(affinity.sum(axis=1))
 
     progress.stage("judge")
@@ -101,6 +111,8 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     refined = refined_labellings(found, n_clusters, judge.ridge, affinity)
     after = judge(refined, n_clusters)
     best = np.argsort(-np.round(before + after, 12), kind="stable")[:BEST]
+    if resolution is not None:
+        best = np.array([len(refined) - 1])  # of the joint graph
     candidates |= {
         "labels": refined,
         "predictability": after,
@@ -120,6 +132,9 @@ def fit_labels(sample, n_clusters, *, names, select, seed, n_threads, progress):
     progress.stage("refinement")
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     labels = _agreed(labels, equal, n_clusters)
+    if resolution is not None:  # another graph may have more communities
+        labels = np.unique(labels, return_inverse=True)[1]
+        n_clusters = int(labels.max()) + 1
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
@@ -197,9 +212,23 @@ def candidate_labellings(used, c, seed, n_threads, progress):
             affinity = affinity + A
     if isinstance(affinity, int):  # the callback ended the previous stage
         affinity = A
+    return _table(found), affinity
+
+
+def _communities(graphs, resolution, seed, progress):
+    """The candidates of a resolution, without scores."""
+    found = [
+        (kind, d, 0, leiden(leiden_graph(A), resolution, seed))
+        for kind, d, A in progress.each("communities", graphs, len(graphs))
+    ]
+    return _table(found)
+
+
+def _table(found):
+    """Arrays of the candidates, without scores."""
     names = ("graph", "n_neighbors", "n_components", "labels")
     columns = zip(*found, strict=True)
-    return {name: np.array(column) for name, column in zip(names, columns, strict=True)}, affinity
+    return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _assigned(embedding, c, seed):

@@ -1,0 +1,144 @@
+"""Communities at several resolutions, and the evidence for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._utils.parameters import CHECKS, check_integer, check_seed, positive
+from .._utils.short_repr import ShortRepr
+from .._utils.threads import use_threads
+from .._utils.types import FloatArray, IntArray, Seed, Views
+from ..spectral._leiden import import_igraph, leiden, leiden_graph
+from ..views._columns import warn_of_columns
+from ..views._missing import imputed
+from ..views._passes import drawn
+from ..views._read import read_views
+from ._n_clusters import NEIGHBORS, agreement, pair_shares, supported_counts
+from ._ridge import Judge, adjusted_mutual_information, refined_labellings
+from ._scan import TYPICAL, graphs_of_sizes, neighbourhood_growth
+from ._support import used_views
+
+
+@dataclass(repr=False)
+class Resolutions(ShortRepr):
+    """Clusters at several resolutions and the evidence for each.
+
+    Attributes
+    ----------
+    supported : tuple of float
+        Resolutions whose clusters are supported, ascending: local maxima of ``stability`` of at
+        least .85 with a ``predictability`` of at least .9, as in `ClusterCounts`; of equal ones the
+        smallest. The largest resolution is never among them.
+    resolutions : ndarray of shape (k,)
+    n_clusters : ndarray of shape (k,)
+        Number of clusters that `ConsensusTLRR` finds at each resolution.
+    stability : ndarray of shape (k,)
+        Agreement of the communities of six graphs: Fleiss' kappa of which pairs of samples are in a
+        cluster, 1 if all agree and 0 by chance.
+    predictability : ndarray of shape (k,)
+        `label_predictability` of the clusters, an adjusted mutual information.
+    n_samples : int
+        Number of samples that were used.
+    """
+
+    supported: tuple[float, ...]
+    resolutions: FloatArray
+    n_clusters: IntArray
+    stability: FloatArray
+    predictability: FloatArray
+    n_samples: int
+
+
+def suggest_resolution(
+    views: Views,
+    *,
+    resolutions: Sequence[float] = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0),
+    max_samples: int = 4000,
+    random_state: Seed = None,
+    n_threads: int | None = None,
+) -> Resolutions:
+    """Compare the clusters of several resolutions, and report which are supported.
+
+    Communities of six graphs are found at each resolution, as by ``ConsensusTLRR(n_clusters=None,
+    resolution=r)``: of the two variants of its graphs, each with 8, 15 and 30 neighbours. A
+    resolution is supported if these graphs agree, and if the clusters of `ConsensusTLRR` are
+    predictable. Nested clusters have several supported resolutions.
+
+    Parameters
+    ----------
+    views : list, tuple, dict or generator of array-like, sparse matrix or data frame
+        Views, as for `suggest_n_clusters`.
+    resolutions : sequence of float
+        Positive numbers, which are evaluated in ascending order.
+    max_samples : int, default=4000
+        Maximum number of samples to use, a uniform subsample. The number of clusters at a
+        resolution depends on it, so use that of the fit.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible results.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Results do not depend on it.
+
+    Returns
+    -------
+    Resolutions
+        Independent of the order of the samples.
+
+    Raises
+    ------
+    ImportError
+        If igraph is not installed: ``pip install "mvsc-fast[leiden]"``.
+    ValueError
+        If a view or a parameter is invalid.
+
+    Examples
+    --------
+    >>> from mvsc_fast import datasets, suggest_resolution
+    >>> views, _ = datasets.make_multiview_subspaces(120, 4, random_state=0)
+    >>> suggest_resolution(views, random_state=0).n_clusters  # doctest: +SKIP
+    array([ 4,  4,  4,  4,  4,  4,  4,  4,  7])
+    """
+    given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
+    if not given:
+        raise ValueError("resolutions is empty: at least one is needed")
+    max_samples = check_integer(max_samples, "max_samples", 2)
+    seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    CHECKS["n_threads"](n_threads, "n_threads")
+    import_igraph()
+    source = read_views(views)
+    sample = drawn(source, max_samples, 2, seed)
+    names = [source.names[i] for i in sample.kept]
+    warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
+    values = np.unique(given)
+    with use_threads(n_threads, len(sample.samples)) as n_threads:
+        complete = imputed(sample.views)
+        used = used_views(sample.views, complete, sample.nonnegative, names)
+        graphs = partitioned_graphs(used, n_threads)
+        judge, affinity = Judge(used.rows), graphs[-1][-1]
+        parted = [leiden_graph(A) for *_, A in graphs]
+        counts, stability, predictability = [], [], []
+        for r in values.tolist():
+            *each, labels = [leiden(graph, r, seed) for graph in parted]
+            c = int(labels.max()) + 1
+            labels = refined_labellings([labels], c, judge.ridge, affinity)
+            counts.append(c)
+            stability.append(agreement(pair_shares(np.array(each))[None])[0])
+            predictability.append(judge(labels, c, adjusted_mutual_information)[0])
+    evidence = np.array(counts), np.array(stability), np.array(predictability)
+    supported = supported_counts(*evidence, -values)
+    return Resolutions(tuple(values[supported].tolist()), values, *evidence, len(sample.samples))
+
+
+def partitioned_graphs(used, n_threads):
+    """Kind, size and affinity of six graphs, and of the joint one, the sum of the two largest."""
+    n = used.present.shape[1]
+    growth = neighbourhood_growth(n, TYPICAL)
+    sizes = [round(growth * d) for d in NEIGHBORS]
+    rows = used.present_rows, used.present
+    graphs = list(graphs_of_sizes(*rows, sizes, growth, n_threads))
+    largest = graphs[-1][1]
+    return [*graphs, ("joint", largest, sum(A for _, d, A in graphs if d == largest))]

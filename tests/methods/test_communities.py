@@ -1,0 +1,141 @@
+"""ConsensusTLRR with a resolution: communities of the joint graph, predictable as clusters are."""
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import ConsensusTLRR, SavedPredictor, explain
+from mvsc_fast.cli import main
+from mvsc_fast.explanation import joint_graph, write_report
+from mvsc_fast.spectral._leiden import leiden, leiden_graph
+
+igraph = pytest.importorskip("igraph", reason="needs igraph: pip install 'mvsc-fast[leiden]'")
+
+
+def blobs(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 6)
+    means = [3 * np.random.default_rng(d).standard_normal((6, d)) for d in (8, 20)]
+    return [mean[y] + rng.standard_normal((n, mean.shape[1])) for mean in means], y
+
+
+@pytest.fixture(scope="module")
+def given():
+    return blobs()
+
+
+@pytest.fixture(scope="module")
+def model(given):
+    return ConsensusTLRR(None, resolution=1.0, random_state=0).fit(given[0])
+
+
+def test_communities_are_the_classes_and_new_samples_get_their_labels(given, model):
+    views, y = given
+    new, truth = blobs(seed=1)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert (model.predict(views) == model.labels_).mean() > 0.99
+    assert adjusted_rand_score(truth, model.predict(new)) > 0.98
+
+
+def test_the_graph_is_the_joint_graph(given, model):
+    found = leiden(leiden_graph(model.affinity_matrix_), 1.0, 0)
+    assert adjusted_rand_score(found, model.labels_) == 1
+    weights = np.array(leiden_graph(model.affinity_matrix_).es["weight"])
+    joint = np.sort(joint_graph(model, given[0]).data)[::2]  # of each pair, once
+    np.testing.assert_allclose(joint, np.sort(weights), rtol=1e-5)
+
+
+def test_candidates_are_the_communities_of_each_graph(model):
+    candidates = model.candidates_
+    assert candidates["graph"].tolist() == ["unit"] * 3 + ["centred"] * 3 + ["joint"]
+    assert candidates["fused"].tolist() == [False] * 6 + [True]
+    assert (candidates["n_components"] == 0).all()
+    assert adjusted_rand_score(candidates["labels"][-1], model.labels_) == 1
+    assert model.n_tuples_ == 6 and model.gap_ == 0
+
+
+@pytest.mark.parametrize(("resolution", "low", "high"), [(1e-3, 1, 6), (8, 30, 100)])
+def test_any_number_of_communities_predicts(given, resolution, low, high):
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+    c = len(np.unique(model.labels_))
+    assert low <= c <= high and model.labels_.max() == c - 1
+    assert c >= connected_components(model.affinity_matrix_)[0]
+    assert model.predictor_.model.n_clusters == c
+    assert np.isin(model.predict(given[0]), np.arange(c)).all()
+
+
+def test_labels_do_not_depend_on_order_threads_or_the_global_generator(given, model):
+    views, _ = given
+    order = np.random.default_rng(2).permutation(300)
+    again = clone(model).set_params(n_threads=2).fit([X[order] for X in views])
+    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+    coarse = ConsensusTLRR(None, resolution=5, random_state=1)
+    np.testing.assert_array_equal(coarse.fit_predict(views), coarse.fit_predict(views))
+
+
+def test_saved_models_predict_the_same(given, model, tmp_path):
+    expected = model.predict(given[0])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(given[0]), expected)
+    model.to_native(tmp_path / "model.mvsc")
+    found = SavedPredictor(tmp_path / "model.mvsc").predict(given[0])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_sample_is_clustered_and_samples_may_lack_views(given):
+    views, y = [X.copy() for X in given[0]], given[1]
+    views[0][:40], views[1][30:60] = np.nan, np.nan
+    model = ConsensusTLRR(None, resolution=0.7, random_state=0, max_samples=200)
+    with pytest.warns(UserWarning, match="10 samples"):
+        labels = model.fit_predict(views)
+    assert len(model.samples_) == 200
+    np.testing.assert_array_equal(np.flatnonzero(labels < 0), np.arange(30, 40))
+    assert adjusted_rand_score(y[labels >= 0], labels[labels >= 0]) > 0.9
+
+
+def test_explanation_and_report_name_communities(given, model, tmp_path):
+    found = explain(model, given[0])
+    assert "refined communities" in str(found) and "resolution=1.0" in found.methods_paragraph
+    write_report(tmp_path / "report.html", model, given[0], explanation=found)
+
+
+def test_equal_samples_have_one_label():
+    views, _ = blobs(120)
+    views = [np.concatenate([X, X[:20]]) for X in views]
+    labels = ConsensusTLRR(None, resolution=4, random_state=0).fit_predict(views)
+    np.testing.assert_array_equal(labels[:20], labels[120:])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": None}, "n_clusters=None needs a resolution"),
+        ({"resolution": 1}, "n_clusters=8 and resolution=1.0 are both given"),
+        ({"n_clusters": None, "resolution": 0}, "resolution == 0, must be > 0"),
+        ({"n_clusters": None, "resolution": np.inf}, "resolution == inf, must be a finite"),
+    ],
+)
+def test_bad_parameters(given, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ConsensusTLRR(**parameters).fit(given[0])
+
+
+def test_a_missing_package_is_named(given, monkeypatch):
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(ImportError, match=r"resolution needs igraph: .*'mvsc-fast\[leiden\]'"):
+        ConsensusTLRR(None, resolution=1.0).fit(given[0])
+
+
+def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
+    path, labels = str(tmp_path / "views.npz"), str(tmp_path / "labels.csv")
+    np.savez(path, view_0=given[0][0], view_1=given[0][1])
+    main(["cluster", path, "--resolution", "1", "--labels", labels])
+    found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
+    assert adjusted_rand_score(given[1], found) == 1
+    capsys.readouterr()
+    assert main(["cluster", path, "--resolution", "1", "--evidence"]) != 0
+    assert "--evidence needs --clusters" in capsys.readouterr().err
