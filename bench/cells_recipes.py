@@ -1,6 +1,6 @@
 """Preparations of single cells, and what clusterings find in them.
 
-Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--harmony] [--no-wnn]
+Usage: python bench/cells_recipes.py [--cells N] [--draws R] [--harmony] [--atac] [--no-wnn]
 
 Mean adjusted Rand index (ARI) of R draws of five simulated sets (``bench/cells.py``), and that of
 ``scanpy.datasets.pbmc68k_reduced``: 700 cells, one modality, classes ``bulk_labels``, its counts
@@ -8,7 +8,10 @@ recovered from their logarithms. `ConsensusTLRR` has the true number of clusters
 best of eight resolutions by the truth, on the joint graph of the same fit, on the neighbours that
 scanpy finds by genes alone, or on those of muon's WNN. With --harmony, components of genes and
 CLR of proteins of two batches are integrated by Harmony (``pip install harmonypy``); the adjusted
-mutual information (AMI) of labels and batches is 0 if they are independent.
+mutual information (AMI) of labels and batches is 0 if they are independent. With --atac, genes of
+``bench/cells.py`` become peaks of the same cells, most of which have no or one count; they are
+clustered as they are, as 0 and 1, or as components of TF-IDF (latent semantic indexing, LSI, by
+muon), alone and with 30 components of genes; means and standard errors.
 """
 
 import argparse
@@ -35,6 +38,7 @@ SETS = {
 }
 PBMC = "pbmc68k"
 TOP, COMPONENTS = 1000, 30
+PEAKS, DEPTH = 10_000, 1500
 
 
 def counts_of(counts):
@@ -148,6 +152,52 @@ def integrated(cells, draws):
     print_table(["integrated", "ARI", "AMI with the batch", "ARI of Leiden"], rows)
 
 
+def lsi_of(counts):
+    import muon
+
+    data = ad.AnnData(counts.copy())
+    muon.atac.pp.tfidf(data, scale_factor=1e4)
+    muon.atac.tl.lsi(data, n_comps=COMPONENTS + 1)
+    return data.obsm["X_lsi"][:, 1:]  # the first follows the depth
+
+
+def peaks(cells, draws):
+    """Table of the preparations of peaks, alone and with genes."""
+    found = {}
+    for seed in range(draws):
+        for name, options in {"peaks": {}, "weak peaks": {"contrast": 0.5}}.items():
+            data = simulate(cells, seed, genes=PEAKS, depth=DEPTH, **options)
+            y, counts = data.obs["type"].to_numpy(), data["rna"].X
+            counts = counts[:, counts.getnnz(axis=0) > 0]
+            other = simulate(cells, seed)  # the same types
+            genes = logs_of(other["rna"].X, TOP)
+            share = 1 - counts.nnz / np.prod(counts.shape), np.mean(counts.data == 1)
+            print(name, seed, "zeros, ones of others:", *share, file=sys.stderr)
+            assert (y == other.obs["type"]).all()
+            for recipe, X in {
+                "counts": counts,
+                "0 and 1": counts.astype(bool).astype("f4"),
+                "TF-IDF, LSI": lsi_of(counts),
+            }.items():
+                for extra, views in {"": [X], " and genes": [X, genes]}.items():
+                    model = mvsc_fast.ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
+                    scores = {
+                        "`ConsensusTLRR`": adjusted_rand_score(y, model.labels_),
+                        "its joint graph, Leiden": best_leiden(joint_graph(model, views), y),
+                    }
+                    for method, score in scores.items():
+                        row = found.setdefault((recipe, method), {})
+                        row.setdefault(name + extra, []).append(score)
+                    print(name + extra, seed, recipe, scores, file=sys.stderr, flush=True)
+    error = max(draws - 1, 1) ** 0.5
+    columns = sorted(next(iter(found.values())))
+    rows = [
+        [*key, *(f"{np.mean(row[c]):.3f} ± {np.std(row[c]) / error:.3f}" for c in columns)]
+        for key, row in found.items()
+    ]
+    print_table(["peaks as", "method", *columns], rows)
+
+
 def main(cells, draws, wnn):
     columns, keys = {}, []
     for name, options in SETS.items():
@@ -174,9 +224,12 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--no-wnn", dest="wnn", action="store_false")
     parser.add_argument("--harmony", action="store_true")
+    parser.add_argument("--atac", action="store_true")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.harmony:
         integrated(arguments.cells, arguments.draws)
+    elif arguments.atac:
+        peaks(arguments.cells, arguments.draws)
     else:
         main(arguments.cells, arguments.draws, arguments.wnn)

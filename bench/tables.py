@@ -56,6 +56,8 @@ TABLES = {
     "wide": Table("docs/large_n.md", "bench/wide.py", 5),
     "cells": Table("docs/cells.md", "bench/cells_recipes.py", 6),
     "harmony": Table("docs/cells.md", "bench/cells_recipes.py --harmony --draws 3", 2),
+    "atac": Table("docs/cells.md", "bench/cells_recipes.py --atac --cells 1000 --draws 2", 5),
+    "resolution": Table("docs/cells.md", "bench/cells_resolution.py --cells 1000", 2),
     "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
     "peers": Table(BENCHMARKS, "bench/peers.py", 13),
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
