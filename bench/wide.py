@@ -1,11 +1,13 @@
 """Views with many more columns than samples, beside 30 components of the same views.
 
-Usage: python bench/wide.py [--data NAME ...]
+Usage: python bench/wide.py [--data NAME ...] [--bound]
 
 Negative binomial counts of 30 000 genes in 12 types, and docstrings of installed packages, the
 classes, as TF-IDF of 12 000 words and 50 000 character n-grams. The 30 components are those of a
 truncated singular value decomposition of the raw views, whose time counts. Each fit runs in a
-process of its own, on one thread. Peak memory is above the views.
+process of its own, on one thread. Peak memory is above the views. With --bound, the error of the
+regression in each view without all but its leading components: fitted values differ by at most
+s^2 / (s^2 + g) of the length of the targets, with s the largest singular value that is left out.
 """
 
 import argparse
@@ -29,11 +31,15 @@ from sklearn.metrics import adjusted_rand_score
 from timing import print_table
 
 from mvsc_fast import ConsensusTLRR
+from mvsc_fast.judge._ridge import RIDGE
+from mvsc_fast.views._rows import unit_rows, with_data
+from mvsc_fast.views._view_rows import leading_map, n_components
 
 TYPES, GENES, BLOCK = 12, 30_000, 1024
 PACKAGES = "numpy scipy sklearn pandas matplotlib polars dask distributed numba zarr pip setuptools"
 PACKAGES += " hypothesis fontTools tornado narwhals _pytest"
 MANY = 600  # docstrings of a package at most
+MORE = 40  # components beyond those that are kept
 
 
 def counts(n):
@@ -117,6 +123,16 @@ def measure(name, components):
     print(json.dumps(row))
 
 
+def bound(name):
+    """The bound of each view of a set, from some more components."""
+    for X in DATA[name][0](DATA[name][1])[0]:
+        n, d = X.shape
+        U, r = unit_rows(with_data(X, np.sqrt(X.data))).astype(np.float32), n_components(n, d)
+        squares = np.linalg.norm(U @ leading_map(U, min(n, r + MORE)), axis=0) ** 2
+        left, g = (squares[r] if r < len(squares) else 0.0), RIDGE * n / min(n, d)
+        print(f"{name}: {d} columns, {r} components, s^2 {left:.2f}, bound {left / (left + g):.2f}")
+
+
 def main(names):
     rows = []
     for name in names:
@@ -146,9 +162,13 @@ def main(names):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="*", choices=DATA, default=[*DATA], metavar="NAME")
+    parser.add_argument("--bound", action="store_true")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         measure(given.one[0], int(given.one[1]))
+    elif given.bound:
+        for name in given.data:
+            bound(name)
     else:
         main(given.data)
