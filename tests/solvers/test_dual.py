@@ -32,7 +32,7 @@ def test_finds_the_minimiser(v, n, parameters):
     W = random_similarities(v, n, seed=v)
     expected, gaps = twin.tlrr(W, **parameters, iterations=250)
     result = published_tlrr(W, **parameters, tol=1e-9, max_iter=2000)
-    certified = np.sqrt(gaps.min().clip(0) / parameters["lam"]) + result.error_bound
+    certified = np.sqrt(gaps.min().clip(0) / (2 * parameters["lam"])) + result.error_bound
     assert np.linalg.norm(result.tensor - expected) <= certified + 1e-7
     assert result.gap <= 1e-7
     assert result.objective(W) <= model.objective(expected, W, **parameters) * (1 + 1e-6)
@@ -61,7 +61,7 @@ def test_the_error_never_exceeds_the_bound(v, n, seed, omega1, alpha, lam, steps
     error = np.linalg.norm(early.tensor - best.tensor)
     assert error <= early.error_bound + best.error_bound
     excess = early.objective(W) - best.objective(W)
-    assert excess <= early.error_bound**2 * lam + 1e-9 * best.objective(W)
+    assert excess <= 2 * lam * early.error_bound**2 + 1e-9 * best.objective(W)
 
 
 @given(v=st.integers(1, 3), n=st.integers(1, 8), seed=st.integers(0, 99))
@@ -83,7 +83,7 @@ def test_exact_minimiser_of_yaleb(yaleb_tensor):
     result = published_tlrr(W, omega1=0.4, alpha=9, lam=15, tol=1e-6)
     assert result.n_iter <= 8
     excess = result.objective(W) - 12921.50615
-    assert -1e-4 <= excess <= 15 * result.error_bound**2
+    assert -1e-4 <= excess <= 2 * 15 * result.error_bound**2
     assert np.linalg.norm(result.tensor) == pytest.approx(14.5558668739, abs=result.error_bound)
     assert result.gap <= 1e-6
 
@@ -95,7 +95,7 @@ def test_no_iterations_give_the_tube_shrinkage_and_its_certificate():
     zero = np.zeros_like(W)
     np.testing.assert_allclose(result.tensor, twin.primal(zero, zero, W, *parameters.values()))
     expected = twin.gap(zero, zero, W, *parameters.values())
-    assert result.error_bound**2 * parameters["lam"] == pytest.approx(expected, rel=1e-5)
+    assert 2 * parameters["lam"] * result.error_bound**2 == pytest.approx(expected, rel=1e-5)
 
 
 def block_tensor(sizes, seed=0):
@@ -115,7 +115,7 @@ def test_blockwise_equals_whole():
     assert len(set(apart.blocks)) == 4
     assert all(len(set(apart.blocks[y == c])) == 1 for c in range(4))
     whole, gaps = twin.tlrr(W, **parameters, iterations=200)
-    certified = np.sqrt(max(gaps[-1], 0) / parameters["lam"])
+    certified = np.sqrt(max(gaps[-1], 0) / (2 * parameters["lam"]))
     assert certified < 1e-3
     assert np.linalg.norm(apart.tensor - whole) <= apart.error_bound + certified
     assert np.all(apart.tensor[:, y[:, None] != y] == 0)
@@ -187,7 +187,7 @@ def test_the_minimiser_of_tubes_close_to_the_threshold():
     W = flat_similarities(24)
     result = tlrr(W, tol=1e-7, max_iter=1000)
     expected, gaps = twin.tlrr(W, **result.parameters, iterations=500)
-    certified = np.sqrt(gaps.min().clip(0) / result.parameters["lam"]) + result.error_bound
+    certified = np.sqrt(gaps.min().clip(0) / (2 * result.parameters["lam"])) + result.error_bound
     assert result.gap <= 1e-7
     assert certified <= 2e-2 * np.linalg.norm(expected)
     assert np.linalg.norm(result.tensor - expected) <= certified

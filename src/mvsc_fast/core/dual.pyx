@@ -8,7 +8,7 @@ shrinkage::
     d(P, Q)    = lam (||W||_F^2 - ||L(P, Q)||_F^2)
     gap(P, Q)  = omega1 sum_i ||L_i||_* - <P, L> + omega2 sum_j ||L_(j)||_* - <Q, L>  >=  0
 
-and ``||L - L*||_F^2 <= gap / lam`` for the minimiser L*.
+and ``2 lam ||L - L*||_F^2 <= gap`` for the minimiser L*.
 
 An eigendecomposition of every view is needed to move P, next to nothing to move Q, which lives on
 the few tubes that were longer than their threshold so far. So Q is maximised out (a few
@@ -499,7 +499,7 @@ cdef int sum_up(const Problem *problem, mvsc_tlrr_result *result) noexcept nogil
     # Of the scaled problem; only the error bound has W's scale.
     squared *= lam
     result.gap = gap / squared if squared > 0 else 0.0
-    result.error_bound = sqrt(gap / lam) / problem.source.scale
+    result.error_bound = sqrt(0.5 * gap / lam) / problem.source.scale
     return MVSC_OK
 
 
