@@ -15,6 +15,10 @@ CITATION = (
     "low-rank representation. IEEE Transactions on Circuits and Systems for Video Technology "
     "31(12), 2021, doi:10.1109/TCSVT.2021.3055039"
 )
+LEIDEN = (
+    "Traag V. A., Waltman L., van Eck N. J.: From Louvain to Leiden: guaranteeing well-connected "
+    "communities. Scientific Reports 9, 2019, doi:10.1038/s41598-019-41695-z"
+)
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
 NAMED_VIEWS = 12
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
@@ -47,6 +51,8 @@ def methods_paragraph(found, model, steps):
     sentences.append(f"Software: {versions()}.")
     if found.method in CITED_BY:
         sentences.append(f"{found.method} {CITED_BY[found.method]} the method of {CITATION}.")
+    if getattr(model, "resolution", None) is not None:
+        sentences.append(f"The clusters are communities of its joint graph by {LEIDEN}.")
     return " ".join(sentences)
 
 

@@ -133,6 +133,9 @@ class ConsensusTLRR(MultiViewClusterer):
     representation. IEEE TCSVT 31(12), 2021; the tailored norm for ensemble clustering is its
     future work.
 
+    Traag, Waltman, van Eck: From Louvain to Leiden: guaranteeing well-connected communities.
+    Scientific Reports 9, 2019.
+
     Examples
     --------
     >>> from mvsc_fast import ConsensusTLRR, datasets, metrics
