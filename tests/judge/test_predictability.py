@@ -130,6 +130,7 @@ def test_the_truth_is_more_predictable_than_what_differs_from_it(blobs):
     assert (np.diff(scores) < 0).all() and scores[0] > 0.9 and scores[-1] < 0.1
 
 
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # of scikit-learn 1.7
 @pytest.mark.parametrize("n_clusters", [3, 30, 120])
 def test_random_labels_are_not_predictable_in_any_number(subspaces, n_clusters):
     labels = np.random.default_rng(0).permutation(np.arange(120) % n_clusters)

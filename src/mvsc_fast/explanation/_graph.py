@@ -124,8 +124,8 @@ def graphs_of(fit, relations, n_neighbors):
     new = ~joined[pairs[0]]
     weights, ends = np.maximum(weights, LEAST_WEIGHT)[new], (pairs[0][new], pairs[1][new])
     near = scipy.sparse.csr_array((weights, ends), shape=(n, n))
-    graph = graph.maximum(near.maximum(near.T)).astype(np.float32)
-    return graph.minimum(1), distances
+    graph = graph.maximum(near.maximum(near.T)).minimum(1)
+    return graph.astype(np.float32), distances
 
 
 def joint_graph(model: Estimator, views: Views, *, n_neighbors: int = 15) -> scipy.sparse.csr_array:
