@@ -75,6 +75,13 @@ def test_thresholds_exceed_copies_by_a_margin_that_ends_at_the_largest_modularit
     np.testing.assert_allclose(_thresholds(null, 5, 500), null + excess)
     np.testing.assert_allclose(_thresholds(null, 5, 125), null + np.array(excess) / 2)
     assert (np.diff(_thresholds(np.linspace(0, 0.8), 5, 10**6)) > 0).all()
+    np.testing.assert_array_equal(_thresholds(-null, 5, 500), -null)
+
+
+def test_as_many_clusters_as_samples_are_no_evidence():
+    found = structure_test([np.random.default_rng(0).standard_normal((30, 4))], 30, random_state=0)
+    assert found.observed < 0 and (found.thresholds >= found.null).all()
+    assert found.p_value == (1 + (found.null >= found.observed - 1e-9).sum()) / 20
 
 
 def test_clusters_are_found_in_all_views_and_in_each(clusters, found):

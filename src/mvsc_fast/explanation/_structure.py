@@ -252,7 +252,7 @@ def _thresholds(null, n_clusters, n_samples):
     """Modularities that noise may have if its rotated copies have those of ``null``."""
     margin = min(MARGIN * np.sqrt(n_samples / 500), LARGEST_MARGIN)
     room = 1 - null / (1 - 1 / n_clusters)
-    return null * (1 + margin * np.minimum(1, 2 * room))
+    return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * room)
 
 
 def _result(observed, null, thresholds, n_samples, n_incomplete):
