@@ -233,8 +233,11 @@ def test_text_and_picture(found):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         *("copies", "limit of noise", "samples")
     ]
-    related = plot_structure(replace(found, permuted=("a",), each={}))
-    assert [text.get_text() for text in related.get_legend().get_texts()] == ["copies", "samples"]
+    related = replace(found, permuted=("a",))
+    texts = plot_structure(related).get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["copies", "samples", "limit of noise"]
+    texts = plot_structure(replace(related, each={})).get_legend().get_texts()
+    assert [text.get_text() for text in texts] == ["copies", "samples"]
 
 
 def test_a_rotation_is_uniform_among_those_that_keep_the_mean():

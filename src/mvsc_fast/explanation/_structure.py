@@ -336,7 +336,8 @@ def plot_structure(
         ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "copies")
         if not one.permuted:
             limit = one.thresholds.max()
-            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label="" if row else "limit of noise")
+            label = "limit of noise" if row == bool(found.permuted) else ""
+            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
         ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
         ax.annotate(
             f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"
