@@ -313,7 +313,9 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
-        super().__setstate__({name: value for name, value in state.items() if name != "_version"})
+        added = type(self)().get_params(deep=False)  # parameters that are newer than the model
+        learned = {name: value for name, value in state.items() if name != "_version"}
+        super().__setstate__({**added, **learned})
 
 
 TOP_LEVEL = ("TLRR", "ConsensusTLRR")
