@@ -108,7 +108,8 @@ def test_a_sample_is_clustered_and_samples_may_lack_views(given):
 
 def test_explanation_and_report_name_communities(given, model, tmp_path):
     found = explain(model, given[0])
-    assert "communities of its joint graph by Traag V. A." in found.methods_paragraph
+    assert "Leiden communities of the joint graph: Traag V. A." in found.methods_paragraph
+    assert "the method of Jia" not in found.methods_paragraph
     assert "refined communities" in str(found) and "resolution=1.0" in found.methods_paragraph
     write_report(tmp_path / "report.html", model, given[0], explanation=found)
 

@@ -49,10 +49,10 @@ def methods_paragraph(found, model, steps):
         names = ", ".join(map(str, found.excluded_views))
         sentences.append(f"Views excluded as uninformative: {names}.")
     sentences.append(f"Software: {versions()}.")
-    if found.method in CITED_BY:
-        sentences.append(f"{found.method} {CITED_BY[found.method]} the method of {CITATION}.")
     if getattr(model, "resolution", None) is not None:
-        sentences.append(f"The clusters are communities of its joint graph by {LEIDEN}.")
+        sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
+    elif found.method in CITED_BY:
+        sentences.append(f"{found.method} {CITED_BY[found.method]} the method of {CITATION}.")
     return " ".join(sentences)
 
 
