@@ -147,6 +147,17 @@ def test_the_command_line_takes_a_resolution(given, tmp_path, capsys):
     main(["cluster", path, "--resolution", "1", "--labels", labels])
     found = np.loadtxt(labels, delimiter=",", skiprows=1, dtype=int)[:, 1]
     assert adjusted_rand_score(given[1], found) == 1
-    capsys.readouterr()
-    assert main(["cluster", path, "--resolution", "1", "--evidence"]) != 0
-    assert "--evidence needs --clusters" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--evidence"], "a number to test, in place of --resolution"),
+        (["--clusters", "3", "--evidence"], "--clusters and --resolution are both given"),
+        (["--clusters", "auto"], "--clusters and --resolution are both given"),
+        (["--clusters", "3", "--method", "tlrr"], "--resolution would be ignored"),
+    ],
+)
+def test_options_that_exclude_a_resolution_are_named_before_any_work(capsys, options, message):
+    assert main(["cluster", "missing.npz", "--resolution", "1", *options]) == 2
+    assert message in capsys.readouterr().err

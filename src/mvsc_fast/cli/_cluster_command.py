@@ -143,8 +143,10 @@ def _check_combinations(args, precomputed):
                 raise ValueError(
                     f"{name} features, but --affinity precomputed expects similarities"
                 )
+    if args.clusters is not None and args.resolution is not None:
+        raise ValueError("--clusters and --resolution are both given: a resolution needs no number")
     if args.evidence and args.clusters is None:
-        raise ValueError("--evidence needs --clusters, a number of clusters to test")
+        raise ValueError("--evidence needs --clusters, a number to test, in place of --resolution")
     if args.files.count(STDIN) > 1:
         raise ValueError(f"{STDIN} is the standard input, which can be read only once")
 
