@@ -91,7 +91,7 @@ wheel:
 	$(PYTHON) tools/build_wheel.py $(WHEEL_OPTIONS)
 
 # What a release needs: current tables, one version, a changelog entry, working links, whole files
-release-check: docs wheel
+release-check: $(VENV)/test docs wheel
 	$(BIN)/python tools/release_check.py
 
 # All compiled code with bounds checks under AddressSanitizer and UndefinedBehaviorSanitizer, and

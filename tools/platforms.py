@@ -8,10 +8,10 @@ the Pythons that it is for; for all others the package is compiled. All but the 
 installed here need root and a Debian machine with mmdebstrap, qemu-user-static, binfmt-support and
 dpkg-dev.
 
-Roots of other processors are Debian's packages, unpacked without their scripts. Python runs in
-them under QEMU; C is generated here, and the compiler is this machine's for the other processor,
-because both take ten times as long under an emulator. Pythons that this machine lacks are built
-from Debian's sources.
+Roots of other processors, and of Python 3.14, are Debian's packages, unpacked without their
+scripts. On other processors Python runs under QEMU; C is generated here, and the compiler is this
+machine's for the other processor, because both take ten times as long under an emulator. A
+free-threaded Python is built from Debian's sources.
 """
 
 import argparse
@@ -237,7 +237,7 @@ ENVIRONMENTS = {
     "i386": (partial(debian, architecture="i386", triplet="i386-linux-gnu"), ALL),
     "oldest": (partial(oldest, version="3.10"), ALL),
     **{f"3.{minor}": (partial(released, version=f"3.{minor}"), ALL) for minor in range(10, 14)},
-    "3.14": (partial(built, version="3.14"), ALL),
+    "3.14": (partial(debian, architecture="amd64", triplet="x86_64-linux-gnu"), ALL),
     "3.14t": (
         lambda folder: built(folder, "3.14", "--disable-gil", extras=WITHOUT_POLARS),
         ALL,
@@ -267,7 +267,8 @@ def check(name, cache, wheel, tests):
         shutil.rmtree(stale, ignore_errors=True)
     sources(work / "source")
     if wheel := wheel if name in RELEASED else None:
-        package = [each.replace("./source", str(wheel)) for each in package]
+        shutil.copy(wheel, work)  # the root of an environment may be another
+        package = [each.replace("./source", f"./{wheel.name}") for each in package]
         run(*python, "-m", "pip", "uninstall", "--yes", "mvsc-fast")  # another of this version
     run(*python, "-m", "pip", "install", "--no-build-isolation", *package, cwd=work)
     for part in ("tests", "examples", "pyproject.toml"):  # away from the package's source

@@ -112,7 +112,7 @@ def example_reasons():
     command = [sys.executable, "-m", "pytest", "tests/test_documentation.py"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if run.returncode:
-        yield f"examples of docstrings: {run.stdout.strip().splitlines()[-1]}"
+        yield f"examples of docstrings: {(run.stdout or run.stderr).strip().splitlines()[-1]}"
     example = r"```python\n(.*?)```\n\n```text\n(.*?)```"
     for code, expected in re.findall(example, (ROOT / "README.md").read_text(), re.S):
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
