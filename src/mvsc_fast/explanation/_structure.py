@@ -151,10 +151,11 @@ def structure_test(
     belong to those of the others. Small p-values mean that the views are related: by the same
     clusters, or by factors without clusters. For clusters, test each view alone as well.
 
-    Correlated columns alone are no structure, and neither is a continuum: two classes that are the
-    ends of one may not be found. Neither may clear clusters in one or two columns, whose copies
-    have nearly the largest possible modularity. Strong skewness, and sometimes heavy tails, may be
-    found without clusters: take logarithms of such columns first.
+    Correlated columns alone are no structure, and neither is a continuum along a line: two classes
+    that are the ends of one may not be found. Neither may clear clusters in one or two columns,
+    whose copies have nearly the largest possible modularity. Strong skewness, and sometimes heavy
+    tails, may be found without clusters: take logarithms of such columns first. So may a continuum
+    along a curve, repeated samples, and columns with few values.
 
     Parameters
     ----------
