@@ -15,7 +15,7 @@ from mvsc_fast.explanation._paragraph import given_parameters, methods_paragraph
 from mvsc_fast.explanation._plots import COLORS, new_figure
 from mvsc_fast.explanation._table import shown_value
 from mvsc_fast.explanation._text import parts_of
-from mvsc_fast.judge import ClusterCounts
+from mvsc_fast.judge import ClusterCounts, Resolutions
 
 GIVEN = {
     "method": "Method",
@@ -255,6 +255,19 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
         "predictability": [counts, COUNTS.predictability.tolist()],
     }
     assert ax.get_title() == "a title"
+
+
+def test_supported_resolutions_are_marked():
+    x, shares = np.array([0.1, 1, 2]), np.array([0.5, 0.9, 0.7])
+    ax = plot_n_clusters(Resolutions((1.0,), x, np.array([2, 5, 9]), shares, shares / 2, 12))
+    drawn = {line.get_label(): line.get_xydata().T.tolist() for line in ax.lines}
+    assert drawn == {
+        "stability": [x.tolist(), shares.tolist()],
+        "supported: 1.0": [[1.0], [0.9]],
+        "predictability": [x.tolist(), (shares / 2).tolist()],
+    }
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.1\n(2)", "1\n(5)", "2\n(9)"]
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "resolution (number of clusters)")
 
 
 def test_a_suggestion_in_words():

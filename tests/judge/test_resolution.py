@@ -59,7 +59,8 @@ def test_many_samples_are_drawn(nested):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"resolutions": []}, "resolutions is empty"),
+        ({"resolutions": []}, r"one or more numbers in a list, got \[\]"),
+        ({"resolutions": 1.0}, r"one or more numbers in a list, got 1\.0"),
         ({"resolutions": [1, 0]}, r"resolutions\[1\] == 0, must be > 0"),
         ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..judge import ClusterCounts
+from ..judge import ClusterCounts, Resolutions
 from ..judge._n_clusters import pair_shares
 from ._plots import CIRCLE, COLORS, new_figure, plot, plot_similarity, plotted_rows, styles
 
@@ -116,32 +116,42 @@ def plot_delta_area(
 
 @plot
 def plot_n_clusters(
-    found: ClusterCounts, *, ax: Axes | None = None, title: str | None = None
+    found: ClusterCounts | Resolutions, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Plot stability, predictability and criterion against the number of clusters.
+    """Plot stability and predictability against the number of clusters, or the resolution.
 
-    The supported numbers, ``levels``, are circled on the curve of stability, and the candidates on
-    the curve of the criterion, which is divided by its maximum 2.
+    The supported numbers or resolutions are circled on the curve of stability, and the candidates
+    for the number on the curve of the criterion, which is divided by its maximum 2.
 
     Parameters
     ----------
-    found : ClusterCounts
-        Result of `suggest_n_clusters`.
+    found : ClusterCounts or Resolutions
+        Result of `suggest_n_clusters` or `suggest_resolution`.
     """
     ax = new_figure() if ax is None else ax
+    if isinstance(found, Resolutions):
+        x, supported, criterion = found.resolutions, found.supported, {}
+        ticks = [f"{r:g}\n({c})" for r, c in zip(x, found.n_clusters, strict=True)]
+        ax.set(xscale="log", xlabel="resolution (number of clusters)")
+        ax.set_xticks(x, ticks, minor=False)
+        ax.set_xticks([], minor=True)
+    else:
+        x, supported = found.counts, found.levels
+        criterion = {"criterion / 2": (found.criterion / 2, found.candidates, "candidates")}
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="number of clusters")
     curves = {
-        "stability": (found.stability, found.levels, "supported"),
-        "criterion / 2": (found.criterion / 2, found.candidates, "candidates"),
+        "stability": (found.stability, supported, "supported"),
+        **criterion,
         "predictability": (found.predictability, (), ""),
     }
     for (name, (values, marked, what)), style in zip(curves.items(), styles(), strict=False):
-        ax.plot(found.counts, values, label=name, **{**style, "markersize": 2.5})
+        ax.plot(x, values, label=name, **{**style, "markersize": 2.5})
         if marked:
-            place = np.searchsorted(found.counts, marked)
+            place = np.searchsorted(x, marked)
             label = f"{what}: {', '.join(map(str, marked))}"
             look = {**CIRCLE, "color": style["color"], "label": label}
-            ax.plot(found.counts[place], values[place], "o", **look)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set(xlabel="number of clusters", ylabel="1 is best", title=title)
+            ax.plot(x[place], values[place], "o", **look)
+    ax.set(ylabel="1 is best", title=title)
     ax.legend(fontsize="small")
     return ax

@@ -102,9 +102,9 @@ def suggest_resolution(
     >>> suggest_resolution(views, random_state=0).n_clusters  # doctest: +SKIP
     array([ 4,  4,  4,  4,  4,  4,  4,  4,  7])
     """
+    if np.ndim(resolutions) != 1 or len(resolutions) == 0:
+        raise ValueError(f"resolutions must be one or more numbers in a list, got {resolutions!r}")
     given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
-    if not given:
-        raise ValueError("resolutions is empty: at least one is needed")
     max_samples = check_integer(max_samples, "max_samples", 2)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
     CHECKS["n_threads"](n_threads, "n_threads")
