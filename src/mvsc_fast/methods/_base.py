@@ -328,18 +328,24 @@ class _Fitting:
     """
 
     _running: Any = weakref.WeakValueDictionary()
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
     def __init__(self, estimator):
         self._key, self._name = id(estimator), type(estimator).__name__
 
     def __enter__(self):
-        with self._lock:
+        try:  # from Python 3.14 on, an interrupt can come between `with lock` and its block
+            self._lock.acquire()
             if self._running.setdefault(self._key, self) is not self:
                 raise RuntimeError(
                     f"this {self._name} is already being fitted, by another thread or the caller "
                     "of this callback: fit a clone (sklearn.base.clone) instead"
                 )
+        finally:
+            try:
+                self._lock.release()
+            except RuntimeError:  # interrupted before it was acquired
+                pass
 
     def __exit__(self, *_):
         self._running.pop(self._key, None)
