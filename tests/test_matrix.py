@@ -538,6 +538,7 @@ def written(given, kinds, folder):
         if kind == "npy":
             np.save(paths[-1], X)
         elif kind == "parquet":
+            pytest.importorskip("pyarrow")
             frame.rename_axis("id").reset_index().to_parquet(paths[-1], index=False)
         else:
             frame.to_csv(paths[-1], index="without" not in kind, index_label="id")

@@ -89,6 +89,7 @@ def test_formats_with_ids(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     table = frame(pd.Index(IDS, name="who"))
     if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
         table.to_parquet(path)
     elif suffix == ".xlsx":
         table.to_excel(path)
@@ -301,6 +302,7 @@ def test_excel_titles_sheets_and_rows(tmp_path):
 
 @pytest.mark.parametrize("lazy", [False, True])
 def test_columns_of_parquet_have_types(tmp_path, lazy):
+    pytest.importorskip("pyarrow")
     table = frame().assign(
         whole=np.arange(12) // 2,
         flag=np.arange(12) % 3 == 0,
@@ -325,6 +327,7 @@ def test_columns_of_parquet_have_types(tmp_path, lazy):
 
 
 def test_floats_of_parquet_stay_single(tmp_path):
+    pytest.importorskip("pyarrow")
     frame(pd.Index(IDS, name="who"), values=X.astype(np.float32)).to_parquet(tmp_path / "a.parquet")
     for lazy in (False, True):
         (view,) = load_data([tmp_path / "a.parquet"], lazy=lazy).views.values()
@@ -333,6 +336,7 @@ def test_floats_of_parquet_stay_single(tmp_path):
 
 
 def test_text_and_dates_of_parquet_are_no_features(tmp_path):
+    pytest.importorskip("pyarrow")
     for name, values in (
         ("sex", pd.Categorical(["f", "m"] * 6)),
         ("seen", pd.date_range("2024-01-01", periods=12)),
@@ -350,6 +354,7 @@ def test_text_and_dates_of_parquet_are_no_features(tmp_path):
 
 
 def test_cells_of_parquet_have_their_rows(tmp_path):
+    pytest.importorskip("pyarrow")
     table = frame(pd.Index(IDS, name="who"))
     table.iloc[6, 1] = np.inf
     table.to_parquet(tmp_path / "a.parquet", row_group_size=4)
@@ -363,6 +368,8 @@ def test_cells_of_parquet_have_their_rows(tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
 def test_tables_are_read_in_blocks_within_a_limit(tmp_path, monkeypatch, suffix):
     """Ids in any order, some of the columns, and samples that one file lacks."""
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
     monkeypatch.setattr(_scratch, "BLOCK", 5)
     monkeypatch.setattr(_tables, "CELLS", 16)
     order, paths = RNG.permutation(12)[:10], [tmp_path / f"{name}{suffix}" for name in "ab"]
