@@ -29,10 +29,11 @@ def run_python(code, *arguments, fresh=False, timeout=600):
 
 
 def program(arguments, change="", **options):
-    """The command, started by a shell that may close or fill its streams."""
+    """The command, started by a shell that may close or fill its streams, with usual buffers."""
     command = f"{sys.executable} -m mvsc_fast cluster {arguments} --method awp --clusters 3"
     return subprocess.run(
-        ["sh", "-c", f"{command} {change}"], **{"capture_output": True, "text": True, **options}
+        ["sh", "-c", f"unset PYTHONUNBUFFERED; {command} {change}"],
+        **{"capture_output": True, "text": True, **options},
     )
 
 

@@ -117,7 +117,8 @@ def debian(folder, architecture, triplet, cpu=None):
         (root / CERTIFICATES[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CERTIFICATES, root / CERTIFICATES[1:])
         (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n")
-    enter = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
+    mounts = " && ".join(f'mount --rbind /{name} "$0/{name}"' for name in ("dev", "proc", "sys"))
+    enter = f'{mounts} && exec chroot "$0" "$@"'
     python = [
         "unshare",
         "--mount",

@@ -102,7 +102,7 @@ def run(args):
         print(score_table({args.method: clustering_scores(y, found)}), file=out)
     if old is not None:
         print(comparison(*_labelled(*old, labels), args.compare), file=out)
-    out.flush()  # a full disk is noticed before the summary
+    print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
 
