@@ -8,11 +8,11 @@ import scipy.sparse
 from sklearn.base import BaseEstimator
 
 from mvsc_fast import ConsensusTLRR, datasets
-from mvsc_fast.methods import _consensus
-from mvsc_fast.methods._consensus import fit_bytes, plan_fit
+from mvsc_fast.methods import _plan
 from mvsc_fast.methods._ensemble import _extended, fused_labels
 from mvsc_fast.methods._labeller import _agreed
 from mvsc_fast.methods._nested import learned_by
+from mvsc_fast.methods._plan import fit_bytes, plan_fit
 from mvsc_fast.views._row_source import BLOCK, COPIES, LEAST_ROWS, block_rows
 
 
@@ -31,7 +31,7 @@ def test_the_number_of_clustered_samples():
 
 
 def test_many_clusters_are_fitted_on_three_hundred_samples_each(monkeypatch):
-    monkeypatch.setattr(_consensus, "check_memory", lambda *_: None)
+    monkeypatch.setattr(_plan, "check_memory", lambda *_: None)
     assert plan_fit(source(10**5, 5, 6), 50, "auto", None).n_fitted == 15_000
 
 

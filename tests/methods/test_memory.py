@@ -9,8 +9,8 @@ from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, datasets, methods
 from mvsc_fast._utils import validation
-from mvsc_fast.methods import _base, _consensus
-from mvsc_fast.methods._consensus import fit_bytes
+from mvsc_fast.methods import _base, _plan
+from mvsc_fast.methods._plan import fit_bytes
 
 ESTIMATORS = [estimator(3, random_state=0) for estimator in methods.ESTIMATORS.values()]
 
@@ -74,7 +74,7 @@ def test_estimates_bound_the_peak_with_a_quarter_to_spare(estimator, n, d, monke
     """Workspaces of LAPACK and fragments, which are not traced, need that much."""
     views, _ = datasets.make_multiview_subspaces(n, 5, n_features=(d, d), random_state=0)
     estimates = []
-    for module in (_base, _consensus):
+    for module in (_base, _plan):
         monkeypatch.setattr(module, "check_memory", lambda size, *_: estimates.append(size))
     model = clone(estimator).set_params(random_state=0, n_threads=1)
     assert 0.3 < peak(model.fit, views) / estimates[0] < 0.75

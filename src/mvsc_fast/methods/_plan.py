@@ -1,0 +1,84 @@
+"""How many samples a fit of ConsensusTLRR clusters, and the memory that it needs."""
+
+from typing import NamedTuple
+
+from .._utils.validation import check_memory, in_bytes
+from ..judge._landmarks import N_LANDMARKS
+from ..judge._ridge import REGRESSED
+from ..judge._scan import CANDIDATES, LONGEST, SCALES, TYPICAL, neighbourhood_growth
+from ..judge._support import GRAPH_SAMPLES
+from ..similarity._factors import view_scales
+from ..similarity._sparse import MEMORY
+from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
+from ..views._view_rows import n_components
+
+# max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
+MAX_FITTED, FITTED_PER_CLUSTER = 4000, 300
+
+
+class Plan(NamedTuple):
+    """Number of samples that are clustered, and number of rows that are read at a time."""
+
+    n_fitted: int
+    block_rows: int
+
+
+def plan_fit(source, n_clusters, max_samples, memory_limit):
+    """The `Plan` of a fit; raises an error, before any work, if there is none.
+
+    Parameters
+    ----------
+    source : RowSource
+    n_clusters, max_samples, memory_limit
+        As for `ConsensusTLRR`.
+
+    Raises
+    ------
+    ValueError
+        If there are more clusters than samples to be clustered.
+    MemoryError
+        If the available memory or ``memory_limit`` is too small.
+    """
+    n, n_features = source.n_samples, source.n_features
+    if max_samples == "auto":
+        max_samples = max(MAX_FITTED, FITTED_PER_CLUSTER * (n_clusters or 1))
+    if max_samples < (n_clusters or 1):
+        raise ValueError(f"max_samples={max_samples} is less than n_clusters={n_clusters}")
+    n_clusters, m = n_clusters or TYPICAL, min(n, max_samples)
+    fit = fit_bytes(n, m, n_features, n_clusters)
+    check_memory(
+        fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"
+    )
+    if memory_limit is None:
+        return Plan(m, block_rows(n_features))
+    limit = check_bytes(memory_limit, "memory_limit")
+    kept = 8 * n * 4  # keys and hashes of samples, their order, labels
+    passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
+    if max(fit, passes) > limit:
+        raise MemoryError(
+            f"memory_limit={in_bytes(limit)} is too small: clustering {m} samples needs about "
+            f"{in_bytes(fit)}, and reading {n} samples at least {in_bytes(passes)}. Raise it, or "
+            "lower max_samples"
+        )
+    return Plan(m, block_rows(n_features, limit - kept))
+
+
+def fit_bytes(n, m, n_features, n_clusters):
+    """Maximum memory in bytes for clustering m of n samples, not counting views in memory."""
+    ranks = [n_components(m, d) if d > m else d for d in n_features]
+    width, v = sum(ranks), len(n_features)
+    slices = sum(len(view_scales(m, d, SCALES["unit"])) for d in n_features)
+    columns = width + N_LANDMARKS
+    # Features of the judge and its Gram matrices; those of the views go before tensors are there.
+    judge = 4 * columns * (m + 3 * min(m, REGRESSED)) + 16 * columns**2
+    judge += sum(8 * r * r for r in ranks) * (slices // v + 1)
+    factors = 4 * m * slices * width // v
+    given = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
+    maps = sum(24 * r * d for r, d in zip(ranks, n_features, strict=True) if r < d)
+    growth = neighbourhood_growth(m, n_clusters)
+    pairs = m * min(m, round(2 * growth * LONGEST))
+    swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))
+    made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
+    cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
+    alone = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
+    return judge + maps + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24
