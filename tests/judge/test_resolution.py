@@ -20,11 +20,11 @@ def nested():
 
 @pytest.fixture(scope="module")
 def found(nested):
-    return suggest_resolution(nested, resolutions=[2, 0.05, 20, 0.3, 1], random_state=0)
+    return suggest_resolution(nested, resolutions=[2, 0.05, 10, 0.3, 1], random_state=0)
 
 
 def test_the_smallest_resolution_of_stable_clusters_is_supported(found):
-    np.testing.assert_array_equal(found.resolutions, [0.05, 0.3, 1, 2, 20])
+    np.testing.assert_array_equal(found.resolutions, [0.05, 0.3, 1, 2, 10])
     assert found.n_clusters[1:4].tolist() == [9, 9, 9] and found.supported == (0.3,)
     assert found.stability[1] > 0.99 and found.predictability[1] > 0.99
     assert found.n_clusters[-1] > 20 and found.n_samples == 360
