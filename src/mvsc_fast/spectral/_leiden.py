@@ -49,6 +49,10 @@ def leiden(graph, resolution, seed):
         Communities from 0; the first includes nodes without edges, which would be alone.
     """
     igraph = import_igraph()
+    labels = np.zeros(graph.vcount(), dtype=np.int64)
+    joined = np.array(graph.degree(), dtype=np.int64) > 0
+    if not joined.any():  # igraph before 1.0 would search for ever
+        return labels
     with _LOCK:
         igraph.set_random_number_generator(random.Random(seed))
         try:
@@ -57,7 +61,5 @@ def leiden(graph, resolution, seed):
             )
         finally:
             igraph.set_random_number_generator(random)  # as on import
-    joined = np.array(graph.degree()) > 0
-    labels = np.zeros(len(joined), dtype=np.int64)
     labels[joined] = np.unique(np.array(found.membership)[joined], return_inverse=True)[1]
     return labels
