@@ -227,7 +227,7 @@ def structure_test(
     order = rng.permutation(n)
     rows = [X[order] for X in rows]
     seeds = rng.randint(2**31 - 1, size=(n_rotations + 1, 2))
-    names = [source.names[i] for i in sample.kept]
+    names = sample.names
     if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
         raise ValueError(
             f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"

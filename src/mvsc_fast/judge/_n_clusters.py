@@ -164,8 +164,7 @@ def suggest_n_clusters(
             f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
         )
     sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed)
-    names = [source.names[i] for i in sample.kept]
-    warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
+    warn_of_columns(sample.views, sample.names, sample.columns)
     largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":
         largest = min(largest, LARGEST)
@@ -178,7 +177,7 @@ def suggest_n_clusters(
         largest = max_clusters
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         complete = imputed(sample.views)
-        used = used_views(sample.views, complete, sample.nonnegative, names)
+        used = used_views(sample.views, complete, sample.nonnegative, sample.names)
         counts = _counts(largest)
         graphs = scan(used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]

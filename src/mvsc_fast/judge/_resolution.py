@@ -111,12 +111,11 @@ def suggest_resolution(
     import_igraph()
     source = read_views(views)
     sample = drawn(source, max_samples, 2, seed)
-    names = [source.names[i] for i in sample.kept]
-    warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
+    warn_of_columns(sample.views, sample.names, sample.columns)
     values = np.unique(given)
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         complete = imputed(sample.views)
-        used = used_views(sample.views, complete, sample.nonnegative, names)
+        used = used_views(sample.views, complete, sample.nonnegative, sample.names)
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]

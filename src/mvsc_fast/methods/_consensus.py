@@ -191,13 +191,11 @@ class ConsensusTLRR(MultiViewClusterer):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
             sample = drawn(source, plan.n_fitted, least, seed, progress.log)
-            names = [source.names[i] for i in sample.kept]
-            warn_of_columns(sample.views, names, [source.columns[i] for i in sample.kept])
+            warn_of_columns(sample.views, sample.names, sample.columns)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,
                 self.resolution,
-                names=names,
                 select=self.view_selection == "auto",
                 seed=seed,
                 n_threads=n_threads,

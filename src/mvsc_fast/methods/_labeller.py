@@ -62,7 +62,7 @@ class Fitted(NamedTuple):
     gap: float
 
 
-def fit_labels(sample, n_clusters, resolution, *, names, select, seed, n_threads, progress):
+def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progress):
     """Cluster samples in canonical order.
 
     Parameters
@@ -73,8 +73,6 @@ def fit_labels(sample, n_clusters, resolution, *, names, select, seed, n_threads
     n_clusters : int or None
     resolution : float or None
         Used if there is no ``n_clusters``.
-    names : list
-        Names of the views for warnings.
     select : bool
         Whether views without repeated structure are excluded.
     seed, n_threads : int
@@ -88,7 +86,7 @@ def fit_labels(sample, n_clusters, resolution, *, names, select, seed, n_threads
     if resolution is None:
         warn_of_few(equal, n_clusters)
     complete = imputed(sample.views)
-    used = used_views(sample.views, complete, sample.nonnegative, names, select=select)
+    used = used_views(sample.views, complete, sample.nonnegative, sample.names, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
     if resolution is not None:

@@ -108,6 +108,8 @@ class Drawn(NamedTuple):
     samples: np.ndarray  # their indices
     lost: np.ndarray  # indices of the samples that lack all views
     kept: list  # indices of the views that enough of the drawn samples have
+    names: list  # of these views
+    columns: list  # names of their columns, or None
     views: list  # their rows; missing cells are filled, missing rows are NaN
     mean_rows: list  # their mean rows, see `filled`
     nonnegative: list  # whether each of them is non-negative in all samples, drawn or not
@@ -143,6 +145,8 @@ def drawn(source, count, n_clusters, seed, log=None):
         samples,
         summary.lost,
         kept,
+        [source.names[i] for i in kept],
+        [source.columns[i] for i in kept],
         [views[i] for i in kept],
         [means[i] for i in kept],
         [bool(summary.least[i] >= 0) for i in kept],
