@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -324,28 +323,23 @@ TOP_LEVEL = ("TLRR", "ConsensusTLRR")
 class _Fitting:
     """Context that refuses a second concurrent fit of the same estimator.
 
-    References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing.
+    References to contexts are weak: one whose ``__exit__`` was interrupted refuses nothing. There
+    is no lock, which an interrupt could leave held: `dict.setdefault` and `dict.pop` are atomic.
     """
 
-    _running: Any = weakref.WeakValueDictionary()
-    _lock = threading.RLock()
+    _running: ClassVar[dict[int, weakref.ref[_Fitting]]] = {}
 
     def __init__(self, estimator):
         self._key, self._name = id(estimator), type(estimator).__name__
 
     def __enter__(self):
-        try:  # from Python 3.14 on, an interrupt can come between `with lock` and its block
-            self._lock.acquire()
-            if self._running.setdefault(self._key, self) is not self:
-                raise RuntimeError(
-                    f"this {self._name} is already being fitted, by another thread or the caller "
-                    "of this callback: fit a clone (sklearn.base.clone) instead"
-                )
-        finally:
-            try:
-                self._lock.release()
-            except RuntimeError:  # interrupted before it was acquired
-                pass
+        key, running = self._key, self._running
+        own = weakref.ref(self, lambda _: running.pop(key, None))
+        if running.setdefault(key, own) is not own:
+            raise RuntimeError(
+                f"this {self._name} is already being fitted, by another thread or the caller of "
+                "this callback: fit a clone (sklearn.base.clone) instead"
+            )
 
     def __exit__(self, *_):
         self._running.pop(self._key, None)
