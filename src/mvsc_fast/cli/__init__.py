@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.run is None:
         parser.print_help(sys.stderr)
         return 2
-    if args.command == "cluster" and args.clusters is args.resolution is None:
+    if args.command == "cluster" and args.clusters is None and args.resolution is None:
         args.parser.error(
             "--clusters is missing: give the number of clusters, or auto to use the suggested one, "
             "or a --resolution"

@@ -49,11 +49,15 @@ def methods_paragraph(found, model, steps):
         names = ", ".join(map(str, found.excluded_views))
         sentences.append(f"Views excluded as uninformative: {names}.")
     sentences.append(f"Software: {versions()}.")
-    if getattr(model, "resolution", None) is not None:
+    if _has_resolution(model):
         sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
     elif found.method in CITED_BY:
         sentences.append(f"{found.method} {CITED_BY[found.method]} the method of {CITATION}.")
     return " ".join(sentences)
+
+
+def _has_resolution(model):
+    return getattr(model, "resolution", None) is not None
 
 
 def _described(found):
@@ -90,10 +94,9 @@ def describe_choice(found, model):
     add = found.choices.append
     found.candidates = getattr(model, "candidates_", None)
     if found.candidates is not None:
-        joint = "joint" in found.candidates["graph"]
         add(
             "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
-            if joint
+            if _has_resolution(model)
             else "The nine most predictable labellings, each refined, were fused by TLRR."
         )
         if "labels" in found.candidates:  # they may not be stored

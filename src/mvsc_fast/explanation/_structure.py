@@ -86,9 +86,9 @@ class StructureTest:
         least = 1 / (1 + len(self.null))
         more, remark = "no more", f": {doubt}"
         if self.p_value <= max(LEVEL, least):
-            more = "more"
-            remark = f": p = {LEVEL} needs at least {round(1 / LEVEL) - 1} copies"
-            remark = remark if least > LEVEL else ""
+            more, remark = "more", ""
+            if least > LEVEL:
+                remark = f": p = {LEVEL} needs at least {round(1 / LEVEL) - 1} copies"
         elif self.observed > self.null.max():
             more = "slightly more"
             remark = ": noise that is not Gaussian may have slightly more, too"

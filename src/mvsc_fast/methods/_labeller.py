@@ -108,8 +108,9 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     before = judge(found, n_clusters)
     refined = refined_labellings(found, n_clusters, judge.ridge, affinity)
     after = judge(refined, n_clusters)
-    best = np.argsort(-np.round(before + after, 12), kind="stable")[:BEST]
-    if resolution is not None:
+    if resolution is None:
+        best = np.argsort(-np.round(before + after, 12), kind="stable")[:BEST]
+    else:
         best = np.array([len(refined) - 1])  # of the joint graph
     candidates |= {
         "labels": refined,
