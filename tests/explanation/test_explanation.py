@@ -376,8 +376,8 @@ def test_the_methods_paragraph_has_data_processing_parameters_and_versions(data)
         "10 samples lacked at least one view. "
         "Processing: PerView(transformers=StandardScaler()). "
         "ConsensusTLRR found 3 clusters (n_clusters=3, random_state=0; other parameters at their "
-        f"defaults). {suggestion(counts)}. Software: {versions()}. ConsensusTLRR uses the method "
-        f"of {CITATION}."
+        f"defaults). {suggestion(counts)}. Software: {versions(model)}. ConsensusTLRR uses the "
+        f"method of {CITATION}."
     )
     lines = str(told).splitlines()
     assert " ".join(map(str.strip, lines[lines.index("Methods paragraph") + 1 :])) == (

@@ -111,6 +111,7 @@ def test_explanation_and_report_name_communities(given, model, tmp_path):
     assert "Leiden communities of the joint graph: Traag V. A." in found.methods_paragraph
     assert "the method of Jia" not in found.methods_paragraph
     assert "refined communities" in str(found) and "resolution=1.0" in found.methods_paragraph
+    assert f"igraph {igraph.__version__}" in found.methods_paragraph
     write_report(tmp_path / "report.html", model, given[0], explanation=found)
 
 

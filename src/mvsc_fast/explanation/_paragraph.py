@@ -1,6 +1,8 @@
 """A paragraph on a fit for the methods section of a publication."""
 
 import platform
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import numpy as np
 import scipy
@@ -48,7 +50,7 @@ def methods_paragraph(found, model, steps):
     if found.excluded_views:
         names = ", ".join(map(str, found.excluded_views))
         sentences.append(f"Views excluded as uninformative: {names}.")
-    sentences.append(f"Software: {versions()}.")
+    sentences.append(f"Software: {versions(model)}.")
     if _has_resolution(model):
         sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
     elif found.method in CITED_BY:
@@ -144,9 +146,12 @@ def given_parameters(model):
     ]
 
 
-def versions():
-    """Versions of the packages on which labels depend."""
-    return (
+def versions(model):
+    """Versions of the packages on which the labels of a model depend."""
+    found = (
         f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
     )
+    if _has_resolution(model) and find_spec("igraph"):  # a loaded model needs none
+        found += f", igraph {version('igraph')}"
+    return found

@@ -116,7 +116,7 @@ def write_report(
             html_table(done, [["before the fit", ""]], "wide")
             + _parameters(fit.model, found)
             + details("Warnings and notes", notes)
-            + f"<p>{versions()}, {platform.system()} on {platform.machine()}.</p>",
+            + f"<p>{versions(fit.model)}, {platform.system()} on {platform.machine()}.</p>",
         ),
         section("Methods paragraph", escape(found.methods_paragraph), ""),
     ]
