@@ -39,7 +39,8 @@ def build(folder):
     """The probe, and the library that counts what the C library is asked for."""
     source = Path(shutil.copytree(PROBE, folder / "probe"))
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    subprocess.run(command, cwd=source, check=True)
+    environment = os.environ | {"MVSC_INCLUDE": mvsc_fast.get_include()}
+    subprocess.run(command, cwd=source, check=True, env=environment)
     library = source / "count_malloc.so"
     command = ["cc", "-O1", "-shared", "-fPIC", "-o", library, source / "count_malloc.c"]
     subprocess.run(command, check=True)
