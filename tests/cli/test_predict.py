@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.utils import _set_output
 
 from mvsc_fast import datasets, metrics
-from mvsc_fast.cli import _predict_command, main
+from mvsc_fast.cli import _predict_command, _readers, main
 from mvsc_fast.cli._saved import values_of, warn_of_units
 from mvsc_fast.methods import _base
 
@@ -77,6 +78,38 @@ def test_new_samples_are_labelled_as_the_fitted_ones(cohort, tmp_path, capsys):
     assert score(y, pd.concat([fitted, labels])) > 0.9
     err = capsys.readouterr().err
     assert "50 samples by cluster: " in err and "warning" not in err
+
+
+@pytest.mark.parametrize("at_fit", [True, False])
+def test_a_scaled_model_predicts_with_and_without_pandas(
+    cohort, tmp_path, monkeypatch, capsys, at_fit
+):
+    folder, tables, _ = cohort
+    for name, table in tables.items():
+        table.iloc[:100].to_csv(tmp_path / f"{name}.csv")
+        table.iloc[100:, ::-1].to_csv(tmp_path / f"{name}_new.csv")
+    expected = labelled(folder, *new_files(tmp_path))
+    with monkeypatch.context() as patch:
+        installed(patch, at_fit)
+        fit(tmp_path, "rna.csv", "mirna.csv", "--scale", "standard")
+    with monkeypatch.context() as patch:
+        installed(patch, not at_fit)
+        labels = labelled(tmp_path, *new_files(tmp_path))
+    pd.testing.assert_series_equal(labels, expected)
+    assert "warning" not in capsys.readouterr().err
+
+
+def new_files(folder):
+    return [f"{name}={folder / name}_new.csv" for name in ("rna", "mirna")]
+
+
+def installed(patch, pandas):
+    """Let pandas look as if it were not installed, unless it is to be."""
+    if not pandas:
+        patch.setattr(_readers, "as_frame", lambda X, *_: X)
+        patch.setattr(_set_output, "check_library_installed", pytest.fail)
+
+
 
 
 @pytest.mark.filterwarnings("default")

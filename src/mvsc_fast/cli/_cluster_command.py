@@ -23,7 +23,7 @@ from ..preprocessing import PerView
 from ._cells import is_cells, write_annotated
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, naming, shown_name
-from ._saved import save_model, skops_of, values_of
+from ._saved import keep_containers, save_model, skops_of, values_of
 
 NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
@@ -215,8 +215,7 @@ def _scaled(views):
                 f"--scale standard: {name} is sparse or on disk, and would become dense in memory"
             )
     scale = PerView(StandardScaler()).fit(views)
-    for name, X in views.items():
-        scale.transformers_[name].set_output(transform="pandas" if hasattr(X, "iloc") else None)
+    keep_containers(scale, views)
     return scale, scale.transform(views)
 
 

@@ -12,7 +12,7 @@ from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
 from ._readers import ALONE, load_data
-from ._saved import load_model, warn_of_units
+from ._saved import keep_containers, load_model, warn_of_units
 
 
 def run(args):
@@ -55,7 +55,13 @@ def run(args):
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
     warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
-    labels = saved["model"].predict(views)
+    if hasattr(saved["model"], "steps"):
+        keep_containers(saved["model"][0], views)
+    with warnings.catch_warnings():
+        # Columns are matched above, also if pandas is installed now and was not in fit, or was.
+        for unnamed in ("no column names, unlike", "X (has|does not have valid) feature names"):
+            warnings.filterwarnings("ignore", unnamed)
+        labels = saved["model"].predict(views)
     more = _margins(saved["model"], views) if args.margins else {}
     with replaced(args.labels) as stream:
         write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)

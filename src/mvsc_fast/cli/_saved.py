@@ -84,6 +84,13 @@ def load_model(path):
     return content
 
 
+def keep_containers(scale, views):
+    """Let a `PerView` return data frames for the views that are, as pandas may not be installed."""
+    for name, X in views.items():
+        out = "pandas" if hasattr(X, "iloc") else "default"
+        scale.transformers_[name].set_output(transform=out)
+
+
 def skops_of(path):
     """The module skops.io if a path has the suffix .skops, else None."""
     if Path(path).suffix.lower() != ".skops":
