@@ -110,8 +110,6 @@ def installed(patch, pandas):
         patch.setattr(_set_output, "check_library_installed", pytest.fail)
 
 
-
-
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
 def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
