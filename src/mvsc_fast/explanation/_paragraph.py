@@ -1,8 +1,8 @@
 """A paragraph on a fit for the methods section of a publication."""
 
+import contextlib
 import platform
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import scipy
@@ -152,6 +152,7 @@ def versions(model):
         f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
     )
-    if _has_resolution(model) and find_spec("igraph"):  # a loaded model needs none
-        found += f", igraph {version('igraph')}"
+    if _has_resolution(model):
+        with contextlib.suppress(PackageNotFoundError):  # a loaded model needs none
+            found += f", igraph {version('igraph')}"
     return found
