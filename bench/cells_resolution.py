@@ -56,6 +56,7 @@ def main(cells, draws):
     found = [measured(cells, seed, name) for name in NAMES for seed in range(draws)]
     ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
     print_table(["set", "draw", *ways], [row for row, _ in found])
+    print()
     columns = ["resolution", "clusters", "stability", "predictability", "supported", "ARI"]
     print_table(["set", *columns], [line for _, curve in found[::draws] for line in curve])
 
