@@ -99,6 +99,19 @@ def test_a_scaled_model_predicts_with_and_without_pandas(
     assert "warning" not in capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("scaled", [[], ["--scale", "standard"]])
+def test_files_without_names_of_columns_warn(cohort, tmp_path, capsys, scaled):
+    folder, tables, _ = cohort
+    for name, table in tables.items():
+        table.iloc[:100].to_csv(tmp_path / f"{name}.csv")
+        np.save(tmp_path / f"{name}.npy", table.iloc[100:].to_numpy())
+    fit(tmp_path, "rna.csv", "mirna.csv", *scaled)
+    labelled(tmp_path, *(f"{name}={tmp_path / name}.npy" for name in tables))
+    err = capsys.readouterr().err
+    assert err.count("warning: ") == err.count("warning: no column names, unlike in fit") == 1
+
+
 def new_files(folder):
     return [f"{name}={folder / name}_new.csv" for name in ("rna", "mirna")]
 

@@ -58,9 +58,10 @@ def run(args):
     if hasattr(saved["model"], "steps"):
         keep_containers(saved["model"][0], views)
     with warnings.catch_warnings():
-        # Columns are matched above, also if pandas is installed now and was not in fit, or was.
-        for unnamed in ("no column names, unlike", "X (has|does not have valid) feature names"):
-            warnings.filterwarnings("ignore", unnamed)
+        # Ours says the same of all views, and how the columns are taken.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        if None not in [*data.columns, *(columns[i] for i in given)]:  # they are matched by name
+            warnings.filterwarnings("ignore", "(no column names, unlike|X has feature names)")
         labels = saved["model"].predict(views)
     more = _margins(saved["model"], views) if args.margins else {}
     with replaced(args.labels) as stream:
