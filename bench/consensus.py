@@ -22,6 +22,9 @@ from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity import _affinity
 
 UNIT, CENTRED = _scan.SCALES["unit"], _scan.SCALES["centred"]
+THREE, ONE = (1 / 6, 1 / 2, 5 / 6), (1 / 2,)
+MANY = tuple((2 * i + 1) / 20 for i in range(10))
+STARTS = [{"c": THREE}, {"2c": THREE}, {"c": ONE, "2c": ONE}, {"c": MANY, "2c": THREE}]
 # What is written over what: module, name, value.
 PARTS = {
     "unit rows alone": (_scan, "SCALES", {"unit": UNIT}),
@@ -39,7 +42,7 @@ PARTS = {
 CONSTANTS = [
     (_labeller, "SIZES", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
     (_labeller, "VOTING_NEIGHBORS", [15, 60]),
-    (_labeller, "STARTS", [{"c": 3}, {"2c": 3}, {"c": 1, "2c": 1}, {"c": 10, "2c": 3}]),
+    (_labeller, "STARTS", STARTS),
     (_labeller, "BEST", [3, 10, 16]),
     (_scan, "CANDIDATES", [30, 100]),
     (_scan, "LONGEST", [48, 100]),

@@ -429,7 +429,7 @@ def small_problems():
         patch.setattr(_consensus, "fit_labels", once(_labeller.fit_labels))
         patch.setattr(_n_clusters, "scan", once(lambda *given, **how: list(scan(*given, **how))))
         patch.setattr(_labeller, "SIZES", (8,))
-        patch.setattr(_labeller, "STARTS", {"c": 1})
+        patch.setattr(_labeller, "STARTS", {"c": (0.5,)})
         patch.setattr(_ensemble, "N_INIT", 1)
         patch.setattr(_n_clusters, "NEIGHBORS", (8,))
         patch.setattr(_report, "figure", lambda draw, name, caption: caption)

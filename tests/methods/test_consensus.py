@@ -49,6 +49,15 @@ def test_separated_blobs_are_found_exactly(n, n_clusters):
     assert adjusted_rand_score(y, ConsensusTLRR(n_clusters, random_state=0).fit_predict(views)) == 1
 
 
+def test_candidates_do_not_depend_on_the_random_state():
+    views, _ = datasets.make_multiview_subspaces(220, 5, quality=(0.7, 0.6, 0.6), random_state=0)
+    first, *others = (ConsensusTLRR(5, random_state=state).fit(views) for state in range(4))
+    assert len(np.unique(first.candidates_["labels"], axis=0)) > 1
+    for other in others:
+        np.testing.assert_array_equal(other.candidates_["labels"], first.candidates_["labels"])
+        np.testing.assert_array_equal(other.labels_, first.labels_)
+
+
 @pytest.mark.parametrize(("count", "d"), [(1, 20), (5, 5), (5, 50)])
 def test_noise_views_are_set_aside(count, d):
     views, y = datasets.make_multiview_subspaces(220, 5, random_state=0)

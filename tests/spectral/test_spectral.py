@@ -10,7 +10,13 @@ from sklearn.preprocessing import normalize
 
 from mvsc_fast.methods import AWP, ConsensusTLRR
 from mvsc_fast.spectral import _eigenvectors, _filter, fuse, spectral_embedding, spectral_labels
-from mvsc_fast.spectral._cut import assign, distinct_rows, simplified_silhouette
+from mvsc_fast.spectral._cut import (
+    CANDIDATES,
+    assign,
+    distinct_rows,
+    even_starts,
+    simplified_silhouette,
+)
 from mvsc_fast.spectral._eigenvectors import leading_block, normalized_eigenvectors
 
 
@@ -266,6 +272,29 @@ def test_starts_of_k_means_on_some_rows_give_the_partition_of_all():
     means = np.stack([rows[labels == k].mean(axis=0) for k in range(3)])
     distance = ((rows[:, None] - means) ** 2).sum(axis=2)
     np.testing.assert_array_equal(distance.argmin(axis=1), labels)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1 / 6, 5 / 6])
+def test_starts_of_k_means_are_spaced_evenly_in_squared_distances(offset):
+    points = np.random.default_rng(1).standard_normal((40, 3))
+    distances = ((points[:, None] - points) ** 2).sum(axis=2)
+    expected, nearest = [], np.ones(40)
+    for _ in range(6):
+        passed = np.cumsum(nearest / nearest.sum())
+        compared = [(passed <= (i + offset) / CANDIDATES).sum() for i in range(CANDIDATES)]
+        left = [distances[expected + [p]].min(axis=0) for p in compared]
+        expected.append(compared[np.argmin([one.sum() for one in left])])
+        nearest = distances[expected].min(axis=0)
+    np.testing.assert_array_equal(even_starts(points, 6, offset=offset), points[expected])
+
+
+def test_starts_of_k_means_are_one_for_each_distant_cluster():
+    y = np.random.default_rng(0).integers(5, size=200)
+    points = 50 * np.eye(5)[y] + np.random.default_rng(1).standard_normal((200, 5))
+    for offset in (0.1, 0.5, 0.9):
+        starts = even_starts(points, 5, offset=offset)
+        assert sorted(starts.argmax(axis=1)) == [0, 1, 2, 3, 4]
+    assert even_starts(np.ones((4, 2)), 3).shape == (3, 2)  # equal points
 
 
 def test_simplified_silhouette_is_its_definition():

@@ -226,7 +226,7 @@ def structure_test(
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
     rows = [X[order] for X in rows]
-    seeds = rng.randint(2**31 - 1, size=(n_rotations + 1, 2))
+    copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
     names = sample.names
     if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
         raise ValueError(
@@ -236,9 +236,9 @@ def structure_test(
     if each_view:
         tested += [([X], []) for X in rows]
     best = Parallel(n_jobs=n_jobs)(
-        delayed(_largest_modularity)(part, n_clusters, seed, None if copy == 0 else mixing, moved)
+        delayed(_largest_modularity)(part, n_clusters, mixing, moved)
         for part, moved in tested
-        for copy, (seed, mixing) in enumerate(seeds)
+        for mixing in copies
     )
     best = np.reshape(best, (len(tested), n_rotations + 1))
     left_out = len(sample.samples) - n
@@ -300,7 +300,7 @@ def _permuted(views, seed, moved):
     return [X[order] if i in moved else X for i, X in enumerate(views)]
 
 
-def _largest_modularity(views, n_clusters, seed, mixing=None, moved=()):
+def _largest_modularity(views, n_clusters, mixing, moved):
     """Largest modularity of a candidate labelling of the views, or of a copy with a seed."""
     n = len(views[0])
     if mixing is not None:
@@ -309,7 +309,7 @@ def _largest_modularity(views, n_clusters, seed, mixing=None, moved=()):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn
         # Square roots of a copy that happens to be non-negative would be a difference.
         used = used_views(views, views, [False] * len(views), select=False)
-        found, affinity = candidate_labellings(used, n_clusters, int(seed), 1, Progress())
+        found, affinity = candidate_labellings(used, n_clusters, 1, Progress())
     pairs = scipy.sparse.triu(affinity, format="coo")
     return max(modularity(pairs, labels) for labels in found["labels"])
 

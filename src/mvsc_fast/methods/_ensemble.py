@@ -16,7 +16,7 @@ from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized
 from ..solvers._tlrr import tlrr
-from ..spectral._cut import embedded
+from ..spectral._cut import by_appearance, embedded
 from ..spectral._eigenvectors import normalized_eigenvectors
 from ._base import draw_seed
 
@@ -96,7 +96,7 @@ def consensus_labels(
     >>> from mvsc_fast import consensus_labels
     >>> labellings = [[0, 0, 1, 1, 2], [1, 1, 0, 0, 0], [0, 0, 2, 2, 2]]
     >>> consensus_labels(labellings, 2, random_state=0).labels
-    array([1, 1, 0, 0, 0])
+    array([0, 0, 1, 1, 1])
     """
     n_clusters = count(n_clusters, "n_clusters")
     seed = draw_seed(check_seed(random_state, "random_state"))
@@ -148,7 +148,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     embedding = embedded(*normalized_eigenvectors(affinity, n_clusters), n_clusters, "c")
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_
-    return labels.astype(np.int64), result.gap
+    return by_appearance(labels), result.gap
 
 
 def _extended(labels, tuples, size, kept):

@@ -12,6 +12,7 @@ from ._eigenvectors import normalized_eigenvectors
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
 RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
 PASSES = 10  # Lloyd iterations over all rows after them
+CANDIDATES = 3  # centres that each step of `even_starts` compares
 
 
 def symmetric_sum(tensor, *, keep_diagonal=False):
@@ -54,11 +55,51 @@ def distinct_rows(rows):
     return 1 + np.count_nonzero(np.diff(line) > RESOLUTION * np.abs(line).max())
 
 
+def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
+    """Starts of k-means as by k-means++, without a random number.
+
+    k-means++ draws a few points with probabilities proportional to their squared distances from the
+    nearest centre so far, and keeps the one that leaves the smallest sum of such squares (Arthur &
+    Vassilvitskii, SODA 2007). Here the points are spaced evenly in the cumulative sum of the
+    squares, from ``offset``, a number in [0, 1), of a step: different offsets give different
+    starts. The first centre is found in the same way, with equal weights.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, k)
+        The result depends on their order.
+    n_clusters : int
+    random_state
+        Not used; scikit-learn's `KMeans` passes it.
+    offset : float
+
+    Returns
+    -------
+    ndarray of shape (n_clusters, k)
+    """
+    squares = np.einsum("ij,ij->i", points, points)
+    shares = (np.arange(CANDIDATES) + offset) / CANDIDATES
+    nearest, chosen = np.ones(len(points)), []
+    for step in range(n_clusters):
+        total = np.cumsum(nearest, dtype=np.float64)
+        compared = np.searchsorted(total, shares * total[-1], side="right")
+        compared = np.minimum(compared, len(points) - 1)
+        distances = squares[compared, None] - 2 * (points[compared] @ points.T) + squares
+        distances = np.maximum(distances, 0)
+        if step > 0:
+            np.minimum(distances, nearest, out=distances)
+        best = distances.sum(axis=1).argmin()
+        nearest = distances[best]
+        chosen.append(compared[best])
+    return points[chosen]
+
+
 def assign(
     embedding,
     n_clusters,
     *,
     order=None,
+    init="k-means++",
     n_init=20,
     random_state=None,
     max_rows=KMEANS_ROWS,
@@ -77,6 +118,8 @@ def assign(
         One number per sample that does not depend on the order of the samples, such as its
         degree. k-means is run on the samples sorted by it, so that permuting the samples permutes
         the labels.
+    init : str or callable, default="k-means++"
+        As for scikit-learn's `KMeans`, such as `even_starts`.
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
     random_state : int, RandomState or None
@@ -89,17 +132,24 @@ def assign(
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = embedding[rank]
-    model = KMeans(n_clusters, n_init=n_init, max_iter=1000, random_state=random_state)
+    model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     with limit_threads():  # its chunks have 256 rows, too few for several threads
         if len(rows) > max_rows:
             model.fit(rows[spread(len(rows), max_rows)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
         found = model.fit_predict(rows)
-    # Starts that reach the same partition tie up to rounding, so number clusters by appearance.
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
     labels = np.empty(len(embedding), dtype=np.int32)
-    labels[rank] = np.argsort(np.argsort(first))[inverse]
+    labels[rank] = by_appearance(found)
     return labels
+
+
+def by_appearance(labels):
+    """Labels from 0, numbered by their first appearance.
+
+    Starts of k-means that reach the same partition tie up to rounding, but number it differently.
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def normalized_cut(S, n_clusters, *, n_init, random_state):
