@@ -37,7 +37,7 @@ def test_every_table_has_a_place_and_a_script(tables):
     for name, table in tables.TABLES.items():
         assert len(re.findall(tables.block_pattern(name), tables.read(table.page), re.S)) == 1
         assert (tables.ROOT / table.command.split()[0]).exists()
-        assert tables.sources(table.command.split()[0])[:2] == ["src", "setup.py"]
+        assert tables.sources(name)[:2] == ["src", "setup.py"]
     for name in tables.EXTRACTS:
         tables.block(name, tables.README)
 
