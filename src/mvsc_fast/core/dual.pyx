@@ -284,18 +284,31 @@ cdef bint take_step(const floating *W, dual_floating *P, dual_floating *Z, dual_
 
 cdef int check_gap(const floating *W, dual_floating *P, Block *block, double tol,
                    Outcome *outcome) noexcept nogil:
-    """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status."""
+    """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status.
+
+    The rounding of a projection is that of the unprojected matrix, which may be large. If no other
+    precision is left, P is then projected once more.
+    """
     cdef floating *L = <floating *> block.L
     cdef double relative
-    center(block, W, P, P, 0.0)
-    if outcome.n_iter == 0:
-        primal(block, <const floating *> block.Q, L)
-    elif not maximise_rows(block, L, outcome):
-        return MVSC_NO_CONVERGENCE
-    if not certify(block, L, P, <dual_floating *> block.dense, outcome):
-        return MVSC_NO_CONVERGENCE
-    relative = relative_gap(block, outcome)
-    outcome.converged = relative <= tol
+    cdef bint again = floating is double
+    while True:
+        center(block, W, P, P, 0.0)
+        if outcome.n_iter == 0:
+            primal(block, <const floating *> block.Q, L)
+        elif not maximise_rows(block, L, outcome):
+            return MVSC_NO_CONVERGENCE
+        if not certify(block, L, P, <dual_floating *> block.dense, outcome):
+            return MVSC_NO_CONVERGENCE
+        relative = relative_gap(block, outcome)
+        outcome.converged = relative <= tol
+        if again or outcome.converged or block.rounding <= ROUNDING * outcome.gap:
+            break
+        if not frontal_map(block, P, block.omega1, CLIP, outcome):
+            return MVSC_NO_CONVERGENCE
+        block.P_rounding = (eigen_rounding(block.pattern.n, dual_floating is float)
+                            * clip_scale(block, <const dual_floating *> block.spectrum))
+        again = True
     block.check_at = outcome.n_iter + checks_ahead(block, outcome.n_iter, relative, tol)
     block.checked_at, block.checked = outcome.n_iter, relative
     if not outcome.converged and block.rounding > ROUNDING * outcome.gap:
@@ -339,11 +352,11 @@ cdef Py_ssize_t checks_ahead(const Block *block, Py_ssize_t n_iter, double relat
                              double tol) noexcept nogil:
     """Iterations to the next check of the gap, if it goes on falling as since the last one.
 
-    Before the second check by a factor of 4, and at least by one of 1.2 in an iteration.
+    Before the second check by a factor of 4, and at least by one of 1.02 in an iteration.
     """
     cdef double rate = log(4.0), left = log(fmax(relative / fmax(tol, 1e-300), 1.0))
     if block.checked < INFINITY:
-        rate = fmax(log(block.checked / relative) / (n_iter - block.checked_at), log(1.2))
+        rate = fmax(log(block.checked / relative) / (n_iter - block.checked_at), log(1.02))
     return max(1, <Py_ssize_t> fmin(AHEAD, left / rate))
 
 
