@@ -245,10 +245,8 @@ def _notes(records, left_out):
         for one in records
         for text in one.get("warnings", ())
     )
-    parts = []
-    for title, texts in (("Left out", left_out), ("Failed", failed), ("Warnings", said)):
-        parts.append(details(title, texts, shown=title != "Warnings"))
-    return section("What is not in the tables", "", "".join(parts))
+    parts = ("Left out", left_out), ("Failed", failed), ("Warnings", said)
+    return section("What is not in the tables", "", "".join(details(*part) for part in parts))
 
 
 # ---------------------------------------------------------------------------------------- pieces

@@ -240,7 +240,6 @@ METHODS = {
         "samples.",
         seconds=1.1,
         power=1.0,
-        random=True,
         kmeans=False,
     ),
     "best single view": Method(
