@@ -4,14 +4,16 @@ Usage: python bench/tables.py [NAME ...] [--all] [--check] [--forecast]
 
 A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line names the script, the
 commit, the processor, the date and the minutes that it took. Without names the stale tables are
-regenerated: those whose script, or the package, has changed since their commit. An interrupted run
-continues where it stopped. Tables of times run alone; the others, also those of CPU seconds of one
-thread, run two at a time with one thread each. The tables of README.md are taken from those of
-docs. With --check nothing is run, and the exit status is 1 if a table is stale.
+regenerated: those whose script, or the package, has changed since their commit by more than
+comments and docstrings. An interrupted run continues where it stopped. Tables of times run alone;
+the others, also those of CPU seconds of one thread, run two at a time with one thread each. The
+tables of README.md are taken from those of docs. With --check nothing is run, and the exit status
+is 1 if a table is stale.
 """
 
 import argparse
 import datetime
+import io
 import os
 import platform
 import re
@@ -19,7 +21,9 @@ import shlex
 import subprocess
 import sys
 import time
+import tokenize
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +34,7 @@ SHOWN = [
     *(f"explanation/_{part}.*" for part in "page panels paragraph plots report text".split()),
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in SHOWN)]  # that are measured
-NO_TLRR = ["core/dual.pyx", "solvers"]  # what a table does not depend on that solves no TLRR
+NO_TLRR = ["core/dual.pyx", "solvers"]  # of the package, not used by tables without TLRR
 BENCHMARKS = "docs/benchmarks.md"
 JOBS = 2
 
@@ -221,9 +225,31 @@ def why_stale(name):
         return f"was made by {footer['command']}"
     if git("merge-base", "--is-ancestor", commit, "HEAD")[0]:
         return f"commit {commit} is not an ancestor"
-    if git("diff", "--quiet", commit, "--", *sources(name))[0]:
+    changed = git("diff", "--name-only", commit, "--", *sources(name))[1].splitlines()
+    if any(differs(path, commit) for path in changed):
         return f"sources have changed since {commit}"
     return None
+
+
+@cache
+def differs(path, commit):
+    """Whether a file differs from that of a commit by more than comments and docstrings."""
+    known, before = git("show", f"{commit}:{path}")
+    if known or not (ROOT / path).exists() or not path.endswith((".py", ".pyx", ".pxd")):
+        return True
+    return code(before) != code(read(path))
+
+
+def code(text):
+    """The tokens of a Python or Cython source without comments, docstrings and blank lines."""
+    ends = tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT
+    found, begins = [], True
+    for token in tokenize.generate_tokens(io.StringIO(text.rstrip() + "\n").readline):
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            if not (begins and token.type == tokenize.STRING):
+                found.append(" " if token.type in ends else token.string)
+            begins = token.type in ends
+    return found
 
 
 def incomplete():

@@ -38,8 +38,19 @@ def test_every_table_has_a_place_and_a_script(tables):
         assert len(re.findall(tables.block_pattern(name), tables.read(table.page), re.S)) == 1
         assert (tables.ROOT / table.command.split()[0]).exists()
         assert tables.sources(name)[:2] == ["src", "setup.py"]
+        assert all((tables.ROOT / "src" / "mvsc_fast" / part).exists() for part in table.unused)
     for name in tables.EXTRACTS:
         tables.block(name, tables.README)
+
+
+@needs_bench
+def test_comments_and_docstrings_do_not_make_a_table_stale(tables):
+    before = 'def f(x):\n    """Add."""\n    # One.\n    return "a" + x\n'
+    for same in (before.replace("Add", "Sum"), before.replace("    # One.\n", "\n")):
+        assert tables.code(same) == tables.code(before)
+    for other in (before.replace('"a"', '"b"'), before + "    x\n", before + "x\n"):
+        assert tables.code(other) != tables.code(before)
+    assert tables.code(before + "    x\n") != tables.code(before + "x\n")
 
 
 @needs_bench
