@@ -1,9 +1,9 @@
 """What each constant and each part of ConsensusTLRR is worth: mean ACC over ten data sets.
 
-Usage: python bench/consensus.py [--seeds 3] [--only PATTERN] [--sets NAME ...]
+Usage: python bench/consensus.py [--draws 3] [--only PATTERN] [--sets NAME ...]
 
-One thing is changed at a time. Labels do not depend on the order of the samples, so the spread is
-that of the random states; differences below about .005 mean nothing.
+One thing is changed at a time. Labels depend neither on the order of the samples nor on the random
+state, so fits differ in the draw of 98 % of the samples; differences below about .005 mean nothing.
 """
 
 import argparse
@@ -81,14 +81,16 @@ def written_over(change):
         setattr(module, name, before)
 
 
-def accuracy(views, y, seed):
-    model = ConsensusTLRR(len(np.unique(y)), random_state=seed, n_threads=1)
+def accuracy(views, y, draw):
+    kept = np.random.RandomState(draw).permutation(len(y))[: round(0.98 * len(y))]
+    views, y = [X[kept] for X in views], y[kept]
+    model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a labelling of few clusters, where a part is missing
         return clustering_scores(y, model.fit_predict(views))["acc"]
 
 
-def main(seeds, only, names):
+def main(draws, only, names):
     data = {name: shuffled(name) for name in names}
     table, default = [], None
     for title, change in variants():
@@ -97,7 +99,7 @@ def main(seeds, only, names):
         with written_over(change):
             seconds, acc = stopwatch(
                 lambda: np.array(
-                    [[accuracy(*data[name], seed) for seed in range(seeds)] for name in names]
+                    [[accuracy(*data[name], draw) for draw in range(draws)] for name in names]
                 )
             )
         means = acc.mean(axis=0)
@@ -121,8 +123,8 @@ def main(seeds, only, names):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3, help="random states, from 0")
+    parser.add_argument("--draws", type=int, default=3, help="draws of the samples")
     parser.add_argument("--only", default="", help="regular expression: the variants to run")
     parser.add_argument("--sets", nargs="*", choices=TEN, default=[*TEN], metavar="NAME")
     arguments = parser.parse_args()
-    main(arguments.seeds, arguments.only, arguments.sets)
+    main(arguments.draws, arguments.only, arguments.sets)
