@@ -216,7 +216,7 @@ def test_a_large_eigenvalue_does_not_end_the_iteration_in_single_precision():
     """The rounding of Z, by the largest eigenvalue, was more than the gap after two iterations."""
     W = flat_similarities(100)
     W[:, :30, :30] += 10 * W.max()
-    exact, single = tlrr(W, tol=1e-8), tlrr(W.astype(np.float32), tol=1e-5)
+    exact, single = tlrr(W, tol=1e-8), tlrr(W.astype(np.float32), tol=5e-6)
     assert single.converged
     error = np.linalg.norm(single.tensor - exact.tensor)
     assert error <= single.error_bound + exact.error_bound

@@ -33,7 +33,8 @@ slices has the norm ``||M_(j)||_* / sqrt(m_j)``, and each of m_j m_k equal tubes
 ``|M_:jk| / sqrt(m_j m_k)``.
 
 P and its eigenproblems start in single precision. Any feasible P gives a valid certificate;
-rounding is added to the gap, and if it is most of the gap, P becomes double.
+rounding is added to the gap, and if it is most of the gap, P becomes double, or is projected again
+if W is single.
 """
 
 from cython cimport floating
@@ -80,7 +81,7 @@ cdef enum:
 cdef double RATIO_MAX = 1e6       # of rho to 2 lam, if tubes are equal to their threshold
 cdef double RELAXATION = 1.7    # of the steps of Z, below 2; 1 takes 1.5 times the iterations
 cdef double START = 0.6         # of the first step; 1 overshoots
-cdef double ROUNDING = 0.5      # of the gap: if it is more, P becomes double
+cdef double ROUNDING = 0.5      # of the gap: if it is more, P becomes double or is projected again
 cdef double INNER_TOL = 0.1     # relative to the first step: shorter steps of Q end the iteration
 cdef double SINGLE_MAX = 1e25   # W and lam W below it, W above its inverse, for P to be single
 
@@ -286,8 +287,9 @@ cdef int check_gap(const floating *W, dual_floating *P, Block *block, double tol
                    Outcome *outcome) noexcept nogil:
     """Certify P with the best Q; TO_DOUBLE if rounding makes up much of the gap, or a status.
 
-    The rounding of a projection is that of the unprojected matrix, which may be large. If no other
-    precision is left, P is then projected once more.
+    The rounding error of a projection is proportional to the largest eigenvalue of the matrix that
+    is projected. If W is single, P cannot become double: it is projected once more, now from
+    eigenvalues near the bounds.
     """
     cdef floating *L = <floating *> block.L
     cdef double relative

@@ -301,7 +301,10 @@ def _permuted(views, seed, moved):
 
 
 def _largest_modularity(views, n_clusters, mixing, moved):
-    """Largest modularity of a candidate labelling of the views, or of a copy with a seed."""
+    """Largest modularity of a candidate labelling of the views, or of a copy.
+
+    ``mixing`` is the seed of the copy, or None.
+    """
     n = len(views[0])
     if mixing is not None:
         views = _permuted(views, mixing, moved) if moved else _rotated(views, mixing)

@@ -35,10 +35,10 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     components, and count n columns in D.
 
     AMI is the adjusted mutual information, which is about 0 for random labels whatever the number
-    of clusters. The score compares labellings of one kind for the same views, such as those of
-    several seeds. It is no guide to methods, parameters or sets of views, and not a significance
-    test (see `structure_test`): labels that follow a nuisance factor of the views are predictable
-    too.
+    of clusters. The score compares labellings of one kind for the same views, such as the
+    candidates of `ConsensusTLRR`. It is no guide to methods, parameters or sets of views, and not a
+    significance test (see `structure_test`): labels that follow a nuisance factor of the views are
+    predictable too.
 
     Parameters
     ----------

@@ -51,9 +51,10 @@ class ConsensusTLRR(MultiViewClusterer):
 
     The cost is linear in the number of samples, except for the neighbour search. If there are more
     than ``max_samples`` samples, a uniform subsample is clustered, and the labels of the others are
-    predicted by ridge regression, as those of new samples in `predict`. The subsample is what
-    ``random_state`` determines: the candidates are made without random numbers, so that the labels
-    of fewer samples hardly depend on it.
+    predicted by ridge regression, as those of new samples in `predict`. ``random_state``
+    determines the subsample, and the order in which the Leiden algorithm visits samples. With
+    ``n_clusters`` the candidates are made without random numbers, so that labels hardly depend on
+    it if all samples are clustered.
 
     Samples may lack views: such rows are NaN, as in the result of `views.align`. The similarity of
     two samples is computed from the views that both have. Steps that need features, `predict`

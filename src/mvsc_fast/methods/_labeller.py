@@ -25,9 +25,9 @@ SIZES = (8, 15, 30)  # mean numbers of neighbours of the graphs, before they gro
 # simulated families (eight new cases of each set); on hdigit .11, on none less than -.005.
 NEAREST, ENOUGH = 15, 200
 VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
-# Offsets of the k-means starts by embedding. Each gives a separate labelling, because inertia picks
-# wrong starts that predictability does not (digits .909 +- .062 against .949 +- .002). "2c" is
-# needed on hdigit (.83 without) and fails on YaleB, where it is not among the fused labellings.
+# Offsets of the k-means starts by embedding. Each gives a separate labelling, because
+# predictability chooses better among starts than inertia does. "2c" is needed on hdigit, and fails
+# on YaleB, where it is not among the fused labellings.
 STARTS = {"c": (1 / 6, 1 / 2, 5 / 6), "2c": (1 / 2,)}
 # Fused labellings. Refined before they are judged and fused, nine give a mean accuracy over 16 sets
 # that is .005 higher than six as k-means leaves them; a single one, without fusion, .004 lower.

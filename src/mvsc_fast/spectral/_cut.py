@@ -119,7 +119,7 @@ def assign(
         degree. k-means is run on the samples sorted by it, so that permuting the samples permutes
         the labels.
     init : str or callable, default="k-means++"
-        As for scikit-learn's `KMeans`, such as `even_starts`.
+        Starts, as for scikit-learn's `KMeans`, or a function such as `even_starts`.
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
     random_state : int, RandomState or None
