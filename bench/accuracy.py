@@ -360,15 +360,17 @@ def print_differences(groups):
         print_table(["method", "mean ± error", "worst set", "best set"], table)
 
 
+def drawn(n, state):
+    """Indices of the samples of a draw, 98 % of n."""
+    return np.random.RandomState(state).permutation(n)[: round(KEPT * n)]
+
+
 def print_spread(make):
     """Spread of ACC over random states and over draws of the samples, by set."""
     table = []
     for name in SPREAD:
         views, y = shuffled(name)
-        draws = [
-            np.random.RandomState(state).permutation(len(y))[: round(KEPT * len(y))]
-            for state in range(STATES)
-        ]
+        draws = [drawn(len(y), state) for state in range(STATES)]
         for what, samples in (("states", [np.arange(len(y))] * STATES), ("draws", draws)):
             acc = []
             for state, kept in enumerate(samples):
@@ -379,9 +381,11 @@ def print_spread(make):
                 acc.append(scores(y[kept], labels)[0])
             apart = np.triu(np.abs(np.subtract.outer(acc, acc)) > APART).sum()
             numbers = np.median(acc), np.min(acc), np.max(acc), np.std(acc)
-            table.append([name, what, len(kept), *(f"{x:.3f}" for x in numbers), int(apart)])
+            table.append(
+                [name, f"{STATES} {what}", len(kept), *(f"{x:.3f}" for x in numbers), int(apart)]
+            )
     pairs = f"pairs of {comb(STATES, 2)} that differ by more than {APART}"
-    titles = ["data", "ten", "n", "median ACC", "smallest", "largest", "standard deviation", pairs]
+    titles = ["data", "runs", "n", "median ACC", "smallest", "largest", "standard deviation", pairs]
     print_table(titles, table)
 
 
@@ -406,7 +410,9 @@ def main(methods, sets, every, seeds, path, beside):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="sixteen sets times twelve cases")
-    parser.add_argument("--spread", action="store_true", help="ten random states of six sets")
+    parser.add_argument(
+        "--spread", action="store_true", help="ten random states and ten draws of six sets"
+    )
     parser.add_argument(
         "--methods",
         nargs="*",

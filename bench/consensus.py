@@ -12,6 +12,7 @@ import re
 import warnings
 
 import numpy as np
+from accuracy import drawn
 from sets import TEN, shuffled
 from timing import print_table, stopwatch
 
@@ -22,7 +23,7 @@ from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity import _affinity
 
 UNIT, CENTRED = _scan.SCALES["unit"], _scan.SCALES["centred"]
-THREE, ONE = (1 / 6, 1 / 2, 5 / 6), (1 / 2,)
+THREE, ONE = _labeller.STARTS["c"], _labeller.STARTS["2c"]
 MANY = tuple((2 * i + 1) / 20 for i in range(10))
 STARTS = [{"c": THREE}, {"2c": THREE}, {"c": ONE, "2c": ONE}, {"c": MANY, "2c": THREE}]
 # What is written over what: module, name, value.
@@ -82,7 +83,7 @@ def written_over(change):
 
 
 def accuracy(views, y, draw):
-    kept = np.random.RandomState(draw).permutation(len(y))[: round(0.98 * len(y))]
+    kept = drawn(len(y), draw)
     views, y = [X[kept] for X in views], y[kept]
     model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
     with warnings.catch_warnings():

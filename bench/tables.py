@@ -34,7 +34,7 @@ SHOWN = [
     *(f"explanation/_{part}.*" for part in "page panels paragraph plots report text".split()),
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in SHOWN)]  # that are measured
-NO_TLRR = ["core/dual.pyx", "solvers"]  # of the package, not used by tables without TLRR
+NO_TLRR = ("core/dual.pyx", "solvers")  # of the package, not used by tables without TLRR
 BENCHMARKS = "docs/benchmarks.md"
 JOBS = 2
 
@@ -44,7 +44,7 @@ class Table(NamedTuple):
     command: str
     minutes: float  # expected, until it has run
     timed: bool = False
-    unused: list[str] = []  # parts of the package
+    unused: tuple[str, ...] = ()  # parts of the package
 
 
 TABLES = {
