@@ -84,8 +84,11 @@ def test_single_precision(method):
 def test_permuting_samples_permutes_the_result(method):
     W = random_similarities(3, 20)
     order = np.random.default_rng(0).permutation(20)
-    permuted = method(W[:, order][:, :, order]).tensor
-    np.testing.assert_allclose(permuted, method(W).tensor[:, order][:, :, order], atol=1e-8)
+    tol = 1e-8
+    permuted = method(W[:, order][:, :, order], tol=tol).tensor
+    expected = method(W, tol=tol).tensor[:, order][:, :, order]
+    # Rounding may end one of the runs an iteration earlier, with residuals of up to tol.
+    np.testing.assert_allclose(permuted, expected, rtol=0, atol=2 * tol)
 
 
 @pytest.mark.parametrize("estimator", [SNN, TRPCA])

@@ -30,9 +30,11 @@ def test_equals_the_twin_on_full_features(n, dims, update, transform):
 def test_graph_transform_follows_the_samples():
     views = random_views(20, (15, 30))
     order = np.random.default_rng(0).permutation(20)
-    Z = tsvd_msc(views).representation
-    permuted = tsvd_msc([X[order] for X in views]).representation
-    np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-6)
+    tol = 1e-7
+    Z = tsvd_msc(views, tol=tol).representation
+    permuted = tsvd_msc([X[order] for X in views], tol=tol).representation
+    # Rounding may end one of the runs an iteration earlier, with residuals of up to tol.
+    np.testing.assert_allclose(permuted, Z[:, order][:, :, order], rtol=0, atol=2 * tol)
 
 
 def test_stopping_early():

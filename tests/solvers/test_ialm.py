@@ -105,9 +105,11 @@ def test_zero_input_and_no_iterations():
 def test_permuting_samples_permutes_the_result():
     W = random_similarities(3, 30)
     order = np.random.default_rng(0).permutation(30)
-    permuted = published_tlrr(W[:, order][:, :, order], solver="ialm").tensor
-    expected = published_tlrr(W, solver="ialm").tensor[:, order][:, :, order]
-    np.testing.assert_allclose(permuted, expected, atol=1e-10)
+    tol = 1e-8
+    permuted = published_tlrr(W[:, order][:, :, order], solver="ialm", tol=tol).tensor
+    expected = published_tlrr(W, solver="ialm", tol=tol).tensor[:, order][:, :, order]
+    # Rounding may end one of the runs an iteration earlier, with residuals of up to tol.
+    np.testing.assert_allclose(permuted, expected, rtol=0, atol=2 * tol)
 
 
 def test_the_input_is_not_changed():
