@@ -2,18 +2,19 @@
 
 Usage: python bench/family.py [--quick] [--only SVD]
 
-One thread for both. TRPCA and SNN clean the tensor of t-SVD-MSC (lam 0.05). The twins compute every
-singular value decomposition by LAPACK's gesdd; --quick stops them after 20 iterations and scales
-their times, marked "~", and leaves out MCLES, one iteration of whose twin takes minutes. The
-largest difference is that after as many iterations as the twin made.
+One thread for both, and for the estimators the seconds of the iteration alone. TRPCA and SNN clean
+the tensor of t-SVD-MSC (lam 0.05). The twins compute every singular value decomposition by LAPACK's
+gesdd; --quick stops them after 20 iterations and scales their times, marked "~", and leaves out
+MCLES, one iteration of whose twin takes minutes. The largest difference is that after as many
+iterations as the twin made.
 """
 
 import argparse
 import warnings
-from functools import partial
 
 import numpy as np
 from timing import (
+    drawer,
     limit_threads,
     load_shared,
     print_table,
@@ -29,99 +30,88 @@ from timing import (
     twin_tsvd,
 )
 
-from mvsc_fast import solvers
-from mvsc_fast.solvers._latent import Stack
-from mvsc_fast.solvers._scmv_3dt import _equal_features
+from mvsc_fast import methods
 
 FOURIER = {"sample_transform": "dft"}  # as published
 
 
 def cases():
-    """Name, n, our call, the twin's call as a function of its iterations, index of its count."""
+    """Name, our model, its data, and the twin's call as a function of its iterations."""
     yaleb, _ = load_shared("yaleb10")
     digits, _ = load_shared("uci_digit")
     yaleb, digits = ([X.astype(np.float64) for X in views] for views in (yaleb, digits))
     n = len(yaleb[0])
-    W = solvers.tsvd_msc(yaleb, lam=0.05, **FOURIER).tensor
+    tsvd = methods.TSVDMSC(10, lam=0.05, **FOURIER, n_threads=1)
+    W = tsvd.fit(yaleb).tensor_
     a = np.sqrt(n) / 3
     yield (
         "t-SVD-MSC, lam .05",
-        n,
-        partial(solvers.tsvd_msc, yaleb, lam=0.05, **FOURIER, n_threads=1),
+        tsvd,
+        yaleb,
         lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, max_iter=count),
     )
     yield (
         "Ut-SVD-MSC, lam .05",
-        n,
-        partial(solvers.ut_svd_msc, yaleb, lam=0.05),
+        methods.UtSVDMSC(10, lam=0.05),
+        yaleb,
         lambda count: twin_tsvd.tsvd_msc(yaleb, lam=0.05, rotate=False, max_iter=count),
     )
     yield (
         "LT-MSC, lam .5",
-        n,
-        partial(solvers.lt_msc, yaleb, lam=0.5),
+        methods.LTMSC(10, lam=0.5),
+        yaleb,
         lambda count: twin_lt_msc.lt_msc(yaleb, lam=0.5, max_iter=count),
     )
+    X = twin_scmv_3dt.equal_features(yaleb, "pca")
     yield (
         "SCMV-3DT",
-        n,
-        partial(solvers.scmv_3dt, yaleb),
-        lambda count: twin_scmv_3dt.scmv_3dt(
-            _equal_features(yaleb, "pca"), 10.0, 0.1, 0.001, max_iter=count
-        ),
+        methods.SCMV3DT(10),
+        yaleb,
+        lambda count: twin_scmv_3dt.scmv_3dt(X, 10.0, 0.1, 0.001, max_iter=count),
     )
     yield (
         "TRPCA",
-        n,
-        partial(solvers.trpca, W, n_threads=1),
+        methods.TRPCA(10, affinity="precomputed", n_threads=1),
+        W,
         lambda count: twin_recovery.trpca(W, 1 / np.sqrt(3 * n), max_iter=count),
     )
     yield (
         "SNN",
-        n,
-        partial(solvers.snn, W, n_threads=1),
+        methods.SNN(10, affinity="precomputed", n_threads=1),
+        W,
         lambda count: twin_recovery.snn(W, (a, a, a), max_iter=count),
     )
     yield (
         "ETLMSC, lam .0055",
-        len(digits[0]),
-        partial(solvers.etlmsc, digits, lam=0.0055, **FOURIER, n_threads=1),
+        methods.ETLMSC(10, lam=0.0055, **FOURIER, n_threads=1),
+        digits,
         lambda count: twin_etlmsc.etlmsc(digits, 0.0055, max_iter=count),
     )
-    stack = Stack(yaleb)
     yield (
         "L-MSC, K 100",
-        n,
-        partial(solvers.lmsc, yaleb, random_state=0),
-        lambda count: twin_lmsc.lmsc(
-            yaleb, stack.draw(100, np.random.RandomState(0)), max_iter=count
-        ),
+        methods.LMSC(10, random_state=0),
+        yaleb,
+        lambda count: twin_lmsc.lmsc(yaleb, drawer(yaleb, 0)(100), max_iter=count),
     )
-    published = {"signed": True, "tol": 0.0, "max_iter": 10}
     yield (
         "DiMSC, 10 passes",
-        n,
-        partial(solvers.dimsc, yaleb, **published),
+        methods.DiMSC(10, signed=True, tol=0.0, max_iter=10),
+        yaleb,
         lambda count: (twin_dimsc.dimsc(yaleb), 10),
     )
     yield (
         "MCLES",
-        n,
-        partial(solvers.mcles, yaleb, n_clusters=10, random_state=0),
-        lambda count: one_pass_of_mcles(yaleb, stack),
+        methods.MCLES(10, random_state=0),
+        yaleb,
+        lambda count: one_pass_of_mcles(yaleb),
     )
-    yield (
-        "AWP",
-        n,
-        partial(solvers.awp, yaleb, n_clusters=10, init="axes"),
-        lambda count: whole_awp(yaleb),
-    )
+    yield "AWP", methods.AWP(10, init="axes"), yaleb, lambda count: whole_awp(yaleb)
 
 
-def one_pass_of_mcles(views, stack):
+def one_pass_of_mcles(views):
     """The 640 quadratic programs of a pass take the twin minutes."""
-    rng = np.random.RandomState(0)
-    H, F = stack.draw(70, rng), stack.draw(10, rng).T
+    draw = drawer(views, 0)
+    H, F = draw(70), draw(10).T
     return twin_mcles.mcles(views, H, F, max_iter=1)[0], 1
 
 
@@ -132,25 +122,33 @@ def whole_awp(views):
     return R, len(values)
 
 
+def largest_difference(model, twin):
+    """Largest difference of what both learned, or "" for AWP, which learns no tensor."""
+    if isinstance(model, methods.AWP):
+        return ""
+    if hasattr(model, "representation_"):
+        return f"{np.abs(model.representation_ - twin).max():.0e}"
+    return f"{np.abs(model.tensor_ - (twin + twin.transpose(0, 2, 1)) / 2).max():.0e}"
+
+
 def main(quick, only):
     rows = []
     with limit_threads(1):
-        for name, n, ours, twin in cases():
+        for name, model, data, twin in cases():
             if only not in name or (quick and name == "MCLES"):
                 continue
-            seconds, result = stopwatch(ours)
-            row = [name, n, f"{seconds:.2f}", result.n_iter]
+            model.fit(data)
+            n_iter, seconds = model.n_iter_, model.history_["seconds"][-1]
+            row = [name, len(model.labels_), f"{seconds:.2f}", n_iter]
             limit = 20 if quick else 500
             reference, answer = stopwatch(twin, limit)
             made = answer[-1]
-            reference *= result.n_iter / made
-            mark = "~" if made < result.n_iter else ""
+            reference *= n_iter / made
+            mark = "~" if made < n_iter else ""
             row += [f"{mark}{reference:.1f}", f"{mark}{reference / seconds:.1f}"]
-            field = {"TRPCA": "low_rank", "SNN": "low_rank"}.get(name, "representation")
             if mark:
-                result = ours(max_iter=made)
-            tensor = getattr(result, field, None)  # AWP learns none
-            row.append("" if tensor is None else f"{np.abs(tensor - answer[0]).max():.0e}")
+                model.set_params(max_iter=made).fit(data)
+            row.append(largest_difference(model, answer[0]))
             rows.append(row)
     print_table(
         [

@@ -29,7 +29,8 @@ from timing import ROOT, load_shared, print_table, stopwatch
 
 import mvsc_fast
 from mvsc_fast import ConsensusTLRR, datasets, similarity
-from mvsc_fast.solvers import tlrr, tsvd_msc
+from mvsc_fast.methods import TSVDMSC
+from mvsc_fast.solvers import tlrr
 
 PROBE = ROOT / "tests" / "native_probe"
 SOLVERS = {"dual": 1, "ialm": 2}
@@ -49,7 +50,7 @@ def build(folder):
 
 def problems():
     views, _ = load_shared("yaleb10")
-    yield "paper's W", tsvd_msc(views, lam=0.5, sample_transform="dft").tensor, 0.4, 15.0
+    yield "paper's W", TSVDMSC(10, lam=0.5, sample_transform="dft").fit(views).tensor_, 0.4, 15.0
     W = similarity.self_representation(load_shared("yaleb10", 0)[0])
     yield "default W", W, 0.5, tlrr(W, max_iter=0).lam
 

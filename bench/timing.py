@@ -23,6 +23,7 @@ from reference import recovery as twin_recovery  # noqa: E402, F401
 from reference import scmv_3dt as twin_scmv_3dt  # noqa: E402, F401
 from reference import tlrr as twin_tlrr  # noqa: E402, F401
 from reference import tsvd_msc as twin_tsvd  # noqa: E402, F401
+from reference.latent import drawer  # noqa: E402, F401
 
 
 class NotAtHand(SystemExit):

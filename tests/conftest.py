@@ -1,6 +1,7 @@
 """Shared data sets and helpers of the tests."""
 
 import os
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -41,6 +42,13 @@ def random_similarities(v, n, seed=0, dtype=np.float64):
     """A symmetric, non-negative tensor of shape (v, n, n)."""
     W = np.abs(np.random.default_rng(seed).standard_normal((v, n, n)))
     return (W + W.transpose(0, 2, 1)).astype(dtype)
+
+
+def fitted(model, views):
+    """The model after a fit in which it may warn, as it does of small random views."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(views)
 
 
 def random_sparse(shape, density, rng):

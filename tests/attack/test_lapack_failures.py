@@ -56,24 +56,27 @@ names = [prefix + name for prefix in "ds" for name in
          ("sterf", "stedc", "steqr", "stemr", "sytrd", "ormtr", "potrf", "geqrf", "orgqr")]
 names += ["dsyev", "dgesvd", "zheev", "zhetrd", "zunmtr"]
 routines = {{name: lapack_faults.Routine(name) for name in names}}
-from conftest import random_similarities
+from conftest import fitted, random_similarities
 from mvsc_fast import datasets
-from mvsc_fast.solvers import etlmsc, lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+from mvsc_fast.methods import ETLMSC, LTMSC, TSVDMSC, UtSVDMSC
+from mvsc_fast.solvers import snn, tlrr, trpca
 views = datasets.make_multiview_subspaces(18, 3, random_state=0)[0]
 W = random_similarities(3, 18)
 U = np.linalg.qr(np.random.default_rng(0).standard_normal((202, 3)))[0]
 large = (U * [9, 7, -5]) @ U.T + 0.002 * random_similarities(2, 202)
 large += large.transpose(0, 2, 1).copy()
+def learned(model):
+    return fitted(model, views).representation_
 calls = {{
     "dual": lambda: tlrr(W, alpha=0.5, lam=1.0, tol=1e-9, max_iter=25).tensor,
     "dual float32": lambda: tlrr(W.astype(np.float32), alpha=0.5, lam=1.0, max_iter=9).tensor,
     "ialm": lambda: tlrr(W, lam=2.0, solver="ialm", max_iter=100).tensor,
     "ialm, partial": lambda: tlrr(large, lam=1.0, solver="ialm", mu=0.05, max_iter=6).tensor,
     "ialm, SVD": lambda: tlrr(W, omega1=1 - 1e-9, solver="ialm", max_iter=5).tensor,
-    "tsvd_msc": lambda: tsvd_msc(views, sample_transform="dft", max_iter=60).representation,
-    "etlmsc": lambda: etlmsc(views, sample_transform="dft", max_iter=20).representation,
-    "ut_svd_msc": lambda: ut_svd_msc(views, max_iter=30).representation,
-    "lt_msc": lambda: lt_msc(views, max_iter=30).representation,
+    "tsvd_msc": lambda: learned(TSVDMSC(3, sample_transform="dft", max_iter=60)),
+    "etlmsc": lambda: learned(ETLMSC(3, sample_transform="dft", max_iter=20)),
+    "ut_svd_msc": lambda: learned(UtSVDMSC(3, max_iter=30)),
+    "lt_msc": lambda: learned(LTMSC(3, max_iter=30)),
     "trpca": lambda: trpca(W, max_iter=40).tensor,
     "snn": lambda: snn(W, max_iter=40).tensor,
 }}

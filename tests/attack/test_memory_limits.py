@@ -4,12 +4,13 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import FULL, random_similarities
+from conftest import FULL, fitted, random_similarities
 from processes import run_python
 
 from mvsc_fast import _kernels, datasets
+from mvsc_fast.methods import LTMSC, TSVDMSC, UtSVDMSC
 from mvsc_fast.solvers import _tlrr_binding as door
-from mvsc_fast.solvers import lt_msc, snn, tlrr, trpca, tsvd_msc, ut_svd_msc
+from mvsc_fast.solvers import snn, tlrr, trpca
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and sets limits")
 
@@ -39,9 +40,9 @@ W = random_similarities(2, 30)
 CALLS = {
     "tlrr dual": lambda: tlrr(W, lam=2.0, max_iter=3).tensor,
     "tlrr ialm": lambda: tlrr(W, lam=2.0, solver="ialm", mu=1.0, max_iter=3).tensor,
-    "tsvd_msc": lambda: tsvd_msc(VIEWS, max_iter=3).representation,
-    "ut_svd_msc": lambda: ut_svd_msc(VIEWS, max_iter=3).representation,
-    "lt_msc": lambda: lt_msc(VIEWS, max_iter=3).representation,
+    "TSVDMSC": lambda: fitted(TSVDMSC(3, max_iter=3), VIEWS).tensor_,
+    "UtSVDMSC": lambda: fitted(UtSVDMSC(3, max_iter=3), VIEWS).tensor_,
+    "LTMSC": lambda: fitted(LTMSC(3, max_iter=3), VIEWS).tensor_,
     "trpca": lambda: trpca(W, max_iter=3).tensor,
     "snn": lambda: snn(W, max_iter=3).tensor,
 }

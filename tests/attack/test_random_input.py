@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mvsc_fast import similarity
-from mvsc_fast.solvers import snn, trpca, tsvd_msc
+from mvsc_fast.methods import TSVDMSC
+from mvsc_fast.solvers import snn, trpca
 from mvsc_fast.views import check_views
 
 SPECIAL = [
@@ -122,5 +123,5 @@ def test_views(arrays, same_samples):
     for make in (similarity.self_representation, similarity.nearest_neighbors, similarity.rbf):
         W = survives(lambda make=make: make(views))
         assert W is None or np.isfinite(W).all()
-    result = survives(lambda: tsvd_msc(views, max_iter=4))
-    assert result is None or np.isfinite(result.representation).all()
+    model = survives(lambda: TSVDMSC(1, max_iter=4).fit(views))
+    assert model is None or np.isfinite(model.representation_).all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse
+from conftest import fitted
 from reference.dimsc import dimsc as twin
 from reference.dimsc import laplacian, objective
 from reference.dimsc import sylvester as sylvester_twin
@@ -11,7 +12,6 @@ from reference.dimsc import sylvester as sylvester_twin
 from mvsc_fast import datasets
 from mvsc_fast.methods import DiMSC
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers import dimsc
 from mvsc_fast.solvers._sylvester import sylvester
 
 shapes = pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_equals_its_twin(n, dims, normalize, signed):
         views[0][:, 0] *= -0.3
     before = [X.copy() for X in views]
     settings = {"lam_s": 0.05, "lam_d": 2.0, "normalize": normalize, "signed": signed}
-    result = dimsc(views, **settings, tol=0.0, max_iter=10)
-    np.testing.assert_allclose(result.representation, twin(views, **settings), atol=1e-8)
+    model = fitted(DiMSC(2, **settings, tol=0.0, max_iter=10), views)
+    np.testing.assert_allclose(model.representation_, twin(views, **settings), atol=1e-8)
     for X, same in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, same)
 
@@ -94,10 +94,10 @@ def test_equals_its_twin(n, dims, normalize, signed):
 def test_every_pass_lowers_the_objective(n, dims):
     views = random_views(n, dims)
     views[0] -= views[0].mean(axis=0)  # of both signs
-    result = dimsc(views, lam_s=0.1, lam_d=3.0, tol=1e-9, max_iter=500)
-    values = result.history["objective"]
-    assert np.all(np.diff(values) <= 1e-12 * values[0]) and result.converged
-    Z = result.representation
+    model = fitted(DiMSC(2, lam_s=0.1, lam_d=3.0, tol=1e-9, max_iter=500), views)
+    values = model.history_["objective"]
+    assert np.all(np.diff(values) <= 1e-12 * values[0]) and model.converged_
+    Z = model.representation_
     expected = objective(Z, unit_rows(views), 0.1, 3.0, signed=False)
     np.testing.assert_allclose(values[-1], expected, rtol=1e-10)
     rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_every_pass_lowers_the_objective(n, dims):
 
 def test_the_last_view_is_stationary():
     views = random_views(15, (20, 6, 9))
-    Z = dimsc(views, tol=0.0, max_iter=3).representation
+    Z = fitted(DiMSC(2, tol=0.0, max_iter=3), views).representation_
     G = [X @ X.T for X in unit_rows(views)]
     H = np.eye(15) - 1 / 15
     C = sum(H @ A.T @ A @ H for A in Z[:2])
@@ -120,7 +120,7 @@ def test_the_last_view_is_stationary():
 
 def test_negative_inner_products_make_the_released_model_unbounded():
     views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    values = dimsc(views, signed=True).history["objective"]
+    values = fitted(DiMSC(3, signed=True), views).history_["objective"]
     assert values.min() < 0 and np.diff(values).max() > 0
     model = DiMSC(3, random_state=0).fit(views)
     assert model.converged_ and clustering_scores(y, model.labels_)["acc"] >= 0.95
@@ -129,27 +129,27 @@ def test_negative_inner_products_make_the_released_model_unbounded():
 def test_permuting_samples_permutes_everything():
     views = random_views(40, (30, 20))
     order = np.random.default_rng(1).permutation(40)
-    first, second = dimsc(views), dimsc([X[order] for X in views])
-    Z = first.representation[:, order][:, :, order]
-    np.testing.assert_allclose(second.representation, Z, atol=1e-9)
+    Z, permuted = (DiMSC(2).fit(V).representation_ for V in (views, [X[order] for X in views]))
+    np.testing.assert_allclose(permuted, Z[:, order][:, :, order], atol=1e-9)
 
 
 def test_kinds_of_input_do_not_matter():
     views = random_views(220, (30, 20))
-    dense = dimsc(views, max_iter=3)
-    sparse = dimsc([scipy.sparse.csr_matrix(X) for X in views], max_iter=3)
-    np.testing.assert_allclose(sparse.representation, dense.representation, atol=1e-9)
+    dense = fitted(DiMSC(2, max_iter=3), views).representation_
+    sparse = fitted(DiMSC(2, max_iter=3), [scipy.sparse.csr_matrix(X) for X in views])
+    np.testing.assert_allclose(sparse.representation_, dense, atol=1e-9)
 
 
 def test_single_precision_and_stopping_early():
     views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
-    single, double = (dimsc(V, lam_d=1.0) for V in (views, [X.astype(float) for X in views]))
-    assert single.representation.dtype == np.float32
-    np.testing.assert_allclose(single.representation, double.representation, atol=2e-3)
-    result = dimsc(views, tol=0.0, callback=lambda state: state.iteration == 3)
-    assert result.n_iter == 3 and not result.converged
-    start = dimsc(views, max_iter=0).representation
-    np.testing.assert_allclose(start, twin([X.astype(float) for X in views], n_iter=0), atol=1e-3)
+    exact = [X.astype(float) for X in views]
+    single, double = (DiMSC(2, lam_d=1.0).fit(V).representation_ for V in (views, exact))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, double, atol=2e-3)
+    model = DiMSC(2, tol=0.0, callback=lambda state: state.iteration == 3).fit(views)
+    assert model.n_iter_ == 3 and not model.converged_
+    start = DiMSC(2, max_iter=0).fit(views).representation_
+    np.testing.assert_allclose(start, twin(exact, n_iter=0), atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_single_precision_and_stopping_early():
 )
 @pytest.mark.parametrize("lam", [0.0, 1.0])
 def test_degenerate_data(views, lam):
-    result = dimsc(views, lam_s=lam, lam_d=lam)
-    assert np.isfinite(result.representation).all() and result.converged
+    model = fitted(DiMSC(2, lam_s=lam, lam_d=lam), views)
+    assert np.isfinite(model.representation_).all() and model.converged_
     np.testing.assert_allclose(
-        result.history["objective"][-1],
-        objective(result.representation, unit_rows_or_zero(views), lam, lam, signed=False),
+        model.history_["objective"][-1],
+        objective(model.representation_, unit_rows_or_zero(views), lam, lam, signed=False),
         atol=1e-9,
     )
 

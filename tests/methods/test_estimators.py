@@ -16,10 +16,11 @@ from mvsc_fast._utils import validation
 from mvsc_fast._utils.documentation import entries, sections
 from mvsc_fast.judge._support import ViewGraphs, view_support
 from mvsc_fast.methods import _base
+from mvsc_fast.solvers import snn, tlrr, trpca
 
 CLASSES = list(methods.ESTIMATORS.values())
 ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
-FUNCTIONS = [one._function for one in methods.ESTIMATORS.values() if one._function is not None]
+FUNCTIONS = {methods.TLRR: tlrr, methods.TRPCA: trpca, methods.SNN: snn}
 
 
 def quick(estimator):
@@ -48,22 +49,13 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("estimator", CLASSES)
 def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
-    given = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
+    defaults = {name: one.default for name, one in inspect.signature(estimator).parameters.items()}
     common = {"n_clusters": 8, "n_init": 20, "random_state": None, "n_threads": None, "verbose": 0}
-    if estimator._function is not None:
-        own = inspect.signature(estimator._function).parameters
-        common = {name: one.default for name, one in own.items()} | common
-    for name in set(given) & set(common):
-        assert given[name] == common[name], name
-
-
-def test_methods_without_threads_are_documented():
-    functions = {one.__name__: one._function for one in CLASSES if one._function is not None}
-    single = [name for name, one in functions.items() if "n_threads" not in one.checks]
-    (names,) = re.findall(
-        r"do not depend on it. (.*?) always\s+use", methods.AWP.__doc__, flags=re.S
-    )
-    assert sorted(re.findall(r"[A-Z]\w+", names)) == sorted(single)
+    if estimator in FUNCTIONS:
+        parameters = inspect.signature(FUNCTIONS[estimator]).parameters
+        common = {name: one.default for name, one in parameters.items()} | common
+    for name in set(defaults) & set(common):
+        assert defaults[name] == common[name], name
 
 
 def test_types_of_n_clusters():
@@ -128,7 +120,7 @@ def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, n
 
 @pytest.mark.parametrize(
     ("function", "name"),
-    [(f, name) for f in FUNCTIONS for name in list(inspect.signature(f).parameters)[1:]],
+    [(f, name) for f in FUNCTIONS.values() for name in list(inspect.signature(f).parameters)[1:]],
 )
 def test_every_parameter_of_a_function_is_checked_before_any_work(function, name):
     with pytest.raises(ValueError, match=name):
@@ -203,7 +195,7 @@ def documented(obj, title):
     return entries(sections(obj.__doc__).get(title, ""))
 
 
-@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS], ids=lambda obj: obj.__name__)
+@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS.values()], ids=lambda obj: obj.__name__)
 def test_every_parameter_is_documented_with_its_default(obj):
     parameters = inspect.signature(obj).parameters
     found = documented(obj, "Parameters")
@@ -227,7 +219,7 @@ def test_every_attribute_is_documented(estimator):
     assert learned == found
 
 
-@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS], ids=lambda obj: obj.__name__)
+@pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS.values()], ids=lambda obj: obj.__name__)
 def test_the_rest_of_the_documentation(obj):
     parts = sections(obj.__doc__)
     assert "{name}" not in obj.__doc__ and obj.__doc__.strip()
@@ -238,13 +230,10 @@ def test_the_rest_of_the_documentation(obj):
     assert "References" in parts
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=lambda f: f.__name__)
 def test_results_are_shown_by_shapes_and_figures(function):
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
-    data = views
-    if next(iter(inspect.signature(function).parameters)) == "W":
-        data = mvsc_fast.similarity._dense.nearest_neighbors(views)
-    result = function(data, max_iter=3)
+    result = function(mvsc_fast.similarity.nearest_neighbors(views), max_iter=3)
     text = repr(result)
     assert text.startswith(f"{type(result).__name__}(") and f"n_iter={result.n_iter}" in text
     assert re.search(r"<float64 \(\d+, 30, \d+\)>", text)

@@ -5,9 +5,10 @@ import functools
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import examples
+from conftest import examples, fitted
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.latent import drawer
 from reference.mcles import mcles as twin
 from reference.mcles import simplex_qp
 from sklearn.metrics import adjusted_rand_score
@@ -15,8 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 from mvsc_fast import datasets
 from mvsc_fast.methods import MCLES
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.solvers import mcles
-from mvsc_fast.solvers._latent import Stack
 from mvsc_fast.solvers._simplex import project_rows, simplex_programs
 
 
@@ -97,17 +96,17 @@ def test_the_gap_bounds_the_distance_to_the_minimum():
 
 @pytest.mark.parametrize(("n", "dims", "d"), [(12, (4, 5), 6), (20, (30, 5), 4), (40, (40, 60), 9)])
 def test_equals_its_twin(monkeypatch, n, dims, d):
-    monkeypatch.setattr("mvsc_fast.solvers._mcles.QP_TOL", 1e-13)
+    monkeypatch.setattr("mvsc_fast.methods._mcles.QP_TOL", 1e-13)
     views = random_views(n, dims)
     before = [X.copy() for X in views]
-    result = mcles(views, n_clusters=3, n_components=d, random_state=1)
-    rng, stack = np.random.RandomState(1), Stack(views)
-    S, H, F, values = twin(views, stack.draw(d, rng), stack.draw(3, rng).T)
-    assert result.n_iter == len(values) and result.converged
-    np.testing.assert_allclose(result.history["objective"], values, rtol=1e-8)
-    np.testing.assert_allclose(result.representation[0], S, atol=1e-5)
-    np.testing.assert_allclose(result.latent, H.T, atol=1e-5)
-    np.testing.assert_allclose(result.embedding @ result.embedding.T, F @ F.T, atol=1e-5)
+    model = fitted(MCLES(3, n_components=d, random_state=1), views)
+    draw = drawer(views, 1)
+    S, H, F, values = twin(views, draw(d), draw(3).T)
+    assert model.n_iter_ == len(values) and model.converged_
+    np.testing.assert_allclose(model.history_["objective"], values, rtol=1e-8)
+    np.testing.assert_allclose(model.representation_[0], S, atol=1e-5)
+    np.testing.assert_allclose(model.latent_, H.T, atol=1e-5)
+    np.testing.assert_allclose(model.embedding_ @ model.embedding_.T, F @ F.T, atol=1e-5)
     for X, same in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, same)
 
@@ -115,27 +114,26 @@ def test_equals_its_twin(monkeypatch, n, dims, d):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_falls(seed):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=seed)
-    result = mcles(views, n_clusters=3, tol=1e-6, random_state=seed)
-    values = result.history["objective"]
+    values = fitted(MCLES(3, tol=1e-6, random_state=seed), views).history_["objective"]
     assert np.all(np.diff(values) <= 1e-5 * values[1:])
 
 
 def test_columns_of_the_representation_are_on_the_simplex():
-    result = mcles(random_views(30, (20, 25)), n_clusters=3, n_components=8, random_state=0)
-    S = result.representation[0]
+    model = fitted(MCLES(3, n_components=8, random_state=0), random_views(30, (20, 25)))
+    S = model.representation_[0]
     assert S.min() >= 0
     np.testing.assert_allclose(S.sum(axis=0), 1.0, atol=1e-12)
-    F = result.embedding
+    F = model.embedding_
     np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-12)
 
 
 def test_permuting_samples_permutes_everything():
     views = random_views(40, (30, 20))
     order = np.random.default_rng(1).permutation(40)
-    settings = {"n_clusters": 3, "n_components": 8, "random_state": 2}
-    first, second = mcles(views, **settings), mcles([X[order] for X in views], **settings)
-    S = first.representation[:, order][:, :, order]
-    np.testing.assert_allclose(second.representation, S, atol=1e-8)
+    model = MCLES(3, n_components=8, random_state=2)
+    S = model.fit(views).representation_
+    permuted = model.fit([X[order] for X in views]).representation_
+    np.testing.assert_allclose(permuted, S[:, order][:, :, order], atol=1e-8)
     model = MCLES(3, random_state=0)
     labels = model.fit_predict(views)
     assert adjusted_rand_score(labels[order], model.fit_predict([X[order] for X in views])) == 1
@@ -143,37 +141,36 @@ def test_permuting_samples_permutes_everything():
 
 def test_kinds_of_input_do_not_matter():
     views = random_views(220, (30, 20))
-    dense = mcles(views, max_iter=2, random_state=0)
-    sparse = mcles([scipy.sparse.csr_matrix(X) for X in views], max_iter=2, random_state=0)
-    np.testing.assert_allclose(sparse.representation, dense.representation, atol=1e-6)
+    model = MCLES(3, max_iter=2, random_state=0)
+    dense = fitted(model, views).representation_
+    sparse = fitted(model, [scipy.sparse.csr_matrix(X) for X in views]).representation_
+    np.testing.assert_allclose(sparse, dense, atol=1e-6)
 
 
 def test_single_precision_and_stopping_early():
     views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
     settings = {"n_clusters": 3, "n_components": 6, "random_state": 0}
-    single, double = (mcles(V, **settings) for V in (views, [X.astype(float) for X in views]))
-    assert single.representation.dtype == single.latent.dtype == np.float32
-    np.testing.assert_allclose(single.representation, double.representation, atol=1e-2)
-    result = mcles(views, **settings, tol=0.0, callback=lambda state: state.iteration == 3)
-    assert result.n_iter == 3 and not result.converged
-    assert mcles(views, **settings, max_iter=0).n_iter == 0
+    double = fitted(MCLES(**settings), [X.astype(float) for X in views]).representation_
+    single = fitted(MCLES(**settings), views)
+    assert single.representation_.dtype == single.latent_.dtype == np.float32
+    np.testing.assert_allclose(single.representation_, double, atol=1e-2)
+    stopped = MCLES(**settings, tol=0.0, callback=lambda state: state.iteration == 3)
+    assert fitted(stopped, views).n_iter_ == 3 and not stopped.converged_
+    assert fitted(MCLES(**settings, max_iter=0), views).n_iter_ == 0
 
 
 def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypatch):
     hasty = functools.partial(simplex_programs, max_iter=2)
-    monkeypatch.setattr("mvsc_fast.solvers._mcles.simplex_programs", hasty)
-    result = mcles(random_views(30, (4, 5)), n_clusters=2, random_state=0)
-    assert not result.converged and np.isinf(result.history["residual"]).all()
+    monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)
+    model = fitted(MCLES(2, random_state=0), random_views(30, (4, 5)))
+    assert not model.converged_ and np.isinf(model.history_["residual"]).all()
 
 
 def test_more_clusters_than_samples():
     with pytest.raises(ValueError, match="n_clusters=13 is more than the number of samples"):
-        mcles(random_views(12, (4, 5)), n_clusters=13)
+        MCLES(13).fit(random_views(12, (4, 5)))
 
 
-@pytest.mark.filterwarnings("ignore:view .. all samples are equal")
-@pytest.mark.filterwarnings("ignore:the samples have . distinct")
-@pytest.mark.filterwarnings("ignore:only zeros in all views")
 @pytest.mark.parametrize(
     "views",
     [
@@ -186,11 +183,9 @@ def test_more_clusters_than_samples():
     ids=["constant view", "constant", "zero", "duplicates", "rank 1"],
 )
 def test_degenerate_data(views):
-    result = mcles(views, n_clusters=3, random_state=0)
-    assert result.converged and np.isfinite(result.latent).all()
-    np.testing.assert_allclose(result.representation.sum(axis=1), 1.0, atol=1e-12)
-    labels = MCLES(3, random_state=0).fit_predict(views)
-    assert len(labels) == 12
+    model = fitted(MCLES(3, random_state=0), views)
+    assert model.converged_ and np.isfinite(model.latent_).all() and len(model.labels_) == 12
+    np.testing.assert_allclose(model.representation_.sum(axis=1), 1.0, atol=1e-12)
 
 
 def test_subspaces_are_found():

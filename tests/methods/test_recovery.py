@@ -22,7 +22,7 @@ from mvsc_fast.methods import (
     DiMSC,
     UtSVDMSC,
 )
-from mvsc_fast.solvers import snn, trpca
+from mvsc_fast.solvers import snn, tlrr, trpca
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_trpca_equals_its_twin(v, n, lam):
     result = trpca(W, lam=lam)
     L, S, n_iter = twin.trpca(W, lam)
     assert result.n_iter == n_iter and result.converged
-    np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+    np.testing.assert_allclose(result.tensor, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
     np.testing.assert_allclose(result.error, S, atol=1e-8)
     np.testing.assert_array_equal(W, before)
 
@@ -49,7 +49,7 @@ def test_trpca_without_a_transform_along_the_views():
     for transform in ("identity", np.eye(3)):
         result = trpca(W, lam=0.1, view_transform=transform)
         assert result.n_iter == n_iter
-        np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+        np.testing.assert_allclose(result.tensor, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
 
 
 @pytest.mark.parametrize(("v", "n"), [(1, 9), (2, 33), (3, 64), (4, 10), (3, 1)])
@@ -60,7 +60,7 @@ def test_snn_equals_its_twin(v, n, weights):
     result = snn(W, weights=weights)
     L, E, n_iter = twin.snn(W, (weights[0], *weights))
     assert result.n_iter == n_iter and result.converged
-    np.testing.assert_allclose(result.low_rank, L, atol=1e-8)
+    np.testing.assert_allclose(result.tensor, (L + L.transpose(0, 2, 1)) / 2, atol=1e-8)
     np.testing.assert_allclose(result.error, E, atol=1e-8)
     np.testing.assert_array_equal(W, before)
 
@@ -136,6 +136,23 @@ def test_stopping_early(method):
 def test_bad_parameters(method, parameters, message):
     with pytest.raises(ValueError, match=message):
         method(random_similarities(3, 5), **parameters)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "function", "parameters"),
+    [
+        (TRPCA, trpca, {"lam": 0.1, "view_transform": "identity"}),
+        (SNN, snn, {"weights": (2.0, 0.3)}),
+        (TLRR, tlrr, {"omega1": 0.3, "alpha": 7.0, "n_neighbors": 8}),
+        (TLRR, tlrr, {"lam": 5.0, "solver": "ialm"}),
+    ],
+)
+def test_estimators_learn_what_their_functions_return(estimator, function, parameters, subspaces):
+    model = estimator(3, **parameters).fit(subspaces[0])
+    result = function(model.similarity_, **parameters)
+    np.testing.assert_array_equal(model.tensor_, result.tensor)
+    assert model.n_iter_ == result.n_iter and model.converged_ == result.converged
+    np.testing.assert_array_equal(model.history_["residual"], result.history["residual"])
 
 
 LEARNERS = (LTMSC, ETLMSC, TSVDMSC, UtSVDMSC, SCMV3DT, TRPCA, SNN, LMSC, DiMSC, MCLES)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+from conftest import fitted
 from reference.tsvd_msc import tsvd_msc as twin
 
-from mvsc_fast.solvers import tsvd_msc
+from mvsc_fast.methods import TSVDMSC
 
 
 def random_views(n, dims, seed=0):
@@ -20,37 +21,22 @@ def test_equals_the_twin_on_full_features(n, dims, update, transform):
     if transform == "basis":
         transform = basis = np.linalg.qr(np.random.default_rng(1).standard_normal((n, n)))[0]
     Z, n_iter = twin(views, lam=0.2, update=update, basis=basis)
-    result = tsvd_msc(views, lam=0.2, update=update, sample_transform=transform)
-    assert result.n_iter == n_iter and result.converged
-    np.testing.assert_allclose(result.representation, Z, atol=1e-10)
+    model = fitted(TSVDMSC(2, lam=0.2, update=update, sample_transform=transform), views)
+    assert model.n_iter_ == n_iter and model.converged_
+    np.testing.assert_allclose(model.representation_, Z, atol=1e-10)
     W = np.abs(Z) + np.abs(Z).transpose(0, 2, 1)
-    np.testing.assert_allclose(result.tensor, W, atol=1e-10)
+    np.testing.assert_allclose(model.tensor_, W, atol=1e-10)
+    assert model.similarity_ is model.tensor_
 
 
 def test_graph_transform_follows_the_samples():
     views = random_views(20, (15, 30))
     order = np.random.default_rng(0).permutation(20)
     tol = 1e-7
-    Z = tsvd_msc(views, tol=tol).representation
-    permuted = tsvd_msc([X[order] for X in views], tol=tol).representation
+    Z = TSVDMSC(2, tol=tol).fit(views).representation_
+    permuted = TSVDMSC(2, tol=tol).fit([X[order] for X in views]).representation_
     # Rounding may end one of the runs an iteration earlier, with residuals of up to tol.
     np.testing.assert_allclose(permuted, Z[:, order][:, :, order], rtol=0, atol=2 * tol)
-
-
-def test_stopping_early():
-    views = random_views(12, (5, 6))
-    result = tsvd_msc(views, callback=lambda state: state.iteration == 4)
-    assert result.n_iter == 4 and not result.converged
-    assert np.all(np.diff(result.history["seconds"]) >= 0)
-    assert tsvd_msc(views, max_iter=0).n_iter == 0
-
-
-def test_single_precision():
-    views = [X.astype(np.float32) for X in random_views(20, (15, 30))]
-    result = tsvd_msc(views, tol=1e-3)
-    assert result.representation.dtype == np.float32
-    expected = tsvd_msc([X.astype(float) for X in views], tol=1e-3).representation
-    np.testing.assert_allclose(result.representation, expected, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -65,4 +51,4 @@ def test_single_precision():
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        tsvd_msc(random_views(6, (3,)), **parameters)
+        TSVDMSC(2, **parameters).fit(random_views(6, (3,)))

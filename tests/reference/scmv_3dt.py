@@ -5,6 +5,21 @@ import numpy as np
 from .proximal import soft, view_nuclear_shrink
 
 
+def equal_features(views, features):
+    """Unit rows of shape (v, d, n): leading singular vectors ("pca"), or zeros appended ("pad")."""
+    units = [X / np.linalg.norm(X, axis=1, keepdims=True) for X in views]
+    n, widths = len(units[0]), [X.shape[1] for X in units]
+    if features == "pad":
+        d = max(widths)
+        return np.stack([np.hstack([X, np.zeros((n, d - X.shape[1]))]).T for X in units])
+    reduced = []
+    for X in units:
+        directions = np.linalg.svd(X, full_matrices=False)[2]
+        signs = np.where(directions.sum(axis=1) < 0, -1, 1)[:, None]  # which are arbitrary
+        reduced.append((signs * directions @ X.T)[: min(n, *widths)])
+    return np.stack(reduced)
+
+
 def t_product(A, B):
     """The t-product of tensors of shape (v, m, d) and (v, d, n)."""
     hat = np.fft.fft(A, axis=0) @ np.fft.fft(B, axis=0)

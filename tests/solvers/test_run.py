@@ -32,7 +32,7 @@ def test_a_costly_measure_is_taken_only_where_it_could_stop_the_run():
     for _ in run:
         run.record(0.05, costly(0.07), costly(0.06))
     assert run.converged and run.n_iter == 1 and calls == [0.3, 0.07, 0.06]
-    np.testing.assert_array_equal(run.outcome()["history"]["residual"], [0.07])
+    np.testing.assert_array_equal(run.history["residual"], [0.07])
 
 
 def test_the_callback_sees_every_iteration_and_stops_the_run():
@@ -46,9 +46,16 @@ def test_the_callback_sees_every_iteration_and_stops_the_run():
     for _ in run:
         run.record(1.0 / (run.n_iter + 1))
     assert [(s.iteration, s.residual) for s in states] == [(1, 1.0), (2, 0.5), (3, 1.0 / 3)]
-    assert run.outcome()["n_iter"] == 3 and not run.outcome()["converged"]
+    assert run.n_iter == 3 and not run.converged
+
+
+def test_the_history_has_further_measures():
+    run = Run(0.0, 2, None)
+    for _ in run:
+        run.record(1.0, objective=5.0 - run.n_iter)
+    np.testing.assert_array_equal(run.history["objective"], [5.0, 4.0])
 
 
 def test_no_iterations():
     run = Run(0.0, 0, None, mu=1.0)
-    assert list(run) == [] and len(run.outcome()["history"]["seconds"]) == 0
+    assert list(run) == [] and len(run.history["seconds"]) == 0

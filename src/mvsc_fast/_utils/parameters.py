@@ -113,3 +113,8 @@ CHECKS = {
     "n_threads": either(None, count),
     "callback": either(None, check_callback),
 }
+
+
+def check_parameters(checks, **values):
+    """A dict of the values, each after its check of the same name."""
+    return {name: checks[name](value, name) for name, value in values.items()}

@@ -22,6 +22,7 @@ from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
+from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
@@ -43,7 +44,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
        the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
-       includes the affinity matrix. `_call` calls the ``_function`` of the method.
+       includes the affinity matrix.
     4. ``_cut(learned, seed)`` returns labels and embedding.
     5. ``_view_support(views, labels)`` compares the labels with each view alone.
 
@@ -51,9 +52,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     with the same parameters, so that changing a parameter during a fit has no effect on it, and a
     fit that fails leaves the estimator unchanged.
 
-    Parameters are checked before any work, by the ``checks`` of the function and the ``_checks`` of
-    the estimator and its bases. The documentation of parameters and attributes is inherited in the
-    same way: a docstring describes only the additions of its class.
+    Parameters are checked before any work: ``_checks`` has a ``check(value, name)`` for each of
+    them.
 
     Parameters
     ----------
@@ -117,38 +117,25 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     feature_names_in_: Any
     warnings_: list[str]
 
-    _function: Any = None
-    _learned: tuple[str, ...] = ("tensor",)  # fields of the function's result that are learned
     _arrays = (0, 0)
     _remedy = "Raise max_iter, or accept a larger tol"  # if there is no convergence
-    _checks = {
+    _checks: ClassVar[dict[str, Any]] = {
+        **CHECKS,
         "n_clusters": count,
         "n_init": count,
         "random_state": check_seed,
-        "n_threads": CHECKS["n_threads"],
         "verbose": verbosity,
-        "callback": CHECKS["callback"],
     }
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        checks = [vars(base).get("_checks", {}) for base in reversed(cls.__mro__)]
-        cls._checks = {name: check for part in checks for name, check in part.items()}
-        if cls._function is not None:
-            cls._checks = {**cls._function.checks, **cls._checks}
         if cls.__doc__ is not None and "__init__" in vars(cls):
             sources = [base.__doc__ for base in cls.__mro__[1:] if hasattr(base, "_checks")]
-            if cls._function is not None:
-                sources.append(cls._function.__doc__)
             signature = inspect.signature(cls)
             inherited = ("Attributes", "References", "Examples")
             doc = completed(cls.__doc__, sources, signature, inherited)
             home = "mvsc_fast" if cls.__name__ in TOP_LEVEL else "mvsc_fast.methods"
             cls.__doc__ = doc.replace("{name}", cls.__name__).replace("{module}", home)
-
-    def _keep_parameters(self, arguments):
-        """Set an attribute for every argument of ``__init__``, passed as its ``locals()``."""
-        vars(self).update({name: value for name, value in arguments.items() if name != "self"})
 
     # ------------------------------------------------------------------ the public methods
 
@@ -227,8 +214,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
-            if name in self._checks:
-                setattr(self, name, self._checks[name](value, name))
+            setattr(self, name, self._checks[name](value, name))
 
     def _read(self, X):
         """Validated views."""
@@ -274,28 +260,30 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Agreement of the labels with each view alone."""
         return ViewGraphs(views).support(labels)
 
-    def _call(self, data, progress, n_threads, **given):
-        """Result of the function on validated data, with the parameters it shares."""
-        own = {**self.get_params(deep=False), "n_threads": n_threads}
-        shared = {name: own[name] for name in self._function.checks if name in own}
-        given = {**shared, "callback": progress.iteration, **given}
-        progress.stage("solve", given["max_iter"])
-        result = self._function.solve(data, **given)
+    def _begin(self, progress, **penalty):
+        """Begin the stage of the iteration; returns its `Run`."""
+        progress.stage("solve", self.max_iter)
+        return Run(self.tol, self.max_iter, progress.iteration, **penalty)
+
+    def _course(self, result, progress):
+        """Attributes from the end of a `Run`, or of a result with the same fields.
+
+        Warns if the iteration did not converge.
+        """
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
-        if not (result.converged or given["max_iter"] == 0 or progress.stopped):
+        if not (result.converged or self.max_iter == 0 or progress.stopped):
             warn_user(
                 f"{type(self).__name__} did not converge: the residual is {reached} after "
                 f"{result.n_iter} iterations. {self._remedy}",
                 ConvergenceWarning,
             )
         progress.log(f"{result.n_iter} iterations, residual {reached}")
-        return result
-
-    def _attributes(self, result):
-        """A dict of the attributes that are taken from a solver's result."""
-        names = (*self._learned, "n_iter", "converged", "history")
-        return {f"{name}_": getattr(result, name) for name in names}
+        return {
+            "n_iter_": result.n_iter,
+            "converged_": result.converged,
+            "history_": result.history,
+        }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

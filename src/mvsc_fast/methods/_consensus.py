@@ -142,11 +142,6 @@ class ConsensusTLRR(MultiViewClusterer):
     """
 
     n_clusters: int | None  # type: ignore[assignment]
-    resolution: float | None
-    max_samples: int | Literal["auto"]
-    memory_limit: int | str | None
-    view_selection: ViewSelection
-    store: Store
     candidates_: dict[str, NDArray[Any]]
     views_used_: list[int]
     affinity_matrix_: csr_array
@@ -156,6 +151,7 @@ class ConsensusTLRR(MultiViewClusterer):
     gap_: float
 
     _checks = {
+        **MultiViewClusterer._checks,
         "n_clusters": either(None, count),
         "resolution": either(None, positive),
         "max_samples": either("auto", partial(check_integer, minimum=2)),
@@ -178,7 +174,16 @@ class ConsensusTLRR(MultiViewClusterer):
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
-        self._keep_parameters(locals())
+        self.n_clusters = n_clusters
+        self.resolution = resolution
+        self.max_samples = max_samples
+        self.memory_limit = memory_limit
+        self.view_selection = view_selection
+        self.store = store
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+        self.callback = callback
 
     def _fitted(self, X):
         self._check_parameters()

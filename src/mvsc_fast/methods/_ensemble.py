@@ -15,7 +15,7 @@ from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
 from ..similarity._affinity import regularized
-from ..solvers._tlrr import tlrr
+from ..solvers._tlrr import solve_tlrr
 from ..spectral._cut import by_appearance, embedded
 from ..spectral._eigenvectors import normalized_eigenvectors
 from ._base import draw_seed
@@ -129,7 +129,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples, and the duality gap of the TLRR problem."""
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]
     tau = np.sqrt(tuples.shape[1] / 2)
-    result = tlrr.solve(
+    result = solve_tlrr(
         agree.astype(np.float64, order="C"),
         sample_weight=size.astype(np.float64),
         omega1=OMEGA1,

@@ -1,15 +1,51 @@
-"""The estimator of MCLES."""
+"""MCLES: multi-view clustering in latent embedding space (Chen et al. 2020)."""
 
 from __future__ import annotations
 
+import numpy as np
+import scipy.linalg
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+
+from .._utils.parameters import count, nonnegative, positive
 from .._utils.types import Callback, FloatArray, Seed
-from ..solvers._mcles import mcles
+from ..solvers._latent import Stack
+from ..solvers._simplex import simplex_programs
+from ..solvers._sylvester import sylvester
 from ..spectral._cut import assign
+from ..spectral._eigenvectors import largest_eigenpairs
 from ._representation import RepresentationClusterer
+
+QP_TOL = 1e-6  # duality gap, relative to a bound of the value of a program
+CODEBOOK_TOL = 1e-10  # mean squared change; with the released 1e-6 the objective oscillated
 
 
 class MCLES(RepresentationClusterer):
     """Clustering by MCLES: k-means of an embedding that is learned with the similarities.
+
+    Minimises ``||X - W H||_F^2 + alpha ||H - H S||_F^2 + beta ||S||_F^2 + gamma tr(F^T L_S F)``
+    over W with columns in the unit ball, S with columns in the unit simplex and F with orthonormal
+    columns (Chen et al. 2020), by alternating updates. X (D x n) stacks the views, H (d x n) is the
+    latent representation, L_S the Laplacian of (S + S^T) / 2 and F (n x n_clusters) its
+    eigenvectors with the smallest eigenvalues. The n quadratic programs for S share their Hessian
+    and are solved together, with certified gaps. The model is not convex: the result depends on a
+    random initialisation, but not on the order of the samples.
+
+    Parameters
+    ----------
+    alpha : float, default=0.8
+        Weight of the self-representation. The defaults of ``alpha``, ``beta``, ``gamma`` and
+        ``n_components`` are those of the released demo (MSRC-v1), the only published ones.
+    beta : float, default=0.4
+        Weight of the squared length of S.
+    gamma : float, default=0.004
+        Weight of the embedding.
+    n_components : int, default=70
+        Dimension d of the latent representation.
+    tol : float, default=1e-2
+        Tolerance on the relative change of the objective.
+    max_iter : int, default=30
+        Maximum number of iterations; 5 to 15 are usually sufficient.
 
     Attributes
     ----------
@@ -23,18 +59,25 @@ class MCLES(RepresentationClusterer):
         F, the rows that are clustered: the eigenvectors of the Laplacian of ``affinity_matrix_``
         with the smallest eigenvalues.
     latent_ : ndarray of shape (n_samples, n_components)
-        The latent representation.
+        The latent representation, the transpose of H.
+    history_ : dict of ndarray
+        ``residual``, ``objective`` and ``seconds`` after every iteration.
+
+    References
+    ----------
+    Chen, Huang, Wang, Huang: Multi-view clustering in latent embedding space. AAAI 2020.
     """
 
-    alpha: float
-    beta: float
-    gamma: float
-    n_components: int
     latent_: FloatArray
 
-    _function = staticmethod(mcles)
     _arrays = (0, 11)
-    _learned = ("tensor", "representation", "latent", "embedding")
+    _checks = {
+        **RepresentationClusterer._checks,
+        "alpha": positive,
+        "beta": positive,
+        "gamma": nonnegative,
+        "n_components": count,
+    }
 
     def __init__(
         self,
@@ -52,7 +95,24 @@ class MCLES(RepresentationClusterer):
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
-        self._keep_parameters(locals())
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.beta = beta
+        self.gamma = gamma
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+        self.callback = callback
+
+    def _learn(self, views, seed, n_threads, progress):
+        run = self._begin(progress)
+        weights = self.alpha, self.beta, self.gamma
+        S, H, F = _latent_embedding(views, run, self.n_clusters, self.n_components, *weights, seed)
+        return run, {"representation_": S, "latent_": H, "embedding_": F}
 
     def _cut(self, learned, seed):
         labels = assign(
@@ -63,3 +123,65 @@ class MCLES(RepresentationClusterer):
             random_state=seed,
         )
         return {"labels_": labels}
+
+
+def _latent_embedding(views, run, n_clusters, n_components, alpha, beta, gamma, seed):
+    """S, the transpose of H, and F, by the iteration of `MCLES`."""
+    rng = check_random_state(seed)
+    stack = Stack(views)
+    X = stack.R
+    n = X.shape[1]
+    H, F = stack.draw(n_components, rng), stack.draw(n_clusters, rng).T
+    W = np.zeros((len(X), n_components), dtype=X.dtype)
+    enough = CODEBOOK_TOL * len(stack.U) * n_components
+    S = np.full((n, n), 1.0 / n, dtype=X.dtype)  # row i is column i of the paper's S
+    T = np.eye(n, dtype=X.dtype)  # I - S; the first step takes S = 0
+    qp_tol = max(QP_TOL, 50 * np.finfo(X.dtype).eps)
+    objective = np.nan
+    for _ in run:
+        W = _codebook(X, H, W, enough)
+        a, Q = scipy.linalg.eigh(W.T @ W, check_finite=False)
+        b, R = scipy.linalg.eigh(T @ T.T, driver="evd", overwrite_a=True, check_finite=False)
+        H = sylvester((a, Q), (alpha * b, R), Q.T @ (W.T @ X))
+
+        K = H.T @ H
+        gap_tol = qp_tol * (beta / alpha + K.max())
+        K *= -2.0
+        K += (gamma / (2.0 * alpha)) * euclidean_distances(F, squared=True)
+        S, gap = simplex_programs(H, beta / alpha, K, S, gap_tol)
+        np.negative(S.T, out=T)
+        T[np.diag_indices(n)] += 1.0
+
+        minus_L = (S + S.T) / 2
+        minus_L[np.diag_indices(n)] -= minus_L.sum(axis=0)
+        _, F = largest_eigenpairs(minus_L, n_clusters)
+        terms = _square(X - W @ H), _square(H @ T), _square(S), -np.vdot(F, minus_L @ F)
+        former, objective = objective, float(np.dot((1.0, alpha, beta, gamma), terms))
+        change = abs(objective - former) / abs(former) if run.n_iter > 0 else np.inf
+        run.record(change if gap <= gap_tol else np.inf, objective=objective)
+    return S.T.copy()[None], np.ascontiguousarray(H.T), F
+
+
+def _codebook(X, H, W, enough):
+    """Minimise ``||X - W H||_F^2`` over W with columns in the unit ball, by ADMM from W.
+
+    Stops after 99 steps with growing penalty, or if the squared change is below ``enough``. As
+    published, the result is the copy that fits X, whose columns may be slightly longer than 1.
+    """
+    h, Q = scipy.linalg.eigh(H @ H.T, check_finite=False)
+    XH = X @ H.T
+    short, y, r = W, np.zeros_like(W), 1.0
+    for _ in range(99):
+        former = W
+        W = ((r * (short - y) + XH) @ Q / (r + h)) @ Q.T
+        y = y + W
+        short = y / np.maximum(1.0, np.linalg.norm(y, axis=0))
+        y -= short
+        r *= 1.2
+        if _square(W - former) <= enough:
+            break
+    return W
+
+
+def _square(A):
+    return np.vdot(A, A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, ValuesView
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import scipy.sparse
@@ -39,6 +39,9 @@ def check_affinity(value, name):
 
 class RecoveryClusterer(MultiViewClusterer):
     """Base class of the methods that recover a low-rank tensor L from a similarity tensor W.
+
+    A method defines ``_recover(W, **iteration)``, which returns the result of its function, and may
+    override ``_attributes(W, result)``, its affinity matrix and other learned attributes.
 
     Parameters
     ----------
@@ -79,7 +82,7 @@ class RecoveryClusterer(MultiViewClusterer):
     history_: dict[str, FloatArray]
 
     _takes_sparse = False  # whether precomputed similarities may be sparse
-    _checks: dict[str, Any] = {"affinity": check_affinity}
+    _checks: ClassVar[dict[str, Any]] = {**MultiViewClusterer._checks, "affinity": check_affinity}
 
     def _read(self, X):
         if not self._precomputed:
@@ -135,16 +138,24 @@ class RecoveryClusterer(MultiViewClusterer):
 
     def _solve(self, views, seed, n_threads, progress):
         W = self._similarities(views, seed, n_threads, progress)
-        result = self._call(W, progress, n_threads)
+        progress.stage("solve", self.max_iter)
+        result = self._recover(
+            W,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_threads=n_threads,
+            callback=progress.iteration,
+        )
         return {
-            "affinity_matrix_": self._fuse(W, result.tensor),
             "similarity_": W,
-            **self._attributes(result),
+            "tensor_": result.tensor,
+            **self._attributes(W, result),
+            **self._course(result, progress),
         }
 
-    def _fuse(self, W, L):
-        """The affinity matrix of the low-rank tensor L."""
-        return symmetric_sum(L)
+    def _attributes(self, W, result):
+        """The affinity matrix of the low-rank tensor, and what else the method learns."""
+        return {"affinity_matrix_": symmetric_sum(result.tensor)}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

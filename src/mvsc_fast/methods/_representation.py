@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from .._utils.messages import warn_user
 from .._utils.types import Estimator, FloatArray, Shaped
-from ..solvers._transforms import Basis, SampleTransform, check_sample_transform, graph_basis
+from ..solvers._transforms import (
+    Basis,
+    SampleTransform,
+    check_sample_transform,
+    graph_basis,
+    resolve_sample_transform,
+)
 from ..spectral._cut import symmetric_sum
 from ._base import MultiViewClusterer
 from ._nested import learned_by
@@ -15,7 +23,8 @@ from ._nested import learned_by
 class RepresentationClusterer(MultiViewClusterer):
     """Base class of methods that learn representations Z and cluster ``|Z| + |Z|^T``.
 
-    Their function returns a `RepresentationResult`.
+    A method defines ``_learn(views, seed, n_threads, progress)``, which returns its `Run` and a
+    dict of learned attributes that includes Z of shape (v, n, n), or (1, n, n) for a common Z.
 
     Attributes
     ----------
@@ -49,22 +58,20 @@ class RepresentationClusterer(MultiViewClusterer):
     history_: dict[str, FloatArray]
 
     _keep_diagonal = True
-    _learned: tuple[str, ...] = ("tensor", "representation")
 
     def _solve(self, views, seed, n_threads, progress):
         progress.stage("graph")
-        context = self._context(views, seed, n_threads)
-        learned = self._attributes(self._call(views, progress, n_threads, **context))
-        tensor = learned["tensor_"]
+        run, learned = self._learn(views, seed, n_threads, progress)
+        tensor = np.abs(learned["representation_"])
+        for A in tensor:
+            A += A.T.copy()
         return {
             "affinity_matrix_": symmetric_sum(tensor, keep_diagonal=self._keep_diagonal),
             "similarity_": tensor,
+            "tensor_": tensor,
             **learned,
+            **self._course(run, progress),
         }
-
-    def _context(self, views, seed, n_threads):
-        """Arguments of the function that differ from the parameters."""
-        return {"random_state": seed} if "random_state" in self._function.checks else {}
 
 
 def _check_source(value, name):
@@ -88,9 +95,13 @@ class SampleTransformClusterer(RepresentationClusterer):
 
     sample_transform: SampleTransform | Shaped | Estimator
 
-    _checks: dict[str, Any] = {"sample_transform": _check_source}
+    _checks: ClassVar[dict[str, Any]] = {
+        **RepresentationClusterer._checks,
+        "sample_transform": _check_source,
+    }
 
-    def _context(self, views, seed, n_threads):
+    def _transform(self, views, seed, n_threads):
+        """The transform along the samples."""
         transform = self.sample_transform
         if isinstance(transform, str) and transform == "dft":
             warn_user(
@@ -100,5 +111,5 @@ class SampleTransformClusterer(RepresentationClusterer):
             )
         elif hasattr(transform, "fit"):
             S = learned_by(transform, "affinity_matrix_", views, seed, n_threads)
-            transform = Basis(graph_basis(S[None]))
-        return {"sample_transform": transform}
+            return Basis(graph_basis(S[None]))
+        return resolve_sample_transform(transform, views)

@@ -1,11 +1,11 @@
-"""The estimator of TLRR."""
+"""The estimator of TLRR, whose iteration is the function `tlrr`."""
 
 from __future__ import annotations
 
 from .._utils.types import Callback, Estimator, Seed
 from ..similarity._affinity import regularized
 from ..solvers._results import Solver
-from ..solvers._tlrr import tlrr
+from ..solvers._tlrr import TLRR_CHECKS, solve_tlrr
 from ..spectral._cut import symmetric_sum
 from ._recovery import AffinityName, RecoveryClusterer
 
@@ -17,6 +17,34 @@ class TLRR(RecoveryClusterer):
     L from it (see `solvers.tlrr`), and spectral clustering of the sum of the slices of L gives the
     labels. Memory grows with the square of the number of samples. Use `ConsensusTLRR` for larger
     data, for new samples, and for samples that lack views.
+
+    Parameters
+    ----------
+    omega1 : float in [0, 1], default=0.5
+        Weight of the frontal nuclear norms. The paper recommends 0.3 to 0.7.
+    alpha : float, default=9.0
+        Weight of the tube lengths relative to the nuclear norms of the row slices. The paper uses 4
+        to 9; with 9 the dual solver needs the fewest iterations on
+        `similarity.self_representation`, with the same accuracy.
+    lam : float, optional
+        Weight of the misfit, which depends on the scale of W: a tube is kept if it is longer than
+        about ``omega2 * alpha / (2 * lam)``. None derives it from ``n_neighbors``.
+    n_neighbors : int, default=15
+        Mean number of neighbours of a sample after thresholding. It determines lam such that this
+        many tubes of W per sample exceed the threshold ``omega2 * alpha / (2 * lam)``, or all
+        non-zero tubes if there are fewer. Ignored if lam is given. The best value depends on W.
+    solver : {"dual", "ialm"}, default="dual"
+        "dual" computes the exact minimiser in a few steps, with a certificate of its accuracy.
+        "ialm" is the published iteration (Algorithm 1); use it to reproduce the paper.
+    tol : float, optional
+        "dual": tolerance on the relative duality gap, by default 1e-3. Smaller values do not
+        change the labels. A gap of 1e-4 bounds the relative error of L by 7e-3; the true error is
+        about a third of it. "ialm": tolerance on the largest entry of all constraint residuals, by
+        default 1e-4 as in the authors' code. Lower it if the entries of W are 1e-2 or less.
+    max_iter : int, optional
+        Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
+        and 500 for "ialm". With "dual" and 0, the result is the tube shrinkage of W, which is the
+        first step of the solver, and its certificate.
 
     Attributes
     ----------
@@ -33,6 +61,11 @@ class TLRR(RecoveryClusterer):
         Relative duality gap of ``tensor_``: the objective is within ``gap_ * lam_ * ||L||_F^2`` of
         its minimum. None for solver="ialm".
 
+    References
+    ----------
+    Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
+    representation. IEEE TCSVT 31(12), 2021.
+
     Examples
     --------
     >>> from mvsc_fast import TLRR, datasets, metrics
@@ -44,17 +77,11 @@ class TLRR(RecoveryClusterer):
     True
     """
 
-    omega1: float
-    alpha: float
-    lam: float | None
-    n_neighbors: int
-    solver: Solver
     lam_: float
     gap_: float | None
 
-    _function = staticmethod(tlrr)
-    _learned = ("tensor", "gap", "lam")
     _arrays = (8, 2)
+    _checks = {**RecoveryClusterer._checks, **TLRR_CHECKS}
     _takes_sparse = True
     _remedy = "Raise n_neighbors or lam, so that more tubes exceed the threshold, or raise max_iter"
 
@@ -76,7 +103,33 @@ class TLRR(RecoveryClusterer):
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
-        self._keep_parameters(locals())
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.omega1 = omega1
+        self.alpha = alpha
+        self.lam = lam
+        self.n_neighbors = n_neighbors
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_threads = n_threads
+        self.verbose = verbose
+        self.callback = callback
 
-    def _fuse(self, W, L):
-        return regularized(symmetric_sum(L), symmetric_sum(W), W[0].shape[0])
+    def _recover(self, W, **iteration):
+        return solve_tlrr(
+            W,
+            omega1=self.omega1,
+            alpha=self.alpha,
+            lam=self.lam,
+            n_neighbors=self.n_neighbors,
+            solver=self.solver,
+            **iteration,
+        )
+
+    def _attributes(self, W, result):
+        S, S_W = symmetric_sum(result.tensor), symmetric_sum(W)
+        affinity = regularized(S, S_W, W[0].shape[0])
+        return {"affinity_matrix_": affinity, "gap_": result.gap, "lam_": result.lam}

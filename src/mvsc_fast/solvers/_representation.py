@@ -6,10 +6,9 @@ import numpy as np
 import scipy.linalg
 
 from ..views._rows import dense, unit_rows
-from ._results import RepresentationResult
 from ._transforms import Basis
 
-MU_MAX = 1e11
+DOUBLING = {"rho": 2.0, "mu_max": 1e11}  # growth of the published penalties
 
 Update = Literal["joint", "sequential"]
 
@@ -147,6 +146,7 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
     Xie et al. 2018, Algorithm 1, with a copy G_m of Z for each term. All constraints have the
     same penalty. ``shrink(T, t)`` of ``shrinks`` is the proximal map of ``t g_m``, in place, in the
     coordinates of the bases of the views (``thin``); ``restore`` maps these back to samples.
+    Returns Z of shape (v, n, n).
     """
     shape, dtype = (len(thin), len(thin[0].basis), thin[0].R.shape[1]), thin[0].R.dtype
     Z = np.zeros(shape, dtype=dtype)
@@ -176,4 +176,4 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
         run.record(residual, *(view.residual for view in thin))
         for view in thin:
             view.y /= run.growth
-    return RepresentationResult(restore(Z), **run.outcome())
+    return restore(Z)

@@ -15,114 +15,33 @@ from .._utils.types import FloatArray, IntArray, Similarities, Tensor
 Solver = Literal["dual", "ialm"]
 
 
-@dataclass(repr=False, kw_only=True)
+@dataclass(repr=False)
 class Result(ShortRepr):
-    """Base class of the results: the course of the iteration."""
+    """A similarity tensor split into a low-rank and a sparse part, by `trpca` or `snn`.
 
+    Attributes
+    ----------
+    tensor : ndarray of shape (v, n, n)
+        The low-rank tensor L, averaged with its transpose.
+    error : ndarray of shape (v, n, n)
+        The sparse tensor, equal to W - L up to the last residual.
+    n_iter : int
+    converged : bool
+        Whether the residual fell below ``tol``.
+    history : dict of ndarray
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
+    """
+
+    tensor: FloatArray
+    error: FloatArray
     n_iter: int
     converged: bool
     history: dict[str, FloatArray]
 
 
 @dataclass(repr=False)
-class RepresentationResult(Result):
-    """Self-representations, one for each view.
-
-    Attributes
-    ----------
-    representation : ndarray of shape (v, n, n)
-        Z: column k of slice i holds the coefficients of sample k in view i.
-    n_iter : int
-    converged : bool
-    history : dict of ndarray
-        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
-        ``tol``), and ``seconds`` since the start, after every iteration.
-    """
-
-    representation: FloatArray
-
-    @property
-    def tensor(self) -> FloatArray:
-        """W = ``|Z| + |Z|^T`` of every view, shape (v, n, n): the input of the recovery methods."""
-        W = np.abs(self.representation)
-        for A in W:
-            A += A.T.copy()
-        return W
-
-
-@dataclass(repr=False)
-class LatentResult(RepresentationResult):
-    """Self-representation of a latent representation that all views share.
-
-    Attributes
-    ----------
-    representation : ndarray of shape (1, n, n)
-        Column k holds the coefficients of sample k.
-    n_iter, converged, history
-        As in `RepresentationResult`.
-    latent : ndarray of shape (n, K)
-        The latent representation, one row for every sample.
-    embedding : ndarray of shape (n, n_clusters) or None
-        Rows to be clustered, if the method computes an embedding.
-    """
-
-    latent: FloatArray
-    embedding: FloatArray | None = None
-
-
-@dataclass(repr=False)
-class RotationResult(Result):
-    """Clusters from the alignment of spectral embeddings by rotations.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n,) of int
-        Consecutive numbers from 0; there may be fewer clusters than requested.
-    embedding : ndarray of shape (n, n_clusters)
-        Weighted mean of the rotated embeddings; samples with the argmax of their rows in common
-        share a label.
-    embeddings : ndarray of shape (v, n, n_clusters)
-        The spectral embeddings F_i, with orthonormal columns.
-    rotations : ndarray of shape (v, n_clusters, n_clusters)
-        The orthogonal matrices R_i.
-    weights : ndarray of shape (v,)
-        Weights of the views; they sum to 1.
-    n_iter, converged, history
-        As in `RepresentationResult`; ``history`` also contains the ``objective``.
-    """
-
-    labels: IntArray
-    embedding: FloatArray
-    embeddings: FloatArray
-    rotations: FloatArray
-    weights: FloatArray
-
-
-@dataclass(repr=False)
-class RecoveryResult(Result):
-    """A similarity tensor split into a low-rank and a sparse part.
-
-    Attributes
-    ----------
-    low_rank : ndarray of shape (v, n, n)
-        L after the last iteration, symmetric up to the last residual.
-    error : ndarray of shape (v, n, n)
-        The sparse tensor, equal to W - L up to the last residual.
-    n_iter, converged, history
-        As in `RepresentationResult`.
-    """
-
-    low_rank: FloatArray
-    error: FloatArray
-
-    @property
-    def tensor(self) -> FloatArray:
-        """L averaged with its transpose, of shape (v, n, n)."""
-        return (self.low_rank + self.low_rank.transpose(0, 2, 1)) / 2
-
-
-@dataclass(repr=False)
-class TLRRResult(Result):
+class TLRRResult(ShortRepr):
     """Solution of a TLRR problem.
 
     Attributes
@@ -156,8 +75,11 @@ class TLRRResult(Result):
     """
 
     tensor: Tensor
+    n_iter: int
+    converged: bool
     solver: Solver
     parameters: dict[str, Any]
+    history: dict[str, FloatArray]
     n_fast_forward: int = 0
     eigen_seconds: float = 0.0
     gap: float | None = None

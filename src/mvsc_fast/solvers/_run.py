@@ -17,10 +17,11 @@ class Run:
             run.record(norm(change), lambda: expensive_norm(change))
 
     It stops at a residual of at most ``tol``, after ``max_iter`` iterations, or if the callback
-    returns True. The penalty starts at ``mu`` and grows by ``rho`` up to ``mu_max``.
+    returns True. The penalty starts at ``mu`` and grows by ``rho`` up to ``mu_max``; the defaults
+    are those of `trpca` and `snn`.
     """
 
-    def __init__(self, tol, max_iter, callback, *, mu=1.0, rho=2.0, mu_max=np.inf):
+    def __init__(self, tol, max_iter, callback, *, mu=1e-4, rho=1.1, mu_max=1e10):
         self.tol = tol
         self.mu = mu
         self.converged = False
@@ -30,6 +31,7 @@ class Run:
         self._mu_max = mu_max
         self._residuals = []
         self._seconds = []
+        self._measures = {}
         self._stopped = False
         self._start = time.perf_counter()
 
@@ -70,18 +72,23 @@ class Run:
             value = max(value, measure())
         return value
 
-    def record(self, *measures):
-        """End the iteration with the `largest` number as its residual, and call the callback."""
-        residual = float(self.largest(*measures))
+    def record(self, *bounds, **measures):
+        """End the iteration with the `largest` bound as its residual, and call the callback.
+
+        ``measures`` are numbers for further entries of the history.
+        """
+        residual = float(self.largest(*bounds))
         self._residuals.append(residual)
         self._seconds.append(time.perf_counter() - self._start)
+        for name, value in measures.items():
+            self._measures.setdefault(name, []).append(value)
         self.converged = residual <= self.tol
         if self._callback is not None:
             state = IterationState(self.n_iter, residual, self._seconds[-1], total=self._max_iter)
             self._stopped = bool(self._callback(state))
 
-    def outcome(self, **measures):
-        """The fields of `Result`; ``measures`` are further entries of the history."""
-        entries = {"residual": self._residuals, "seconds": self._seconds, **measures}
-        history = {name: np.array(values) for name, values in entries.items()}
-        return {"n_iter": self.n_iter, "converged": self.converged, "history": history}
+    @property
+    def history(self):
+        """Residual, seconds and other measures after every iteration, a dict of arrays."""
+        entries = {"residual": self._residuals, "seconds": self._seconds, **self._measures}
+        return {name: np.array(values) for name, values in entries.items()}

@@ -7,15 +7,16 @@ from functools import partial
 import numpy as np
 
 from .._kernels import frontal_shrink, snn_pass
-from .._utils.parameters import check_numbers, either
+from .._utils.parameters import CHECKS, check_numbers, check_parameters, either
+from .._utils.threads import use_threads
 from .._utils.types import Callback, Numbers, Similarities
 from .._utils.validation import check_memory, check_similarities
-from ._method import method
-from ._results import RecoveryResult
+from ._results import Result
 from ._run import Run
 
+SNN_CHECKS = {"weights": either(None, partial(check_numbers, count=2, low=0.0))}
 
-@method(check_similarities, weights=either(None, partial(check_numbers, count=2, low=0.0)))
+
 def snn(
     W: Similarities,
     *,
@@ -27,7 +28,7 @@ def snn(
     mu_max: float = 1e10,
     n_threads: int | None = None,
     callback: Callback | None = None,
-) -> RecoveryResult:
+) -> Result:
     """Split a similarity tensor into a part with low-rank unfoldings and a sparse part.
 
     Minimises ``sum_m a_m ||L_(m)||_* + ||E||_1`` subject to ``W = L + E`` by ADMM with one copy of
@@ -36,6 +37,8 @@ def snn(
 
     Parameters
     ----------
+    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+        Symmetric similarities; not modified.
     weights : float or pair of floats, optional
         Weights a_m of the unfoldings: one for rows and columns, one for the views. None is
         ``sqrt(n) / 3`` for all. Dividing by a common factor gives the form with a weight on E.
@@ -43,44 +46,79 @@ def snn(
         Tolerance on the largest entry of L_m + E - W and of the changes of L_m and E.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
+    mu : float, default=1e-4
+        Initial penalty.
+    rho : float, default=1.1
+        Growth factor of the penalty per iteration.
+    mu_max : float, default=1e10
+        Maximum penalty.
+    n_threads : int, optional
+        Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
+        the process may use.
+    callback : callable, optional
+        Called with an `IterationState` after every iteration; returning True stops the run.
 
     Returns
     -------
-    RecoveryResult
-        ``low_rank`` L (the copy of the rows; the others are equal up to the last residual),
-        ``tensor``, the mean of L and its transpose, and ``error`` E, all of shape (v, n, n).
+    Result
+        ``tensor``, the mean of L and its transpose, and ``error`` E, both of shape (v, n, n). L is
+        the copy of the rows; the others are equal up to the last residual.
+
+    Raises
+    ------
+    ValueError
+        If W or a parameter is invalid.
+    MemoryError
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     References
     ----------
     Liu, Musialski, Wonka, Ye: Tensor completion for estimating missing values in visual data. IEEE
     TPAMI 35(1), 2013.
     """
+    parameters = check_parameters(
+        {**CHECKS, **SNN_CHECKS},
+        weights=weights,
+        tol=tol,
+        max_iter=max_iter,
+        mu=mu,
+        rho=rho,
+        mu_max=mu_max,
+        n_threads=n_threads,
+        callback=callback,
+    )
+    return solve_snn(check_similarities(W), **parameters)
+
+
+def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
+    """`snn` of validated similarities and parameters."""
     v, n = W.shape[:2]
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     rows, views = [np.sqrt(n) / 3.0] * 2 if weights is None else weights
 
     E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
     X = W.copy()
-    flat = W.reshape(v, -1).astype(np.float64, copy=False)
-    gram = flat @ flat.T
-    run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
-    for mu in run:
-        frontal_shrink(X, rows / mu, group=v)
-        change, gram = snn_pass(
-            W,
-            E,
-            L1,
-            Y1,
-            X,
-            L3,
-            Y3,
-            _view_mapper(gram, views / mu),
-            mu=mu,
-            mu_next=run.next_mu,
-            n_threads=n_threads,
-        )
-        run.record(change)
-    return RecoveryResult(L1, E, **run.outcome())
+    run = Run(tol, max_iter, callback, **penalty)
+    with use_threads(n_threads, n) as n_threads:
+        flat = W.reshape(v, -1).astype(np.float64, copy=False)
+        gram = flat @ flat.T
+        for mu in run:
+            frontal_shrink(X, rows / mu, group=v)
+            change, gram = snn_pass(
+                W,
+                E,
+                L1,
+                Y1,
+                X,
+                L3,
+                Y3,
+                _view_mapper(gram, views / mu),
+                mu=mu,
+                mu_next=run.next_mu,
+                n_threads=n_threads,
+            )
+            run.record(change)
+    return Result((L1 + L1.transpose(0, 2, 1)) / 2, E, run.n_iter, run.converged, run.history)
 
 
 def _view_mapper(gram, t):

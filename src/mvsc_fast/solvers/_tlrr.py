@@ -10,7 +10,9 @@ import scipy.sparse
 
 from .._utils.messages import warn_user
 from .._utils.parameters import (
+    CHECKS,
     check_number,
+    check_parameters,
     check_sample_weight,
     count,
     either,
@@ -19,38 +21,28 @@ from .._utils.parameters import (
     option,
     positive,
 )
+from .._utils.threads import use_threads
 from .._utils.types import Callback, Similarities
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..similarity._affinity import tube_lengths, tube_threshold
-from ._method import method
 from ._results import Solver, TLRRResult
-from ._tlrr_core import solve_tlrr
+from ._tlrr_core import minimise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 LIMITS = {"dual": (1e-3, 100), "ialm": (1e-4, 500)}  # tol, max_iter
+TLRR_CHECKS = {
+    "omega1": partial(check_number, low=0.0, high=1.0),
+    "alpha": nonnegative,
+    "lam": either(None, positive),
+    "n_neighbors": count,
+    "solver": option(Solver),
+    "tol": either(None, nonnegative),
+    "max_iter": either(None, natural),
+}
 
 
-def _is_sparse(W):
-    return isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W)
-
-
-def _check_tensor(W):
-    return check_sparse_similarities(W) if _is_sparse(W) else check_similarities(W)
-
-
-@method(
-    _check_tensor,
-    omega1=partial(check_number, low=0.0, high=1.0),
-    alpha=nonnegative,
-    lam=either(None, positive),
-    n_neighbors=count,
-    solver=option(Solver),
-    tol=either(None, nonnegative),
-    max_iter=either(None, natural),
-    sample_weight=either(None, check_sample_weight),
-)
 def tlrr(
     W: Similarities,
     *,
@@ -116,6 +108,9 @@ def tlrr(
         Growth factor of the penalty per iteration ("ialm" only).
     mu_max : float, default=1e10
         Maximum penalty ("ialm" only).
+    n_threads : int, optional
+        Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
+        the process may use.
     callback : callable, optional
         Function that is called with an `IterationState` after every iteration. If it returns True,
         the solver stops.
@@ -129,6 +124,13 @@ def tlrr(
         ``tensor`` of shape (v, n, n), ``n_iter``, ``converged``, ``history``, ``parameters``
         (including lam) and ``objective(W)``; for "dual" also ``gap``, ``error_bound`` and
         ``blocks``.
+
+    Raises
+    ------
+    ValueError
+        If W or a parameter is invalid.
+    MemoryError
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     Warns
     -----
@@ -158,33 +160,76 @@ def tlrr(
     Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
     representation. IEEE TCSVT 31(12), 2021.
     """
-    usual_tol, usual_max_iter = LIMITS[solver]
+    parameters = check_parameters(
+        {**CHECKS, **TLRR_CHECKS, "sample_weight": either(None, check_sample_weight)},
+        omega1=omega1,
+        alpha=alpha,
+        lam=lam,
+        n_neighbors=n_neighbors,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        mu=mu,
+        rho=rho,
+        mu_max=mu_max,
+        n_threads=n_threads,
+        callback=callback,
+        sample_weight=sample_weight,
+    )
+    W = check_sparse_similarities(W) if _is_sparse(W) else check_similarities(W)
+    return solve_tlrr(W, **parameters)
+
+
+def solve_tlrr(
+    W,
+    *,
+    omega1,
+    alpha,
+    lam,
+    tol,
+    max_iter,
+    n_threads,
+    callback,
+    n_neighbors=None,
+    solver="dual",
+    mu=1e-4,
+    rho=1.1,
+    mu_max=1e10,
+    sample_weight=None,
+):
+    """`tlrr` of validated similarities and parameters."""
+    n, (usual_tol, usual_max_iter) = W[0].shape[0], LIMITS[solver]
     lam = _weight(W, omega1, alpha, n_neighbors, sample_weight) if lam is None else lam
     model, penalty = {"omega1": omega1, "alpha": alpha, "lam": lam}, {}
     if solver == "ialm":
-        penalty = {"mu": mu, "rho": rho, "mu_max": mu_max}
         if _is_sparse(W):
             raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
         if sample_weight is not None:
             raise ValueError(f'solver={solver!r} has no sample weights: use solver="dual"')
+        penalty = {"mu": mu, "rho": rho, "mu_max": mu_max}
     elif sample_weight is not None:
         model["sample_weight"] = sample_weight
-        if len(sample_weight) != W[0].shape[0]:
+        if len(sample_weight) != n:
             raise ValueError(
-                f"sample_weight has {len(sample_weight)} entries, but W has {W[0].shape[0]} "
+                f"sample_weight has {len(sample_weight)} entries, but W has {n} "
                 "samples: expected one weight per sample"
             )
-    result = solve_tlrr(
-        W,
-        solver,
-        model,
-        tol=usual_tol if tol is None else tol,
-        max_iter=usual_max_iter if max_iter is None else max_iter,
-        n_threads=n_threads,
-        callback=callback,
-        **penalty,
-    )
+    with use_threads(n_threads, n) as n_threads:
+        result = minimise(
+            W,
+            solver,
+            model,
+            tol=usual_tol if tol is None else tol,
+            max_iter=usual_max_iter if max_iter is None else max_iter,
+            n_threads=n_threads,
+            callback=callback,
+            **penalty,
+        )
     return _warned(result, W)
+
+
+def _is_sparse(W):
+    return isinstance(W, (list, tuple)) and any(scipy.sparse.issparse(A) for A in W)
 
 
 def _weight(W, omega1, alpha, n_neighbors, sample_weight):

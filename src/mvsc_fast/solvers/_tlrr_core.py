@@ -9,7 +9,7 @@ from ._results import TLRRResult
 from ._tlrr_binding import screen, solve
 
 
-def solve_tlrr(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty):
+def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty):
     """Minimise the TLRR objective by the core; arguments as of `mvsc_fast.tlrr`.
 
     W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,

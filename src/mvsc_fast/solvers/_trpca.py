@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from .._kernels import trpca_pass
-from .._utils.parameters import either, positive
+from .._utils.parameters import CHECKS, check_parameters, either, positive
+from .._utils.threads import use_threads
 from .._utils.types import Callback, Shaped, Similarities
 from .._utils.validation import check_memory, check_similarities
-from ._method import method
-from ._results import RecoveryResult
+from ._results import Result
 from ._run import Run
 from ._transforms import ViewTransform, check_view_transform, resolve_view_transform
 
+TRPCA_CHECKS = {"lam": either(None, positive), "view_transform": check_view_transform}
 
-@method(check_similarities, lam=either(None, positive), view_transform=check_view_transform)
+
 def trpca(
     W: Similarities,
     *,
@@ -27,7 +28,7 @@ def trpca(
     mu_max: float = 1e10,
     n_threads: int | None = None,
     callback: Callback | None = None,
-) -> RecoveryResult:
+) -> Result:
     """Split a similarity tensor into a part of low tubal rank and a sparse part.
 
     Minimises ``||L||_tnn + lam ||S||_1`` subject to ``W = L + S`` (Lu et al. 2020, Eq. 20) by ADMM,
@@ -35,25 +36,64 @@ def trpca(
 
     Parameters
     ----------
+    W : array of shape (v, n, n), or list of v arrays of shape (n, n)
+        Symmetric similarities; not modified.
     lam : float, optional
         Weight of the sparse part. None is ``1 / sqrt(n v)``, for which recovery of random tensors
         is guaranteed; twice this value was better on shuffled data sets.
+    view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
+        The transform along the views; "dft" is the published one. An orthonormal matrix defines the
+        basis by its columns.
     tol : float, default=1e-8
         Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
+    mu : float, default=1e-4
+        Initial penalty.
+    rho : float, default=1.1
+        Growth factor of the penalty per iteration.
+    mu_max : float, default=1e10
+        Maximum penalty.
+    n_threads : int, optional
+        Number of OpenMP threads, at most four per CPU. None uses OMP_NUM_THREADS, or the CPUs that
+        the process may use.
+    callback : callable, optional
+        Called with an `IterationState` after every iteration; returning True stops the run.
 
     Returns
     -------
-    RecoveryResult
-        ``low_rank`` L, ``tensor``, the mean of L and its transpose, and ``error`` S, all of shape
-        (v, n, n).
+    Result
+        ``tensor``, the mean of L and its transpose, and ``error`` S, both of shape (v, n, n).
+
+    Raises
+    ------
+    ValueError
+        If W or a parameter is invalid.
+    MemoryError
+        If the solver needs more memory than is available; it is raised before any allocation.
 
     References
     ----------
     Lu, Feng, Chen, Liu, Lin, Yan: Tensor robust principal component analysis with a new tensor
     nuclear norm. IEEE TPAMI 42(4), 2020.
     """
+    parameters = check_parameters(
+        {**CHECKS, **TRPCA_CHECKS},
+        lam=lam,
+        view_transform=view_transform,
+        tol=tol,
+        max_iter=max_iter,
+        mu=mu,
+        rho=rho,
+        mu_max=mu_max,
+        n_threads=n_threads,
+        callback=callback,
+    )
+    return solve_trpca(check_similarities(W), **parameters)
+
+
+def solve_trpca(W, *, lam, view_transform, tol, max_iter, n_threads, callback, **penalty):
+    """`trpca` of validated similarities and parameters."""
     v, n = W.shape[:2]
     check_memory((5 * v + 12) * n * n * W.itemsize, f"trpca on {v} views of {n} samples")
     lam = 1.0 / np.sqrt(n * v) if lam is None else lam
@@ -62,11 +102,12 @@ def trpca(
 
     L, S, Y = (np.zeros_like(W) for _ in range(3))
     X = transform.forward(W, axis=0)
-    run = Run(tol, max_iter, callback, mu=mu, rho=rho, mu_max=mu_max)
-    for mu in run:
-        transform.shrink_frontal(X, 1.0 / mu, symmetric=True)  # as W and all iterates are
-        change = trpca_pass(
-            W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
-        )
-        run.record(change)
-    return RecoveryResult(L, S, **run.outcome())
+    run = Run(tol, max_iter, callback, **penalty)
+    with use_threads(n_threads, n) as n_threads:
+        for mu in run:
+            transform.shrink_frontal(X, 1.0 / mu, symmetric=True)  # as W and all iterates are
+            change = trpca_pass(
+                W, L, S, Y, X, basis, lam=lam, mu=mu, mu_next=run.next_mu, n_threads=n_threads
+            )
+            run.record(change)
+    return Result((L + L.transpose(0, 2, 1)) / 2, S, run.n_iter, run.converged, run.history)
