@@ -4,6 +4,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import mvsc_fast
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
+TOOLS = BENCH.parent / "tools"
 MODULES = [module.name for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")]
 needs_bench = pytest.mark.skipif(not BENCH.exists(), reason="tests without their repository")
 
@@ -27,9 +29,38 @@ def tables(monkeypatch):
 def test_examples_of_docstrings(name):
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder().find(importlib.import_module(name)):
-        if "{name}" not in example.docstring:  # of which others are made
-            runner.run(example)
+        runner.run(example)
     assert runner.failures == 0
+
+
+@pytest.fixture
+def docstrings(monkeypatch):
+    if not TOOLS.exists():
+        pytest.skip("tests without their repository")
+    monkeypatch.syspath_prepend(TOOLS)
+    return importlib.import_module("docstrings")
+
+
+def test_shared_entries_of_docstrings_are_those_of_the_base_classes(docstrings, tmp_path):
+    assert docstrings.changes()[1] == []
+    for folder in ("methods", "solvers"):
+        shutil.copytree(docstrings.PACKAGE / folder, tmp_path / folder)
+    base = tmp_path / "methods" / "_base.py"
+    text = base.read_text(encoding="utf-8")
+    base.write_text(text.replace("Number of clusters to find.", "How many."), encoding="utf-8")
+    texts, names = docstrings.changes(tmp_path)
+    assert len(names) == 12 and not any("Consensus" in name for name in names)  # it has its own
+    assert sum("    How many." in text for text in texts.values()) == 12
+
+
+def test_a_parameter_without_an_entry_is_named(docstrings, tmp_path):
+    for folder in ("methods", "solvers"):
+        shutil.copytree(docstrings.PACKAGE / folder, tmp_path / folder)
+    path = tmp_path / "methods" / "_awp.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("init: Init =", "start: Init ="), encoding="utf-8")
+    with pytest.raises(SystemExit, match="AWP .*start"):
+        docstrings.changes(tmp_path)
 
 
 @needs_bench

@@ -11,10 +11,6 @@ OWN = """One sentence.
     b : float
         Own b.
 
-    Attributes
-    ----------
-    x_ : int
-        Own x.
     """
 
 BASE = """The base.
@@ -32,13 +28,6 @@ BASE = """The base.
         in two lines.
     f : float
         Not in the signature.
-
-    Attributes
-    ----------
-    x_ : int
-        Base x.
-    y_ : float
-        Base y.
 
     References
     ----------
@@ -66,13 +55,6 @@ e : str, default="x"
     Base e,
     in two lines.
 
-Attributes
-----------
-x_ : int
-    Own x.
-y_ : float
-    Base y.
-
 Notes
 -----
 Base notes.
@@ -85,7 +67,7 @@ def test_docstrings_are_completed_from_others():
     def required(b, e=None): ...
 
     signature = inspect.signature(function)
-    assert completed(OWN, [BASE], signature, ("Attributes", "Notes")) == COMPLETED
+    assert completed(OWN, [BASE], signature, ("Notes",)) == COMPLETED
     few = completed("It.\n", [OWN, BASE], inspect.signature(required), ())
     entries = "b : float\n    Own b.\ne : str, optional\n    Base e,\n    in two lines."
     assert few == f"It.\n\nParameters\n----------\n{entries}\n"

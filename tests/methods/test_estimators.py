@@ -222,7 +222,6 @@ def test_every_attribute_is_documented(estimator):
 @pytest.mark.parametrize("obj", [*CLASSES, *FUNCTIONS.values()], ids=lambda obj: obj.__name__)
 def test_the_rest_of_the_documentation(obj):
     parts = sections(obj.__doc__)
-    assert "{name}" not in obj.__doc__ and obj.__doc__.strip()
     if inspect.isclass(obj):
         assert f"import {obj.__name__}" in parts["Examples"]
     else:

@@ -39,7 +39,7 @@ def completed(doc, sources, signature, inherited):
     """Complete a docstring with the sections and entries that it lacks, from ``sources``.
 
     Parameters get entries in the order and with the defaults of ``signature``. ``inherited`` are
-    the titles of the other sections; "Attributes" are merged entry by entry.
+    the titles of the other sections.
     """
     own, *others = [sections(text) for text in (doc, *sources)]
     known = [entries(part.get("Parameters", "")) for part in (own, *others)]
@@ -53,11 +53,6 @@ def completed(doc, sources, signature, inherited):
     own["Parameters"] = "\n".join(lines)
     for title in inherited:
         bodies = [part[title] for part in (own, *others) if title in part]
-        if title == "Attributes":
-            merged = {}
-            for body in reversed(bodies):  # the general ones first
-                merged |= entries(body)
-            bodies = ["\n".join(dict.fromkeys(merged.values()))]
         if bodies:
             own[title] = bodies[0]
     texts = [f"{title}\n{'-' * len(title)}\n{own[title]}" for title in SECTIONS if own.get(title)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +12,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import __version__
-from .._utils.documentation import completed
 from .._utils.messages import recorded, warn_user
 from .._utils.parameters import CHECKS, check_seed, count, verbosity
 from .._utils.progress import Progress
@@ -53,7 +51,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     fit that fails leaves the estimator unchanged.
 
     Parameters are checked before any work: ``_checks`` has a ``check(value, name)`` for each of
-    them.
+    them. ``tools/docstrings.py`` copies the entries below into the docstrings of the estimators.
 
     Parameters
     ----------
@@ -94,14 +92,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         a list, None stands for every other view.
     warnings_ : list of str
         Warnings of the fit.
-
-    Examples
-    --------
-    >>> from {module} import {name}
-    >>> from mvsc_fast import datasets
-    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
-    >>> {name}(n_clusters=3, random_state=0).fit_predict(views).shape
-    (60,)
     """
 
     n_clusters: int
@@ -126,16 +116,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         "random_state": check_seed,
         "verbose": verbosity,
     }
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if cls.__doc__ is not None and "__init__" in vars(cls):
-            sources = [base.__doc__ for base in cls.__mro__[1:] if hasattr(base, "_checks")]
-            signature = inspect.signature(cls)
-            inherited = ("Attributes", "References", "Examples")
-            doc = completed(cls.__doc__, sources, signature, inherited)
-            home = "mvsc_fast" if cls.__name__ in TOP_LEVEL else "mvsc_fast.methods"
-            cls.__doc__ = doc.replace("{name}", cls.__name__).replace("{module}", home)
 
     # ------------------------------------------------------------------ the public methods
 
@@ -303,9 +283,6 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         added = type(self)().get_params(deep=False)  # parameters that are newer than the model
         learned = {name: value for name, value in state.items() if name != "_version"}
         super().__setstate__({**added, **learned})
-
-
-TOP_LEVEL = ("TLRR", "ConsensusTLRR")
 
 
 class _Fitting:

@@ -91,6 +91,19 @@ class ConsensusTLRR(MultiViewClusterer):
         MB for their kernel and, for a view with more features than samples, about 4 MB for the map
         to its leading components, of which the rows then consist. "labels" omits this too: the
         model holds no row of the data, and cannot predict.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
@@ -98,6 +111,21 @@ class ConsensusTLRR(MultiViewClusterer):
         Cluster of each sample, from 0; independent of the order of the samples. If the views are
         Dask arrays, a lazy array with their chunks, which can be computed while the client that was
         active in `fit` is open.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
+    view_names_in_ : list
+        Keys if `fit` was given a dict of views, else 0, 1, ...
+    n_features_in_ : int
+        Total number of features of all views.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
         "centred" or "neighbors"), ``n_neighbors``, ``n_components`` of the embedding,

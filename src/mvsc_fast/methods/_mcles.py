@@ -33,6 +33,8 @@ class MCLES(RepresentationClusterer):
 
     Parameters
     ----------
+    n_clusters : int, default=8
+        Number of clusters to find.
     alpha : float, default=0.8
         Weight of the self-representation. The defaults of ``alpha``, ``beta``, ``gamma`` and
         ``n_components`` are those of the released demo (MSRC-v1), the only published ones.
@@ -46,26 +48,72 @@ class MCLES(RepresentationClusterer):
         Tolerance on the relative change of the objective.
     max_iter : int, default=30
         Maximum number of iterations; 5 to 15 are usually sufficient.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, from 0.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
+    view_names_in_ : list
+        Keys if `fit` was given a dict of views, else 0, 1, ...
+    n_features_in_ : int
+        Total number of features of all views.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        F, the rows that are clustered: the eigenvectors of the Laplacian of ``affinity_matrix_``
+        with the smallest eigenvalues.
     tensor_ : ndarray of shape (1, n_samples, n_samples)
         S + S^T; the views share one S.
+    similarity_ : ndarray of shape (v, n_samples, n_samples)
+        The same array as ``tensor_``: the method learns its similarities.
     representation_ : ndarray of shape (1, n_samples, n_samples)
         S; column k, non-negative with sum 1, holds the coefficients of sample k.
     affinity_matrix_ : ndarray of shape (n_samples, n_samples)
         S + S^T.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        F, the rows that are clustered: the eigenvectors of the Laplacian of ``affinity_matrix_``
-        with the smallest eigenvalues.
-    latent_ : ndarray of shape (n_samples, n_components)
-        The latent representation, the transpose of H.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the residual reached ``tol``.
     history_ : dict of ndarray
         ``residual``, ``objective`` and ``seconds`` after every iteration.
+    latent_ : ndarray of shape (n_samples, n_components)
+        The latent representation, the transpose of H.
 
     References
     ----------
     Chen, Huang, Wang, Huang: Multi-view clustering in latent embedding space. AAAI 2020.
+
+    Examples
+    --------
+    >>> from mvsc_fast.methods import MCLES
+    >>> from mvsc_fast import datasets
+    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    >>> MCLES(n_clusters=3, random_state=0).fit_predict(views).shape
+    (60,)
     """
 
     latent_: FloatArray

@@ -66,7 +66,8 @@ class RecoveryClusterer(MultiViewClusterer):
     converged_ : bool
         Whether the residual reached ``tol``.
     history_ : dict of ndarray
-        ``residual`` and ``seconds`` after every iteration; see the result of the function.
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
     """
 
     affinity: AffinityName | Estimator

@@ -20,6 +20,13 @@ class TLRR(RecoveryClusterer):
 
     Parameters
     ----------
+    n_clusters : int, default=8
+        Number of clusters to find.
+    affinity : str or estimator, default="self_representation"
+        How to construct W: "self_representation", "nearest_neighbors" and "rbf" call the function
+        of this name in `similarity`; "precomputed" means that X is W, whose slices may be
+        the values of a dict. An estimator with an attribute ``tensor_`` is fitted on the views,
+        unless it is fitted already.
     omega1 : float in [0, 1], default=0.5
         Weight of the frontal nuclear norms. The paper recommends 0.3 to 0.7.
     alpha : float, default=9.0
@@ -45,16 +52,57 @@ class TLRR(RecoveryClusterer):
         Maximum number of iterations, by default 100 for "dual", which usually converges in 1 to 10,
         and 500 for "ialm". With "dual" and 0, the result is the tube shrinkage of W, which is the
         first step of the solver, and its certificate.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
 
     Attributes
     ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, from 0.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
+    view_names_in_ : list
+        Keys if `fit` was given a dict of views, else 0, 1, ...
+    n_features_in_ : int
+        Total number of features of all views.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
     affinity_matrix_ : ndarray or csr_array of shape (n_samples, n_samples)
         Sum of ``|L_i|`` with zero diagonal, plus regularisation: a hundredth of the same sum for W,
         which keeps the graph connected.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
     similarity_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
         The input tensor W.
     tensor_ : ndarray of shape (v, n_samples, n_samples) or list of csr_array
         The low-rank tensor L.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the residual reached ``tol``.
+    history_ : dict of ndarray
+        ``residual``, ``seconds`` since the start and others after every iteration; see
+        `solvers.TLRRResult`.
     lam_ : float
         Weight of the misfit, as given or derived from ``n_neighbors``.
     gap_ : float or None

@@ -15,9 +15,16 @@ class TRPCA(RecoveryClusterer):
 
     Parameters
     ----------
+    n_clusters : int, default=8
+        Number of clusters to find.
     lam : float, optional
         Weight of the sparse part. None is ``1 / sqrt(n v)``, for which recovery of random tensors
         is guaranteed; twice this value was better on shuffled data sets.
+    affinity : str or estimator, default="self_representation"
+        How to construct W: "self_representation", "nearest_neighbors" and "rbf" call the function
+        of this name in `similarity`; "precomputed" means that X is W, whose slices may be
+        the values of a dict. An estimator with an attribute ``tensor_`` is fitted on the views,
+        unless it is fitted already.
     view_transform : {"dft", "identity"} or ndarray of shape (v, v), default="dft"
         The transform along the views; "dft" is the published one. An orthonormal matrix defines the
         basis by its columns.
@@ -25,11 +32,69 @@ class TRPCA(RecoveryClusterer):
         Tolerance on the largest entry of L + S - W and of the changes of L and S.
     max_iter : int, default=500
         Maximum number of iterations; about 200 are usually sufficient.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, from 0.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
+    view_names_in_ : list
+        Keys if `fit` was given a dict of views, else 0, 1, ...
+    n_features_in_ : int
+        Total number of features of all views.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
+        Sum of ``|L_i|`` with zero diagonal.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
+    similarity_ : ndarray of shape (v, n_samples, n_samples)
+        The input tensor W.
+    tensor_ : ndarray of shape (v, n_samples, n_samples)
+        The low-rank tensor L.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the residual reached ``tol``.
+    history_ : dict of ndarray
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
     Lu, Feng, Chen, Liu, Lin, Yan: Tensor robust principal component analysis with a new tensor
     nuclear norm. IEEE TPAMI 42(4), 2020.
+
+    Examples
+    --------
+    >>> from mvsc_fast.methods import TRPCA
+    >>> from mvsc_fast import datasets
+    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    >>> TRPCA(n_clusters=3, random_state=0).fit_predict(views).shape
+    (60,)
     """
 
     _arrays = (7, 12)

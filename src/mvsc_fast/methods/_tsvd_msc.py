@@ -19,9 +19,18 @@ class TSVDMSC(SampleTransformClusterer):
 
     Parameters
     ----------
+    n_clusters : int, default=8
+        Number of clusters to find.
     lam : float, default=0.05
         Weight of the misfit. Published values range from 0.05 to 1.1. On shuffled data sets small
         values are best, and 0.2 fails on sparse text.
+    sample_transform : {"graph", "dft", "identity"}, ndarray or estimator, default="graph"
+        The transform along the samples in the tensor norm. "graph" uses the eigenvectors of a
+        similarity graph, which do not depend on the order of the samples. **The published "dft"
+        depends on that order**; use it to reproduce published tables. An orthonormal matrix defines
+        the basis by its columns. If an estimator is given, as in
+        ``sample_transform=TLRR(n_clusters)``, the basis consists of the eigenvectors of its
+        affinity matrix.
     update : {"joint", "sequential"}, default="joint"
         "joint" updates all E and multipliers once per iteration. "sequential" updates them inside
         the loop over the views, as the released code does.
@@ -29,11 +38,71 @@ class TSVDMSC(SampleTransformClusterer):
         Tolerance on the largest absolute row sum of every constraint residual.
     max_iter : int, default=200
         Maximum number of iterations; 20 to 40 are usually sufficient.
+    n_init : int, default=20
+        Number of k-means initialisations; the best is kept.
+    random_state : int or RandomState, optional
+        Pass an int for reproducible labels.
+    n_threads : int, optional
+        Number of OpenMP threads. None uses OMP_NUM_THREADS, or the CPUs that the process may use.
+        Labels do not depend on it. AWP, DiMSC, LMSC, LTMSC, MCLES, SCMV3DT and UtSVDMSC always use
+        one thread.
+    verbose : int, default=0
+        If 1, print each stage with the elapsed time and, for long stages, their progress to
+        standard error. On a terminal a progress bar is shown if tqdm is installed.
+    callback : callable, optional
+        Function that is called with an `IterationState` at the start of every stage (iteration 0)
+        and after every iteration. If it returns True, the stage stops with its current result; if
+        it raises an exception, the fit is aborted. A clone gets a copy of it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, from 0.
+    view_support_ : ndarray of shape (n_views,)
+        Adjusted mutual information between the labels and those predicted from the graph of each
+        view alone: how far the labels follow the view. Around 0 for a noise view beside others that
+        show the clusters, .2 to .8 if all is noise. Computed on at most 1000 samples.
+    view_names_in_ : list
+        Keys if `fit` was given a dict of views, else 0, 1, ...
+    n_features_in_ : int
+        Total number of features of all views.
+    n_features_per_view_ : list of int
+        Number of features of each view.
+    feature_names_in_ : ndarray of str, or list with one array per view
+        Column names. Defined only if a view is a data frame whose column names are all strings; in
+        a list, None stands for every other view.
+    warnings_ : list of str
+        Warnings of the fit.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the normalised affinity matrix, rows scaled to unit length.
+    tensor_ : ndarray of shape (v, n_samples, n_samples)
+        ``|Z| + |Z|^T``.
+    similarity_ : ndarray of shape (v, n_samples, n_samples)
+        The same array as ``tensor_``: the method learns its similarities.
+    representation_ : ndarray of shape (v, n_samples, n_samples)
+        Z; column k holds the coefficients of sample k.
+    affinity_matrix_ : ndarray of shape (n_samples, n_samples)
+        Sum of the slices of ``tensor_``.
+    n_iter_ : int
+        Number of iterations of the solver.
+    converged_ : bool
+        Whether the residual reached ``tol``.
+    history_ : dict of ndarray
+        ``residual``, which is compared with ``tol`` (or a cheaper lower bound, if that exceeds
+        ``tol``), and ``seconds`` since the start, after every iteration.
 
     References
     ----------
     Xie, Tao, Zhang, Liu, Zhang, Qu: On unifying multi-view self-representations for clustering
     by tensor multi-rank minimization. IJCV 126, 2018.
+
+    Examples
+    --------
+    >>> from mvsc_fast.methods import TSVDMSC
+    >>> from mvsc_fast import datasets
+    >>> views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    >>> TSVDMSC(n_clusters=3, random_state=0).fit_predict(views).shape
+    (60,)
     """
 
     _arrays = (7, 4)
