@@ -87,6 +87,7 @@ def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
     assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
     assert f"suggested, {counts.confidence} confidence" in words and words.count("once") == 1
     assert found.methods_paragraph in words and words.count("doi:10.1109") == 1
+    assert re.search(rf"0 text\s+{model.view_agreement_[0, 1]:.1f}\s", words)
 
 
 @pytest.mark.filterwarnings("ignore")

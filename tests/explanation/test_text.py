@@ -137,6 +137,26 @@ def test_the_text_of_an_explanation():
     assert str(made()) == TEXT.rstrip("\n")
 
 
+def test_the_agreement_of_views_is_a_table_with_a_row_and_a_column_for_each():
+    z = np.array([[np.nan, 70.06, -1.2], [70.06, np.nan, 4.96], [-1.2, 4.96, np.nan]])
+    lines = str(made(view_agreement=z)).split("Agreement of the views\n")[1].splitlines()
+    assert [line.split() for line in lines[:4]] == [
+        ["0", "1", "2"],
+        ["0", "shape", "70.1", "-1.2"],
+        ["1", "colour", "70.1", "5.0"],
+        ["2", "$x$", "-1.2", "5.0"],
+    ]
+    assert "Below 5 they show different clusters" in lines[5] + lines[4]
+    numbered = made(view_agreement=z, view_names=[0, 1, 2])
+    assert "\n  0        70.1  -1.2\n" in str(numbered)
+    for agreement in (np.full((3, 3), np.nan), None):
+        assert "Agreement" not in str(made(view_agreement=agreement))
+    many_views = {"view_names": [*range(13)], "view_features": [2] * 13, "view_support": None}
+    many_views |= {"view_missing": None, "view_agreement": np.ones((13, 13))}
+    assert "Agreement" not in str(made(**many_views))
+    assert "agreement" in parts_of(made(**many_views), 50)
+
+
 def test_only_what_is_known_is_in_the_text():
     few = made(
         **dict.fromkeys(

@@ -82,8 +82,8 @@ class Explanation:
         Number of samples that lack each view.
     n_incomplete : int or None
         Number of samples that lack at least one view.
-    view_support : ndarray of shape (n_views,) or None
-        See `view_support_` of the estimators.
+    view_support, view_agreement : ndarray of shape (n_views,), (n_views, n_views), or None
+        See `view_support_` of the estimators and `view_agreement_` of `ConsensusTLRR`.
     excluded_views : dict
         Views that the fit excluded, by name, with the reason.
     candidates : dict of ndarray or None
@@ -121,6 +121,7 @@ class Explanation:
     view_missing: IntArray | None = None
     n_incomplete: int | None = None
     view_support: FloatArray | None = None
+    view_agreement: FloatArray | None = None
     excluded_views: dict[Any, str] = field(default_factory=dict)
     predictable_share: FloatArray | None = None
     predictability: float | None = None
@@ -260,6 +261,7 @@ def explained(fit, ids=None, counts=None, structure=None, survival=None):
         ids=ids,
         view_names=fit.names,
         view_support=getattr(model, "view_support_", None),
+        view_agreement=getattr(model, "view_agreement_", None),
         counts=counts,
         structure=structure,
         survival=survival,
@@ -375,20 +377,18 @@ def _describe_views(found, fit):
         )
     else:
         graphs = ViewGraphs(views)
-        known = [X if X.shape[0] >= LEAST_PRESENT else None for X in observed(views)]
-        varied = [i for i, X in enumerate(known) if not (X is None or is_constant(X))]
-        across = dict(zip(varied, graphs.across(varied), strict=True))
+        known, across = observed(views), np.fmax.reduce(graphs.agreement, axis=1)
         reasons = {}
         for i in aside:
-            if i in across:
+            if known[i].shape[0] < LEAST_PRESENT:
+                reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
+            elif is_constant(known[i]):
+                reasons[i] = "all samples are equal"
+            else:
                 reasons[i] = (
                     f"noise: z of its graph is {across[i]:.1f} with other views and "
                     f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
                 )
-            elif known[i] is None:
-                reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
-            else:
-                reasons[i] = "all samples are equal"
     found.excluded_views = {found.view_names[i]: reason for i, reason in reasons.items()}
 
 

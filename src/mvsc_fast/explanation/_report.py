@@ -32,7 +32,7 @@ LISTED = 50  # maximum number of clusters and of least certain samples
 DRAWN = 20_000  # maximum number of samples in a plot of an embedding
 SECTIONS = (
     *("structure", "warnings", "clusters", "survival", "uncertain", "markers", "similarities"),
-    *("views", "counts", "choices", "candidates", "unknown"),
+    *("views", "agreement", "counts", "choices", "candidates", "unknown"),
 )
 MARKERS = (
     f"Features whose values in a cluster differ most from those of all other samples. {NO_TEST}"

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.messages import counted
+from ..judge._support import MIN_Z
 from ._table import ROWS, WRAPPED, Table, shown_value, text_table
 
 FEW = 6  # candidates
@@ -46,6 +47,9 @@ def parts_of(found, rows=ROWS):
         parts["uncertain"] = _uncertain(found, rows)
     if found.view_support is not None or found.excluded_views:
         parts["views"] = _views(found)
+    compared = found.view_agreement is not None and not np.isnan(found.view_agreement).all()
+    if compared and len(found.view_names) <= rows:
+        parts["agreement"] = _agreement(found)
     if found.counts is not None:
         parts["counts"] = _counts(found.counts)
     if found.choices:
@@ -150,6 +154,19 @@ def _views(found):
             "structure_test tests for noise."
         )
     return Part("Views", columns, sentences)
+
+
+def _agreement(found):
+    # Numbers above the columns, because names would make the table too wide.
+    rows = [str(i) if name == i else f"{i} {name}" for i, name in enumerate(found.view_names)]
+    columns = {"": rows}
+    for i, values in enumerate(found.view_agreement):
+        columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
+    sentence = (
+        "By how many standard deviations two views agree on the neighbors of samples more than by "
+        f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
+    )
+    return Part("Agreement of the views", columns, [sentence])
 
 
 def _counts(found):

@@ -1,9 +1,11 @@
 """Detection of views without structure, and the support of views for labels."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
+from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import warn_user
 from ..similarity._dense import ridge_similarities
@@ -160,20 +162,34 @@ class ViewGraphs:
             ]
         )
 
+    @functools.cached_property
+    def agreement(self):
+        """z between the graphs of each two views, of shape (v, v).
+
+        NaN on the diagonal, and for two views that too few samples have both.
+        """
+        v = len(self.graphs)
+        z = np.full((v, v), np.nan)
+        for i in range(v):
+            for j in range(i):
+                z[i, j] = z[j, i] = self._z(i, j)
+        return z
+
     def across(self, views):
-        """Largest z between the graph of each given view and that of another given view."""
-        z = np.full((len(views), len(views)), -np.inf)
-        for a, i in enumerate(views):
-            for b, j in enumerate(views[:a]):
-                z[a, b] = z[b, a] = self._z(i, j)
+        """Largest z between the graph of each given view and that of another given view.
+
+        Infinity if the view could not be compared with one of them.
+        """
+        z = np.nan_to_num(self.agreement[np.ix_(views, views)], nan=np.inf)
+        np.fill_diagonal(z, -np.inf)
         return z.max(axis=1)
 
     def _z(self, i, j):
         both = self.present[i] & self.present[j]
         if both.all():
-            return permutation_z(self.graphs[i], self.graphs[j])
+            return permutation_z(self.graphs[i], self.graphs[j]) if len(both) >= 4 else np.nan
         if both.sum() < MIN_SAMPLES:
-            return np.inf  # too few samples for a decision
+            return np.nan  # too few samples for a decision
         A, B = (self.graphs[k][np.ix_(*2 * [both[self.present[k]]])] for k in (i, j))
         return permutation_z(A, B)
 
@@ -231,6 +247,63 @@ class ViewGraphs:
                 "same samples in the same order",
             )
         return [i for i in views if i not in noise]
+
+
+def camps(agreement, n_samples):
+    """Groups of views that agree with each other, and with no view of another group.
+
+    Two views agree if their z is at least 5. On the sixteen sets of bench/sets.py it is at least 9
+    for each two views, although 700 is possible, and between groups of views of independent
+    clusters at most 2.4. The threshold is not relative to the z within the groups: two views of
+    images and two of texts may agree a hundred times as much within as across, and still show the
+    same clusters.
+
+    Parameters
+    ----------
+    agreement : ndarray of shape (v, v)
+        See `ViewGraphs.agreement`.
+    n_samples : int
+        Number of samples of the views.
+
+    Returns
+    -------
+    list of ndarray of int
+        Indices of the views of each group, at least two each; empty if there is only one group, or
+        if there are too few samples for a decision.
+    """
+    compared = ~np.isnan(agreement)
+    if n_samples < MIN_SAMPLES or compared.sum() < agreement.size - len(agreement):
+        return []
+    count, group_of_view = connected_components(agreement >= MIN_Z)
+    groups = [np.flatnonzero(group_of_view == k) for k in range(count)]
+    groups = [group for group in groups if len(group) > 1]
+    return groups if len(groups) > 1 else []
+
+
+def warn_of_camps(agreement, n_samples, support, names):
+    """Warn of `camps` of views, those with the largest mean support first.
+
+    Parameters
+    ----------
+    agreement, n_samples
+        As for `camps`.
+    support : ndarray of shape (v,)
+        `view_support` of the labels.
+    names : list
+        Names of the views.
+    """
+    groups = sorted(camps(agreement, n_samples), key=lambda group: -support[group].mean())
+    if not groups:
+        return
+    parts = [
+        f"views {', '.join(repr(names[i]) for i in group)} (support {support[group].mean():.2f})"
+        for group in groups
+    ]
+    warn_user(
+        f"the views form {len(groups)} groups that agree within, but not with each other: "
+        f"{'; '.join(parts)}. The labels mostly follow the first group: cluster each group "
+        "separately, because they show different clusters of the same samples"
+    )
 
 
 class UsedViews(NamedTuple):

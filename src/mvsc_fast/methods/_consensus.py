@@ -15,8 +15,9 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, count, either, option, positive
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, GappyViews, IntArray, LabelArray, Seed
+from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Seed
 from .._utils.validation import check_clusters, output_path
+from ..judge._support import warn_of_camps
 from ..spectral._leiden import import_igraph
 from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_lost
@@ -135,6 +136,12 @@ class ConsensusTLRR(MultiViewClusterer):
         ``affinity_matrix_`` ("joint"), which alone are used.
     views_used_ : list of int
         Indices of the views that were fused.
+    view_agreement_ : ndarray of shape (n_views, n_views)
+        Agreement of each two views, symmetric: by how many standard deviations the association of
+        their graphs exceeds its mean over permutations of the samples, on at most 1000 samples.
+        From 5 on they agree, below they do not show the same structure; how far above depends on
+        the number of samples, too. NaN on the diagonal, and for views that were not compared:
+        fewer than 200 of these samples have both, or fewer than two of the clustered ones have one.
     affinity_matrix_ : csr_array of shape (m, m)
         Affinity matrix that is used to refine the labels: thresholded similarities of the m
         clustered samples with 30 neighbours, or more if there are many samples for each cluster,
@@ -172,6 +179,7 @@ class ConsensusTLRR(MultiViewClusterer):
     n_clusters: int | None  # type: ignore[assignment]
     candidates_: dict[str, NDArray[Any]]
     views_used_: list[int]
+    view_agreement_: FloatArray
     affinity_matrix_: csr_array
     samples_: IntArray
     predictor_: Any
@@ -246,8 +254,10 @@ class ConsensusTLRR(MultiViewClusterer):
             else:
                 labels = source.labels_like(labels)
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
-        support = np.zeros(len(source))
+        warn_of_camps(fitted.agreement, len(numbers), fitted.support, sample.names)
+        support, agreement = np.zeros(len(source)), np.full((len(source), len(source)), np.nan)
         support[sample.kept] = fitted.support
+        agreement[np.ix_(sample.kept, sample.kept)] = fitted.agreement
         candidates = {**fitted.candidates, "labels": fitted.candidates["labels"][:, rank]}
         learned = {
             "labels_": labels,
@@ -255,6 +265,7 @@ class ConsensusTLRR(MultiViewClusterer):
             "candidates_": candidates,
             "affinity_matrix_": fitted.affinity[rank][:, rank],
             "view_support_": support,
+            "view_agreement_": agreement,
             "views_used_": fitted.used,
             "n_tuples_": fitted.n_tuples,
             "gap_": fitted.gap,

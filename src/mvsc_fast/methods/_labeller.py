@@ -47,8 +47,8 @@ class Fitted(NamedTuple):
     predictor : Predictor
     used : list of int
         Indices of the views that were fused, among all views.
-    support : ndarray of shape (v,)
-        Support of the views that were drawn.
+    support, agreement : ndarray of shape (v,), (v, v)
+        Support of the views that were drawn, and z of each two of them.
     n_tuples : int
     gap : float
     """
@@ -59,6 +59,7 @@ class Fitted(NamedTuple):
     predictor: object
     used: list
     support: np.ndarray
+    agreement: np.ndarray
     n_tuples: int
     gap: float
 
@@ -149,6 +150,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         ),
         used=numbers,
         support=used.graphs.support(labels),
+        agreement=used.graphs.agreement,
         n_tuples=fused.n_tuples,
         gap=fused.gap,
     )
