@@ -102,7 +102,7 @@ PUBLIC = {
         "trpca",
     ],
     "mvsc_fast.spectral": ["fuse", "spectral_embedding", "spectral_labels"],
-    "mvsc_fast.views": ["align", "check_views", "from_anndata"],
+    "mvsc_fast.views": ["align", "check_views", "from_anndata", "missing"],
 }
 
 

@@ -10,6 +10,7 @@ from mvsc_fast import ConsensusTLRR, datasets, explain
 from mvsc_fast.views import align, check_views, from_anndata, loaded
 from mvsc_fast.views._anndata import read_anndata
 from mvsc_fast.views._read import read_views
+from mvsc_fast.views._rows import dense
 
 IDS = [f"p{i}" for i in range(60)]
 
@@ -113,8 +114,9 @@ def test_modalities_with_other_samples_lack_views(arrays, modalities):
     for found, frame, (name, X) in zip(given, frames.values(), arrays.items(), strict=True):
         expected = X.copy()
         expected[slice(50, None) if name == "rna" else slice(None, 10)] = np.nan
-        np.testing.assert_array_equal(found, expected[order])
-        np.testing.assert_array_equal(frame, found)
+        assert scipy.sparse.issparse(found) == (name == "atac")
+        for rows in (found, *check_views(frame, missing=True)):
+            np.testing.assert_array_equal(dense(rows), expected[order])
     assert ConsensusTLRR(3, random_state=0).fit(mdata).labels_.shape == (60,)
     with pytest.raises(ValueError, match="have different ids"):
         ConsensusTLRR(3).fit(parts)

@@ -2,10 +2,19 @@
 
 import warnings
 
+import dask.array as da
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
+from mvsc_fast.preprocessing import PerView
+from mvsc_fast.views import align, check_views, missing
 from mvsc_fast.views._missing import (
     Gaps,
     check_gaps,
@@ -16,6 +25,7 @@ from mvsc_fast.views._missing import (
     ridge_coefficients,
     warn_of_gaps,
 )
+from mvsc_fast.views._rows import missing_rows
 
 NAN = np.nan
 
@@ -138,3 +148,86 @@ def test_negative_predictions_of_nonnegative_views_are_zero():
     assert first[1] == second[0] == 0
     free = imputed([X * [1, -1], Y])[0][:2]
     assert free[0, 1] > 0.1 and free[1, 0] < -0.1
+
+
+# ------------------------------------------------------------------ rows that are made missing
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, bool])
+def test_missing_rows_of_arrays_are_nan(dtype):
+    X = np.array([[1, 0], [0, 0], [1, 1]], dtype=dtype)
+    before = X.copy()
+    found = missing(X, [True, False, False])
+    np.testing.assert_array_equal(found, [[NAN, NAN], [0, 0], [1, 1]])
+    assert found.dtype == (np.float64 if dtype is np.int64 else np.result_type(dtype, np.float32))
+    np.testing.assert_array_equal(missing(X), [[1, 0], [NAN, NAN], [1, 1]])
+    np.testing.assert_array_equal(X, before)
+    assert X.dtype == dtype
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil"])
+@pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+def test_missing_rows_of_sparse_views_are_not_stored(form, make):
+    X = np.zeros((5, 400), dtype=np.float32)
+    X[[0, 2, 4], 7] = 2, 3, 4
+    given = make(X).asformat(form)
+    found = missing(given, [False, False, True, True, False])
+    assert found.nnz == 4 and found.dtype == np.float32
+    assert isinstance(found, make) and found.indices.dtype == make(X).indices.dtype
+    np.testing.assert_array_equal(missing_rows(found), [0, 0, 1, 1, 0])
+    kept = [0, 1, 4]
+    np.testing.assert_array_equal(found[kept].toarray(), X[kept])
+    np.testing.assert_array_equal(missing_rows(missing(given)), [0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(given.toarray(), X)
+    np.testing.assert_array_equal(missing_rows(missing(found)), [0, 1, 1, 1, 0])
+
+
+def test_missing_rows_of_frames_keep_ids_and_names():
+    frame = pd.DataFrame({"x": [1, 0], "y": [2.5, 0.0]}, index=["s", "t"])
+    mask = pd.Series([True, False], index=["s", "t"])
+    for found in (missing(frame, mask), missing(frame.iloc[::-1]).iloc[::-1]):
+        assert list(found.columns) == ["x", "y"] and list(found.index) == ["s", "t"]
+    np.testing.assert_array_equal(missing(frame, mask).to_numpy(), [[NAN, NAN], [0, 0]])
+    with pytest.raises(ValueError, match=r"different indexes: pass mask.loc\[X.index\]"):
+        missing(frame, mask.iloc[::-1])
+    sparse = pd.DataFrame.sparse.from_spmatrix(scipy.sparse.csr_array(np.eye(2)), index=["s", "t"])
+    found = missing(sparse, mask)
+    assert found.sparse.density == 0.5
+    np.testing.assert_array_equal(missing_rows(check_views(found, missing=True)[0]), [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("X", "mask", "message"),
+    [
+        (np.eye(3), [True, False], "one boolean for each of 3 rows, got bool of shape .2,."),
+        (np.eye(3), [1, 0, 1], "one boolean for each of 3 rows, got int64"),
+        (np.ones(3), None, "1D array of 3 entries"),
+        ([["a", "b"]], None, "convert it to real numbers"),
+        (pl.DataFrame({"x": [0.0]}), None, r"pass X.to_pandas\(\)"),
+        (da.ones((3, 2)), None, "is a Array: pass an array, a sparse matrix or a pandas DataFrame"),
+    ],
+)
+def test_what_cannot_be_made_missing_is_refused(X, mask, message):
+    with pytest.raises(ValueError, match=message):
+        missing(X, mask)
+
+
+def test_missing_rows_in_a_pipeline():
+    """As the step after a vectorizer, which leaves rows of zeros for empty texts."""
+    step = PerView({"text": make_pipeline(TfidfVectorizer(), FunctionTransformer(missing))})
+    found = clone(step).fit_transform({"text": ["a good shop", "", "a good one"]})["text"]
+    np.testing.assert_array_equal(missing_rows(found), [0, 1, 0])
+
+
+def test_aligned_sparse_frames_stay_sparse():
+    X = scipy.sparse.csr_array(np.eye(3, 50))
+    sparse = pd.DataFrame.sparse.from_spmatrix(X, index=["a", "b", "c"])
+    dense = pd.DataFrame({"x": [1.0, 2, 3]}, index=["b", "d", "a"])
+    found = align([dense, sparse])[1]
+    assert list(found.index) == ["b", "d", "a", "c"]
+    values = check_views(found, missing=True)[0]
+    assert scipy.sparse.issparse(values) and values.nnz == 4
+    np.testing.assert_array_equal(missing_rows(values), [0, 1, 0, 0])
+    np.testing.assert_array_equal(values[[2, 0, 3]].toarray(), X.toarray())
+    inner = align({"x": dense, "y": sparse}, join="inner")["y"]
+    np.testing.assert_array_equal(inner.to_numpy(), X.toarray()[[1, 0]])

@@ -34,6 +34,8 @@ def test_a_row_is_missing_if_more_than_half_of_its_cells_are():
     np.testing.assert_array_equal(missing_rows(X), [False, True, False, True])
     np.testing.assert_array_equal(missing_rows(X[:, :3]), [True, True, False, True])
     sparse = scipy.sparse.csr_array(np.array([[NAN, NAN], [NAN, 0], [0, 1], [NAN, NAN]]))
+    np.testing.assert_array_equal(missing_rows(sparse), [True, True, False, True])
+    sparse = scipy.sparse.csr_array(np.array([[NAN, NAN], [NAN, 5], [0, 1], [NAN, NAN]]))
     np.testing.assert_array_equal(missing_rows(sparse), [True, False, False, True])
 
 

@@ -12,10 +12,9 @@ from .._utils.messages import import_extra, warn_user
 from .._utils.parameters import check_integer
 from .._utils.types import Estimator, Views
 from ..views._frames import shown
+from ..views._passes import MOST_AGREEMENT
 from ._fitted import fitted_with, ids_of
 from ._graph import graphs_of, relations_of
-
-MOST_AGREEMENT = 0.1  # of clusters and batches
 
 
 def annotate(

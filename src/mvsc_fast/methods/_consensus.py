@@ -20,7 +20,7 @@ from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
 from ..spectral._leiden import import_igraph
 from ..views._columns import warn_of_columns
-from ..views._passes import drawn, labels_of, warn_of_lost
+from ..views._passes import drawn, labels_of, warn_of_followed_rows, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import check_bytes
 from ._base import MultiViewClusterer, draw_seed, input_attributes
@@ -254,6 +254,7 @@ class ConsensusTLRR(MultiViewClusterer):
             else:
                 labels = source.labels_like(labels)
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
+        warn_of_followed_rows(sample, fitted.labels)
         warn_of_camps(fitted.agreement, len(numbers), fitted.support, sample.names)
         support, agreement = np.zeros(len(source)), np.full((len(source), len(source)), np.nan)
         support[sample.kept] = fitted.support

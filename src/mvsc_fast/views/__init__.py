@@ -13,13 +13,14 @@ from .._utils.parameters import check_option
 from .._utils.types import Frames, Views
 from .._utils.validation import are_finite, check_finite
 from ._anndata import from_anndata, is_anndata
-from ._frames import repeated, shown, view_title
+from ._frames import is_sparse_frame, repeated, shown, view_title
+from ._missing import missing
 from ._passes import check_entries
 from ._read import listed_views, read_views
 from ._row_source import RowSource
 from ._rows import missing_rows
 
-__all__ = ["align", "check_views", "from_anndata"]
+__all__ = ["align", "check_views", "from_anndata", "missing"]
 
 Join = Literal["outer", "inner"]
 ABOUT = ("titles", "names", "columns", "index", "listed")  # attributes besides the rows
@@ -38,7 +39,7 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
     ensure_min_samples : int, default=2
     missing : bool, default=False
         Whether cells may be NaN, as in the rows of samples without that view. Sparse views may have
-        rows that are NaN as a whole, and then become dense.
+        rows that store NaN and nothing else, see `missing`.
 
     Returns
     -------
@@ -86,7 +87,8 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
         samples, each once (``frame.set_index("id")``).
     join : {"outer", "inner"}, default="outer"
         "outer" keeps the samples of all views, with a row of NaN in the views that lack a
-        sample, as `ConsensusTLRR` accepts them; "inner" keeps the samples that every view has.
+        sample, as `ConsensusTLRR` accepts them (of frames with sparse columns, as `missing` returns
+        it); "inner" keeps the samples that every view has.
 
     Returns
     -------
@@ -137,6 +139,14 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
             )
         new = frame.index[~frame.index.isin(index)]
         index = common if join == "inner" else index.append(new)
-    aligned = {name: frame.reindex(index) for name, frame in given}
+    aligned = {name: _reindexed(frame, index) for name, frame in given}
     as_given = aligned if isinstance(frames, Mapping) else list(aligned.values())
     return as_given  # type: ignore[return-value]
+
+
+def _reindexed(frame, index):
+    """The rows of a frame for an index; those of samples that it lacks are missing."""
+    if not is_sparse_frame(frame):
+        return frame.reindex(index)
+    place = frame.index.get_indexer(index)  # -1 for absent samples, whose rows are replaced
+    return missing(frame.iloc[place].set_axis(index), place < 0)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
 
-from .._utils.validation import check_memory
 from ._frames import Frame, shown, view_title
 
 if TYPE_CHECKING:
@@ -89,8 +88,8 @@ def from_anndata(
     dict of pandas.DataFrame
         One for each modality, or for each entry of ``use`` if data is a single AnnData. Sparse
         matrices become frames with sparse columns. If modalities have different samples, the frames
-        are dense and aligned by `align`, with rows of NaN for missing samples; the samples of
-        MuData keep their order.
+        are aligned by `align`, with missing rows for missing samples; the samples of MuData keep
+        their order.
 
     Raises
     ------
@@ -116,16 +115,9 @@ def from_anndata(
     frames = {}
     for name, (values, columns, index) in read.items():
         values = values.to_memory() if hasattr(values, "to_memory") else values
-        if not scipy.sparse.issparse(values):
-            frames[name] = pd.DataFrame(values, index, columns)
-        elif same:
-            frames[name] = pd.DataFrame.sparse.from_spmatrix(values, index, columns)
-        else:
-            check_memory(
-                values.dtype.itemsize * values.shape[0] * values.shape[1],
-                f"{view_title(name)} as a dense matrix",
-            )
-            frames[name] = pd.DataFrame(values.toarray(), index, columns)
+        sparse = scipy.sparse.issparse(values)
+        make = pd.DataFrame.sparse.from_spmatrix if sparse else pd.DataFrame
+        frames[name] = make(values, index=index, columns=columns)
     if same:
         return frames
     return {name: frame.loc[order] for name, frame in align(frames).items()}

@@ -29,6 +29,12 @@ def is_frame(X):
     return named and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
 
 
+def is_sparse_frame(X):
+    """Whether all columns of a pandas frame are sparse, with zeros that are not stored."""
+    zeros = [getattr(dtype, "fill_value", None) == 0 for dtype in X.dtypes]
+    return bool(zeros) and all(zeros)
+
+
 def is_series(X):
     """Whether X is a single column of a data frame."""
     return hasattr(X, "to_numpy") and not is_frame(X) and getattr(X, "ndim", 1) == 1
@@ -71,7 +77,7 @@ def _read_pandas(X, title):
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
-    if columns and all(getattr(dtype, "fill_value", None) == 0 for dtype in X.dtypes):  # sparse
+    if is_sparse_frame(X):
         if len({dtype.subtype.kind == "b" for dtype in X.dtypes}) == 2:  # their type is object
             X = X.astype(type(X.dtypes.iloc[0])(float, 0.0))
         return Frame(scipy.sparse.csr_array(X.sparse.to_coo()), columns, X.index)

@@ -1,14 +1,22 @@
 """Missing values: cells are filled from the same row, missing rows from the other views."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from numpy.typing import ArrayLike
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
+from .._utils.containers import check_container, checked_csr
 from .._utils.messages import counted, warn_user
+from .._utils.types import View
+from ._anndata import is_anndata
+from ._frames import is_frame, read_frame
+from ._row_source import check_matrix, is_dask, is_stored
 from ._rows import (
     BLOCK,
     SMALL_BLOCK,
@@ -18,11 +26,113 @@ from ._rows import (
     presence,
     spread,
     unit_rows,
+    zero_rows,
 )
 
 MOST = 0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
 IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
+
+
+def missing(X: View, mask: ArrayLike | None = None) -> Any:
+    """Make rows of a view missing, as for samples in which nothing was measured.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or pandas.DataFrame of shape (n_samples, n_features)
+        A view in memory.
+    mask : array-like of bool of shape (n_samples,), optional
+        Which rows are missing. None marks the rows that are all zero, such as those of empty texts
+        in the result of a vectorizer.
+
+    Returns
+    -------
+    ndarray, sparse matrix or pandas.DataFrame
+        A copy of X with rows of NaN, in which integers are floats. A sparse matrix, in format csr,
+        or a data frame with sparse columns stores a single NaN in the first column of these rows,
+        which marks the whole row, and nothing else.
+
+    Raises
+    ------
+    ValueError
+        If X is not in memory, or the mask is not one boolean for each row.
+
+    See Also
+    --------
+    align : Views of different samples, with missing rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mvsc_fast.views import missing
+    >>> missing([[1, 2], [3, 4]], [False, True])
+    array([[ 1.,  2.],
+           [nan, nan]])
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> model = make_pipeline(TfidfVectorizer(), FunctionTransformer(missing))
+    >>> model.fit_transform(["a good shop", "", "good"]).toarray()[:, 0]
+    array([0.60534851,        nan, 1.        ])
+    """
+    values = _matrix_in_memory(X)
+    rows = zero_rows(values) if mask is None else _checked_mask(mask, values.shape[0], X)
+    return _with_missing(X, values, rows)
+
+
+def _matrix_in_memory(X):
+    """A view as an array or csr_array of floats; raise ValueError if it is not in memory."""
+    if is_dask(X) or is_anndata(X) or is_stored(X):
+        raise ValueError(
+            f"X is a {type(X).__name__}: pass an array, a sparse matrix or a pandas DataFrame; of "
+            "views in files, write NaN into the rows"
+        )
+    if is_frame(X) and not hasattr(X, "iloc"):
+        raise ValueError(f"X is a {type(X).__name__} of another package: pass X.to_pandas()")
+    if hasattr(X, "iloc"):
+        values = read_frame(X, "X").values
+    else:
+        check_container(X, "X")
+        values = checked_csr(X, "X") if scipy.sparse.issparse(X) else np.asarray(X)
+    check_matrix(values, "X")
+    return values.astype(np.result_type(values.dtype, np.float32), copy=False)
+
+
+def _checked_mask(mask, n_samples, X):
+    """The mask as an array of one boolean for each row of X, with its ids if both have ids."""
+    rows = np.asarray(mask)
+    if rows.dtype != bool or rows.shape != (n_samples,):
+        raise ValueError(
+            f"mask must be one boolean for each of {counted(n_samples, 'row')}, got {rows.dtype} "
+            f"of shape {rows.shape}"
+        )
+    if all(hasattr(table, "iloc") for table in (X, mask)) and not mask.index.equals(X.index):
+        raise ValueError("mask and X have different indexes: pass mask.loc[X.index]")
+    return rows
+
+
+def _with_missing(X, values, rows):
+    """The values of X in its container, with missing rows."""
+    sparse = scipy.sparse.issparse(values)
+    if sparse:
+        values = _sparse_missing(values, rows)
+    else:
+        values = np.where(rows[:, None], values.dtype.type(np.nan), values)
+    if hasattr(X, "iloc"):
+        make = type(X).sparse.from_spmatrix if sparse else type(X)
+        return make(values, index=X.index, columns=X.columns)
+    return scipy.sparse.csr_matrix(values) if scipy.sparse.isspmatrix(X) else values
+
+
+def _sparse_missing(X, rows):
+    """A copy of a csr_array whose missing rows store one NaN."""
+    data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
+    kept = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
+    kept.eliminate_zeros()
+    indptr = np.append(0, np.cumsum(rows)).astype(kept.indptr.dtype)
+    indices = np.zeros(indptr[-1], dtype=kept.indices.dtype)
+    nan = np.full(indptr[-1], np.nan, dtype=X.dtype)
+    return kept + scipy.sparse.csr_array((nan, indices, indptr), X.shape)
 
 
 class Gaps(NamedTuple):
@@ -47,7 +157,7 @@ class Gaps(NamedTuple):
 def gaps(X):
     """Count the `Gaps` of a view in memory."""
     if scipy.sparse.issparse(X):
-        return Gaps(*X.shape)
+        return Gaps(*X.shape, int(np.count_nonzero(missing_rows(X))))
     rows = incomplete_rows(X)
     if not rows.any():
         return Gaps(*X.shape)
@@ -86,6 +196,8 @@ def warn_of_gaps(found, titles, log=None):
 
 def mean_row(X):
     """Column means without NaN, up to a common factor, of shape (d,), float32."""
+    if scipy.sparse.issparse(X):
+        X = X[~missing_rows(X)]
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         if np.isnan(total).any():

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
+from sklearn.metrics import adjusted_mutual_info_score
 
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
-from ._frames import shown
+from ._frames import shown, view_title
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ._rows import (
     missing_rows,
@@ -21,10 +22,14 @@ from ._rows import (
     row_hashes,
     row_keys,
     sorted_rows,
+    zero_rows,
     zero_samples,
 )
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
+MANY_BLANK = 0.05  # share of the rows of a view from which rows of zeros are reported
+REMEDY = "If nothing was measured there, make them missing: views.missing(X)"
+MOST_AGREEMENT = 0.1  # of clusters with what they should not follow; about 0 by chance
 
 
 @dataclass
@@ -37,6 +42,7 @@ class Summary:
     lost: list = field(default_factory=list)  # indices of samples that lack all views, by block
     known: list = field(default_factory=list)  # whether each column of each view has a value
     zeros: list = field(default_factory=list)  # indices of samples with zeros alone, by block
+    blank: np.ndarray | int = 0  # number of rows of each view that are all zero
     bad: tuple | None = None  # view, row, column and value of the first entry that cannot be used
 
     def __add__(self, other):
@@ -50,6 +56,7 @@ class Summary:
             self.lost + other.lost,
             [a | b for a, b in zip(self.known, other.known, strict=True)],
             self.zeros + other.zeros,
+            self.blank + other.blank,
         )
 
 
@@ -74,23 +81,28 @@ def _summary(first, views):
         found,
         [row_keys(views)],
         [first + np.flatnonzero(lost)],
-        [
-            ~np.isnan(X).all(axis=0) if gap.partial or gap.rows else np.ones(X.shape[1], dtype=bool)
-            for X, gap in zip(views, found, strict=True)
-        ],
+        [_known_columns(X, gap) for X, gap in zip(views, found, strict=True)],
         [first + np.flatnonzero(zero_samples(views) & ~lost)],
+        np.array([np.count_nonzero(zero_rows(X)) for X in views]),
     )
+
+
+def _known_columns(X, gap):
+    """Mask of the columns of a view that have a value, given its `Gaps`."""
+    if scipy.sparse.issparse(X) or not (gap.partial or gap.rows):
+        return np.full(X.shape[1], gap.rows < X.shape[0])
+    return ~np.isnan(X).all(axis=0)
 
 
 def _least(views):
     """Smallest entry of each view, of shape (v,)."""
-    return np.array(
-        [
-            X.min() if scipy.sparse.issparse(X) else np.fmin.reduce(X, axis=None, initial=np.inf)
-            for X in views
-        ],
-        dtype=np.float64,
-    )
+    least = np.empty(len(views))
+    for i, X in enumerate(views):
+        sparse = scipy.sparse.issparse(X)
+        # Entries that are not stored are zeros.
+        first = 0.0 if sparse and X.nnz < X.shape[0] * X.shape[1] else np.inf
+        least[i] = np.fmin.reduce(X.data if sparse else X, axis=None, initial=first)
+    return least
 
 
 def lacking_all(views):
@@ -131,6 +143,7 @@ def drawn(source, count, n_clusters, seed, log=None):
             raise ValueError(f"{title} has no values in column {which!r}: remove it")
     warn_of_gaps(summary.gaps, source.titles, log)
     warn_of_zeros(summary.zeros)
+    warn_of_blank_rows(summary, source.titles)
     order = sorted_rows(summary.keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
     samples = order[~np.isin(order, summary.lost)]
     check_clusters(max(n_clusters, 2), len(samples))
@@ -192,6 +205,50 @@ def warn_of_zeros(samples):
         )
 
 
+def warn_of_blank_rows(summary, titles):
+    """Warn of views of which many rows are all zero, because nothing may have been measured.
+
+    If all rows are, another warning says that all samples are equal.
+    """
+    parts = [
+        f"{title}: {blank} of {counted(gap.n_samples, 'row')}"
+        for blank, gap, title in zip(summary.blank, summary.gaps, titles, strict=True)
+        if MANY_BLANK <= blank / max(gap.n_samples - gap.rows, 1) < 1
+    ]
+    if parts:
+        warn_user(f"rows that are all zero, in {', '.join(parts)}. {REMEDY}")
+
+
+def warn_of_followed_rows(sample, labels):
+    """Warn if clusters follow which rows of a view are all zero.
+
+    ``sample`` is a `Drawn`, and ``labels`` are those of its samples.
+    """
+    for X, name in zip(sample.views, sample.names, strict=True):
+        has = ~missing_rows(X) & (labels >= 0)
+        blank, clusters = zero_rows(X)[has], labels[has]
+        share = blank.mean()
+        if not MANY_BLANK <= share < 1:
+            continue
+        agreement = adjusted_mutual_info_score(blank, clusters)
+        if agreement <= MOST_AGREEMENT:
+            continue
+        numbers, sizes = np.unique(clusters, return_counts=True)
+        shares = np.bincount(clusters, blank)[numbers] / sizes
+        parts = [
+            f"clusters of {amount} such rows: {shown(*numbers[chosen])}"
+            for amount, chosen in (
+                ("mostly", shares > (1 + share) / 2),
+                ("hardly any", shares < share / 2),
+            )
+            if chosen.any()
+        ]
+        warn_user(
+            f"clusters follow which rows of {view_title(name)} are all zero, {100 * share:.0f} % "
+            f"of them (adjusted mutual information {agreement:.2f}); {'; '.join(parts)}. {REMEDY}"
+        )
+
+
 def labels_of(source, predict, samples, labels, notes=None):
     """Labels of all rows of a source, given the labels of some samples; -1 for rows without any
     view.
@@ -238,16 +295,18 @@ def check_entries(first, views, titles, columns):
 def _first_bad(first, views):
     """The tuple (view, row, column, value) of the first entry that cannot be used, or None.
 
-    NaN is allowed, except in sparse views.
+    NaN is allowed, except in rows of sparse views that have other entries.
     """
     for i, X in enumerate(views):
         sparse = scipy.sparse.issparse(X)
         values = X.data if sparse else X
         if values.size == 0 or np.isfinite([values.max(), values.min()]).all():
             continue
-        cell = first_cell(X, not_finite if sparse else np.isinf)
+        rows = np.flatnonzero(~missing_rows(X)) if sparse else np.arange(X.shape[0])
+        cell = first_cell(X[rows] if sparse else X, not_finite if sparse else np.isinf)
         if cell is not None:
-            return i, first + cell[0], cell[1], float(X[cell])
+            row = int(rows[cell[0]])
+            return i, first + row, cell[1], float(X[row, cell[1]])
     return None
 
 

@@ -9,7 +9,6 @@ import scipy.sparse
 
 from .._utils.containers import check_container, checked_csr
 from .._utils.messages import warn_user
-from .._utils.validation import check_memory
 from ._anndata import is_anndata, read_anndata, unpacked
 from ._frames import (
     Frame,
@@ -25,7 +24,6 @@ from ._frames import (
     view_title,
 )
 from ._row_source import RowSource, is_dask, is_stored
-from ._rows import missing_rows
 
 
 def read_views(X, *, min_samples=2):
@@ -169,15 +167,11 @@ def _common_index(tables, titles):
 
 
 def _matrix(X, title):
-    """A view that can be read by rows; sparse views with missing rows become dense."""
+    """A view that can be read by rows."""
     if is_stored(X) or is_dask(X) or scipy.sparse.issparse(X) and X.ndim != 2:
         return X
     if scipy.sparse.issparse(X):
-        X = checked_csr(X, title)
-        if X.dtype.kind == "f" and missing_rows(X).any():
-            check_memory(X.shape[0] * X.shape[1] * X.dtype.itemsize, f"{title} as a dense matrix")
-            X = X.toarray()
-        return X
+        return checked_csr(X, title)
     X = X if isinstance(X, np.ndarray) else np.asarray(X)
     if X.ndim == 2 and (X.dtype == object or X.dtype.kind in "US"):
         for j, column in enumerate(X.T):

@@ -15,13 +15,22 @@ KEY_BITS = 44  # after the point; rounding errors of sums are far below, random 
 
 
 def missing_rows(X):
-    """Mask of the missing rows of a view, of shape (n,): more than half of their cells are NaN."""
+    """Mask of the missing rows of a view, of shape (n,).
+
+    More than half of their cells are NaN; rows of a sparse view store NaN, once or more often, and
+    nothing else.
+    """
     if scipy.sparse.issparse(X):
-        rows = np.searchsorted(X.indptr, np.flatnonzero(np.isnan(X.data)), side="right") - 1
-        return np.bincount(rows, minlength=X.shape[0]) == X.shape[1]
+        counts = _stored(X, np.isnan(X.data))
+        return (counts > 0) & (counts == np.diff(X.indptr))
     rows = incomplete_rows(X)
     rows[rows] = 2 * np.isnan(X[rows]).sum(axis=1) > X.shape[1]
     return rows
+
+
+def _stored(X, chosen):
+    """Number of the entries of each row of a sparse view that a mask of its data chooses."""
+    return np.diff(np.append(0, np.cumsum(chosen))[X.indptr])
 
 
 def incomplete_rows(X):
@@ -41,10 +50,7 @@ def presence(views):
         Views in which no row is partially NaN.
     """
     present = np.array(
-        [
-            np.ones(X.shape[0], dtype=bool) if scipy.sparse.issparse(X) else ~np.isnan(X[:, 0])
-            for X in views
-        ]
+        [~(missing_rows(X) if scipy.sparse.issparse(X) else np.isnan(X[:, 0])) for X in views]
     )
     return None if present.all() else present
 
@@ -57,18 +63,26 @@ def observed(views):
 
 def zero_samples(views):
     """Mask of the samples whose cells are all zero or missing."""
-    found = np.ones(views[0].shape[0], dtype=bool)
-    for X in views:
-        # The first columns exclude nearly all samples.
-        for columns in (slice(0, 16), slice(16, None)):
-            if not found.any():
-                return found
-            if scipy.sparse.issparse(X):
-                found[found] = _largest_entries(X[found]) == 0
-                break
-            part = X[found, columns]
-            found[found] = ~((part < 0) | (part > 0)).any(axis=1)
-    return found
+    return np.logical_and.reduce([_blank_rows(X) for X in views])
+
+
+def zero_rows(X):
+    """Mask of the rows of a view whose cells are all zero; some, but not most, may be missing."""
+    rows = _blank_rows(X)
+    rows[rows] = ~missing_rows(X[rows])
+    return rows
+
+
+def _blank_rows(X):
+    """Mask of the rows of a view whose cells are all zero or missing."""
+    if scipy.sparse.issparse(X):
+        return _stored(X, (X.data < 0) | (X.data > 0)) == 0
+    rows = np.ones(X.shape[0], dtype=bool)
+    # The first columns exclude nearly all samples.
+    for columns in (slice(0, 16), slice(16, None)):
+        part = X[rows, columns]
+        rows[rows] = ~((part < 0) | (part > 0)).any(axis=1)
+    return rows
 
 
 def canonical_order(views):
@@ -160,8 +174,16 @@ def spread(n, count):
 
 
 def dense(X, dtype=np.float64):
-    """An array of X, which may be sparse, of a type or, for None, of its own; copied if need be."""
-    return np.asarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=dtype)
+    """An array of X, which may be sparse, of a type or, for None, of its own; copied if need be.
+
+    Missing rows of a sparse view are NaN in all columns of the array.
+    """
+    if not scipy.sparse.issparse(X):
+        return np.asarray(X, dtype=dtype)
+    array = X.toarray()
+    if array.dtype.kind == "f" and X.format == "csr":
+        array[missing_rows(X)] = np.nan
+    return np.asarray(array, dtype=dtype)
 
 
 def equal_samples(views):
