@@ -9,14 +9,9 @@ from scipy.stats import ortho_group
 
 from mvsc_fast import datasets, structure_test
 from mvsc_fast.explanation import plot_structure
+from mvsc_fast.explanation._copies import permuted, rotated
 from mvsc_fast.explanation._plots import COLORS
-from mvsc_fast.explanation._structure import (
-    _coordinates,
-    _permuted,
-    _result,
-    _rotated,
-    _thresholds,
-)
+from mvsc_fast.explanation._structure import _coordinates, _result, _thresholds
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +29,16 @@ def test_rotations_keep_covariances_within_and_between_views():
     rng = np.random.default_rng(0)
     views = [rng.standard_normal((12, 3)) ** 3, rng.standard_normal((12, 4))]
     views = [X - X.mean(axis=0) for X in views]
-    rotated, joined = np.hstack(_rotated(views, 7)), np.hstack(views)
-    np.testing.assert_allclose(rotated.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(np.cov(rotated.T), np.cov(joined.T), rtol=1e-10, atol=1e-12)
-    assert np.abs(rotated - joined).max() > 0.1
-    assert np.abs(np.hstack(_rotated(views, 8)) - rotated).max() > 0.1
+    copy, joined = np.hstack(rotated(views, 7)), np.hstack(views)
+    np.testing.assert_allclose(copy.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(np.cov(copy.T), np.cov(joined.T), rtol=1e-10, atol=1e-12)
+    assert np.abs(copy - joined).max() > 0.1
+    assert np.abs(np.hstack(rotated(views, 8)) - copy).max() > 0.1
 
 
 def test_all_views_are_rotated_alike():
     X = np.random.default_rng(0).standard_normal((12, 3))
-    one, other = _rotated([X, 2 * X], 3)
+    one, other = rotated([X, 2 * X], 3)
     np.testing.assert_allclose(other, 2 * one, atol=1e-12)
 
 
@@ -70,12 +65,12 @@ def test_p_value_and_z_are_those_of_their_definitions():
 
 
 def test_thresholds_exceed_copies_by_a_margin_that_ends_at_the_largest_modularity():
-    null = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
-    excess = [0, 0.02, 0.04, 0.03, 0]  # of .8, the largest modularity of five clusters
-    np.testing.assert_allclose(_thresholds(null, 5, 500), null + excess)
-    np.testing.assert_allclose(_thresholds(null, 5, 125), null + np.array(excess) / 2)
-    assert (np.diff(_thresholds(np.linspace(0, 0.8), 5, 10**6)) > 0).all()
-    np.testing.assert_array_equal(_thresholds(-null, 5, 500), -null)
+    null = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+    excess = [0, 0.025, 0.05, 0.0375, 0]
+    np.testing.assert_allclose(_thresholds(null, 500), null + excess)
+    np.testing.assert_allclose(_thresholds(null, 125), null + np.array(excess) / 2)
+    assert (np.diff(_thresholds(np.linspace(0, 1), 10**6)) > 0).all()
+    np.testing.assert_array_equal(_thresholds(-null, 500), -null)
 
 
 def test_as_many_clusters_as_samples_are_no_evidence():
@@ -100,11 +95,50 @@ def test_clusters_do_not_depend_on_the_origin(clusters, found):
 
 def test_clear_clusters_are_found_in_few_columns():
     rng, y = np.random.default_rng(0), np.arange(300) % 2
-    X = 6 * y[:, None] * [1, 0, 0] + rng.standard_normal((300, 3))
+    X = 6 * y[:, None] * [1, 0] + rng.standard_normal((300, 2))
     one = structure_test([X], 2, n_rotations=4, random_state=0)
     assert one.p_value == 0.2
     full_margin = 0.1 * np.sqrt(300 / 500)  # more than there can be of two clusters
-    assert one.observed < 0.5 < (1 + full_margin) * one.null.max()
+    assert one.observed < 1 < (1 + full_margin) * one.null.max()
+
+
+@pytest.mark.parametrize("sizes", [(285, 15), (142, 8), (120, 10, 10, 10)])
+def test_clear_clusters_of_unequal_sizes_are_found(sizes):
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)
+    views = [rng.standard_normal((len(y), 20)) + 8 * np.eye(20)[y] for _ in range(2)]
+    found = structure_test(views, len(sizes), n_rotations=4, random_state=0)
+    assert found.p_value == 0.2 and found.z > 5
+    assert found.observed > found.null.max() + 0.1 and found.few_valued == {}
+
+
+def test_outliers_leave_less_than_the_copies_have():
+    X = np.random.default_rng(0).standard_normal((100, 10))
+    X[0] *= 30
+    found = structure_test([X], 2, n_rotations=19, random_state=0)
+    assert found.p_value == 1 and found.z < -3
+    assert " less structure in 100 samples" in found.sentence and "outliers" in found.sentence
+    assert " no more " in replace(found, z=-1.9).sentence
+    assert " no more common " in replace(found, permuted=("a",)).sentence
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_with_few_values_are_named(sparse):
+    rng = np.random.default_rng(0)
+    X, half = rng.standard_normal((40, 10)), np.arange(40) % 2
+    X[:, 1], X[:, 3], X[:, 4] = half, half - half[::-1] + np.arange(40) % 3 // 2, 7.0
+    X[:, 5] = np.arange(40) % 4
+    Y = (rng.uniform(size=(40, 6)) < 0.5) * 2.0
+    views = [scipy.sparse.csr_matrix(V) if sparse else V for V in (X, Y, X[:, 5:])]
+    found = structure_test(dict(zip("abc", views, strict=True)), 2, n_rotations=2, random_state=0)
+    few = [j for j in range(10) if len(np.unique(X[:, j])) in (2, 3)]
+    assert 1 in few and 4 not in few and 5 not in few
+    assert found.few_valued == {"a": few, "b": [0, 1, 2, 3, 4, 5]}
+    text = str(found).splitlines()[-1]
+    assert "'a'" in text and "(6 in all) of view 'b'" in text and "'c'" not in text
+    frame = pytest.importorskip("pandas").DataFrame(X[:, :3], columns=["age", "sex", "weight"])
+    named = structure_test({"clinical": frame}, 2, n_rotations=2, random_state=0)
+    assert named.few_valued == {"clinical": ["sex"]}
+    assert "column 'sex' of view 'clinical'" in str(named)
 
 
 def test_subspaces_are_found():
@@ -119,7 +153,7 @@ def test_p_values_of_noise_are_neither_all_small_nor_all_large():
         for seed in range(12)
     ]
     p = [one.p_value for one in found]
-    thresholds = [_thresholds(one.null, 2, 30) for one in found]
+    thresholds = [_thresholds(one.null, 30) for one in found]
     np.testing.assert_array_equal([one.thresholds for one in found], thresholds)
     assert p == [(1 + (one.thresholds >= one.observed).sum()) / 5 for one in found]
     assert p != [(1 + (one.null >= one.observed).sum()) / 5 for one in found]
@@ -156,7 +190,7 @@ def test_views_with_the_same_clusters_are_related_and_others_are_not(clusters):
 
 def test_permuted_views_keep_their_samples_together():
     views = [np.arange(9.0)[:, None], np.arange(9.0)[:, None], np.arange(9.0)[:, None]]
-    a, b, c = _permuted(views, 3, [0, 2])
+    a, b, c = permuted(views, 3, [0, 2])
     np.testing.assert_array_equal(a, c)
     assert b is views[1] and (a != b).any()
     np.testing.assert_array_equal(np.sort(a, axis=0), b)
@@ -211,7 +245,8 @@ def test_text_and_picture(found):
     many = replace(less, null=np.repeat(found.null, 25), p_value=0.05)
     assert "found more structure" in many.sentence and many.sentence.endswith(").")
     assert second == (
-        f"Modularity of the best labelling: {found.observed:.2f}; of those of the copies: "
+        "Modularity of the best labellings, of at most 1 at the sizes of their clusters: "
+        f"{found.observed:.2f}; of those of the copies: "
         f"{found.null.mean():.2f} on average, {found.null.max():.2f} at most. Noise that is not "
         f"Gaussian may have up to {found.thresholds.max():.2f}."
     )
@@ -242,7 +277,7 @@ def test_text_and_picture(found):
 
 def test_a_rotation_is_uniform_among_those_that_keep_the_mean():
     X = np.eye(6) - 1 / 6  # centred samples, whose rotated copies are the rotation itself
-    products = [(_rotated([X], seed)[0] * X).sum() for seed in range(300)]
+    products = [(rotated([X], seed)[0] * X).sum() for seed in range(300)]
     expected = [np.trace(ortho_group.rvs(5, random_state=1000 + seed)) for seed in range(300)]
     assert np.mean(products) == pytest.approx(0, abs=0.2)
     assert np.var(products) == pytest.approx(np.var(expected), rel=0.3)

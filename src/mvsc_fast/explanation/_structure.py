@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse
-from scipy.linalg import eigh, helmert
-from scipy.stats import ortho_group
-from sklearn.utils import check_random_state
+from scipy.linalg import eigh
+from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
-from .._utils.progress import Progress
-from .._utils.threads import use_threads
 from .._utils.types import FloatArray, GappyViews, Seed
 from .._utils.validation import check_clusters
-from ..judge._n_clusters import modularity
-from ..judge._support import used_views
-from ..methods._labeller import candidate_labellings
+from ..views._frames import shown, view_title
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense, presence
+from ._copies import best_modularity
 from ._plots import COLORS, new_figure
 
 if TYPE_CHECKING:
@@ -32,6 +27,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05  # largest p-value that is called significant
 LEAST_COMPLETE = 20  # samples with all views
+FEW_VALUES = 3  # of a column
+FEW_ENTRIES = 2**20  # of dense columns at a time
+LOW_Z = -2.0  # below it, and if all copies are larger, the copies have more than the samples
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
 # grows with their number, at most to LARGEST_MARGIN: thresholds increase with modularities.
 MARGIN, LARGEST_MARGIN = 0.1, 0.5
@@ -50,7 +48,8 @@ class StructureTest:
         Observed modularity minus the mean of the copies, in standard deviations of these, without
         the margin; NaN if all copies are alike.
     observed : float
-        Largest modularity of a labelling of the samples, at most 1.
+        Mean of the nine largest modularities of labellings of the samples, each divided by the
+        largest that clusters of its sizes can have; at most 1.
     null : ndarray of shape (n_rotations,)
         The same of each copy.
     thresholds : ndarray of shape (n_rotations,)
@@ -63,6 +62,9 @@ class StructureTest:
         Result for each view alone, by name; empty unless ``each_view=True``.
     permuted : tuple
         Names of the views that were permuted in the copies; empty for rotated copies.
+    few_valued : dict of list
+        Names, or indices, of the columns with two or three different values, for each view that has
+        such columns. Each of these columns alone divides the samples into groups.
     """
 
     p_value: float
@@ -74,6 +76,7 @@ class StructureTest:
     n_incomplete: int = 0
     each: dict[Any, StructureTest] = field(default_factory=dict)
     permuted: tuple[Any, ...] = ()
+    few_valued: dict[Any, list[Any]] = field(default_factory=dict)
 
     @property
     def sentence(self) -> str:
@@ -92,6 +95,13 @@ class StructureTest:
         elif self.observed > self.null.max():
             more = "slightly more"
             remark = ": noise that is not Gaussian may have slightly more, too"
+        elif not self.permuted and self.z <= LOW_Z and self.observed < self.null.min():
+            more = "less"
+            remark = (
+                ": the copies without clusters reach more than the samples. A few samples, such as "
+                "outliers or tiny groups, have much of the variance, which a copy spreads over all "
+                "samples: this is evidence neither of clusters nor against them"
+            )
         samples = counted(self.n_samples, "sample")
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
@@ -103,7 +113,8 @@ class StructureTest:
     def __str__(self):
         lines = [
             self.sentence,
-            f"Modularity of the best labelling: {self.observed:.2f}; of those of the copies: "
+            f"Modularity of the best labellings, of at most 1 at the sizes of their clusters: "
+            f"{self.observed:.2f}; of those of the copies: "
             f"{self.null.mean():.2f} on average, {self.null.max():.2f} at most"
             + (
                 "."
@@ -115,9 +126,21 @@ class StructureTest:
             f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
             for name, found in self.each.items()
         ]
+        if self.few_valued:
+            parts = [_listed(name, columns) for name, columns in self.few_valued.items()]
+            lines.append(
+                f"At most {FEW_VALUES} different values in {'; '.join(parts)}: such columns divide "
+                "samples into groups, which the test finds even if no other column follows them."
+            )
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+def _listed(name, columns):
+    """Columns of a view in words."""
+    noun = "column" if len(columns) == 1 else "columns"
+    return f"{noun} {shown(*columns)} of {view_title(name)}"
 
 
 def structure_test(
@@ -135,14 +158,16 @@ def structure_test(
 
     All columns are centred. In each of ``n_rotations`` copies, one random orthogonal matrix that
     keeps the mean row mixes the samples of all views. The covariances within and between views
-    remain, and all else becomes Gaussian: a copy has no clusters. The candidate labellings of
-    `ConsensusTLRR` are computed for the views and for each copy, and their largest modularity in
-    the graph of all views is compared. If the samples are drawn from one Gaussian distribution, a
-    p-value of at most ``a`` has probability at most ``a``. Noise with other distributions, such as
-    counts or heavy tails, has larger modularities than its copies, so that only those which are
-    larger by more than a margin count as larger: ``10 sqrt(n / 500)`` percent for ``n`` samples,
-    which is 4.5 percent for 100 and 10 for 500. Labellings with ``k`` clusters have modularities of
-    at most ``1 - 1 / k``. If a copy has more than half of this, its margin decreases linearly to 0.
+    remain, and all else becomes Gaussian: a copy has no clusters. Spectral labellings of six graphs
+    are computed for the views and for each copy, and the modularities of the nine best in the graph
+    of all views are compared. Each modularity is divided by ``1 - sum p^2``, the largest that
+    clusters with the shares ``p`` of the edges can have, so that clusters may be of unequal sizes.
+    If the samples are drawn from one Gaussian distribution, a p-value of at most ``a`` has
+    probability at most ``a``. Noise with other distributions, such as counts or heavy tails, has
+    larger modularities than its copies, so that only those which are larger by more than a margin
+    count as larger: ``10 sqrt(n / 500)`` percent for ``n`` samples, which is 4.5 percent for 100
+    and 10 for 500. If a copy has more than .5, its margin decreases linearly to 0 at the largest
+    possible modularity of 1.
 
     The predictability of labels (`label_predictability`) has less power as a statistic: clusters
     that are subspaces are less predictable than halves of a Gaussian cloud.
@@ -153,9 +178,11 @@ def structure_test(
 
     Correlated columns alone are no structure, and neither is a continuum along a line: two classes
     that are the ends of one may not be found. Neither may clear clusters in one or two columns,
-    whose copies have nearly the largest possible modularity. Strong skewness, and sometimes heavy
-    tails, may be found without clusters: take logarithms of such columns first. So may a continuum
-    along a curve, repeated samples, and columns with few values.
+    whose copies have nearly the largest possible modularity, nor groups of fewer than about eight
+    of the samples that are drawn. Strong skewness, and sometimes heavy tails, may be found without
+    clusters: take logarithms of such columns first. So may a difference between batches, a
+    continuum along a curve or over a plane, repeated samples, and columns with few values, which
+    the result names.
 
     Parameters
     ----------
@@ -236,24 +263,46 @@ def structure_test(
     if each_view:
         tested += [([X], []) for X in rows]
     best = Parallel(n_jobs=n_jobs)(
-        delayed(_largest_modularity)(part, n_clusters, mixing, moved)
+        delayed(best_modularity)(part, n_clusters, mixing, moved)
         for part, moved in tested
         for mixing in copies
     )
     best = np.reshape(best, (len(tested), n_rotations + 1))
     left_out = len(sample.samples) - n
     joint, *each = (
-        _result(found[0], null, null if moved else _thresholds(null, n_clusters, n), n, left_out)
+        _result(found[0], null, null if moved else _thresholds(null, n), n, left_out)
         for found, null, (_, moved) in zip(best, best[:, 1:], tested, strict=True)
     )
-    return replace(joint, each=dict(zip(names, each, strict=False)), permuted=permuted)
+    few_valued = {
+        name: np.array(range(X.shape[1]) if columns is None else columns)[few].tolist()
+        for name, columns, X in zip(names, sample.columns, sample.views, strict=True)
+        if (few := _has_few_values(X[complete])).any()
+    }
+    return replace(
+        joint,
+        each=dict(zip(names, each, strict=False)),
+        permuted=permuted,
+        few_valued=few_valued,
+    )
 
 
-def _thresholds(null, n_clusters, n_samples):
+def _has_few_values(X):
+    """Whether each column of X has two or three different values."""
+    out = np.zeros(X.shape[1], dtype=bool)
+    for block in gen_batches(X.shape[1], max(1, FEW_ENTRIES // X.shape[0])):
+        columns = dense(X[:, block])
+        least, largest = columns.min(axis=0), columns.max(axis=0)
+        inner = (columns > least) & (columns < largest)
+        low = np.where(inner, columns, np.inf).min(axis=0)
+        high = np.where(inner, columns, -np.inf).max(axis=0)
+        out[block] = (least < largest) & (low >= high)
+    return out
+
+
+def _thresholds(null, n_samples):
     """Modularities that noise may have if its rotated copies have those of ``null``."""
     margin = min(MARGIN * np.sqrt(n_samples / 500), LARGEST_MARGIN)
-    room = 1 - null / (1 - 1 / n_clusters)
-    return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * room)
+    return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
 
 
 def _result(observed, null, thresholds, n_samples, n_incomplete):
@@ -286,37 +335,6 @@ def _coordinates(X, nonnegative):
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
-def _rotated(views, seed):
-    """Views of centred samples, multiplied by one random orthogonal matrix."""
-    n = len(views[0])
-    basis = helmert(n)  # orthonormal rows, each of sum zero
-    rotation = basis.T @ ortho_group.rvs(n - 1, random_state=int(seed)) @ basis
-    return [rotation @ X for X in views]
-
-
-def _permuted(views, seed, moved):
-    """Views whose samples are permuted alike if their index is in ``moved``."""
-    order = check_random_state(int(seed)).permutation(len(views[0]))
-    return [X[order] if i in moved else X for i, X in enumerate(views)]
-
-
-def _largest_modularity(views, n_clusters, mixing, moved):
-    """Largest modularity of a candidate labelling of the views, or of a copy.
-
-    ``mixing`` is the seed of the copy, or None.
-    """
-    n = len(views[0])
-    if mixing is not None:
-        views = _permuted(views, mixing, moved) if moved else _rotated(views, mixing)
-    with warnings.catch_warnings(), use_threads(1, n):
-        warnings.simplefilter("ignore")  # the samples were checked when they were drawn
-        # Square roots of a copy that happens to be non-negative would be a difference.
-        used = used_views(views, views, [False] * len(views), select=False)
-        found, affinity = candidate_labellings(used, n_clusters, 1, Progress())
-    pairs = scipy.sparse.triu(affinity, format="coo")
-    return max(modularity(pairs, labels) for labels in found["labels"])
-
-
 def plot_structure(
     found: StructureTest, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -347,7 +365,7 @@ def plot_structure(
             f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"
         )
     ax.set(
-        xlabel="modularity of the best labelling",
+        xlabel="modularity of the best labellings",
         title=title,
         yticks=range(len(tests)),
         yticklabels=[str(name) for name in tests],
