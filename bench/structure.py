@@ -1,14 +1,17 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--pairs] [--parts] [--views] [--others] [--reads] [--seconds] [--plot FILE]
+       [--unequal] [--unasked] [--pairs] [--parts] [--views] [--others] [--reads] [--seconds]
+       [--plot FILE]
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts, shuffled columns and
 lognormal values are not Gaussian, so for them this is not guaranteed, and worse for more samples:
 an eighth of the draws are repeated with 500. Strengths are distances of the means of three
 equal clusters, in standard deviations of their Gaussian noise, in two views of 20 columns, and of
-two clusters that are far from the origin, in one view of few columns. Pairs
+two clusters that are far from the origin, in one view of few columns. Unequal are Gaussian clusters
+at distance 8 in two views of 20 columns, of which one has most of the samples. Unasked are groups
+that a user does not mean, such as batches and columns with few values, of 150 samples. Pairs
 are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
 Parts are clusters of each of four clusters, of which one that was found is tested.
 
@@ -83,6 +86,75 @@ def clusters(rng, n, distance):
 def two_clusters(rng, n, d):
     """Clusters at distance 6 in one of d columns, all with mean 3 in the first cluster."""
     return [6 * np.outer(np.arange(n) % 2, np.eye(1, d)) + rng.normal(3, 1, (n, d))]
+
+
+UNEQUAL = ((285, 15), (270, 30), (142, 8), (120, 10, 10, 10), (940, 50, 10))
+
+
+def unequal_clusters(rng, sizes, distance=8):
+    """Clusters in two views, whose means are orthogonal vectors of the same length."""
+    y, c = np.repeat(np.arange(len(sizes)), sizes), len(sizes)
+    return [
+        rng.standard_normal((len(y), 20))
+        + distance * np.linalg.qr(rng.standard_normal((20, c)))[0].T[y]
+        for _ in "ab"
+    ]
+
+
+def batches(rng, n):
+    batch = rng.integers(2, size=(n, 1))
+    return [rng.standard_normal((n, 30)) + batch * rng.standard_normal(30) for _ in "ab"]
+
+
+def smooth_field(rng, n):
+    """Columns that vary smoothly over a square, from which samples are taken at random."""
+    places = rng.uniform(size=(n, 2))
+    squares = ((places[:, None] - places) ** 2).sum(axis=-1)
+    root = np.linalg.cholesky(np.exp(-squares / 0.02) + 1e-6 * np.eye(n))
+    return [root @ rng.standard_normal((n, 20)) + rng.normal(0, 0.3, (n, 20)) for _ in "ab"]
+
+
+def clinical(rng, n):
+    """Age, sex, body mass index, blood pressure and stage, independent of each other."""
+    columns = [
+        rng.normal(60, 10, n).round(),
+        rng.integers(2, size=n),
+        rng.normal(25, 4, n).round(1),
+        rng.normal(120, 15, n).round(),
+        rng.integers(3, size=n),
+    ]
+    return [np.array(columns, dtype=float).T]
+
+
+def standardised(views):
+    return [(X - X.mean(axis=0)) / X.std(axis=0) for X in views]
+
+
+def waves(rng, n):
+    times = np.linspace(0, 2 * np.pi, 50)
+    phases = rng.uniform(0, 2 * np.pi, (2, n, 1))
+    return [np.sin(times + phase) + rng.normal(0, 0.5, (n, 50)) for phase in phases]
+
+
+UNASKED = {
+    "a shift between batches": batches,
+    "a smooth field in a square": smooth_field,
+    "clinical columns, two with few values": clinical,
+    "the same, standardised": lambda rng, n: standardised(clinical(rng, n)),
+    "six factors of four levels, one-hot": lambda rng, n: [
+        np.eye(4)[rng.integers(4, size=(n, 6))].reshape(n, 24) for _ in "ab"
+    ],
+    "binary columns, a tenth is 1": lambda rng, n: [
+        (rng.uniform(size=(n, 40)) < 0.1).astype(float) for _ in "ab"
+    ],
+    "compositions, Dirichlet(.2)": lambda rng, n: [
+        rng.dirichlet(np.full(12, 0.2), size=n) for _ in "ab"
+    ],
+    "waves of random phase": waves,
+    "half of the samples twice": lambda rng, n: [
+        rng.standard_normal((n, 15))[np.arange(n) % (n // 2)] for _ in "ab"
+    ],
+}
 
 
 def pair(rng, n, n_others=3, share=0.0, spread=0.0):
@@ -284,7 +356,7 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    tables = "noise sets strength pairs parts views others reads seconds".split()
+    tables = "noise sets strength unequal unasked pairs parts views others reads seconds".split()
     for name in tables:
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--plot", metavar="FILE", help="also draw modularities to this file")
@@ -315,6 +387,23 @@ def main():
             for d in (2, 3, 5)
         ]
         print_table(["distance of clusters", "p = .05", "mean z"], rows)
+        print()
+    if "unequal" in asked:
+        rows = [
+            [
+                " / ".join(map(str, sizes)),
+                *rejected(lambda rng, s=sizes: unequal_clusters(rng, s), len(sizes), draws, jobs),
+            ]
+            for sizes in UNEQUAL
+        ]
+        print_table(["sizes of clusters", "p = .05", "mean z"], rows)
+        print()
+    if "unasked" in asked:
+        rows = [
+            [name, *rejected(lambda rng, m=make: m(rng, 150), 3, draws, jobs)]
+            for name, make in UNASKED.items()
+        ]
+        print_table(["groups that nobody asked for", "p = .05", "mean z"], rows)
         print()
     if "views" in asked:
         several = ("Gaussian", "three factors", "counts with size factors")

@@ -87,6 +87,12 @@ TABLES = {
     ),
     "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
     "structure": Table("docs/structure.md", "bench/structure.py --draws 200", 40, unused=NO_TLRR),
+    "unequal sizes": Table(
+        "docs/structure.md", "bench/structure.py --unequal --draws 25", 3, unused=NO_TLRR
+    ),
+    "unasked groups": Table(
+        "docs/structure.md", "bench/structure.py --unasked --draws 20", 2, unused=NO_TLRR
+    ),
     "views alone": Table(
         "docs/structure.md", "bench/structure.py --views --draws 60", 10, unused=NO_TLRR
     ),
