@@ -9,9 +9,9 @@ from scipy.stats import ortho_group
 
 from mvsc_fast import datasets, structure_test
 from mvsc_fast.explanation import plot_structure
-from mvsc_fast.explanation._copies import permuted, rotated
 from mvsc_fast.explanation._plots import COLORS
-from mvsc_fast.explanation._structure import _coordinates, _result, _thresholds
+from mvsc_fast.explanation._structure import _result, _thresholds
+from mvsc_fast.judge._copies import coordinates, permuted, rotated
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_coordinates_have_the_inner_products_of_centred_rows_or_roots(d, nonnega
     X = np.abs(X) if nonnegative else X
     rows = np.sqrt(X) if nonnegative else X
     rows = rows - rows.mean(axis=0)
-    found = _coordinates(scipy.sparse.csr_matrix(X) if sparse else X, nonnegative)
+    found = coordinates(scipy.sparse.csr_matrix(X) if sparse else X, nonnegative)
     assert found.shape == (15, min(d, 15)) and found.dtype == np.float64
     np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-9)
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
-from scipy.linalg import eigh
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -15,11 +13,11 @@ from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
 from .._utils.types import FloatArray, GappyViews, Seed
 from .._utils.validation import check_clusters
+from ..judge._copies import best_modularity, coordinates
 from ..views._frames import shown, view_title
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense, presence
-from ._copies import best_modularity
 from ._plots import COLORS, new_figure
 
 if TYPE_CHECKING:
@@ -240,7 +238,7 @@ def structure_test(
     present = presence(sample.views)
     complete = slice(None) if present is None else present.all(axis=0)
     rows = [
-        _coordinates(X[complete], nonnegative)
+        coordinates(X[complete], nonnegative)
         for X, nonnegative in zip(sample.views, sample.nonnegative, strict=True)
     ]
     n = len(rows[0])
@@ -313,26 +311,6 @@ def _result(observed, null, thresholds, n_samples, n_incomplete):
     return StructureTest(
         float(p_value), float(z), float(observed), null, thresholds, n_samples, n_incomplete
     )
-
-
-def _coordinates(X, nonnegative):
-    """Centred rows of X, or of its square roots, in at most n columns, float64.
-
-    A rotation of columns changes neither the labels nor the covariances of a rotated copy.
-    """
-    n, d = X.shape
-    X = (
-        np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
-        if nonnegative
-        else X
-    )
-    if d <= n:
-        X = dense(X).astype(np.float64)
-        return X - X.mean(axis=0)
-    gram = dense(X @ X.T).astype(np.float64)
-    gram -= gram.mean(axis=0)
-    values, vectors = eigh(gram - gram.mean(axis=1)[:, None], driver="evd")
-    return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def plot_structure(

@@ -4,17 +4,19 @@ import warnings
 from functools import partial
 
 import numpy as np
-from scipy.linalg import helmert
+import scipy.sparse
+from scipy.linalg import eigh, helmert
 from scipy.stats import ortho_group
 from sklearn.utils import check_random_state
 
 from .._utils.threads import use_threads
-from ..judge._modularity import corrected_modularity
-from ..judge._n_clusters import NEIGHBORS
-from ..judge._scan import neighbourhood_growth, scan, sizes_of
-from ..judge._support import used_views
 from ..spectral._cut import assign, embedded, even_starts
+from ..views._rows import dense
+from ._modularity import corrected_modularity
+from ._scan import neighbourhood_growth, scan, sizes_of
+from ._support import used_views
 
+NEIGHBORS = (8, 15, 30)  # of the graphs
 # Embeddings and offsets of the k-means starts. Other labellings must not be added unseen: k-means
 # and Ward's method on rows that are not of unit length find the outliers of heavy tails, so that 1
 # to 3 of 6 draws of t noise have p = .05 with 500 samples.
@@ -22,6 +24,26 @@ STARTS = (("c", 1 / 6), ("c", 1 / 2), ("c", 5 / 6), ("2c", 1 / 2))
 # The mean of the nine best labellings in place of the best: three clusters at distance 2.5, of 100
 # samples, have a mean z of 3.2 in place of 3.0.
 N_BEST = 9
+
+
+def coordinates(X, nonnegative):
+    """Centred rows of X, or of its square roots, in at most n columns, float64.
+
+    A rotation of columns changes neither the labels nor the covariances of a rotated copy.
+    """
+    n, d = X.shape
+    X = (
+        np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
+        if nonnegative
+        else X
+    )
+    if d <= n:
+        X = dense(X).astype(np.float64)
+        return X - X.mean(axis=0)
+    gram = dense(X @ X.T).astype(np.float64)
+    gram -= gram.mean(axis=0)
+    values, vectors = eigh(gram - gram.mean(axis=1)[:, None], driver="evd")
+    return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def rotated(views, seed):
@@ -43,15 +65,20 @@ def best_modularity(views, n_clusters, mixing, moved):
 
     ``mixing`` is the seed of the copy, or None.
     """
-    n = len(views[0])
     if mixing is not None:
         views = permuted(views, mixing, moved) if moved else rotated(views, mixing)
-    with warnings.catch_warnings(), use_threads(1, n):
+    _, scores = scored_labellings(views, n_clusters)
+    return np.sort(scores)[-N_BEST:].mean()
+
+
+def scored_labellings(views, n_clusters):
+    """Labellings of centred samples, and their modularities, corrected for sizes."""
+    with warnings.catch_warnings(), use_threads(1, len(views[0])):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn
         # Square roots of a copy that happens to be non-negative would be a difference.
         used = used_views(views, views, [False] * len(views), select=False)
         labellings, affinity = _labellings(used, n_clusters)
-    return np.sort(corrected_modularity(affinity, labellings, n_clusters))[-N_BEST:].mean()
+    return labellings, corrected_modularity(affinity, labellings, n_clusters)
 
 
 def _labellings(used, n_clusters):
