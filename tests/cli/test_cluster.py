@@ -212,7 +212,8 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
     _, labels = cluster(folder, *files, "--clusters", "auto", "--scale", "standard", "--explain")
     assert accuracy(y, labels) > 0.9
     out, err = capsys.readouterr()
-    assert "suggested 3 clusters (" in err and "other candidates" in err
+    assert "Suggested: 3 clusters, the smallest of 18 of 60 samples" in err
+    assert "Other candidates: " in err
     assert "ConsensusTLRR: 60 samples in 3 clusters" in out
 
 

@@ -21,7 +21,7 @@ LABELLINGS = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [1, 1, 0, 2, 2], [0, 1,
 def counts(joined):
     ks = np.arange(2, 2 + len(joined))
     flat = np.zeros(len(ks))
-    return ClusterCounts(3, (3, 2), "low", (), ks, *[flat] * 3, np.array(joined), 5)
+    return ClusterCounts(3, (3, 2), "low", (), ks, *[flat] * 3, np.array(joined), 5, ks, ks)
 
 
 def test_pairs_are_counted_by_the_labellings_that_join_them():

@@ -260,6 +260,8 @@ COUNTS = ClusterCounts(
     predictability=np.array([0.99, 0.98, 0.7, 0.6, 0.9]),
     joined=np.ones((5, 7)),
     n_samples=12,
+    smallest=np.array([5, 4, 2, 1, 1]),
+    sizes=np.array([4, 4, 4]),
 )
 
 
@@ -279,7 +281,7 @@ def test_candidates_and_supported_numbers_of_clusters_are_marked():
 
 def test_supported_resolutions_are_marked():
     x, shares = np.array([0.1, 1, 2]), np.array([0.5, 0.9, 0.7])
-    ax = plot_n_clusters(Resolutions((1.0,), x, np.array([2, 5, 9]), shares, shares / 2, 12))
+    ax = plot_n_clusters(Resolutions((1.0,), x, np.array([2, 5, 9]), shares, shares / 2, 12, x))
     drawn = {line.get_label(): line.get_xydata().T.tolist() for line in ax.lines}
     assert drawn == {
         "stability": [x.tolist(), shares.tolist()],
@@ -306,6 +308,7 @@ def test_supported_numbers_of_clusters_are_in_the_text():
     title, columns, _ = parts_of(made(counts=COUNTS))["counts"]
     assert title == "Numbers of clusters" and columns == {
         "clusters": ["2", "3", "5", "6"],
+        "smallest": ["5", "4", "1", "1"],
         "stability": ["0.50", "0.90", "0.60", "0.95"],
         "predictability": ["0.99", "0.98", "0.60", "0.90"],
         "": ["", "supported", "", "supported"],

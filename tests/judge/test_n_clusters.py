@@ -114,10 +114,11 @@ def test_graphs_whose_labels_are_not_predictable_weigh_little(missing):
     drawn = np.random.default_rng(1).integers(4, size=80)
     rows = [ViewRows(X) for X in imputed(views)]
     labels = [[classes // 2, classes], [drawn // 2, drawn]]
-    weights, predictability = _judged(rows, np.array([2, 4]), labels)
+    weights, predictability, best = _judged(rows, np.array([2, 4]), labels)
     np.testing.assert_allclose(
         predictability, label_predictability(imputed(views), labels[0]), rtol=1e-6
     )
+    np.testing.assert_array_equal(best, labels[0])
     np.testing.assert_array_equal(weights[0], 1)
     assert (weights[1] < 0.01).all()
 
@@ -184,7 +185,8 @@ def test_confidence_is_that_of_the_suggested_number(
         return lambda joined: np.full(len(joined), value)
 
     def judged(rows, counts, labels):
-        return np.ones((6, len(counts))), np.full(len(counts), predictability)
+        best = [found[0] for found in labels]
+        return np.ones((6, len(counts))), np.full(len(counts), predictability), best
 
     monkeypatch.setattr(_n_clusters, "agreement", constant(stability))
     monkeypatch.setattr(_n_clusters, "_judged", judged)
@@ -232,3 +234,31 @@ def test_digits_of_the_package_are_ten():
     tie, clear = (suggest_n_clusters(X, max_clusters=14, random_state=0) for X in fifths)
     assert abs(clear.n_clusters - 10) <= 1
     assert min(abs(c - 10) for c in tie.candidates) <= 1
+
+
+def test_the_smallest_cluster_of_each_suggestion_is_printed(five):
+    assert five.smallest[five.counts == 5].tolist() == [24] and five.sizes.tolist() == [24] * 5
+    first, second, *_ = str(five).splitlines()
+    assert "5 clusters, the smallest of 24 of 120 samples" in first
+    for c in five.candidates[1:]:
+        assert f"{c} clusters, the smallest of {five.smallest[five.counts == c][0]}" in second
+    assert five.hidden == {}
+
+
+def test_a_group_within_a_cluster_is_named():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(np.arange(3), [100, 88, 12]))
+    means = np.zeros((3, 12))
+    means[0, 0], means[2, 1] = 20, 6
+    views = [means[y] + rng.standard_normal((200, 12)) for _ in "ab"]
+    found = suggest_n_clusters(views, max_clusters=2, random_state=0)
+    (cluster,) = found.hidden
+    np.testing.assert_array_equal(found.hidden[cluster], np.flatnonzero(y == 2))
+    assert found.sizes.tolist() == [100, 100]
+    last = str(found).splitlines()[-1]
+    assert f"Cluster {cluster} of 100 samples" in last and "12 of its samples" in last
+
+
+def test_clusters_of_noise_hold_no_groups():
+    noise = np.random.default_rng(0).standard_normal((150, 10))
+    assert suggest_n_clusters([noise], max_clusters=2, random_state=0).hidden == {}

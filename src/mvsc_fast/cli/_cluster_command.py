@@ -15,7 +15,6 @@ from .._utils.messages import counted
 from .._utils.validation import available_memory
 from ..explanation import explain, structure_test, write_report
 from ..explanation._panels import similarities
-from ..explanation._paragraph import suggestion
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import adjusted_rand_score, clustering_scores
@@ -244,7 +243,8 @@ def _suggested(views, args):
     from ..judge._n_clusters import suggest_n_clusters
 
     counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
-    note_user(suggestion(counts))
+    for line in str(counts).splitlines():
+        note_user(line)
     return counts
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils.messages import counted
+from ..judge._parts import groups_in_words
 from ..judge._support import MIN_Z
 from ._table import ROWS, WRAPPED, Table, shown_value, text_table
 
@@ -174,11 +175,13 @@ def _counts(found):
     place = np.searchsorted(found.counts, shown)
     columns = {
         "clusters": found.counts,
+        "smallest": found.smallest,
         "stability": found.stability,
         "predictability": found.predictability,
         "": np.where(np.isin(found.counts, found.levels), "supported", ""),
     }
-    return Part("Numbers of clusters", Table(columns).cells(place), [SUPPORTED])
+    sentences = [SUPPORTED, *groups_in_words(found.hidden, found.sizes)]
+    return Part("Numbers of clusters", Table(columns).cells(place), sentences)
 
 
 def _candidates(found):

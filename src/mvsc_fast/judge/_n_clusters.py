@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -11,6 +11,7 @@ import scipy.linalg
 import scipy.sparse
 from sklearn.utils import check_random_state
 
+from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, check_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
@@ -21,11 +22,12 @@ from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import spread
+from ._copies import NEIGHBORS
+from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import scan
 from ._support import used_views
 
-NEIGHBORS = (8, 15, 30)
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # largest number of clusters of max_clusters="auto"
 PER_CLUSTER = 3  # minimum number of samples per cluster
@@ -78,6 +80,14 @@ class ClusterCounts(ShortRepr):
         Share of the pairs of samples that 0 to 6 of the graphs join in a cluster.
     n_samples : int
         Number of samples that were used.
+    smallest : ndarray of shape (k,)
+        Number of samples in the smallest cluster of the most predictable of the six labellings.
+    sizes : ndarray of shape (n_clusters,)
+        Sizes of the clusters of that labelling with the suggested number, in descending order.
+    hidden : dict of ndarray
+        Groups that these clusters hold, such as a rare group within a large cluster: the samples of
+        the smaller of two groups that are clearly apart, by the number of the cluster in ``sizes``.
+        Clusters of fewer than 20 samples are not divided, nor are groups of fewer than 5 found.
     """
 
     n_clusters: int
@@ -90,6 +100,22 @@ class ClusterCounts(ShortRepr):
     predictability: FloatArray
     joined: FloatArray
     n_samples: int
+    smallest: IntArray
+    sizes: IntArray
+    hidden: dict[int, IntArray] = field(default_factory=dict)
+
+    def __str__(self):
+        smallest = dict(zip(self.counts.tolist(), self.smallest.tolist(), strict=True))
+        others = [f"{c} clusters, the smallest of {smallest[c]}" for c in self.candidates[1:]]
+        lines = [
+            f"Suggested: {counted(self.n_clusters, 'cluster')}, the smallest of "
+            f"{smallest[self.n_clusters]} of {counted(self.n_samples, 'sample')} "
+            f"({self.confidence} confidence).",
+            f"Other candidates: {'; '.join(others) or 'none'}.",
+            f"Supported numbers: {', '.join(map(str, self.levels)) or 'none'}.",
+            *groups_in_words(self.hidden, self.sizes),
+        ]
+        return "\n".join(lines)
 
 
 def suggest_n_clusters(
@@ -116,8 +142,10 @@ def suggest_n_clusters(
     by QR decomposition with column pivoting (Damle, Minden & Ying 2019), which is deterministic.
 
     The result is a suggestion: if the classes have subclasses, or form superclasses, the number of
-    these may be found instead. ``levels`` has all numbers that are supported. Test the samples of a
-    cluster for parts by `structure_test`.
+    these may be found instead. ``levels`` has all numbers that are supported. The six graphs agree
+    best about large clusters, so that a rare group may be within one of them: clusters of the
+    suggested number that consist of two groups, which are clearly apart, are named in ``hidden``.
+    Test the samples of a cluster for other parts by `structure_test`.
 
     Parameters
     ----------
@@ -182,11 +210,15 @@ def suggest_n_clusters(
         graphs = scan(used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
-        weights, predictability = _judged(used.rows, counts, labels)
+        weights, predictability, best = _judged(used.rows, counts, labels)
     joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
     stability = agreement(joined)
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
+    suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
+    rows = [complete[i] for i in used.indices]
+    roots = [sample.nonnegative[i] for i in used.indices]
+    hidden = hidden_groups(rows, roots, suggested, seed)
     supported = supported_counts(counts, stability, predictability, criterion)
     sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD
@@ -201,6 +233,9 @@ def suggest_n_clusters(
         predictability=predictability,
         joined=joined,
         n_samples=len(sample.samples),
+        smallest=np.array([smallest_cluster(labelling) for labelling in best]),
+        sizes=np.bincount(suggested),
+        hidden={k: np.sort(sample.samples[group]) for k, group in hidden.items()},
     )
 
 
@@ -238,19 +273,31 @@ def modularity(pairs, labels):
 
 
 def _judged(rows, counts, labels):
-    """Weights of the graphs, of shape (n_graphs, k), and the predictability at each count.
+    """Weights of the graphs, of shape (n_graphs, k), and evidence at each count.
 
-    A weight is a power of the predictability of the graph's labels.
+    A weight is a power of the predictability of the graph's labels. The evidence is the most
+    predictable labelling, and its predictability.
     """
     judge = Judge(rows)
-    J, adjusted = [], []
+    J, adjusted, best = [], [], []
     for c, *found in zip(counts.tolist(), *labels, strict=True):
         scores = judge(found, c)
         J.append(np.maximum(scores, 1e-9))
-        best = found[int(scores.argmax())]
-        adjusted.append(judge([best], c, adjusted_mutual_information)[0])
+        best.append(found[int(scores.argmax())])
+        adjusted.append(judge(best[-1:], c, adjusted_mutual_information)[0])
     J = np.transpose(J)
-    return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted)
+    return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted), best
+
+
+def by_size(labels):
+    """Labels from 0, the largest cluster first."""
+    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[labels]
+
+
+def smallest_cluster(labels):
+    """Number of samples of the smallest cluster that has any."""
+    return np.unique(labels, return_counts=True)[1].min()
 
 
 def pair_shares(labellings):

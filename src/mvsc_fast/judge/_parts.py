@@ -56,6 +56,6 @@ def groups_in_words(groups, sizes):
     """A sentence for each of `hidden_groups`, given the sizes of the clusters."""
     return [
         f"Cluster {cluster} of {counted(int(sizes[cluster]), 'sample')} holds two groups: "
-        f"{len(samples)} of them are apart."
+        f"{len(samples)} of its samples are apart from the others, see hidden[{cluster}]."
         for cluster, samples in groups.items()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,7 +17,15 @@ from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
-from ._n_clusters import NEIGHBORS, agreement, pair_shares, supported_counts
+from ._copies import NEIGHBORS
+from ._n_clusters import (
+    agreement,
+    by_size,
+    pair_shares,
+    smallest_cluster,
+    supported_counts,
+)
+from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
 from ._scan import TYPICAL, graphs_of_sizes, neighbourhood_growth
 from ._support import used_views
@@ -43,6 +51,14 @@ class Resolutions(ShortRepr):
         `label_predictability` of the clusters, an adjusted mutual information.
     n_samples : int
         Number of samples that were used.
+    smallest : ndarray of shape (k,)
+        Number of samples in the smallest cluster at each resolution.
+    sizes : dict of ndarray
+        Sizes of the clusters in descending order, by resolution: of all supported ones, or of the
+        most stable one if there is none.
+    hidden : dict of dict
+        Groups that these clusters hold, by resolution, see `ClusterCounts`. If there are any, try a
+        larger resolution.
     """
 
     supported: tuple[float, ...]
@@ -51,6 +67,21 @@ class Resolutions(ShortRepr):
     stability: FloatArray
     predictability: FloatArray
     n_samples: int
+    smallest: IntArray
+    sizes: dict[float, IntArray] = field(default_factory=dict)
+    hidden: dict[float, dict[int, IntArray]] = field(default_factory=dict)
+
+    def __str__(self):
+        rows = zip(self.resolutions, self.n_clusters, self.smallest, strict=True)
+        lines = [
+            f"Resolution {r:g}: {c} clusters, the smallest of {smallest}"
+            + (", supported" if r in self.supported else "")
+            for r, c, smallest in rows
+        ]
+        for r, groups in self.hidden.items():
+            words = groups_in_words(groups, self.sizes[r])
+            lines += [f"Resolution {r:g}: {sentence}" for sentence in words]
+        return "\n".join(lines)
 
 
 def suggest_resolution(
@@ -119,17 +150,36 @@ def suggest_resolution(
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
-        counts, stability, predictability = [], [], []
+        counts, stability, predictability, labellings = [], [], [], []
         for r in values.tolist():
             *each, labels = [leiden(graph, r, seed) for graph in parted]
             c = int(labels.max()) + 1
             labels = refined_labellings([labels], c, judge.ridge, affinity)
+            labellings.append(by_size(labels[0]))
             counts.append(c)
             stability.append(agreement(pair_shares(np.array(each))[None])[0])
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
-    return Resolutions(tuple(values[supported].tolist()), values, *evidence, len(sample.samples))
+    # The clusters that a user will look at are divided: those of resolutions that are supported.
+    shown = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
+    rows = [complete[i] for i in used.indices]
+    roots = [sample.nonnegative[i] for i in used.indices]
+    hidden = {}
+    for t in shown:
+        groups = hidden_groups(rows, roots, labellings[t], seed)
+        hidden[float(values[t])] = {
+            k: np.sort(sample.samples[group]) for k, group in groups.items()
+        }
+    return Resolutions(
+        tuple(values[supported].tolist()),
+        values,
+        *evidence,
+        len(sample.samples),
+        smallest=np.array([smallest_cluster(labels) for labels in labellings]),
+        sizes={float(values[t]): np.bincount(labellings[t]) for t in shown},
+        hidden=hidden,
+    )
 
 
 def partitioned_graphs(used, n_threads):
