@@ -347,7 +347,7 @@ def drawn(path):
         some = [X[:300] for X in views]
         found = structure_test(some, c, each_view=True, random_state=0)
         plot_structure(found, ax=ax, title=title)
-        ax.set_xlim(0.2, 0.85)
+        ax.set_xlim(0.2, 0.95)
     figure.savefig(path, dpi=100)
 
 
