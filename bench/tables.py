@@ -93,6 +93,7 @@ TABLES = {
     "unasked groups": Table(
         "docs/structure.md", "bench/structure.py --unasked --draws 20", 2, unused=NO_TLRR
     ),
+    "doubts": Table("docs/structure.md", "bench/doubts.py", 3),
     "views alone": Table(
         "docs/structure.md", "bench/structure.py --views --draws 60", 10, unused=NO_TLRR
     ),

@@ -130,7 +130,8 @@ class ConsensusTLRR(MultiViewClusterer):
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
         "centred" or "neighbors"), ``n_neighbors``, ``n_components`` of the embedding,
-        ``predictability``, ``predictability_unrefined`` (before refinement), ``fused`` (whether it
+        ``predictability``, ``predictability_unrefined`` (before refinement), ``modularity`` in
+        ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it
         is one of the nine) and ``labels`` after refinement, of shape (n_candidates, m). With a
         ``resolution``, they are the communities of each graph, without an embedding, and those of
         ``affinity_matrix_`` ("joint"), which alone are used.

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..judge._doubts import warn_of_doubts
 from ..judge._landmarks import BEYOND, residuals
+from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._scan import SCALES, neighbor_graph, neighbourhood_growth, scan, sizes_of
@@ -118,6 +120,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         "labels": refined,
         "predictability": after,
         "predictability_unrefined": before,
+        "modularity": corrected_modularity(affinity, refined, n_clusters),
         "fused": np.isin(np.arange(len(refined)), best),
     }
 
@@ -133,7 +136,9 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     progress.stage("refinement")
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     labels = _agreed(labels, equal, n_clusters)
-    if resolution is not None:  # another graph may have more communities
+    if resolution is None:
+        warn_of_doubts(affinity, labels, candidates, n_clusters)
+    else:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
     indicators = one_hot(labels, n_clusters)

@@ -1,0 +1,108 @@
+"""How often a fit warns that its clusters are too equal, or no better than those of noise.
+
+Usage: python bench/doubts.py [--draws 3] [--details]
+
+Four families: the sixteen sets; Gaussian groups of equal and of unequal sizes at several distances
+in two views of 20 columns; and 300 samples of noise, in 2, 4 and 8 clusters. Right are labels with
+an adjusted Rand index (ARI) of at least .9 with the groups. Of right labels, and of the sets, no
+fit should warn. "Too equal" and "as noise" count the two warnings.
+"""
+
+import argparse
+import sys
+import warnings
+
+import numpy as np
+from sets import SIXTEEN, shuffled
+from sklearn.metrics import adjusted_rand_score
+from structure import NOISE, unequal_clusters
+from timing import NotAtHand, limit_threads, print_table
+
+from mvsc_fast import ConsensusTLRR
+
+RIGHT = 0.9
+EQUAL = ((33,) * 3, (100,) * 3, (50,) * 8)
+UNEQUAL = (
+    (940, 50, 10),
+    (800, 150, 50),
+    (150, 10, 5),
+    (300, 300, 300, 20),
+    (480, *(18,) * 7),
+    (558, *(6,) * 7),
+)
+WORDS = ("more equal than the groups", "clusters of noise are as predictable")
+
+
+def sets(draws):
+    for name in SIXTEEN:
+        try:
+            views, y = shuffled(name)
+        except NotAtHand:
+            continue
+        yield name, views, y, len(np.unique(y))
+
+
+def groups(draws, choices, distances):
+    for distance in distances:
+        for sizes in choices:
+            y = np.repeat(range(len(sizes)), sizes)
+            for seed in range(draws):
+                views = unequal_clusters(np.random.default_rng(seed), sizes, distance)
+                yield f"{sizes} at distance {distance}", views, y, len(sizes)
+
+
+def noise(draws):
+    for name, make in NOISE.items():
+        for c in (2, 4, 8):
+            for seed in range(draws):
+                yield f"{name}, {c} clusters", make(np.random.default_rng(seed), 300), None, c
+
+
+FAMILIES = {
+    "sixteen sets": sets,
+    "equal groups": lambda draws: groups(draws, EQUAL, (3, 4, 6)),
+    "unequal groups": lambda draws: groups(draws, UNEQUAL, (4, 5, 8)),
+    "noise": noise,
+}
+
+
+def doubts(views, c):
+    """The labels of a fit, and whether it gives each of the two warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ConsensusTLRR(c, random_state=0, n_threads=1).fit(views)
+    texts = " ".join(str(warning.message) for warning in caught)
+    return model.labels_, [words in texts for words in WORDS]
+
+
+def kind(family, labels, y):
+    """The row of a fit in the table."""
+    if y is None or family == "sixteen sets":
+        return family
+    right = adjusted_rand_score(y, labels) >= RIGHT
+    return f"{family}, {'right' if right else 'wrong'}"
+
+
+def main(draws, show):
+    marks, details = {}, []
+    for family, cases in FAMILIES.items():
+        for name, views, y, c in cases(draws):
+            labels, warned = doubts(views, c)
+            marks.setdefault(kind(family, labels, y), []).append(warned)
+            score = "" if y is None else f"{adjusted_rand_score(y, labels):.2f}"
+            details.append([name, len(labels), score, *(int(mark) for mark in warned)])
+            print(*details[-1], sep="   ", file=sys.stderr, flush=True)
+    if show:
+        print_table(["data", "samples", "ARI", "too equal", "as noise"], details)
+        print()
+    rows = [[name, len(each), *np.sum(each, axis=0)] for name, each in marks.items()]
+    print_table(["labels", "fits", "too equal", "as noise"], rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--details", action="store_true", help="also a table of all fits")
+    arguments = parser.parse_args()
+    with limit_threads(1):
+        main(arguments.draws, arguments.details)
