@@ -69,6 +69,7 @@ TABLES = {
     "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
     "random states": Table(BENCHMARKS, "bench/accuracy.py --spread", 2),
     "families": Table(BENCHMARKS, "bench/families.py", 3),
+    "unequal": Table(BENCHMARKS, "bench/unequal.py", 10),
     "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
     "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
     "levels": Table("docs/faq.md", "bench/n_clusters.py --simulated --draw 6", 5),

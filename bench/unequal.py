@@ -319,7 +319,9 @@ METHODS = {
     "ConsensusTLRR": consensus,
     "k-means": lambda views, c: KMeans(c, n_init=10, random_state=0).fit_predict(joined(views)),
     "Gaussian mixture": mixture,
-    "HDBSCAN": lambda views, c: 1 + HDBSCAN(min_cluster_size=5, copy=True).fit_predict(joined(views)),
+    "HDBSCAN": lambda views, c: (
+        1 + HDBSCAN(min_cluster_size=5, copy=True).fit_predict(joined(views))
+    ),
     "spectral, joined neighbours": spectral,
 }
 

@@ -35,7 +35,7 @@ from mvsc_fast.cli import main
 from mvsc_fast.explanation import _report
 from mvsc_fast.judge import ClusterCounts, _n_clusters
 from mvsc_fast.judge._scan import scan
-from mvsc_fast.methods import _consensus, _ensemble, _labeller
+from mvsc_fast.methods import _candidates, _consensus, _ensemble, _labeller
 from mvsc_fast.views import _row_source, loaded
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._rows import row_hashes
@@ -428,8 +428,10 @@ def small_problems():
     ):
         patch.setattr(_consensus, "fit_labels", once(_labeller.fit_labels))
         patch.setattr(_n_clusters, "scan", once(lambda *given, **how: list(scan(*given, **how))))
-        patch.setattr(_labeller, "SIZES", (8,))
-        patch.setattr(_labeller, "STARTS", {"c": (0.5,)})
+        patch.setattr(_candidates, "SIZES", (8,))
+        starts = dict.fromkeys(_candidates.STARTS, {"c": (0.5,)})
+        patch.setattr(_candidates, "STARTS", starts)
+        patch.setattr(_candidates, "FEW_STARTS", {"c": (0.5,)})
         patch.setattr(_ensemble, "N_INIT", 1)
         patch.setattr(_n_clusters, "NEIGHBORS", (8,))
         patch.setattr(_report, "figure", lambda draw, name, caption: caption)

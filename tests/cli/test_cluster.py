@@ -182,7 +182,7 @@ def test_counts_in_front_are_no_feature(tables, capsys):
     header = "," + ",".join(f"f{j}" for j in range(lines[0].count(",")))
     (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
     found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
-    assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.9
+    assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.8
     assert "ids are column 1 of" in capsys.readouterr().err
 
 

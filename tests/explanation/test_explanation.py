@@ -34,6 +34,7 @@ from mvsc_fast.judge._landmarks import Predictor, margins_of
 from mvsc_fast.judge._support import MIN_Z, ViewGraphs
 from mvsc_fast.methods import LMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
+from mvsc_fast.views._lift import lifted
 
 HALFWAY = 7
 
@@ -194,7 +195,8 @@ def test_views_are_excluded_for_their_own_reason(data):
     assert told.excluded_views[4] == "fewer than 2 of the clustered samples have it"
     pattern = r"noise: z of its graph is (\S+) with other views and (\S+) between halves of its col"
     across, own = map(float, re.match(pattern, told.excluded_views[3]).groups())
-    graphs = ViewGraphs(data[0])
+    views, lifts = lifted(data[0])
+    graphs = ViewGraphs(views, lifts=lifts)
     expected = graphs.across([0, 1, 2])[2], graphs.own(2)
     assert (across, own) == pytest.approx(expected, abs=0.2) and max(across, own) < MIN_Z
 
@@ -209,10 +211,10 @@ def test_without_views_neighbors_tell(consensus):
 def test_the_choice_of_the_consensus_is_told(found, consensus):
     assert found.candidates is consensus.candidates_
     assert (
-        found.agreement.shape == (28,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
+        found.agreement.shape == (31,) and 0 < found.agreement.min() <= found.agreement.max() <= 1
     )
     assert any("labellings with the labels is" in line for line in found.choices)
-    assert "The 6 most predictable of 28 labellings" in str(found)
+    assert "The 6 most predictable of 31 labellings" in str(found)
 
 
 def test_the_certificate_of_tlrr_is_told(tlrr, data):

@@ -41,7 +41,8 @@ GIVEN = {
     "candidates": {
         "graph": np.array(["unit", "centred"] * 4),
         "n_neighbors": np.arange(8, 16),
-        "n_components": np.arange(3, 11),
+        "embedding": np.array(["c", "2c", "c", "diffusion"] * 2),
+        "algorithm": np.array(["k-means"] * 7 + ["Ward"]),
         "predictability": np.array([0.1, 0.9, 0.3, 0.9, 0.5, 0.6, 0.7, 0.8]),
     },
     "agreement": np.linspace(0.5, 1, 8),
@@ -87,13 +88,13 @@ How the labels were chosen
   Another.
 
 The 6 most predictable of 8 labellings
-  graph    neighbors  components  predictability  agreement
-  centred          9           4            0.90       0.57
-  centred         11           6            0.90       0.71
-  centred         15          10            0.80       1.00
-  unit            14           9            0.70       0.93
-  centred         13           8            0.60       0.86
-  unit            12           7            0.50       0.79
+  graph    neighbors  embedding  algorithm  predictability  agreement
+  centred          9         2c    k-means            0.90       0.57
+  centred         11  diffusion    k-means            0.90       0.71
+  centred         15  diffusion       Ward            0.80       1.00
+  unit            14          c    k-means            0.70       0.93
+  centred         13         2c    k-means            0.60       0.86
+  unit            12          c    k-means            0.50       0.79
 
 Not available
   Something.

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import scipy.sparse
 from reference.prediction import fields
 from reference.prediction import scores as reference
 
-from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.judge._model_file import HEAD, RECORD, names_in, parts, with_names
 from mvsc_fast.views._view_rows import ViewRows
@@ -258,7 +259,8 @@ def test_a_predictor_is_small_and_survives_pickling():
 
 
 def test_a_file_has_the_arrays_of_a_model(tmp_path):
-    views, _ = datasets.make_multiview_subspaces(300, 4, n_features=(20, 400), random_state=0)
+    views, y = datasets.make_multiview_subspaces(300, 4, n_features=(3, 400), random_state=0)
+    views[0] += 5 * y[:, None]
     views.insert(1, np.ones((300, 3)))  # a constant view is not used
     with pytest.warns(UserWarning, match="all samples are equal"):
         model = ConsensusTLRR(4, random_state=0).fit(views)
@@ -267,7 +269,7 @@ def test_a_file_has_the_arrays_of_a_model(tmp_path):
     assert head["n_inputs"] == 3 and [view["input"] for view in known] == [0, 2]
     n, L, c = 300, head["n_landmarks"], 4
     assert head["n_clusters"] == c and head["scale_neighbors"] == 10
-    for view, (width, d) in zip(known, ((20, 20), (400, n)), strict=True):
+    for view, (width, d) in zip(known, ((3, 4), (400, n)), strict=True):
         shapes = {
             "mean": (d,),
             "landmarks": (L, d),
@@ -281,8 +283,28 @@ def test_a_file_has_the_arrays_of_a_model(tmp_path):
         squares = (view["landmarks"].astype(float) ** 2).sum(axis=1)
         np.testing.assert_allclose(view["squares"], squares, rtol=1e-5)
     assert known[0]["codes"] is None and known[0]["steps"] is None
+    assert known[0]["lift"].shape == (4,) and known[1]["lift"] is None
     assert known[1]["codes"].shape == (400, n) and known[1]["steps"].shape == (400,)
     assert head["kernel_coefficients"].shape == (L, c)
+
+
+def test_a_file_of_version_2_predicts_as_before():
+    """Its views are not lifted, and one limit is for all clusters."""
+    path = Path(__file__).parent / "data" / "version_2.mvsc"
+    rng = np.random.default_rng(0)
+    centres = [6 * rng.standard_normal((3, d)) for d in (5, 3)]
+    for C in centres:  # of the fitted samples
+        rng.standard_normal((24, C.shape[1]))
+    y = np.arange(9) % 3
+    new = [C[y] + rng.standard_normal((9, C.shape[1])) for C in centres]
+    model = SavedPredictor(path)
+    np.testing.assert_array_equal(model.predict(new), [0, 2, 1][:3] * 3)
+    margin, unlike = model.predict_margin(new, return_unlike=True)
+    expected = [0.9018, 1, 0.9609, 0.8842, 0.9457, 0.9826, 0.674, 0.9955, 0.9617]
+    np.testing.assert_allclose(margin, expected, atol=1e-4)
+    np.testing.assert_array_equal(np.flatnonzero(unlike), [0, 3, 4, 6])
+    scores = reference(np.fromfile(path, np.uint8), new)
+    np.testing.assert_allclose(model.predictor_.scores(new), scores, atol=1e-5)
 
 
 @pytest.mark.parametrize("note", ["", '{"é": 1}'])

@@ -54,7 +54,7 @@ def test_candidates_are_the_communities_of_each_graph(model):
     candidates = model.candidates_
     assert candidates["graph"].tolist() == ["unit"] * 3 + ["centred"] * 3 + ["joint"]
     assert candidates["fused"].tolist() == [False] * 6 + [True]
-    assert (candidates["n_components"] == 0).all()
+    assert (candidates["algorithm"] == "Leiden").all()
     assert adjusted_rand_score(candidates["labels"][-1], model.labels_) == 1
     assert model.n_tuples_ == 6 and model.gap_ == 0
 

@@ -99,9 +99,20 @@ def margins(library, image, scores, /, **changes):
 
 
 def problem(
-    rng, v=2, n_clusters=3, n_landmarks=7, d=(4, 5, 3), mapped=False, fill=True, scaled=False
+    rng,
+    v=2,
+    n_clusters=3,
+    n_landmarks=7,
+    d=(4, 5, 3),
+    mapped=False,
+    fill=True,
+    scaled=False,
+    lift=False,
 ):
-    """A model of random numbers; with ``mapped`` the first view has 6 columns more than d."""
+    """A model of random numbers; with ``mapped`` the first view has 6 columns more than d.
+
+    With ``lift`` the first view is lifted, if it has more than one column after that.
+    """
 
     def normal(*shape):
         return rng.standard_normal(shape).astype(np.float32)
@@ -109,15 +120,17 @@ def problem(
     views = []
     for i in range(v):
         width = d[i] + 6 * (mapped and i == 0)
+        is_lifted = lift and i == 0 and width > 1
         landmarks = normal(n_landmarks, d[i])
         view = {
-            **{"input": 2 * i, "n_features": width, "d": d[i], "form": (1, 2, 1)[i]},
+            **{"input": 2 * i, "n_features": width - is_lifted, "d": d[i], "form": (1, 2, 1)[i]},
             **{"least_scale": 1e-3, "mean": normal(d[i]), "landmarks": panels(landmarks.T)},
             "squares": (landmarks**2).sum(axis=1),
             "scales": np.abs(normal(n_landmarks)) + np.float32(0.1),
             "coefficients": panels(normal(d[i], n_clusters)),
             "fill": panels(normal(n_landmarks, d[i])) if fill and v > 1 else None,
-            "mean_row": normal(width),
+            "mean_row": normal(width - is_lifted),
+            "lift": np.append(rng.standard_normal(width - 1), 1.5) if is_lifted else None,
         }
         if width > d[i]:
             view["codes"] = rng.integers(-127, 128, (width, d[i]), dtype=np.int8)
@@ -377,14 +390,14 @@ def test_rows_of_nan_are_missing_where_they_can_be_filled(predict_library, fill)
     st.integers(1, 40),
     st.integers(1, 130),
     st.lists(st.integers(1, 90), min_size=3, max_size=3),
-    *[st.booleans()] * 4,
+    *[st.booleans()] * 5,
     st.integers(0, 2**32 - 1),
 )
 def test_any_problem_stays_within_its_memory(
-    predict_library, m, v, n_clusters, n_landmarks, d, mapped, single, lacking, scaled, seed
+    predict_library, m, v, n_clusters, n_landmarks, d, mapped, single, lacking, scaled, lift, seed
 ):
     rng = np.random.default_rng(seed)
-    image, widths = problem(rng, v, n_clusters, n_landmarks, d, mapped, scaled=scaled)
+    image, widths = problem(rng, v, n_clusters, n_landmarks, d, mapped, scaled=scaled, lift=lift)
     rows = rows_of(rng, widths, m, np.float32 if single else np.float64)
     if lacking and v > 1:
         rows[2 * rng.integers(v)][rng.random(m) < 0.3] = np.nan
@@ -412,10 +425,10 @@ def changed(image, change):
 @pytest.mark.parametrize("value", [-1, 0, 7, 2**31, 2**40, 2**62, -(2**63)])
 def test_numbers_that_cannot_be_are_refused(predict_library, value):
     """Every number of the head and of the records, but those that may have any small value."""
-    image, _ = problem(np.random.default_rng(0), mapped=True, scaled=True)
+    image, _ = problem(np.random.default_rng(0), mapped=True, scaled=True, lift=True)
     free = {"magic", "checksum", "least_scale", "reserved", "scale_neighbors", "note"}
     optional = {
-        0: {"coefficients", "mean_row", "note_size", "input", "unused", "limits"},
+        0: {"coefficients", "mean_row", "note_size", "input", "unused", "limits", "lift"},
         7: {"note_size", "n_clusters", "d"},  # there is room for as many
     }.get(value, set())
     for names, at in ((HEAD.names, 0), (RECORD.names, 1)):
@@ -462,8 +475,9 @@ def test_damaged_files_with_right_checksums_do_no_harm(tmp_path):
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("no sanitizers")
     rng = np.random.default_rng(0)
-    for k, (mapped, scaled) in enumerate(((False, False), (True, False), (True, True))):
-        problem(rng, n_landmarks=20, mapped=mapped, scaled=scaled)[0].tofile(tmp_path / f"{k}.mvsc")
+    for k, (mapped, more) in enumerate(((False, False), (True, False), (True, True))):
+        image, _ = problem(rng, n_landmarks=20, mapped=mapped, scaled=more, lift=more)
+        image.tofile(tmp_path / f"{k}.mvsc")
     models = [str(tmp_path / f"{k}.mvsc") for k in range(3)]
     run = subprocess.run(
         [program, str(10**5 if FULL else 150), *models],

@@ -10,9 +10,38 @@ def unit(X):
     return X / np.where(length > 0, length, 1)
 
 
+def lengths_matter(X):
+    """Whether rows whose nearest directions are the same have similar lengths."""
+    if X.shape[1] <= 3 or X.shape[1] > 80 or X.min() >= 0:
+        return X.shape[1] <= 3
+    apart = X - trimmed_mean(X)
+    length = np.linalg.norm(apart, axis=1)
+    cosines = unit(apart) @ unit(apart).T - 2 * np.eye(len(X))
+    length = np.minimum(length, np.quantile(length, 0.99))
+    means = [length[np.argsort(-row)[:8]].mean() for row in cosines]
+    return np.corrcoef(length, means)[0, 1] >= 0.4
+
+
+def trimmed_mean(X):
+    length = np.linalg.norm(X - X.mean(axis=0), axis=1)
+    return X[length <= np.quantile(length, 0.99)].mean(axis=0)
+
+
+def lifted(X):
+    """Rows on a hemisphere at heights that fall with their lengths, where lengths matter."""
+    if np.ptp(X, axis=0).max() == 0 or not lengths_matter(X):
+        return X
+    apart = X - trimmed_mean(X)
+    length = np.linalg.norm(apart, axis=1)
+    limit = np.maximum(length, np.quantile(length, 0.99))
+    share = length / limit
+    return np.c_[apart / limit[:, None], np.sqrt((1 - share) * (1 + share))]
+
+
 def kernels(views):
     """Inner products and number of features of the three maps; all samples are landmarks."""
     n, v = len(views[0]), len(views)
+    views = [lifted(X) for X in views]
     roots = [unit(np.sqrt(X)) if X.min() >= 0 else unit(X) for X in views]
     centred = [unit(Z - Z.mean(axis=0)) for Z in roots]
     local = 0

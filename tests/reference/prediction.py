@@ -13,14 +13,16 @@ def fields(image):
     L, c = head["n_landmarks"], head["n_clusters"]
     for view in views:
         width, d = view["n_features"], view["d"]
+        view["lift"] = array(view["lift"], np.float64, (width + 1,))
         shapes = {"mean": (d,), "squares": (L,), "scales": (L,), "mean_row": (width,)}
         for name, shape in shapes.items():
             view[name] = array(view[name], np.float32, shape)
         for name, shape in {"landmarks": (d, L), "coefficients": (d, c), "fill": (L, d)}.items():
             view[name] = matrix(view[name], *shape)
         view["landmarks"] = view["landmarks"].T
-        view["codes"] = array(view["codes"], np.int8, (width, d))
-        view["steps"] = array(view["steps"], np.float32, (width,))
+        given = width + (view["lift"] is not None)  # columns of the rows that are mapped
+        view["codes"] = array(view["codes"], np.int8, (given, d))
+        view["steps"] = array(view["steps"], np.float32, (given,))
         for name in ("centres", "deviations"):
             view[name] = array(view[name], np.float64, (width,))
         view["limits"] = array(view["limits"], np.float32, (c + 1,))
@@ -89,6 +91,10 @@ def _centred(one, x):
     x = x.astype(np.float64)
     if one["centres"] is not None:
         x = (x - one["centres"]) / one["deviations"]
+    if one["lift"] is not None:
+        apart, radius = x - one["lift"][:-1], one["lift"][-1]
+        u = apart / max(radius, np.linalg.norm(apart))
+        x = np.append(u, np.sqrt(max(0, 1 - u @ u)))
     z = twin.unit((np.sqrt(np.maximum(x, 0)) if one["form"] == 2 else x)[None])[0]
     if one["codes"] is not None:
         z = (z * one["steps"]) @ one["codes"]

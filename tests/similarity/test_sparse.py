@@ -5,7 +5,7 @@ from conftest import FULL
 from reference import sparse_graphs as twin
 
 from mvsc_fast import ConsensusTLRR, datasets, similarity
-from mvsc_fast.judge._scan import neighbor_graph
+from mvsc_fast.judge._scan import neighbor_graphs
 from mvsc_fast.similarity import _factored, _nearest_rows
 from mvsc_fast.similarity import _sparse as sparse_graphs
 from mvsc_fast.similarity._factors import ridge_factors as all_ridge_factors
@@ -265,17 +265,18 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
 def test_neighbours_of_unit_rows_are_nearest_neighbours():
     U = unit_rows(90, 8).astype(np.float32)
     U[5] = U[6]
-    found = sparse_graphs.unit_neighbor_similarities(U, 6, n_threads=2)
+    found = sparse_graphs.unit_neighbor_similarities(U, nearest_rows(U, 6), n_threads=2)
     (expected,) = similarity.nearest_neighbors([U], n_neighbors=6)
     np.testing.assert_allclose(found.toarray(), expected, atol=1e-6)
     (few,) = similarity.nearest_neighbors([U[:4]], n_neighbors=6)
-    assert (sparse_graphs.unit_neighbor_similarities(U[:4], 6).toarray() <= few + 1e-6).all()
+    found = sparse_graphs.unit_neighbor_similarities(U[:4], nearest_rows(U[:4], 6))
+    assert (found.toarray() <= few + 1e-6).all()
 
 
 def test_rows_of_zeros_are_no_neighbours():
     U = unit_rows(30, 3).astype(np.float32)
     U[[4, 9]] = 0
-    found = sparse_graphs.unit_neighbor_similarities(U, 5).toarray()
+    found = sparse_graphs.unit_neighbor_similarities(U, nearest_rows(U, 5)).toarray()
     assert np.isfinite(found).all() and not found[[4, 9]].any() and not np.diag(found).any()
     assert found[0].any()
 
@@ -285,13 +286,16 @@ def test_the_graph_of_neighbours_is_the_sum_over_views_and_their_samples():
     present = np.ones((2, 40), dtype=bool)
     present[1, ::2] = False
     present[1, :10] = True
-    ((kind, size, A, values, vectors),) = neighbor_graph(views, present, 5, 3, 1)
-    expected = similarity.nearest_neighbors([views[0].centred], n_neighbors=5)[0]
-    has = np.ix_(present[1], present[1])
-    expected[has] += similarity.nearest_neighbors([views[1].centred], n_neighbors=5)[0]
-    assert (kind, size) == ("neighbors", 5) and vectors.shape == (40, 3)
-    np.testing.assert_allclose(A.toarray(), expected, atol=1e-6)
-    np.testing.assert_allclose(values, normalized_eigenvectors(expected, 3)[0], atol=1e-5)
+    graphs = neighbor_graphs(views, present, (5, 3), 3, 1)
+    for n_neighbors, (kind, size, A, values, vectors) in zip((5, 3), graphs, strict=True):
+        expected = similarity.nearest_neighbors([views[0].centred], n_neighbors=n_neighbors)[0]
+        has = np.ix_(present[1], present[1])
+        expected[has] += similarity.nearest_neighbors([views[1].centred], n_neighbors=n_neighbors)[
+            0
+        ]
+        assert (kind, size) == ("neighbors", n_neighbors) and vectors.shape == (40, 3)
+        np.testing.assert_allclose(A.toarray(), expected, atol=1e-6)
+        np.testing.assert_allclose(values, normalized_eigenvectors(expected, 3)[0], atol=1e-5)
 
 
 def pattern_problem(n=7, d=3, v=2):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 from mvsc_fast.views._columns import _largest_columns, warn_of_columns
+from mvsc_fast.views._lift import lifted
 from mvsc_fast.views._passes import (
     Summary,
     _least,
@@ -25,7 +26,7 @@ NAN = np.nan
 @pytest.fixture
 def views():
     rng = np.random.default_rng(0)
-    views = [rng.standard_normal((40, 4)), rng.uniform(1, 2, (40, 5))]
+    views = [rng.standard_normal((40, 3)), rng.uniform(1, 2, (40, 2))]
     views[0][[3, 9]] = NAN
     views[1][[3, 5]] = NAN
     views[1][7, 1] = NAN
@@ -44,7 +45,7 @@ def test_least_entries_and_samples_without_views(views):
 def test_the_summary_is_of_all_samples(views):
     summary = summarised(read_views(views))
     np.testing.assert_array_equal(summary.lost, [3])
-    assert summary.keys.shape == (40,) and summary.bad is None
+    assert summary.bad is None
     assert [(gap.rows, gap.cells) for gap in summary.gaps] == [(2, 0), (2, 1)]
     assert all(known.all() for known in summary.known)
 
@@ -55,11 +56,11 @@ def test_blocks_are_added_in_order(views):
     )
     whole = summarised(read_views(views))
     for part in (first, second):
-        part.keys, part.lost = [part.keys], [part.lost]
+        part.lost = [part.lost]
     joined = first + second
     np.testing.assert_array_equal(joined.least, whole.least)
     assert joined.gaps == whole.gaps
-    np.testing.assert_array_equal(np.concatenate(joined.keys), whole.keys)
+    np.testing.assert_array_equal(np.concatenate(joined.lost), whole.lost)
     first.bad, second.bad = (1, 7, 0, np.inf), (0, 12, 3, np.inf)
     assert (first + second).bad == (second + first).bad == (0, 12, 3, np.inf)
     first.bad = None
@@ -90,12 +91,25 @@ def test_all_samples_with_a_view_are_drawn_if_there_are_few(views):
     with pytest.warns(UserWarning, match="lack|without"):
         found = drawn(read_views(views), 100, 3, 0)
     assert sorted(found.samples) == [i for i in range(40) if i != 3]
-    assert found.kept == [0, 1] and found.nonnegative == [False, True]
+    assert found.kept == [0, 1] and found.nonnegative == [False, False]
     np.testing.assert_array_equal(found.lost, [3])
-    np.testing.assert_array_equal(found.views[0], views[0][found.samples])
+    for X, Z, lift in zip(views, found.views, found.lifts, strict=True):
+        known = ~np.isnan(X[found.samples]).any(axis=1)
+        np.testing.assert_array_equal(Z[known], lift(X[found.samples[known]]))
     place = int(np.flatnonzero(found.samples == 7)[0])
-    assert 1 <= found.views[1][place, 1] <= 2
-    assert np.abs(found.mean_rows[1]).max() == 1
+    assert np.abs(found.views[1][place, 1]) < 1 and np.abs(found.mean_rows[1]).max() == 1
+
+
+def test_views_are_lifted_by_their_columns():
+    rng = np.random.default_rng(0)
+    few, many = rng.random((40, 3)), rng.random((40, 81))
+    found = drawn(read_views([few, scipy.sparse.csr_array(few), many]), 40, 2, 0)
+    assert [lift is None for lift in found.lifts] == [False, False, True]
+    assert found.nonnegative == [False, False, True]
+    assert [X.shape[1] for X in found.views] == [4, 4, 81]
+    np.testing.assert_array_equal(found.views[0], found.views[1])
+    plain = drawn(read_views([few, many]), 40, 2, 0, lift=False)
+    assert plain.lifts == [None] * 2 and [X.shape[1] for X in plain.views] == [3, 81]
 
 
 @pytest.mark.filterwarnings("ignore:view 0 lacks", "ignore:without any")
@@ -199,3 +213,16 @@ def test_half_of_the_views_must_have_columns_that_outweigh_others():
     with pytest.warns(UserWarning, match=r"^fewer than 4 features: view 'a' \(3\)\. Rows"):
         varied = np.array([[1.0, 2, 3], [2, 1, 3], [3, 1, 1]])
         warn_of_columns([varied, np.ones((3, 2)), even], "abc", [None] * 3)
+
+
+def test_lifted_views_may_have_few_columns_but_none_that_outweighs_all_others():
+    rng = np.random.default_rng(0)
+    narrow, even = rng.standard_normal((60, 2)), 1e3 + rng.standard_normal((60, 4))
+    even[:6] += 30  # a small group far from the large one
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        views, lifts = lifted([narrow, even])
+        warn_of_columns(views, "ab", [None] * 2, lifts)
+    views, lifts = lifted([narrow, even * [9, 1, 1, 1]])
+    with pytest.warns(UserWarning, match=r"rows: 0 of view 'b' \(9\d\.?\d? %\)\. "):
+        warn_of_columns(views, "ab", [None] * 2, lifts)

@@ -18,7 +18,7 @@ from mvsc_fast import ConsensusTLRR
 from mvsc_fast.views import _dask
 from mvsc_fast.views._columns import with_absent
 from mvsc_fast.views._lazy import LazyView
-from mvsc_fast.views._passes import labels_of, summarised
+from mvsc_fast.views._passes import drawn, labels_of, summarised
 from mvsc_fast.views._read import read_views
 from mvsc_fast.views._row_source import RowSource, block_rows, check_bytes
 from mvsc_fast.views._rows import canonical_order
@@ -57,21 +57,35 @@ def test_sums_and_samples_are_the_same_bits_wherever_views_are_kept(views, tmp_p
     source.rows = rows
     assert (source.n_samples, source.n_features) == (500, [7, 30])
     found = summarised(source)
-    for key in ("keys", "least"):
-        for a, b in zip(getattr(found, key), getattr(expected, key), strict=True):
-            np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(found.least, expected.least)
+    np.testing.assert_array_equal(drawn_samples(source), drawn_samples(RowSource(views)))
     numbers = np.array([499, 0, 3, 212, 130, 131])
     for found, X in zip(source.take(numbers), views, strict=True):
         np.testing.assert_array_equal(found, X[numbers])
 
 
-def test_the_summary_does_not_depend_on_order_or_blocks(views):
+def drawn_samples(source):
+    """Indices of 100 samples that are drawn from a source, in canonical order."""
+    return drawn(source, 100, 2, seed=0).samples
+
+
+def test_the_draw_does_not_depend_on_order_or_blocks(views):
     order = np.random.default_rng(1).permutation(500)
+    samples = drawn_samples(RowSource(views, rows=64))
+    permuted = drawn_samples(RowSource([X[order] for X in views], rows=100))
+    np.testing.assert_array_equal(samples, order[permuted])
     summary = summarised(RowSource(views, rows=64))
-    permuted = summarised(RowSource([X[order] for X in views], rows=100))
-    np.testing.assert_array_equal(summary.keys[order], permuted.keys)
-    np.testing.assert_array_equal(np.argsort(summary.keys), canonical_order(views))
     np.testing.assert_array_equal(summary.least, [X.min() for X in views])
+    complete = drawn(RowSource(views), 500, 2, seed=0, lift=False)
+    np.testing.assert_array_equal(complete.samples, canonical_order(views))
+
+
+def test_the_draw_does_not_depend_on_columns_without_meaning(views):
+    rng = np.random.default_rng(2)
+    samples = drawn_samples(RowSource(views))
+    others = [np.hstack([np.zeros((500, 2)), X])[:, rng.permutation(X.shape[1] + 2)] for X in views]
+    np.testing.assert_array_equal(drawn_samples(RowSource(others)), samples)
+    np.testing.assert_array_equal(drawn_samples(RowSource(views[::-1])), samples)
 
 
 def resident(path):

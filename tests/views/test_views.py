@@ -8,6 +8,7 @@ from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain, label_predictabili
 from mvsc_fast.views import align, check_views
 from mvsc_fast.views._columns import warn_of_columns
 from mvsc_fast.views._frames import shown
+from mvsc_fast.views._lift import lifted
 from mvsc_fast.views._read import read_views
 
 X = np.arange(12.0).reshape(6, 2)
@@ -267,15 +268,17 @@ def test_real_views_are_passed_over(load_shared):
         views, _ = load_shared(name)
         arrays = [np.asarray(A, dtype=float) for A in views]
         warn_of_columns(arrays, list(range(len(views))), [None] * len(views))
+        arrays, lifts = lifted(arrays)
+        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts)
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():
     views, _ = datasets.make_multiview_subspaces(40, 3, n_features=(8, 3), random_state=0)
-    for model in (TLRR(3, max_iter=0, random_state=0), ConsensusTLRR(3, random_state=0)):
-        told = r"fewer than 4 features: view 'b' \(3\)"
-        with pytest.warns(UserWarning, match=told) as caught:
-            model.fit(dict(zip("ab", views, strict=True)))
-        assert all(one.filename == __file__ for one in caught)
+    told = r"fewer than 4 features: view 'b' \(3\)"
+    with pytest.warns(UserWarning, match=told) as caught:
+        TLRR(3, max_iter=0, random_state=0).fit(dict(zip("ab", views, strict=True)))
+    assert all(one.filename == __file__ for one in caught)
+    ConsensusTLRR(3, random_state=0).fit(views)  # which lifts narrow views
 
 
 def test_unknown_labels_are_not_judged():

@@ -242,7 +242,7 @@ def explain(
 
 def explained(fit, ids=None, counts=None, structure=None, survival=None):
     """The `Explanation` of a `Fitted`, see `explain`."""
-    model, views, samples = fit.model, fit.views, fit.samples
+    model, views, samples = fit.model, fit.lifted, fit.samples
     clusters, labels = np.unique(fit.labels[samples], return_inverse=True)
     names, sizes = np.unique(fit.labels, return_counts=True)  # -1 for samples without any view
     ids = fit.ids if ids is None else np.asarray(ids)
@@ -353,7 +353,7 @@ def _same_cluster(labellings, labels):
 
 def _describe_views(found, fit):
     """Find the size and the support of every view, and the reasons for excluding views."""
-    model, views = fit.model, fit.views
+    model, views = fit.model, fit.lifted
     found.view_features = getattr(model, "n_features_per_view_", [])
     if views is not None:
         found.view_features = fit.source.n_features
@@ -376,7 +376,7 @@ def _describe_views(found, fit):
             "Use explain(model, views) for the precise reasons why views were excluded."
         )
     else:
-        graphs = ViewGraphs(views)
+        graphs = ViewGraphs(views, lifts=fit.lifts)
         known, across = observed(views), np.fmax.reduce(graphs.agreement, axis=1)
         reasons = {}
         for i in aside:

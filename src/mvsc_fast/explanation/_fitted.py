@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..spectral import spectral_embedding
 from ..views._columns import check_columns, in_order
+from ..views._lift import lifted
 from ..views._missing import filled, mean_row
 from ..views._passes import check_entries
 from ..views._read import read_views
@@ -33,6 +34,8 @@ class Fitted(NamedTuple):
     samples: np.ndarray  # indices of the clustered samples
     source: RowSource | None  # all samples; None if views are not given, or not features
     views: list | None  # the clustered samples, with filled cells; None as ``source``
+    lifted: list | None  # the same views as a fit sees them, see `Lift`
+    lifts: list | None  # their lifts
     names: list
     columns: list  # names of the features of each view, or their indices
     ids: np.ndarray  # names of the samples, or their indices
@@ -55,7 +58,7 @@ def fitted_with(model, views):
     ids = np.arange(len(labels)) if ids is None else ids
     if views is None or takes_similarities(model):
         names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
-        return Fitted(model, steps, labels, samples, None, None, list(names), [], ids)
+        return Fitted(model, steps, labels, samples, *[None] * 4, list(names), [], ids)
     if hasattr(model, "view_names_in_"):
         views = in_order(views, model.view_names_in_)
     source = read_views(views)
@@ -70,7 +73,7 @@ def fitted_with(model, views):
         list(range(d)) if known is None else known
         for known, d in zip(own, source.n_features, strict=True)
     ]
-    return Fitted(model, steps, labels, samples, source, rows, names, columns, ids)
+    return Fitted(model, steps, labels, samples, source, rows, *lifted(rows), names, columns, ids)
 
 
 def _names_out(steps):

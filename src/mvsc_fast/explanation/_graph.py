@@ -42,7 +42,7 @@ def relations_of(fit):
     known, labels = fit.samples[there], fit.labels
     n, c = len(labels), int(labels.max()) + 1
     used = list(getattr(fit.model, "views_used_", range(len(fit.views))))
-    given = [fit.views[i][there] for i in used]
+    given = [fit.lifted[i][there] for i in used]
     complete = imputed(given)
     order = canonical_order(complete)
     rows = [ViewRows(X[order]) for X in complete]
@@ -57,8 +57,10 @@ def relations_of(fit):
         if not predictors:
             axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T
             B, out = np.hstack([B, axes]), np.hstack([out, F @ axes])
-        means = [mean_row(given[i]) for i in views]
-        predictors.append(features.predictor(B, [used[i] for i in views], means))
+        inputs = [used[i] for i in views]
+        means = [mean_row(fit.views[i][there]) for i in inputs]
+        lifts = [fit.lifts[i] for i in inputs]
+        predictors.append(features.predictor(B, inputs, means, lifts=lifts))
         scores.append(out[np.argsort(order)])
     roots = np.sqrt(np.bincount(labels[known], minlength=c)).astype(np.float32)
     found = np.empty((n, 1 + len(used) + axes.shape[1]), dtype=np.float32)

@@ -15,6 +15,7 @@ from .._utils.types import FloatArray, GappyViews, Seed
 from .._utils.validation import check_clusters
 from ..judge._copies import best_modularity, coordinates
 from ..views._frames import shown, view_title
+from ..views._lift import lengths_matter
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense, presence
@@ -234,12 +235,15 @@ def structure_test(
     permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
-    sample = drawn(source, max_samples, n_clusters, rng.randint(2**31 - 1))
+    # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
+    sample = drawn(source, max_samples, n_clusters, rng.randint(2**31 - 1), lift=False)
+    signs = zip(sample.views, sample.nonnegative, strict=True)
+    lift = [lengths_matter(X, nonnegative) for X, nonnegative in signs]
     present = presence(sample.views)
     complete = slice(None) if present is None else present.all(axis=0)
     rows = [
-        coordinates(X[complete], nonnegative)
-        for X, nonnegative in zip(sample.views, sample.nonnegative, strict=True)
+        coordinates(X[complete], nonnegative and not is_lifted)
+        for X, nonnegative, is_lifted in zip(sample.views, sample.nonnegative, lift, strict=True)
     ]
     n = len(rows[0])
     if n < LEAST_COMPLETE:
@@ -257,19 +261,19 @@ def structure_test(
         raise ValueError(
             f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
         )
-    tested = [(rows, [names.index(name) for name in permuted])]
+    tested = [(rows, lift, [names.index(name) for name in permuted])]
     if each_view:
-        tested += [([X], []) for X in rows]
+        tested += [([X], [is_lifted], []) for X, is_lifted in zip(rows, lift, strict=True)]
     best = Parallel(n_jobs=n_jobs)(
-        delayed(best_modularity)(part, n_clusters, mixing, moved)
-        for part, moved in tested
+        delayed(best_modularity)(part, n_clusters, mixing, moved, lift)
+        for part, lift, moved in tested
         for mixing in copies
     )
     best = np.reshape(best, (len(tested), n_rotations + 1))
     left_out = len(sample.samples) - n
     joint, *each = (
         _result(found[0], null, null if moved else _thresholds(null, n), n, left_out)
-        for found, null, (_, moved) in zip(best, best[:, 1:], tested, strict=True)
+        for found, null, (*_, moved) in zip(best, best[:, 1:], tested, strict=True)
     )
     few_valued = {
         name: np.array(range(X.shape[1]) if columns is None else columns)[few].tolist()

@@ -189,7 +189,8 @@ def _candidates(found):
     columns = {
         "graph": given["graph"],
         "neighbors": given["n_neighbors"],
-        "components": given["n_components"],
+        "embedding": given["embedding"],
+        "algorithm": given["algorithm"],
         "predictability": given["predictability"],
     }
     if found.agreement is not None:

@@ -27,6 +27,7 @@
 #ifndef MVSC_PREDICT_H
 #define MVSC_PREDICT_H
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,7 +80,11 @@ typedef struct {
  * entry (k, j) of a matrix of K rows is at ((j / MVSC_PANEL) * K + k) * MVSC_PANEL + j % MVSC_PANEL.
  */
 
-enum { MVSC_PANEL = 16, MVSC_FILE_VERSION = 2, MVSC_HEAD = 16, MVSC_RECORD = 24 };
+enum {
+    MVSC_PANEL = 16, MVSC_HEAD = 16, MVSC_RECORD = 24,
+    MVSC_FILE_VERSION = 3,          /* version 2, whose views are not lifted, is read too */
+    MVSC_OLDEST_VERSION = 2
+};
 #define MVSC_ORDER INT64_C(0x0102030405060708)
 
 /* Positions in the head. */
@@ -111,7 +116,8 @@ typedef enum {
 /* A used view: the record, with pointers in the place of offsets. Scores are those of ridge
  * regression on features of the rows x of a sample. A row, scaled by columns if there are centres, or
  * the row of square roots of its positive entries, is scaled to unit length; z is this row, or its
- * leading components z_j = sum_k x_k steps_k codes_kj. With a = z - mean, the distances
+ * leading components z_j = sum_k x_k steps_k codes_kj. A row of a lifted view is replaced before by
+ * (u, sqrt(1 - |u|^2)) with u = (x - centre) / max(radius, |x - centre|), which has a column more. With a = z - mean, the distances
  * d_l = |a - landmark_l|, and t the scale_neighbors-th smallest of them, at least least_scale,
  *
  *     scores = sum_views a / |a| coefficients + K kernel_coefficients,
@@ -126,6 +132,7 @@ typedef enum {
 typedef struct {
     ptrdiff_t input;                /* number of the view in the fit */
     ptrdiff_t n_features;           /* columns of x */
+    ptrdiff_t width;                /* n_features, or 1 more if the view is lifted */
     ptrdiff_t d;                    /* columns of z */
     ptrdiff_t form;                 /* mvsc_row_form */
     double least_scale;
@@ -136,10 +143,11 @@ typedef struct {
     const float *coefficients;      /* d x n_clusters, in panels; NULL: none */
     const float *fill;              /* n_landmarks x d, in panels; NULL: no sample lacks some views */
     const float *mean_row;          /* n_features; NULL: no cell may be missing */
-    const signed char *codes;       /* n_features x d, with steps; NULL: z has d = n_features */
-    const float *steps;             /* n_features */
+    const signed char *codes;       /* width x d, with steps; NULL: z has d = width */
+    const float *steps;             /* width */
     const double *centres;          /* n_features: columns are replaced by (x - centre) / deviation; */
     const double *deviations;       /*   NULL: they are not */
+    const double *lift;             /* n_features + 1: the centre and the radius; NULL: not lifted */
     const float *limits;            /* of the first view: n_clusters + 1, see mvsc_model_margins; NULL:
                                        unknown */
 } mvsc_view;
@@ -224,6 +232,8 @@ static inline mvsc_view mvsc_view_at(const mvsc_model *model, ptrdiff_t i)
     view.centres = (const double *)mvsc_array(model, record[15]);
     view.deviations = (const double *)mvsc_array(model, record[16]);
     view.limits = (const float *)mvsc_array(model, record[17]);
+    view.lift = (const double *)mvsc_array(model, record[18]);
+    view.width = view.n_features + (view.lift != NULL);
     return view;
 }
 
@@ -248,20 +258,21 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
 {
     const unsigned char *bytes = model->bytes;
     int64_t r[MVSC_RECORD], n = model->n_landmarks, width, d, c = model->n_clusters;
-    uint64_t d_bytes, rows;
+    uint64_t d_bytes, columns, rows;
     mvsc_view view;
     ptrdiff_t k;
     memcpy(r, bytes + 8 * (MVSC_HEAD + i * MVSC_RECORD), sizeof r);
-    width = r[1];
+    width = r[1] + (r[18] != 0);
     d = r[2];
-    if (r[0] <= previous || r[0] >= model->n_inputs || !mvsc_is_count(width) || !mvsc_is_count(d) ||
+    if (r[0] <= previous || r[0] >= model->n_inputs || !mvsc_is_count(r[1]) || !mvsc_is_count(d) ||
         r[3] < MVSC_ROWS_TO_UNIT || r[3] > MVSC_ROWS_MAPPED || r[4] != 0)
         return 0;
     if (r[13] == 0 ? d != width || r[14] != 0 : r[3] == MVSC_ROWS_MAPPED || r[14] == 0)
         return 0;
-    if ((r[15] == 0) != (r[16] == 0))
+    if ((r[15] == 0) != (r[16] == 0) || (r[18] != 0 && r[3] != MVSC_ROWS_TO_UNIT))
         return 0;
     d_bytes = (uint64_t)d;
+    columns = (uint64_t)r[1];
     rows = (uint64_t)width;
     if (!mvsc_is_inside(bytes, r[6], d_bytes, 4, 0) ||
         !mvsc_is_inside(bytes, r[7], d_bytes * mvsc_padded(n), 4, 0) ||
@@ -269,13 +280,17 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
         !mvsc_is_inside(bytes, r[9], (uint64_t)n, 4, 0) ||
         !mvsc_is_inside(bytes, r[10], d_bytes * mvsc_padded(c), 4, 1) ||
         !mvsc_is_inside(bytes, r[11], (uint64_t)n * mvsc_padded(d), 4, 1) ||
-        !mvsc_is_inside(bytes, r[12], rows, 4, 1) ||
+        !mvsc_is_inside(bytes, r[12], columns, 4, 1) ||
         !mvsc_is_inside(bytes, r[13], d_bytes * rows, 1, 1) ||
         !mvsc_is_inside(bytes, r[14], rows, 4, 1) ||
-        !mvsc_is_inside(bytes, r[15], rows, 8, 1) || !mvsc_is_inside(bytes, r[16], rows, 8, 1) ||
-        !mvsc_is_inside(bytes, r[17], (uint64_t)c + 1, 4, 1))
+        !mvsc_is_inside(bytes, r[15], columns, 8, 1) ||
+        !mvsc_is_inside(bytes, r[16], columns, 8, 1) ||
+        !mvsc_is_inside(bytes, r[17], (uint64_t)c + 1, 4, 1) ||
+        !mvsc_is_inside(bytes, r[18], columns + 1, 8, 1))
         return 0;
     view = mvsc_view_at(model, i);
+    if (view.lift != NULL && !(view.lift[r[1]] > 1e-307 && view.lift[r[1]] <= DBL_MAX))
+        return 0;
     if (!(view.least_scale > 1e-30 && view.least_scale < 1e30))
         return 0;
     for (k = 0; k < model->n_landmarks; k++)
@@ -323,7 +338,8 @@ MVSC_PREDICT_API int mvsc_model_load(mvsc_model *model, const void *memory, size
     memcpy(number, bytes, sizeof number);
     if (number[MVSC_AT_ORDER] != MVSC_ORDER)
         return MVSC_MODEL_NOT_A_MODEL;
-    if (number[MVSC_AT_VERSION] != MVSC_FILE_VERSION)
+    if (number[MVSC_AT_VERSION] < MVSC_OLDEST_VERSION ||
+        number[MVSC_AT_VERSION] > MVSC_FILE_VERSION)
         return MVSC_MODEL_VERSION;
     if (number[MVSC_AT_SIZE] < 0 || (uint64_t)number[MVSC_AT_SIZE] != size || size % 8 != 0 ||
         (uint64_t)number[MVSC_AT_CHECKSUM] != mvsc_model_checksum(bytes, size))
@@ -761,7 +777,7 @@ static inline double mvsc_lay_out(const mvsc_model *model, ptrdiff_t rows, char 
     for (i = 0; i < model->n_views; i++) {
         mvsc_view view = mvsc_view_at(model, i);
         double d = (double)view.d;
-        width = (double)view.n_features > width ? (double)view.n_features : width;
+        width = (double)view.width > width ? (double)view.width : width;
         mapped = view.codes != NULL && d > mapped ? d : mapped;
         part = view.fill != NULL && (double)mvsc_padded(view.d) > part ? (double)mvsc_padded(view.d)
                                                                        : part;
@@ -833,7 +849,28 @@ MVSC_INLINE void mvsc_unit_row(double *x, ptrdiff_t n, double largest, int roots
     }
 }
 
-/* Read a row of a view, scale its columns, fill its cells, and scale it. */
+/* Replace a finite row by its lifted row, of n + 1 columns, see mvsc_view. Halves and powers of 2 keep
+ * differences and squares from overflow. */
+MVSC_INLINE void mvsc_lift_row(double *x, ptrdiff_t n, const double *lift, const int fused)
+{
+    double largest, length, limit, share;
+    ptrdiff_t k;
+    int exponent, power;
+    for (k = 0; k < n; k++)
+        x[k] = x[k] * 0.5 - lift[k] * 0.5;
+    largest = mvsc_largest(x, n);
+    (void)frexp(largest, &exponent);
+    power = -exponent < 1022 ? -exponent : 1022;
+    length = sqrt(mvsc_scale_row(x, ldexp(1.0, power), n, fused));
+    limit = ldexp(lift[n] * 0.5, power);
+    limit = length > limit ? length : limit;
+    share = length / limit;
+    for (k = 0; k < n; k++)
+        x[k] /= limit;
+    x[n] = sqrt((1 - share) * (1 + share));
+}
+
+/* Read a row of a view, scale its columns, fill its cells, lift it, and scale it. */
 MVSC_INLINE int mvsc_read_row(const mvsc_view *view, const void *rows, int dtype, ptrdiff_t row,
                               double *x, const int fused)
 {
@@ -856,8 +893,12 @@ MVSC_INLINE int mvsc_read_row(const mvsc_view *view, const void *rows, int dtype
         if (largest < 0)
             return MVSC_INVALID;
     }
+    if (view->lift != NULL) {
+        mvsc_lift_row(x, n, view->lift, fused);
+        largest = mvsc_largest(x, n + 1);
+    }
     if (view->form != MVSC_ROWS_MAPPED)
-        mvsc_unit_row(x, n, largest, view->form == MVSC_ROOTS_TO_UNIT, fused);
+        mvsc_unit_row(x, view->width, largest, view->form == MVSC_ROOTS_TO_UNIT, fused);
     return MVSC_PRESENT;
 }
 
@@ -865,7 +906,7 @@ MVSC_INLINE int mvsc_read_row(const mvsc_view *view, const void *rows, int dtype
 MVSC_INLINE void mvsc_map_rows(const mvsc_view *view, const double *x, ptrdiff_t height, double *z,
                                const int fused)
 {
-    ptrdiff_t d = view->d, width = view->n_features, r, j, k;
+    ptrdiff_t d = view->d, width = view->width, r, j, k;
     for (r = 0; r < height; r++, x += width, z += d) {
         for (j = 0; j < d; j++)
             z[j] = 0;
@@ -885,7 +926,7 @@ MVSC_INLINE void mvsc_read_rows(const mvsc_view *view, ptrdiff_t i, const void *
                                 const int fused)
 {
     unsigned char *missing = work->missing + i * height;
-    ptrdiff_t width = view->n_features, d = view->d, r, k;
+    ptrdiff_t width = view->width, d = view->d, r, k;
     for (r = 0; r < height; r++) {
         double *x = work->given + r * width;
         int state = mvsc_read_row(view, rows, dtype, first + r, x, fused);

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.threads import use_threads
 from ..spectral._cut import assign, embedded, even_starts
+from ..views._lift import fit_lift
 from ..views._rows import dense
 from ._modularity import corrected_modularity
 from ._scan import neighbourhood_growth, scan, sizes_of
@@ -60,13 +61,15 @@ def permuted(views, seed, moved):
     return [X[order] if i in moved else X for i, X in enumerate(views)]
 
 
-def best_modularity(views, n_clusters, mixing, moved):
+def best_modularity(views, n_clusters, mixing, moved, lift):
     """Mean corrected modularity of the best labellings of the views, or of a copy.
 
-    ``mixing`` is the seed of the copy, or None.
+    ``mixing`` is the seed of the copy, or None; ``lift`` says which views a fit would lift.
     """
     if mixing is not None:
         views = permuted(views, mixing, moved) if moved else rotated(views, mixing)
+    lifts = [fit_lift(X) if is_lifted else None for X, is_lifted in zip(views, lift, strict=True)]
+    views = [X if lift is None else lift(X) for X, lift in zip(views, lifts, strict=True)]
     _, scores = scored_labellings(views, n_clusters)
     return np.sort(scores)[-N_BEST:].mean()
 

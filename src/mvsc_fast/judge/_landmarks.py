@@ -9,7 +9,7 @@ from sklearn.utils import gen_batches
 from .._utils.messages import warn_user
 from ..similarity._factors import lower_inverse
 from ..views._missing import ridge_coefficients, warn_of_gaps
-from ..views._rows import SMALL_BLOCK, dense
+from ..views._rows import SMALL_BLOCK, dense, missing_rows
 from ._model_file import aligned, pack, panels, parts
 from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 
@@ -110,7 +110,7 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None, limits=None):
+    def predictor(self, B, used, mean_rows=None, limits=None, lifts=None):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
@@ -122,22 +122,40 @@ class LandmarkFeatures:
             Mean rows of these views, which fill missing cells.
         limits : ndarray of shape (n_clusters + 1,), optional
             See `mvsc_model_margins`.
+        lifts : list of (Lift or None), optional
+            The lifts of these views, of whose rows the features are.
         """
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
         fills = _fills([view["landmarks"] for view in self._views])
-        views = [
-            {
-                **{"input": i, "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT},
-                **{"coefficients": panels(part), "fill": None if fill is None else panels(fill)},
-                **{"mean_row": mean, "codes": view.codes, "steps": view.steps},
-                "n_features": view.n_features,
+        means = mean_rows or [None] * v
+        lifts = lifts or [None] * v
+        views = []
+        for k, view in enumerate(self.rows):
+            known, lift, fill = self._views[k], lifts[k], fills[k]
+            entry = {
+                "input": used[k],
+                "n_features": view.n_features - (lift is not None),
+                "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT,
+                "mean": known["mean"],
+                "landmarks": known["landmarks"],
+                "mean_row": means[k],
+                "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
-            for i, view, part, fill, mean in zip(
-                used, self.rows, directions, fills, mean_rows or [None] * v, strict=True
-            )
-        ]
+            coefficients = directions[k]
+            if view.codes is None:
+                entry["d"] = view.n_features
+                entry["mean"] = view.in_all_columns(entry["mean"], 0)
+                entry["landmarks"] = view.in_all_columns(entry["landmarks"], 1)
+                coefficients = view.in_all_columns(coefficients, 0)
+                fill = None if fill is None else view.in_all_columns(fill, 1)
+            else:
+                entry["codes"] = view.in_all_columns(view.codes, 0)
+                entry["steps"] = view.in_all_columns(view.steps, 0)
+            entry["coefficients"] = panels(coefficients)
+            entry["fill"] = None if fill is None else panels(fill)
+            views.append(entry)
         views[0]["limits"] = limits
         return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
@@ -181,7 +199,7 @@ class Predictor:
             return self._predict(views, None, n_threads)
         scores, labels = self._scored(views, n_threads)
         given = [views[i] for i in self._used]
-        absent = [np.isnan(X[:, 0]) for X in given if isinstance(X, np.ndarray)]
+        absent = [missing_rows(X) for X in given]
         _, far = self.model.margins(scores[~np.any([labels < 0, *absent], axis=0)])
         unlike.append([np.count_nonzero(far), len(far)])
         return labels

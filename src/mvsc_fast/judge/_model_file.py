@@ -14,11 +14,11 @@ HEAD = np.dtype([("magic", "V8"), *((name, "i8") for name in (*NUMBERS, "note_si
 COUNTS = ("input", "n_features", "d", "form", "unused")
 ARRAYS = (
     *("mean", "landmarks", "squares", "scales", "coefficients", "fill", "mean_row"),  # float32
-    *("codes", "steps", "centres", "deviations", "limits"),
+    *("codes", "steps", "centres", "deviations", "limits", "lift"),
 )
 RECORD = np.dtype(
     [*((name, "i8") for name in COUNTS), ("least_scale", "f8")]
-    + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 6)]
+    + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 5)]
 )
 OF_HEAD = ("kernel_coefficients", "widths", "names", "note")  # arrays
 
@@ -57,7 +57,7 @@ def pack(head, views):
     for place, part in places:
         image[place : place + len(part)] = part
     top, records = parts(image, len(views))
-    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708, "version": 2}
+    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708, "version": 3}
     filled[0] |= {"size": len(image), "n_views": len(views)}
     for record, entry in zip((top, *records), filled, strict=True):
         for name, value in entry.items():

@@ -192,7 +192,7 @@ def suggest_n_clusters(
             f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
         )
     sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed)
-    warn_of_columns(sample.views, sample.names, sample.columns)
+    warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
     largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":
         largest = min(largest, LARGEST)
@@ -205,7 +205,9 @@ def suggest_n_clusters(
         largest = max_clusters
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         complete = imputed(sample.views)
-        used = used_views(sample.views, complete, sample.nonnegative, sample.names)
+        used = used_views(
+            sample.views, complete, sample.nonnegative, sample.names, lifts=sample.lifts
+        )
         counts = _counts(largest)
         graphs = scan(used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]

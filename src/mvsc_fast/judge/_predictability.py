@@ -11,6 +11,7 @@ from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
 from .._utils.types import Views
 from ..views import loaded
+from ..views._lift import lifted
 from ..views._missing import check_gaps, filled, gaps, imputed, mean_row, warn_of_gaps
 from ..views._read import read_views
 from ..views._rows import canonical_order, missing_rows
@@ -31,8 +32,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     square roots, for non-negative views) and 600 Nystroem features of local Gaussian kernels. The
     cost is linear in the number of samples. If there are more than 4096 samples, the regressions
     are fitted on an evenly spaced subsample of this size; the first two maps score the subsample,
-    the third scores all samples. Views with more columns than samples enter by their leading
-    components, and count n columns in D.
+    the third scores all samples. Narrow views are lifted as in `ConsensusTLRR`. Views with more
+    columns than samples enter by their leading components, and count n columns in D.
 
     AMI is the adjusted mutual information, which is about 0 for random labels whatever the number
     of clusters. The score compares labellings of one kind for the same views, such as the
@@ -81,7 +82,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     else:
         numbered = [check_labels(labels, "labels", n, index)]
     with blas_threads(1):
-        complete = imputed([X if scored.all() else X[scored] for X in views])
+        views, _ = lifted([X if scored.all() else X[scored] for X in views])
+        complete = imputed(views)
         order = canonical_order(complete)
         judge = Judge([ViewRows(X[order]) for X in complete])
         numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]

@@ -142,11 +142,13 @@ def suggest_resolution(
     import_igraph()
     source = read_views(views)
     sample = drawn(source, max_samples, 2, seed)
-    warn_of_columns(sample.views, sample.names, sample.columns)
+    warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
     values = np.unique(given)
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         complete = imputed(sample.views)
-        used = used_views(sample.views, complete, sample.nonnegative, sample.names)
+        used = used_views(
+            sample.views, complete, sample.nonnegative, sample.names, lifts=sample.lifts
+        )
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]

@@ -1,5 +1,7 @@
 """Leave-one-out ridge prediction of labels, their predictability and their refinement."""
 
+import functools
+
 import numpy as np
 import scipy.linalg
 from sklearn.metrics import adjusted_mutual_info_score
@@ -9,12 +11,13 @@ from sklearn.utils import gen_batches
 from ..similarity._factors import lower_inverse, spd_inverse
 from ..views._rows import SMALL_BLOCK, centred, spread
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
+from ._modularity import corrected_modularity
 
 RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # Maximum number of samples, evenly spaced, that the regressions are fitted on: Gram matrices and
 # leverages of 10 000 took a fifth of a fit.
 REGRESSED = 4096
-REFINEMENTS = 10  # at most, of all labels
+REFINEMENTS = 4  # at most, of all labels; ten have no better labels (bench/unequal.py)
 COLUMNS = 1024  # of one-hot labels in one product
 
 
@@ -71,7 +74,9 @@ class Judge:
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
-        rank = sum(view.rank for view in rows)
+        self._view_ranks = [view.rank for view in rows]
+        self._widths = [U.shape[1] for U in units]
+        rank = sum(self._view_ranks)
         self._ridges = [
             LeaveOneOutRidge(_side_by_side(units), rank=rank),
             LeaveOneOutRidge(_side_by_side(centred(U) for U in units), rank=rank),
@@ -99,6 +104,34 @@ class Judge:
             yield given, ridge.predicted(given, n_clusters)
         yield labellings, self.ridge.predicted(labellings, n_clusters)
 
+    def by_view(self, labellings, n_clusters):
+        """Mean over the views of the predictability of each labelling from one view alone.
+
+        A group of outliers in one view is no group in the others, and has a low value.
+        """
+        labellings = [labels[self._some] for labels in labellings]
+        scores = []
+        for ridge in self._single:
+            predicted = ridge.predicted(labellings, n_clusters)
+            scores.append(
+                [
+                    mutual_information(labels, other, n_clusters) if np.ptp(labels) > 0 else 0.0
+                    for labels, other in zip(labellings, predicted, strict=True)
+                ]
+            )
+        return np.mean(scores, axis=0)
+
+    @functools.cached_property
+    def _single(self):
+        """The regressions on the unit rows of each view alone."""
+        joined, ranks = self._ridges[0], self._view_ranks
+        if len(ranks) == 1:
+            return [joined]
+        parts = np.split(joined.features, np.cumsum(self._widths)[:-1], axis=1)
+        scale = np.float32(np.sqrt(len(ranks)))
+        pairs = zip(parts, ranks, strict=True)
+        return [LeaveOneOutRidge(scale * F, rank=rank) for F, rank in pairs]
+
 
 def _side_by_side(parts):
     """Matrices concatenated by columns and divided by the root of their number, float32."""
@@ -121,7 +154,7 @@ class LeaveOneOutRidge:
     """
 
     def __init__(self, F, fitted=slice(None), rank=None):
-        self._F, self._fitted, self._rank = F, fitted, rank
+        self.features, self._fitted, self._rank = F, fitted, rank
         self._columns = ColumnMap(self.predict, len(F))
         F = F[fitted]
         n, d = F.shape
@@ -155,7 +188,7 @@ class LeaveOneOutRidge:
         """The regression on the features of some samples alone."""
         n = len(samples)
         fitted = slice(None) if n <= REGRESSED else spread(n, REGRESSED)
-        return LeaveOneOutRidge(self._F[samples], fitted, self._rank)
+        return LeaveOneOutRidge(self.features[samples], fitted, self._rank)
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of shape (n, k)."""
@@ -165,7 +198,7 @@ class LeaveOneOutRidge:
             own = given - self._P @ given / np.diagonal(self._P)[:, None]
             if len(own) == len(Y):
                 return own
-        out = self._F @ self.coefficients(Y)
+        out = self.features @ self.coefficients(Y)
         if self._thin:
             own = (out[self._fitted] - self._leverage * given) / (1 - self._leverage)
         out[self._fitted] = own
@@ -176,7 +209,7 @@ class LeaveOneOutRidge:
         given = Y[self._fitted]
         weights = np.zeros_like(Y)  # F^T times them needs no copy of the fitted rows
         weights[self._fitted] = given if self._thin else self._P @ given
-        B = self._F.T @ weights
+        B = self.features.T @ weights
         if not self._thin:
             return B
         return scipy.linalg.cho_solve((self._factor, True), B, overwrite_b=True, check_finite=False)
@@ -238,8 +271,10 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     """Replace labels by their prediction from ridge regression and graph neighbours.
 
     Iterates ``l <- argmax_k [ (leave-one-out ridge + D^-1 A) Y ]_k`` for each labelling until its
-    labels no longer change, at most ten times, and stops before a step that would empty a cluster.
-    Ridge regression alone lowers the accuracy on noisy data (subspaces .915 -> .877).
+    labels no longer change, at most four times, and stops before a step that would empty a cluster.
+    Ridge regression alone lowers the accuracy on noisy data (subspaces .915 -> .877). The labels of
+    before are returned where refinement lowers the modularity relative to its maximum: there it
+    dissolves a small group, whose samples have more neighbours in the others.
 
     Parameters
     ----------
@@ -254,7 +289,8 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     -------
     ndarray of shape (k, n)
     """
-    labellings, changing = np.array(labellings), np.arange(len(labellings))
+    unrefined = np.array(labellings)
+    labellings, changing = unrefined.copy(), np.arange(len(unrefined))
     neighbours = normalize(affinity, norm="l1")
     votes = ColumnMap(lambda Y: neighbours @ Y, labellings.shape[1])
     for _ in range(REFINEMENTS):
@@ -265,6 +301,12 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
         if len(changing) == 0:
             break
         labellings[changing] = new[accepted]
+    moved = np.flatnonzero((labellings != unrefined).any(axis=1))
+    before, after = (
+        corrected_modularity(affinity, some[moved], n_clusters) for some in (unrefined, labellings)
+    )
+    worse = moved[after < before]
+    labellings[worse] = unrefined[worse]
     return labellings
 
 

@@ -5,7 +5,7 @@ import scipy.sparse
 
 from ..similarity._affinity import thresholded_affinity, tube_threshold
 from ..similarity._factors import view_factors
-from ..similarity._nearest_rows import listed_rows
+from ..similarity._nearest_rows import listed_rows, searched_rows
 from ..similarity._sparse import sparse_tensor, unit_neighbor_similarities
 from ..spectral._eigenvectors import leading_block
 
@@ -96,18 +96,31 @@ def scan(rows, present, sizes, n_components, *, growth=1.0, n_threads):
         yield kind, d, affinity, values, block[:, : len(values)].astype(np.float64)
 
 
-def neighbor_graph(rows, present, n_neighbors, n_components, n_threads):
-    """The graph of nearest neighbours of centred rows and its eigenvectors, as `scan` yields them.
+def neighbor_graphs(rows, present, sizes, n_components, n_threads):
+    """Graphs of nearest neighbours of centred rows and their eigenvectors, as `scan` yields them.
 
     The affinity is the sum of the similarities with local scaling in each view (Zelnik-Manor &
     Perona 2004).
+
+    Parameters
+    ----------
+    rows, present
+        As for `row_tensor`.
+    sizes : sequence of int
+        Numbers of neighbours.
+    n_components, n_threads : int
     """
-    n = present.shape[1]
-    affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)
+    n, block, searched = present.shape[1], None, []
     for view, has in zip(rows, present, strict=True):
-        if len(samples := np.flatnonzero(has).astype(np.int32)) > 1:
-            A = unit_neighbor_similarities(view.centred, n_neighbors, n_threads).tocoo()
+        samples = np.flatnonzero(has).astype(np.int32)
+        if len(samples) > 1:
+            index = searched_rows(view.centred, min(max(sizes), len(samples) - 1), n_threads)
+            searched.append((view, samples, index))
+    for size in sizes:
+        affinity = scipy.sparse.csr_array((n, n), dtype=np.float32)
+        for view, samples, index in searched:
+            A = unit_neighbor_similarities(view.centred, index[:, :size], n_threads).tocoo()
             places = samples[A.row], samples[A.col]
             affinity += scipy.sparse.csr_array((A.data, places), shape=(n, n))
-    values, block = leading_block(affinity, min(n_components, n), None, n_threads)
-    yield "neighbors", n_neighbors, affinity, values, block[:, : len(values)].astype(np.float64)
+        values, block = leading_block(affinity, min(n_components, n), block, n_threads)
+        yield "neighbors", size, affinity, values, block[:, : len(values)].astype(np.float64)

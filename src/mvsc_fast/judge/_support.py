@@ -18,7 +18,7 @@ from ..views._rows import (
     spread,
     unit_rows,
 )
-from ..views._view_rows import ViewRows
+from ..views._view_rows import ViewRows, nonzero_columns
 from ._ridge import adjusted_mutual_information, one_hot
 
 GRAPH_RIDGE = 0.5  # for the graphs; MIN_Z was measured with this value
@@ -102,7 +102,7 @@ def _graph(X):
     n = X.shape[0]
     if n < 2 or is_constant(X):
         return np.zeros((n, n), dtype=np.float32)
-    return view_by_view([X])[0]
+    return view_by_view([X[:, nonzero_columns(X)]])[0]
 
 
 def z_of_halves(X):
@@ -126,6 +126,8 @@ class ViewGraphs:
         missing.
     in_order : bool, default=False
         Whether the samples are in canonical order already.
+    lifts : list of (Lift or None), optional
+        Which views are lifted.
 
     Attributes
     ----------
@@ -137,8 +139,11 @@ class ViewGraphs:
         `self_representation` of each view.
     """
 
-    def __init__(self, views, unit=None, *, in_order=False):
-        self._views = views
+    def __init__(self, views, unit=None, *, in_order=False, lifts=None):
+        lifts = [None] * len(views) if lifts is None else lifts
+        # The last column of a lifted view, the length of its rows, is in no half of the columns.
+        pairs = zip(views, lifts, strict=True)
+        self._columns = [X if lift is None else X[:, :-1] for X, lift in pairs]
         self.samples = spread(views[0].shape[0], GRAPH_SAMPLES)
         if not in_order:
             self.samples = canonical_order(views)[self.samples]
@@ -198,7 +203,7 @@ class ViewGraphs:
         has = self.present[i]
         if has.sum() < MIN_SAMPLES and not has.all():
             return np.inf
-        return z_of_halves(self._views[i][self.samples[has]])
+        return z_of_halves(self._columns[i][self.samples[has]])
 
     def helpful(self, views, names=None):
         """Indices of the given views with repeated structure.
@@ -219,10 +224,10 @@ class ViewGraphs:
         """
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views
-        names = range(len(self._views)) if names is None else names
+        names = range(len(self._columns)) if names is None else names
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self.own(i) for i in lonely if self._views[i].shape[1] >= MIN_COLUMNS}
+        halves = {i: self.own(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
         if len(noise) == len(views):
@@ -329,7 +334,7 @@ class UsedViews(NamedTuple):
     present: np.ndarray
 
 
-def used_views(views, complete, nonnegative=None, names=None, *, select=True):
+def used_views(views, complete, nonnegative=None, names=None, *, lifts=None, select=True):
     """Exclude constant views and views without repeated structure, and normalise the rows.
 
     Parameters
@@ -342,6 +347,8 @@ def used_views(views, complete, nonnegative=None, names=None, *, select=True):
         Whether each view is non-negative in all samples; by default, in those given.
     names : list, optional
         Names of the views for warnings; by default their indices.
+    lifts : list of (Lift or None), optional
+        Which views are lifted.
     select : bool, default=True
         False excludes constant views only.
 
@@ -354,7 +361,7 @@ def used_views(views, complete, nonnegative=None, names=None, *, select=True):
     present = presence(views)
     rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
     unit = [view.unit for view in rows] if present is None else None
-    graphs = ViewGraphs(views, unit, in_order=True)
+    graphs = ViewGraphs(views, unit, in_order=True, lifts=lifts)
     constant = constant_views(observed(views), "ignored", names)
     indices = [i for i in range(len(views)) if i not in constant]
     if select:

@@ -36,14 +36,19 @@ class ConsensusTLRR(MultiViewClusterer):
     """Cluster multi-view data of 10^2 to 10^6 samples, and label new samples.
 
     1. Sparse similarity graphs of unit rows and of centred rows, each with three numbers of
-       neighbours, and from 200 samples on a graph of nearest neighbours are partitioned in two
-       spectral embeddings, which gives up to 28 labellings.
+       neighbours, and graphs of 15 and of 6 nearest neighbours are partitioned by k-means of a
+       spectral embedding, and by k-means and Ward's method of the diffusion map, which does not
+       prefer groups of equal size; so are the joined rows of all views. That gives up to 31
+       labellings.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
-       graph neighbours, until they no longer change. It is scored by how well its labels, before
-       and after that, are predicted from all other samples (`label_predictability`).
-    3. The nine refined labellings with the largest sum of both scores are fused by TLRR of their
-       co-association tensor (`consensus_labels`).
-    4. The labels are refined once more.
+       graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
+       predicted from all other samples (`label_predictability`), from all views and from each view
+       alone, and by its modularity over the maximum at the sizes of its clusters.
+    3. The seven refined labellings with the largest scores are fused by TLRR of their
+       co-association tensor (`consensus_labels`); only similar ones, if most of the graphs'
+       labellings are nearly equal.
+    4. The labels are refined once more. Where fusion has dissolved a group, the best labelling is
+       returned instead.
 
     With ``n_clusters=None``, a ``resolution`` determines the number of clusters: they are the
     communities that the Leiden algorithm finds in ``affinity_matrix_``, each affinity divided by
@@ -56,6 +61,12 @@ class ConsensusTLRR(MultiViewClusterer):
     determines the subsample, and the order in which the Leiden algorithm visits samples. With
     ``n_clusters`` the candidates are made without random numbers, so that labels hardly depend on
     it if all samples are clustered.
+
+    Views of at most 80 columns with negative entries keep the lengths of their rows if nearest
+    directions have similar lengths, with a correlation of at least .4; views of at most 3 columns
+    always do. Then (x - mean) / radius, cut at length 1, gets
+    one more column that makes the row unit. The radius is the 99 % quantile of the lengths, and the
+    mean is that of the rows within it. Rows of other views are scaled to unit length.
 
     Samples may lack views: such rows are NaN, as in the result of `views.align`. The similarity of
     two samples is computed from the views that both have. Steps that need features, `predict`
@@ -129,10 +140,12 @@ class ConsensusTLRR(MultiViewClusterer):
         Warnings of the fit.
     candidates_ : dict of ndarray
         The candidate labellings, one entry per candidate in every array: ``graph`` ("unit",
-        "centred" or "neighbors"), ``n_neighbors``, ``n_components`` of the embedding,
-        ``predictability``, ``predictability_unrefined`` (before refinement), ``modularity`` in
+        "centred", "neighbors", or "none" for joined rows), ``n_neighbors``, ``embedding`` ("c" or
+        "2c" eigenvectors, "diffusion" map; of joined rows, "standard" columns, or "rows" as they
+        are), ``algorithm``, ``predictability``, ``predictability_unrefined`` (before refinement),
+        ``predictability_by_view`` (mean from each view alone), ``modularity`` in
         ``affinity_matrix_`` over the largest at the sizes of the clusters, ``fused`` (whether it
-        is one of the nine) and ``labels`` after refinement, of shape (n_candidates, m). With a
+        is one of the seven) and ``labels`` after refinement, of shape (n_candidates, m). With a
         ``resolution``, they are the communities of each graph, without an embedding, and those of
         ``affinity_matrix_`` ("joint"), which alone are used.
     views_used_ : list of int
@@ -236,7 +249,7 @@ class ConsensusTLRR(MultiViewClusterer):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
             sample = drawn(source, plan.n_fitted, least, seed, progress.log)
-            warn_of_columns(sample.views, sample.names, sample.columns)
+            warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,

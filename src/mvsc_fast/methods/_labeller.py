@@ -1,39 +1,34 @@
 """The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
-from functools import partial
-from itertools import chain
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from ..judge._doubts import warn_of_doubts
+from ..judge._doubts import warn_of_noise
 from ..judge._landmarks import BEYOND, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
-from ..judge._ridge import Judge, one_hot, refined_labellings
-from ..judge._scan import SCALES, neighbor_graph, neighbourhood_growth, scan, sizes_of
+from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._support import used_views
 from ..similarity._affinity import warn_of_unlike
-from ..similarity._nearest_rows import searched_approximately
-from ..spectral._cut import KMEANS_ROWS, assign, distinct_rows, embedded, even_starts
-from ..spectral._leiden import leiden, leiden_graph
 from ..views._missing import imputed
-from ..views._rows import equal_samples, spread, warn_of_few
+from ..views._rows import equal_samples, warn_of_few
+from ._candidates import candidate_labellings, communities
 from ._ensemble import fused_labels
 
-SIZES = (8, 15, 30)  # mean numbers of neighbours of the graphs, before they grow
-# Neighbours of a graph of another kind, and the number of samples from which it is used. In place
-# of graphs with 60 neighbours it adds .013 +- .006 to the mean accuracy of sixteen sets and five
-# simulated families (eight new cases of each set); on hdigit .11, on none less than -.005.
-NEAREST, ENOUGH = 15, 200
-VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
-# Offsets of the k-means starts by embedding. Each gives a separate labelling, because
-# predictability chooses better among starts than inertia does. "2c" is needed on hdigit, and fails
-# on YaleB, where it is not among the fused labellings.
-STARTS = {"c": (1 / 6, 1 / 2, 5 / 6), "2c": (1 / 2,)}
-# Fused labellings. Refined before they are judged and fused, nine give a mean accuracy over 16 sets
-# that is .005 higher than six as k-means leaves them; a single one, without fusion, .004 lower.
-BEST = 9
+# Weights of the scores of a candidate: its predictability before and after refinement, its
+# corrected modularity, and its predictability from each view alone. The first two alone prefer a
+# large group cut into equal slices to groups of their true sizes (bench/unequal.py).
+UNREFINED, REFINED, MODULARITY, SINGLE_VIEWS = 0.25, 0.75, 1.25, 1.0
+BEST = 7  # fused labellings
+# Fusion may dissolve a small group. The best labelling is returned instead if its corrected
+# modularity is larger by more than this.
+MODULARITY_LOSS = 0.02
+# If a labelling agrees with most of the graphs' labellings by this normalised mutual information,
+# only those that differ little from it are fused. A linear map predicts half-spaces well, also
+# where all graphs show other clusters, such as subspaces.
+UNANIMOUS, SAME = 0.97, 0.9
 
 
 class Fitted(NamedTuple):
@@ -90,12 +85,19 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if resolution is None:
         warn_of_few(equal, n_clusters)
     complete = imputed(sample.views)
-    used = used_views(sample.views, complete, sample.nonnegative, sample.names, select=select)
+    used = used_views(
+        sample.views,
+        complete,
+        sample.nonnegative,
+        sample.names,
+        lifts=sample.lifts,
+        select=select,
+    )
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
     if resolution is not None:
         graphs = partitioned_graphs(used, n_threads)
-        candidates, affinity = _communities(graphs, resolution, seed, progress), graphs[-1][-1]
+        candidates, affinity = communities(graphs, resolution, seed, progress), graphs[-1][-1]
         n_clusters = int(candidates["labels"].max()) + 1
     else:
         candidates, affinity = candidate_labellings(used, n_clusters, n_threads, progress)
@@ -108,21 +110,20 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     judge = Judge(used.rows, distinct=distinct)
     # Refinement removes what differs between labellings of one answer by the start of k-means
     # alone. Predictability before it or after it alone chooses less well than their mean.
-    found = candidates["labels"]
-    before = judge(found, n_clusters)
-    refined = refined_labellings(found, n_clusters, judge.ridge, affinity)
-    after = judge(refined, n_clusters)
+    labellings = candidates["labels"]
+    refined = refined_labellings(labellings, n_clusters, judge.ridge, affinity)
+    scores = {
+        "predictability": judge(refined, n_clusters),
+        "predictability_unrefined": judge(labellings, n_clusters),
+        "predictability_by_view": judge.by_view(refined, n_clusters),
+        "modularity": corrected_modularity(affinity, refined, n_clusters),
+    }
     if resolution is None:
-        best = np.argsort(-np.round(before + after, 12), kind="stable")[:BEST]
+        best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
-    candidates |= {
-        "labels": refined,
-        "predictability": after,
-        "predictability_unrefined": before,
-        "modularity": corrected_modularity(affinity, refined, n_clusters),
-        "fused": np.isin(np.arange(len(refined)), best),
-    }
+    fused = np.isin(np.arange(len(refined)), best)
+    candidates |= {"labels": refined, "fused": fused, **scores}
 
     progress.stage("consensus")
     fused = fused_labels(
@@ -135,12 +136,15 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     progress.log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
     progress.stage("refinement")
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
+    (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
+    if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
+        labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
-    if resolution is None:
-        warn_of_doubts(affinity, labels, candidates, n_clusters)
-    else:  # another graph may have more communities
+    if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
+    elif n_clusters > 1:
+        warn_of_noise(len(labels), scores["predictability"].max(), modularity)
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
@@ -152,6 +156,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             numbers,
             [sample.mean_rows[i] for i in used.indices],
             _limits(judge.ridge, labels, distinct, n_clusters),
+            [sample.lifts[i] for i in used.indices],
         ),
         used=numbers,
         support=used.graphs.support(labels),
@@ -182,61 +187,27 @@ def _agreed(labels, equal, n_clusters):
     return votes.argmax(axis=1)[equal]
 
 
-def candidate_labellings(used, c, n_threads, progress):
-    """The candidates without scores, and the affinity matrix that is used for refinement.
-
-    The affinity matrix is the sum over unit and centred rows at `VOTING_NEIGHBORS` neighbours, or
-    more if there are many samples for each cluster.
-    """
-    n = used.present.shape[1]
-    if searched_approximately(n):
-        progress.log("approximate neighbor search by pynndescent")
-    growth = neighbourhood_growth(n, c)
-    sizes = sizes_of(n, [round(growth * d) for d in SIZES])
-    voting = max([d for d in sizes if d <= round(growth * VOTING_NEIGHBORS)], default=sizes[0])
-    found, affinity = [], 0
-    count = len(SCALES) * len(sizes)
-    graphs = scan(
-        used.present_rows,
-        used.present,
-        sizes,
-        2 * c,
-        growth=growth,
-        n_threads=n_threads,
+def _best_labellings(labellings, joined, scores, n_clusters):
+    """Indices of the labellings to be fused, the best first."""
+    total = (
+        UNREFINED * scores["predictability_unrefined"]
+        + REFINED * scores["predictability"]
+        + MODULARITY * scores["modularity"]
+        + SINGLE_VIEWS * scores["predictability_by_view"]
     )
-    if n >= ENOUGH:
-        count += 1
-        nearest = neighbor_graph(used.present_rows, used.present, NEAREST, 2 * c, n_threads)
-        graphs = chain(graphs, nearest)
-    for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
-        for embedding, offsets in STARTS.items():
-            points = embedded(values, vectors, c, embedding)
-            found += [(kind, d, len(points.T), _assigned(points, c, at)) for at in offsets]
-        if kind in SCALES and d == voting:
-            affinity = affinity + A
-    if isinstance(affinity, int):  # the callback ended the previous stage
-        affinity = A
-    return _table(found), affinity
+    alike = _pairwise_agreement(labellings, n_clusters)
+    agreement = np.where(joined, 0, np.median(alike[:, ~joined], axis=1))
+    if agreement.max() >= UNANIMOUS:
+        total[alike[agreement.argmax()] < SAME] = -np.inf
+    best = np.argsort(-np.round(total, 12), kind="stable")[:BEST]
+    return best[total[best] > -np.inf]
 
 
-def _communities(graphs, resolution, seed, progress):
-    """The candidates of a resolution, without scores."""
-    found = [
-        (kind, d, 0, leiden(leiden_graph(A), resolution, seed))
-        for kind, d, A in progress.each("communities", graphs, len(graphs))
-    ]
-    return _table(found)
-
-
-def _table(found):
-    """Arrays of the candidates, without scores."""
-    names = ("graph", "n_neighbors", "n_components", "labels")
-    columns = zip(*found, strict=True)
-    return {name: np.array(column) for name, column in zip(names, columns, strict=True)}
-
-
-def _assigned(embedding, c, offset):
-    # k-means would warn of fewer distinct rows than clusters, which are reported for the samples.
-    c = min(c, distinct_rows(embedding[spread(len(embedding), KMEANS_ROWS)]))
-    starts = partial(even_starts, offset=offset)
-    return assign(embedding, c, init=starts, n_init=1).astype(np.int64)
+def _pairwise_agreement(labellings, n_clusters):
+    """Normalised mutual information of all pairs, of shape (k, k)."""
+    distinct, which = np.unique(labellings, axis=0, return_inverse=True)
+    out = np.ones((len(distinct), len(distinct)))
+    for i, j in combinations(range(len(distinct)), 2):
+        out[i, j] = out[j, i] = mutual_information(distinct[i], distinct[j], n_clusters)
+    which = which.ravel()
+    return out[np.ix_(which, which)]

@@ -26,8 +26,8 @@ class PerView(  # type: ignore[call-arg]
 ):
     """Apply a transformer to each view.
 
-    The clustering estimators scale every row of a view to unit length, so that the units of a view
-    do not matter, but those of its columns do. Scale columns that measure different quantities or
+    The clustering estimators bring every row of a view to unit length, so that the unit of a view
+    does not matter, but those of its columns do. Scale columns that measure different quantities or
     have very different ranges, for example by `StandardScaler`. Do not scale counts, histograms,
     term weights, spectra, pixels or learned embeddings, whose columns are comparable. Text needs a
     vectorizer, categories need an encoder.

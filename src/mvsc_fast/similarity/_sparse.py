@@ -19,7 +19,7 @@ from ..views import check_views
 from ..views._rows import comparable, unit_rows
 from . import _factored  # type: ignore[attr-defined]
 from ._factors import SCALES, Factors, check_scales, view_factors
-from ._nearest_rows import listed_rows, searched_rows
+from ._nearest_rows import listed_rows
 
 MEMORY = 2**28  # bytes of entries kept between the two sweeps over the pattern
 
@@ -242,14 +242,15 @@ def sparse_neighbor_similarities(views, n_neighbors):
     return [_self_tuning(*pair, views[0].dtype) for pair in found]
 
 
-def unit_neighbor_similarities(u, n_neighbors, n_threads=1):
+def unit_neighbor_similarities(u, index, n_threads=1):
     """`sparse_nearest_neighbors` of unit rows, from their cosines.
 
     Parameters
     ----------
     u : ndarray of shape (n, d), float32
         At least two rows.
-    n_neighbors : int
+    index : ndarray of shape (n, n_neighbors), int32
+        Their nearest rows, see `searched_rows`.
     n_threads : int, default=1
         The result does not depend on it.
 
@@ -258,8 +259,7 @@ def unit_neighbor_similarities(u, n_neighbors, n_threads=1):
     csr_array of shape (n, n), float32
         Rows without a positive cosine are no neighbours.
     """
-    n, index = len(u), searched_rows(u, min(n_neighbors, len(u) - 1), n_threads)
-    found = index >= 0
+    n, found = len(u), index >= 0
     index = np.where(found, index, np.arange(n, dtype=np.int32)[:, None])
     indptr, half = np.arange(n + 1) * index.shape[1], np.full(n, 0.5, dtype=np.float32)
     factors = [Factors(u, half)]

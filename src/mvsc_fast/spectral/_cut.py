@@ -12,6 +12,7 @@ from ._eigenvectors import normalized_eigenvectors
 KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
 RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
 PASSES = 10  # Lloyd iterations over all rows after them
+DIFFUSION_STEPS = 3  # of `diffusion_map`
 CANDIDATES = 3  # centres that each step of `even_starts` compares
 
 
@@ -47,6 +48,29 @@ def embedded(values, vectors, n_clusters, kind):
     if kind == "c":
         return normalize(vectors[:, :n_clusters])
     return normalize(vectors * np.maximum(values, 0) ** 2)
+
+
+def diffusion_map(affinity, values, vectors):
+    """Coordinates of a random walk on a graph, whose lengths count.
+
+    The leading eigenvectors of the random walk, each of unit mean square, times their eigenvalues
+    to the third power (Coifman & Lafon 2006, with three steps). Small groups that are far from all
+    others are far from the origin here, while rows of unit length prefer groups of equal size.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+    values, vectors
+        Of `normalized_eigenvectors`.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+    """
+    degree = np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel()
+    walk = vectors / np.sqrt(np.maximum(degree, 1e-12))[:, None]
+    walk = walk / np.sqrt(np.maximum((walk * walk).mean(axis=0), 1e-30))
+    return walk * np.maximum(values, 0) ** DIFFUSION_STEPS
 
 
 def distinct_rows(rows):

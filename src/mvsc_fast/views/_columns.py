@@ -99,9 +99,10 @@ def check_columns(model, source):
         )
 
 
-def warn_of_columns(views, names, columns):
+def warn_of_columns(views, names, columns, lifts=None):
     """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
+    Lifted views keep the lengths of their rows, so they may have few columns.
     The second warning is given only if at least half of the views have such columns, because
     otherwise the other views compensate. Constant views, for which there is another warning, are
     ignored.
@@ -113,16 +114,22 @@ def warn_of_columns(views, names, columns):
     names : list
     columns : list of (list of str or None)
         Names of the columns of each view, see `RowSource`.
+    lifts : list of (Lift or None), optional
+        Which views are lifted.
     """
     views = observed(views)
-    few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
+    lifts = [None] * len(views) if lifts is None else lifts
+    pairs = list(zip(views, lifts, strict=True))
+    narrow = [X.shape[1] < FEW_COLUMNS and lift is None for X, lift in pairs]
+    few = [i for i, X in enumerate(views) if narrow[i] and not is_constant(X)]
     if few:
         parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
         warn_user(
             f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
             "discards much information: concatenate such views with others, or add features",
         )
-    largest = {i: found for i, X in enumerate(views) if (found := _largest_columns(X)) is not None}
+    shares = [_largest_columns(X, lift is not None) for X, lift in pairs]
+    largest = {i: found for i, found in enumerate(shares) if found is not None}
     if 2 * len(largest) >= len(views) and largest:
         parts = []
         for i, (which, share) in largest.items():
@@ -136,12 +143,13 @@ def warn_of_columns(views, names, columns):
         )
 
 
-def _largest_columns(X):
+def _largest_columns(X, is_lifted=False):
     """The one or two columns with nearly all of the squared length of rows, and their share."""
+    X = X[:, :-1] if is_lifted else X  # the last column is the length
     if X.shape[1] < FEW_COLUMNS:
         return None
     X = X[spread(X.shape[0], SHARE_SAMPLES)]
-    U = unit_rows(X)
+    U = X if is_lifted else unit_rows(X)
     share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     share = share.ravel()
     which = np.argsort(-share, kind="stable")[:2]

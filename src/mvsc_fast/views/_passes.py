@@ -15,8 +15,11 @@ from sklearn.metrics import adjusted_mutual_info_score
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
 from ._frames import shown, view_title
+from ._lift import lifted
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ._rows import (
+    canonical_order,
+    direction_sums,
     missing_rows,
     presence,
     row_hashes,
@@ -38,7 +41,6 @@ class Summary:
 
     least: np.ndarray  # smallest entry of each view
     gaps: list = field(default_factory=list)  # of each view
-    keys: list = field(default_factory=list)  # of the samples of each block, see `row_keys`
     lost: list = field(default_factory=list)  # indices of samples that lack all views, by block
     known: list = field(default_factory=list)  # whether each column of each view has a value
     zeros: list = field(default_factory=list)  # indices of samples with zeros alone, by block
@@ -52,7 +54,6 @@ class Summary:
         return Summary(
             np.minimum(self.least, other.least),
             [a + b for a, b in zip(self.gaps, other.gaps, strict=True)],
-            self.keys + other.keys,
             self.lost + other.lost,
             [a | b for a, b in zip(self.known, other.known, strict=True)],
             self.zeros + other.zeros,
@@ -65,7 +66,7 @@ def summarised(source):
     summary = source.sum(_summary)
     if summary.bad is not None:
         raise ValueError(_complaint(summary.bad, source.titles, source.columns))
-    for name in ("keys", "lost", "zeros"):
+    for name in ("lost", "zeros"):
         setattr(summary, name, np.concatenate(getattr(summary, name)))
     return summary
 
@@ -79,7 +80,6 @@ def _summary(first, views):
     return Summary(
         _least(views),
         found,
-        [row_keys(views)],
         [first + np.flatnonzero(lost)],
         [_known_columns(X, gap) for X, gap in zip(views, found, strict=True)],
         [first + np.flatnonzero(zero_samples(views) & ~lost)],
@@ -122,14 +122,17 @@ class Drawn(NamedTuple):
     kept: list  # indices of the views that enough of the drawn samples have
     names: list  # of these views
     columns: list  # names of their columns, or None
-    views: list  # their rows; missing cells are filled, missing rows are NaN
+    views: list  # their rows, lifted; missing cells are filled, missing rows are NaN
     mean_rows: list  # their mean rows, see `filled`
-    nonnegative: list  # whether each of them is non-negative in all samples, drawn or not
+    lifts: list  # the `Lift` of each of them, or None
+    nonnegative: list  # whether each is non-negative in all samples, drawn or not, and not lifted
+    blank: list  # masks of their rows that are all zero before the lift
 
 
-def drawn(source, count, n_clusters, seed, log=None):
+def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
+    Rows of narrow views are lifted, unless ``lift`` is False, see `Lift`.
     Samples that lack all views are not drawn, and a view that fewer than two of the drawn samples
     have is excluded; a warning names each. Raise ValueError if entries are infinite, more than a
     tenth of the cells of a view are missing, all cells of a column, or too many rows.
@@ -144,26 +147,54 @@ def drawn(source, count, n_clusters, seed, log=None):
     warn_of_gaps(summary.gaps, source.titles, log)
     warn_of_zeros(summary.zeros)
     warn_of_blank_rows(summary, source.titles)
-    order = sorted_rows(summary.keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
-    samples = order[~np.isin(order, summary.lost)]
+    samples = np.setdiff1d(np.arange(source.n_samples), summary.lost)
     check_clusters(max(n_clusters, 2), len(samples))
     if count < len(samples):
-        ranks = np.random.RandomState(seed).choice(len(samples), count, replace=False)
-        samples = samples[np.sort(ranks)]
+        samples = _uniform_sample(source, samples, count, seed)
     views = source.take(samples)
     means = [mean_row(X) for X in views]
     views = [filled(X, mean) for X, mean in zip(views, means, strict=True)]
     kept = _frequent(views, source.titles)
+    views = [views[i] for i in kept]
+    nonnegative = [bool(summary.least[i] >= 0) for i in kept]
+    blank = [zero_rows(X) for X in views]
+    lifts = [None] * len(kept)
+    if lift:
+        views, lifts = lifted(views, nonnegative)
+    # One view after another, because a copy of all of them may not fit in memory.
+    order = canonical_order(views)
+    for i, X in enumerate(views):
+        views[i] = X[order]
     return Drawn(
-        samples,
+        samples[order],
         summary.lost,
         kept,
         [source.names[i] for i in kept],
         [source.columns[i] for i in kept],
-        [views[i] for i in kept],
+        views,
         [means[i] for i in kept],
-        [bool(summary.least[i] >= 0) for i in kept],
+        lifts,
+        [sign and lift is None for sign, lift in zip(nonnegative, lifts, strict=True)],
+        [rows[order] for rows in blank],
     )
+
+
+def _uniform_sample(source, samples, count, seed):
+    """Some samples, ascending, drawn in an order that depends on their contents alone."""
+    sums = source.sum(_sums)
+    keys = np.asarray(source.per_row(_keys, np.float64, sums))
+    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
+    order = order[np.isin(order, samples)]
+    ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
+    return np.sort(order[ranks])
+
+
+def _sums(first, views):
+    return direction_sums(views)
+
+
+def _keys(first, views, sums):
+    return row_keys(views, sums)
 
 
 def _hashes(first, views):
@@ -196,12 +227,11 @@ def warn_of_lost(rows):
 
 
 def warn_of_zeros(samples):
-    """Warn of samples whose rows have no direction."""
+    """Warn of samples that have only zeros."""
     if len(samples):
         warn_user(
             f"only zeros in all views: {counted(len(samples), 'sample')} (rows {shown(*samples)}). "
-            "Rows of zeros have no direction, so that their labels mean little: remove such "
-            "samples if nothing was measured"
+            "If nothing was measured, their labels mean little: remove such samples"
         )
 
 
@@ -224,9 +254,9 @@ def warn_of_followed_rows(sample, labels):
 
     ``sample`` is a `Drawn`, and ``labels`` are those of its samples.
     """
-    for X, name in zip(sample.views, sample.names, strict=True):
+    for X, rows, name in zip(sample.views, sample.blank, sample.names, strict=True):
         has = ~missing_rows(X) & (labels >= 0)
-        blank, clusters = zero_rows(X)[has], labels[has]
+        blank, clusters = rows[has], labels[has]
         share = blank.mean()
         if not MANY_BLANK <= share < 1:
             continue

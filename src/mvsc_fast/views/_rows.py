@@ -12,6 +12,7 @@ from .._utils.messages import counted, warn_user
 BLOCK = 8192  # rows; bounds temporaries, and fixes the shapes of products with BLAS
 SMALL_BLOCK = 1024  # rows, if arrays with many features are in memory too
 KEY_BITS = 44  # after the point; rounding errors of sums are far below, random rows seldom agree
+SUM_BITS = 30  # after the point, of directions that are summed exactly
 
 
 def missing_rows(X):
@@ -110,33 +111,72 @@ def sorted_rows(keys, hashes):
     return np.lexsort([hashes(), keys]) if (ordered[1:] == ordered[:-1]).any() else order
 
 
-def row_keys(views):
-    """A number for each sample, which depends on the directions of its rows alone.
+def row_keys(views, sums=None):
+    """A number for each sample: the cosine of its row with the mean direction, summed over views.
 
-    The weighted sum of the entries of a row of unit length, summed over the views. It is rounded,
-    so that rows that differ by a factor, or in the order of the views, have the same key.
+    Neither columns of zeros nor the order of columns or views change it, as it depends on inner
+    products of rows alone; nor do factors of rows, as it is rounded.
+
+    Parameters
+    ----------
+    views : list of ndarray or csr_matrix of shape (n, d_i)
+    sums : ndarray of int, optional
+        `direction_sums` of all samples, if the views are a part of them.
     """
+    sums = direction_sums(views) if sums is None else sums
+    ends = np.cumsum([X.shape[1] for X in views])[:-1]
     keys = 0.0
+    for X, part in zip(views, np.split(sums, ends), strict=True):
+        mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
+        cosines = [_row_sums(_directions(X[rows]), mean) for rows in _batches(X)]
+        keys = keys + np.rint(np.concatenate(cosines) * 2.0**KEY_BITS)
+    return keys
+
+
+def direction_sums(views):
+    """Sums of the columns of the rows divided by their lengths, in units of 2^-30.
+
+    They are sums of integers, and thus the same for all orders and blocks of the samples.
+
+    Returns
+    -------
+    ndarray of shape (d_0 + d_1 + ...,), int64
+    """
+    sums = []
     for X in views:
-        weights = 1.0 + np.cos(np.arange(X.shape[1]))
-        keys = keys + np.concatenate(
-            [_directions(X[rows], weights) for rows in gen_batches(X.shape[0], SMALL_BLOCK)]
-        )
-    return np.rint(keys * 2.0**KEY_BITS)
+        total = np.zeros(X.shape[1], dtype=np.int64)
+        for rows in _batches(X):
+            U = _directions(X[rows])
+            if scipy.sparse.issparse(U):
+                units = np.rint(U.data * 2.0**SUM_BITS)
+                total += np.bincount(U.indices, units, X.shape[1]).astype(np.int64)
+            else:
+                total += np.rint(U * 2.0**SUM_BITS).sum(axis=0).astype(np.int64)
+        sums.append(total)
+    return np.concatenate(sums)
 
 
-def _directions(X, weights):
-    """Weighted sums of the rows divided by their lengths; 0 for a row of zeros or NaN."""
+def _batches(X):
+    return gen_batches(X.shape[0], SMALL_BLOCK)
+
+
+def _directions(X):
+    """Rows divided by their lengths, in float64; zeros in place of NaN."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        sums, squares = _row_sums(X, weights), _row_sums(X, X)
-    lost = np.flatnonzero(~((squares > 1e-280) & np.isfinite(squares)))
-    if len(lost):  # squares overflow or underflow, or cells are missing
-        part = np.nan_to_num(dense(X[lost]), nan=0.0)
-        exponent = -np.frexp(np.abs(part).max(axis=1, keepdims=True))[1]
-        first = np.minimum(exponent, 1022)
-        part = part * np.ldexp(1.0, first) * np.ldexp(1.0, exponent - first)
-        sums[lost], squares[lost] = _row_sums(part, weights), _row_sums(part, part)
-    return sums / np.sqrt(np.where(squares > 0, squares, 1.0))
+        squares = _row_sums(X, X)
+    lost = ~((squares > 1e-280) & np.isfinite(squares))
+    if not lost.any():
+        roots = np.sqrt(squares)
+        if scipy.sparse.issparse(X):
+            return with_data(X, X.data / np.repeat(roots, np.diff(X.indptr)))
+        return X / roots[:, None]
+    # Squares overflow or underflow, or cells are missing.
+    U = np.nan_to_num(dense(X), nan=0.0)
+    exponent = -np.frexp(np.abs(U).max(axis=1, keepdims=True))[1]
+    first = np.minimum(exponent, 1022)
+    U = U * np.ldexp(1.0, first) * np.ldexp(1.0, exponent - first)
+    squares = _row_sums(U, U)
+    return U / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
 
 
 def _row_sums(X, factors):

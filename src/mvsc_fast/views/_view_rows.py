@@ -32,8 +32,12 @@ class ViewRows:
     nonnegative : bool
     n_features : int
         d
+    columns : ndarray of int
+        Columns that are not all zero. The others are left out of all rows and counts, so that they
+        change nothing.
     rank : int
-        The smaller of n and d, by which ridges are scaled: components have that of the whole rows.
+        The smaller of n and their number, by which ridges are scaled: components have that of the
+        whole rows.
     codes, steps : ndarray of shape (d, r), int8, and of shape (d,), float32, or None
         The map of unit rows to their components, which is ``codes * steps[:, None]``.
     roots : ndarray of shape (n, r), r <= min(n, d), float32
@@ -43,7 +47,10 @@ class ViewRows:
 
     def __init__(self, X, nonnegative=None):
         self.nonnegative = X.min() >= 0 if nonnegative is None else nonnegative
-        self.n_features, self.rank = X.shape[1], min(X.shape)
+        self.n_features, self.columns = X.shape[1], nonzero_columns(X)
+        if len(self.columns) < X.shape[1]:
+            X = X[:, self.columns]
+        self.rank = min(X.shape)
         self.roots, self.codes, self.steps = _components(self._rows(X, self.nonnegative))
         self.mean = row_mean(self.roots)
         self._X = X
@@ -75,10 +82,27 @@ class ViewRows:
             out[rows] = unit_rows(np.sqrt(X[rows]) if rooted else X[rows])
         return out
 
+    def in_all_columns(self, A, axis):
+        """An array with an entry for each of ``columns`` along an axis, and zeros for others."""
+        shape = list(A.shape)
+        shape[axis] = self.n_features
+        out = np.zeros(shape, dtype=A.dtype)
+        out[(slice(None),) * axis + (self.columns,)] = A
+        return out
+
     def forget(self):
         """Delete the arrays that new samples do not need."""
         for name in ("roots", "unit", "_X"):
             vars(self).pop(name, None)
+
+
+def nonzero_columns(X):
+    """Indices of the columns that are not all zero; the first column if all are."""
+    if scipy.sparse.issparse(X):
+        columns = np.unique(X.indices[X.data != 0])
+    else:
+        columns = np.flatnonzero(X.any(axis=0))
+    return columns if len(columns) else np.zeros(1, dtype=np.intp)
 
 
 def _components(U):
@@ -123,7 +147,8 @@ def leading_map(U, r):
     """
     n, d = U.shape
     if r + OVERSAMPLES < n:
-        Q = U @ np.random.RandomState(0).standard_normal((d, r + OVERSAMPLES)).astype(np.float32)
+        # Random numbers for the rows, because the order of columns must have no influence.
+        Q = np.random.RandomState(0).standard_normal((n, r + OVERSAMPLES)).astype(np.float32)
         for _ in range(2):
             Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
         B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]

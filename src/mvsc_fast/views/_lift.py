@@ -1,0 +1,179 @@
+"""The lift of narrow views to a hemisphere: rows of unit length that keep their lengths."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import gen_batches
+
+from ._rows import BLOCK, dense, is_constant, row_hashes, sorted_rows, spread
+
+# Views are lifted if the lengths of their rows tell something about the clusters: those of nearest
+# directions are then alike. Correlations with negative entries: groups of unequal size .5 to .8,
+# tables .4 to .9, subspaces through the mean, where lengths mean nothing, at most .3.
+LENGTH_CORRELATION = 0.4
+DIRECTIONS, NEIGHBORS = 1000, 8  # rows that are compared, and neighbours of each
+# Few directions are left in so few columns, whatever their lengths.
+ALWAYS_LIFTED_COLUMNS = 3
+# Wider views lose by the lift: the length of a row of many columns says little about its cluster.
+# So do views without negative entries, such as pixels and magnitudes, whose square roots and
+# directions tell more (digits .92, lifted .87; uci_digit .98, .89 if its view of 6 columns is).
+MAX_LIFTED_COLUMNS = 80
+RADIUS_SHARE = 0.99  # quantile of the lengths of centred rows
+
+
+class Lift(NamedTuple):
+    """Map of rows x to unit rows (u, sqrt(1 - |u|^2)), with u = (x - mean) / radius.
+
+    A row that is farther than the radius from the mean is cut: its u has the length 1. The map is
+    linear in x for all others, so that graphs and ridge regression see how far rows are from the
+    mean, and not only in which direction.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,), float64
+    radius : float
+    """
+
+    mean: np.ndarray
+    radius: float
+
+    def __call__(self, X):
+        """Lifted rows, of shape (n, d + 1), float64; missing rows remain NaN."""
+        out = np.empty((X.shape[0], X.shape[1] + 1))
+        for rows in gen_batches(X.shape[0], BLOCK):
+            # Halves, because differences may overflow, and powers of 2, because squares may.
+            apart = dense(X[rows]) * 0.5 - self.mean * 0.5
+            largest = np.nan_to_num(np.abs(apart).max(axis=1))
+            exponent = np.minimum(-np.frexp(largest)[1], 1022)
+            apart = np.ldexp(apart, exponent[:, None])
+            length = np.sqrt((apart * apart).sum(axis=1))
+            with np.errstate(over="ignore", under="ignore"):
+                limit = np.maximum(length, np.ldexp(self.radius * 0.5, exponent))
+                share = length / limit
+                out[rows, :-1] = apart / limit[:, None]
+            out[rows, -1] = np.sqrt((1 - share) * (1 + share))
+        return out
+
+
+def fit_lift(X):
+    """The `Lift` of a view to its own rows; None if the view is constant or has no row.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, d)
+        No row is partially NaN.
+
+    Returns
+    -------
+    Lift or None
+        The same to the last bit for all orders of the rows.
+    """
+    apart, lengths, mean, exponent = _centred(X)
+    if apart is None:
+        return None
+    limits = np.finfo(np.float64)
+    radius = np.quantile(lengths, RADIUS_SHARE)
+    with np.errstate(over="ignore", under="ignore"):
+        radius = np.minimum(np.ldexp(radius or lengths.max(), exponent), limits.max)
+    if radius < 4 * limits.tiny:  # subnormal numbers, whose quotients are coarse
+        return None
+    return Lift(np.ldexp(mean, exponent), float(radius))
+
+
+def lengths_matter(X, nonnegative=None):
+    """Whether a view is to be lifted: it has few columns, and rows of like directions like lengths.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, d)
+        No row is partially NaN.
+    nonnegative : bool, optional
+        Whether all samples are non-negative, including those that are not in X. None checks X.
+    """
+    d = _n_varying(X)
+    if d <= ALWAYS_LIFTED_COLUMNS or d > MAX_LIFTED_COLUMNS:
+        return d <= ALWAYS_LIFTED_COLUMNS
+    nonnegative = np.nanmin(dense(X, None)) >= 0 if nonnegative is None else nonnegative
+    if nonnegative:
+        return False
+    return correlation_of_lengths(X) >= LENGTH_CORRELATION
+
+
+def correlation_of_lengths(X):
+    """Correlation of the lengths of centred rows with the mean lengths of nearest directions.
+
+    A large group around the mean has short rows in all directions, and small groups have long rows
+    in few. In subspaces through the mean, directions say nothing about lengths.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix of shape (n, d)
+
+    Returns
+    -------
+    float
+        0 if there is nothing to compare. The same for all orders of the rows, up to rounding.
+    """
+    apart, lengths, *_ = _centred(X)
+    if apart is None:
+        return 0.0
+    # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
+    # does the choice of neighbours, as all with the same cosine are taken.
+    order = sorted_rows(lengths, lambda: row_hashes([apart]))
+    order = order[lengths[order] > 0]
+    rows = order[spread(len(order), DIRECTIONS)]
+    if len(rows) <= NEIGHBORS:
+        return 0.0
+    U = apart[rows] / lengths[rows, None]
+    cosines = U @ U.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = np.partition(cosines, -NEIGHBORS, axis=1)[:, [-NEIGHBORS]]
+    neighbors = cosines >= nearest - 1e-9
+    lengths = np.minimum(lengths[rows], np.quantile(lengths, RADIUS_SHARE))
+    means = neighbors @ lengths / neighbors.sum(axis=1)
+    if min(np.ptp(lengths), np.ptp(means)) < 1e-9 * lengths.max():
+        return 0.0
+    return float(np.corrcoef(lengths, means)[0, 1])
+
+
+def lifted(views, nonnegative=None):
+    """The views, lifted where `lengths_matter`, and the `Lift` of each or None."""
+    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
+    lifts = [
+        fit_lift(X) if lengths_matter(X, sign) else None
+        for X, sign in zip(views, nonnegative, strict=True)
+    ]
+    pairs = zip(views, lifts, strict=True)
+    return [X if lift is None else lift(X) for X, lift in pairs], lifts
+
+
+def _n_varying(X):
+    """Number of columns that are not constant."""
+    if scipy.sparse.issparse(X):
+        least, largest = (dense(found).ravel() for found in (X.nanmin(axis=0), X.nanmax(axis=0)))
+    else:
+        least, largest = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return int(np.count_nonzero(least < largest))
+
+
+def _centred(X):
+    """Centred rows, their lengths and the mean, all times 2^-exponent, and the exponent.
+
+    The mean is that of the rows which are not farther than the radius from the mean of all.
+    """
+    X = dense(X, None)
+    X = X[~np.isnan(X[:, 0])]
+    if len(X) == 0 or is_constant(X):
+        return None, None, None, None
+    # A power of 2, which rounds nothing, keeps sums and squares from overflow. Sums of sorted
+    # columns do not depend on the order of the rows.
+    exponent = np.frexp(np.abs(X).max())[1]
+    X = np.ldexp(X.astype(np.float64), -exponent)
+    near = slice(None)
+    for _ in range(2):
+        mean = np.sort(X[near], axis=0).mean(axis=0)
+        apart = X - mean
+        lengths = np.sqrt((apart * apart).sum(axis=1))
+        near = lengths <= np.quantile(lengths, RADIUS_SHARE)
+    return apart, lengths, mean, exponent

@@ -1,0 +1,159 @@
+"""The lift of narrow views: unit rows that keep their lengths, whatever unit and origin."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, label_predictability
+from mvsc_fast.views._lift import correlation_of_lengths, fit_lift, lengths_matter
+
+NAN = float("nan")
+
+
+def groups(sizes, n_features, distance=6, seed=0):
+    """Views of Gaussian groups, and their numbers."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    places = [distance * rng.permutation(len(sizes))[:, None] for _ in n_features]
+    centres = [place * np.full(d, d**-0.5) for place, d in zip(places, n_features, strict=True)]
+    # On a grid: sums and differences of translated views are exact.
+    views = [
+        np.round((C[y] + rng.standard_normal((len(y), C.shape[1]))) * 64) / 64 for C in centres
+    ]
+    return views, y
+
+
+def test_rows_have_unit_length_and_are_linear_within_the_radius():
+    X = np.random.default_rng(0).standard_normal((200, 3)) + [5, 0, -7]
+    lift = fit_lift(X)
+    length = np.linalg.norm(X - X.mean(axis=0), axis=1)
+    mean = X[length <= np.quantile(length, 0.99)].mean(axis=0)  # without the farthest rows
+    np.testing.assert_allclose(lift.mean, mean, rtol=1e-13)
+    Z, apart = lift(X), X - mean
+    length = np.linalg.norm(apart, axis=1)
+    assert lift.radius == pytest.approx(np.quantile(length, 0.99))
+    np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1)
+    inside = length < lift.radius
+    assert inside.sum() == 198
+    np.testing.assert_allclose(Z[inside, :3] * lift.radius, apart[inside], atol=1e-13)
+    np.testing.assert_allclose(Z[~inside, :3], apart[~inside] / length[~inside, None])
+    assert (Z[:, 3] >= 0).all() and not Z[~inside, 3].any()
+
+
+def test_the_order_of_rows_and_missing_rows_change_no_bit():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 7))
+    order, lift = rng.permutation(300), fit_lift(X)
+    other = fit_lift(np.vstack([np.full((2, 7), NAN), X[order]]))
+    assert other.mean.tobytes() == lift.mean.tobytes() and other.radius == lift.radius
+    assert lift(X[order]).tobytes() == lift(X)[order].tobytes()
+    assert lift(X[7:9]).tobytes() == lift(X)[7:9].tobytes()
+    assert np.isnan(lift(np.full((1, 7), NAN))).all()
+
+
+@pytest.mark.parametrize("exponent", [-1000, -40, 40, 1020])
+def test_powers_of_two_change_no_bit(exponent):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 7))
+    scaled = np.ldexp(X, exponent)
+    assert fit_lift(scaled)(scaled).tobytes() == fit_lift(X)(X).tobytes()
+
+
+def test_rows_far_away_are_finite():
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    far = np.array([[1e150, 0], [1.7e308, -1.7e308], [0, 1e-310]])
+    for scale in (1e-300, 1.0, 1e300):
+        Z = fit_lift(X * scale)(far)
+        np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1)
+    np.testing.assert_allclose(Z[1], np.append(far[1] / 1.7e308 / np.sqrt(2), 0), atol=1e-7)
+
+
+def spread_groups(n_features, seed=0):
+    """A large group, whose directions are random, and a small one far away."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, n_features))
+    X[:30] += 12 * n_features**-0.5
+    return X
+
+
+def test_views_are_lifted_where_like_directions_have_like_lengths():
+    rng = np.random.default_rng(0)
+    for d, expected in ((3, True), (4, True), (80, True), (81, False)):
+        X = spread_groups(d)
+        assert lengths_matter(X) is expected
+        assert lengths_matter(np.hstack([X, np.full((300, 3), 7.0)])) is expected
+        assert lengths_matter(scipy.sparse.csr_array(np.hstack([X, 0 * X]))) is expected
+    for d, expected in ((3, True), (4, False), (20, False)):
+        assert lengths_matter(rng.standard_normal((300, d))) is expected
+    (subspaces, _) = datasets.make_multiview_subspaces(300, 3, n_features=(20, 15), random_state=0)
+    assert not any(lengths_matter(X) for X in subspaces)
+    for d, expected in ((3, True), (4, False)):  # without negative entries
+        X = spread_groups(d) + 20
+        assert lengths_matter(X) is lengths_matter(X, nonnegative=True) is expected
+        assert lengths_matter(X, nonnegative=False)
+
+
+def test_the_choice_does_not_depend_on_the_order_of_equal_lengths():
+    """Rows of ones and zeros have few lengths, and many neighbours at the same distance."""
+    rng = np.random.default_rng(0)
+    for d in (4, 6, 9):
+        X = rng.integers(0, 2, (400, d)) - 0.5
+        X[:50] *= 3
+        bar, order = correlation_of_lengths(X), rng.permutation(400)
+        assert correlation_of_lengths(X[order]) == pytest.approx(bar, abs=1e-12)
+
+
+def test_sparse_and_constant_views():
+    rng = np.random.default_rng(0)
+    X = rng.random((20, 5))
+    sparse = scipy.sparse.csr_array(X)
+    np.testing.assert_array_equal(fit_lift(sparse)(sparse), fit_lift(X)(X))
+    assert fit_lift(np.full((20, 5), 0.1)) is None
+    assert fit_lift(np.full((20, 5), NAN)) is None
+    few = np.zeros((1000, 1))
+    few[:5] = 1  # beyond the quantile
+    assert len(np.unique(fit_lift(few)(few), axis=0)) == 2
+
+
+@pytest.mark.parametrize("n_features", [(1, 1, 1), (2, 2, 2), (3, 12)])
+def test_groups_of_any_size_are_found_in_few_columns(n_features):
+    views, y = groups((160, 80, 40, 20), n_features, distance=12)
+    model = ConsensusTLRR(4, random_state=0).fit(views)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert adjusted_rand_score(y, model.predict(views)) > 0.95
+    assert label_predictability(views, y) > 0.9
+
+
+def test_unit_origin_and_empty_columns_change_no_cluster():
+    views, y = groups((100, 60, 40), (2, 5))
+    model = ConsensusTLRR(3, random_state=0)
+    labels = model.fit(views).labels_
+    assert adjusted_rand_score(y, labels) > 0.95
+    scaled = [views[0] * 2.0**900, views[1] / 8]
+    np.testing.assert_array_equal(model.fit(scaled).labels_, labels)
+    for other in (
+        [views[0] + 8, views[1] - 2.0**20],
+        [np.hstack([X, np.zeros((200, 1))]) for X in views],
+        [np.hstack([np.full((200, 1), 7.0), X]) for X in views],
+    ):
+        assert adjusted_rand_score(model.fit(other).labels_, labels) == 1
+
+
+def test_outliers_do_not_squeeze_the_others():
+    views, y = groups((100, 60, 40), (2, 5))
+    for X in views:
+        X[0] = 1e6
+    labels = ConsensusTLRR(3, random_state=0).fit(views).labels_
+    assert adjusted_rand_score(y[1:], labels[1:]) > 0.95
+
+
+def test_saved_models_lift_new_rows(tmp_path):
+    views, y = groups((100, 60, 40), (2, 5))
+    views[1][:9] = NAN
+    model = ConsensusTLRR(3, random_state=0).fit([X[:150] for X in views])
+    model.to_native(tmp_path / "model.mvsc")
+    saved, new = SavedPredictor(tmp_path / "model.mvsc"), [X[150:].copy() for X in views]
+    new[0][:5] = NAN
+    assert adjusted_rand_score(y[155:], saved.predict(new)[5:]) > 0.95
+    assert saved.predict_margin(new).tobytes() == model.predict_margin(new).tobytes()
+    assert saved.n_features_per_view_ == model.n_features_per_view_ == [2, 5]
