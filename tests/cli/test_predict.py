@@ -143,7 +143,8 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
     assert found.margin[:25].mean() > found.margin[25:].mean() + 0.2
     assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
-    told = f"{found.unlike.sum()} of 50 new samples are farther from their clusters"
+    far = found.unlike.sum()
+    told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
     assert capsys.readouterr().err.count(told) == 2  # of either call, once
 
 
@@ -156,6 +157,7 @@ def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
     assert len(both) == 50 and score(y, both) > 0.9
     err = capsys.readouterr().err
     assert "mvsc-fast: 50 samples, 30 of them without a view" in err and "--join" not in err
+    assert " of 20 new samples (" in err  # of those with all views
     alone = labelled(folder, f"rna={paths[0]}")
     assert len(alone) == 40 and score(y, alone) > 0.9
     assert "mirna is not given" in capsys.readouterr().err

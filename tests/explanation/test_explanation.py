@@ -124,10 +124,10 @@ def test_certainty_is_the_mean_of_margin_and_agreement_with_matched_candidates()
 
 
 def test_samples_of_the_fit_are_not_judged_as_new_ones(consensus, data, monkeypatch):
-    def judged(self, unlike):
+    def judged(self, unlike, log):
         raise AssertionError
 
-    monkeypatch.setattr(Predictor, "warn_of_unlike", judged)
+    monkeypatch.setattr(Predictor, "tell_unlike", judged)
     with pytest.raises(AssertionError):
         consensus.predict(data[0])
     assert explain(consensus, data[0]).n_samples == 210

@@ -8,7 +8,7 @@ import scipy.sparse
 from conftest import random_sparse
 from sklearn.metrics import adjusted_mutual_info_score
 
-from mvsc_fast.judge._landmarks import LandmarkFeatures, residuals
+from mvsc_fast.judge._landmarks import LandmarkFeatures, limits_of, residuals
 from mvsc_fast.judge._model_file import ALIGNMENT, _memory, aligned
 from mvsc_fast.judge._n_clusters import _counts, _curve, _cut, _judged
 from mvsc_fast.judge._ridge import Judge, LeaveOneOutRidge, one_hot, refined_labellings
@@ -287,3 +287,15 @@ def test_models_are_at_addresses_that_suit_their_arrays():
     found = aligned(shifted)
     assert found.ctypes.data % ALIGNMENT == 0
     np.testing.assert_array_equal(found, image)
+
+
+def test_every_cluster_has_a_limit_that_a_twentieth_of_new_samples_exceed():
+    rng = np.random.default_rng(0)
+    sizes, scales = np.array([2000, 300, 40, 1, 0]), np.array([0.1, 0.3, 0.5, 0.9, 1])
+    clusters = np.repeat(np.arange(5), sizes)
+    limits = limits_of(scales[clusters] * rng.gamma(9, size=2341), clusters, 5)
+    exceeding = (scales * rng.gamma(9, size=(4000, 5)) > limits).mean(axis=0)
+    np.testing.assert_allclose(exceeding[:3], 0.05, atol=0.025)
+    assert np.isfinite(limits).all() and (limits > 0).all()
+    equal = limits_of(np.zeros(6), np.repeat([0, 1], 3), 2)  # of copies
+    assert np.isfinite(equal).all()

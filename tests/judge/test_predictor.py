@@ -241,13 +241,13 @@ def test_unlike_samples_are_counted_among_those_with_all_views():
     right = np.eye(4)[scores.argmax(axis=1)]
     far = np.linalg.norm(scores * roots - right, axis=1)[9:]
     limit = np.sort(far)[12:14].mean()
-    *_, predictor = problem(limits=np.append(roots, np.float32(limit)))
+    limits = np.full(4, limit, dtype=np.float32)
+    *_, predictor = problem(limits=np.concatenate([roots, limits]))
     unlike = []
     np.testing.assert_array_equal(predictor(new, unlike=unlike), known(new))
     assert unlike == [[8, 21]]
     predictor([X[9:19] for X in new], unlike=unlike)
     assert unlike[1] == [(far[:10] > limit).sum(), 10]
-    predictor([X[9:18] for X in new], unlike=unlike)
     known(new, unlike=unlike)  # which has no limits
     assert len(unlike) == 2
 

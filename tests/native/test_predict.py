@@ -136,7 +136,7 @@ def problem(
             view["codes"] = rng.integers(-127, 128, (width, d[i]), dtype=np.int8)
             view["steps"] = np.abs(normal(width)) / 127
         views.append(view)
-    views[0]["limits"] = np.append(np.abs(normal(n_clusters)) + 1, 1).astype(np.float32)
+    views[0]["limits"] = np.abs(normal(2 * n_clusters)) + 1
     head = {"n_clusters": n_clusters, "n_landmarks": n_landmarks, "scale_neighbors": 10}
     head["kernel_coefficients"] = panels(normal(n_landmarks, n_clusters))
     widths = [views[i // 2]["n_features"] if i % 2 == 0 else 9 for i in range(2 * v - 1)]
@@ -225,8 +225,9 @@ def test_margins_equal_their_definition(predict_library, c):
     expected, apart = reference_margins(scores, limits)
     rest = np.arange(len(scores)) != 2
     np.testing.assert_allclose(found[rest], expected[rest], atol=1e-6)
-    clear = rest & (abs(apart - limits[c]) > 1e-5)
-    np.testing.assert_array_equal(unlike[clear], apart[clear] > limits[c])
+    limit = limits[c:][np.nan_to_num(scores).argmax(axis=1)]
+    clear = rest & (abs(apart - limit) > 1e-5)
+    np.testing.assert_array_equal(unlike[clear], apart[clear] > limit[clear])
     assert not unlike[-c:].any() and unlike[1] and 0 < (unlike == 1).sum() < 200
     for one, again in zip((found, unlike), Model(image).margins(scores), strict=True):
         assert one.tobytes() == again.tobytes()
@@ -273,6 +274,24 @@ def test_files_without_limits_have_labels_and_margins_only(predict_library, fitt
     assert saved.predict_margin(new).tobytes() == found.tobytes()
     with pytest.raises(ValueError, match="no distances of the fitted samples"):
         saved.predict_margin(new, return_unlike=True)
+
+
+def test_one_limit_of_version_2_is_for_all_clusters(predict_library):
+    rng = np.random.default_rng(0)
+    image, widths = problem(rng, n_clusters=3)
+    scores = rng.standard_normal((200, 3)).astype(np.float32)
+
+    def older(head, records):
+        head["version"] = 2
+
+    old = changed(image, older)
+    limits = fields(old)[1][0]["limits"].astype(float)
+    assert limits.shape == (4,)
+    _, _, unlike = margins(predict_library, old, scores)
+    np.testing.assert_array_equal(unlike, reference_margins(scores, limits)[1] > limits[3])
+    again = with_names(old, [*"abc"], [None] * 3, widths)
+    assert parts(again)[0]["version"] == 2
+    assert margins(predict_library, again, scores)[2].tobytes() == unlike.tobytes()
 
 
 def test_names_and_columns_are_in_the_file(predict_library):

@@ -25,7 +25,8 @@ def fields(image):
         view["steps"] = array(view["steps"], np.float32, (given,))
         for name in ("centres", "deviations"):
             view[name] = array(view[name], np.float64, (width,))
-        view["limits"] = array(view["limits"], np.float32, (c + 1,))
+        of_clusters = 1 if head["version"] == 2 else c
+        view["limits"] = array(view["limits"], np.float32, (c + of_clusters,))
     head["kernel_coefficients"] = matrix(head["kernel_coefficients"], L, c)
     return head, views
 
@@ -80,7 +81,8 @@ def margins(scores, limits):
         label = row.argmax()
         own, others = max(row[label], 0), np.maximum(np.delete(row, label), 0)
         found.append((own - others.max(initial=0)) / own if own > 0 else 0.0)
-        distances.append(np.linalg.norm(row * limits[:-1] - (np.arange(len(row)) == label)))
+        roots = limits[: len(row)]
+        distances.append(np.linalg.norm(row * roots - (np.arange(len(row)) == label)))
     return np.array(found), np.array(distances)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._utils.messages import counted
+from .._utils.messages import counted, noted
 from ..views._frames import shown
 from ._cells import is_cells, with_columns
 from ._cluster_command import note_user, write_labels
@@ -62,7 +62,10 @@ def run(args):
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         if None not in [*data.columns, *(columns[i] for i in given)]:  # they are matched by name
             warnings.filterwarnings("ignore", "(no column names, unlike|X has feature names)")
-        labels = saved["model"].predict(views)
+        with noted() as notes:
+            labels = saved["model"].predict(views)
+    for text in notes:
+        note_user(text)
     more = _margins(saved["model"], views) if args.margins else {}
     with replaced(args.labels) as stream:
         write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)

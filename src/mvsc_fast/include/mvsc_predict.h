@@ -82,7 +82,7 @@ typedef struct {
 
 enum {
     MVSC_PANEL = 16, MVSC_HEAD = 16, MVSC_RECORD = 24,
-    MVSC_FILE_VERSION = 3,          /* version 2, whose views are not lifted, is read too */
+    MVSC_FILE_VERSION = 3,          /* version 2, without lifts and with one limit, is read too */
     MVSC_OLDEST_VERSION = 2
 };
 #define MVSC_ORDER INT64_C(0x0102030405060708)
@@ -148,8 +148,8 @@ typedef struct {
     const double *centres;          /* n_features: columns are replaced by (x - centre) / deviation; */
     const double *deviations;       /*   NULL: they are not */
     const double *lift;             /* n_features + 1: the centre and the radius; NULL: not lifted */
-    const float *limits;            /* of the first view: n_clusters + 1, see mvsc_model_margins; NULL:
-                                       unknown */
+    const float *limits;            /* of the first view: 2 n_clusters, see mvsc_model_margins; NULL:
+                                       unknown. In version 2 they are n_clusters + 1 */
 } mvsc_view;
 
 /* ------------------------------------------------------------------ loading */
@@ -253,6 +253,13 @@ static inline uint64_t mvsc_padded(int64_t n)
     return (uint64_t)(n + MVSC_PANEL - 1) / MVSC_PANEL * MVSC_PANEL;
 }
 
+/* Number of limits for all clusters: one for each, or a common one. */
+static inline ptrdiff_t mvsc_limits(const mvsc_model *model)
+{
+    return mvsc_number(model->bytes, MVSC_AT_VERSION) == MVSC_OLDEST_VERSION ? 1
+                                                                             : model->n_clusters;
+}
+
 /* Whether the record of view i, after the previous view, is consistent, and its arrays are inside. */
 static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t previous)
 {
@@ -285,7 +292,7 @@ static inline int mvsc_check_view(const mvsc_model *model, ptrdiff_t i, int64_t 
         !mvsc_is_inside(bytes, r[14], rows, 4, 1) ||
         !mvsc_is_inside(bytes, r[15], columns, 8, 1) ||
         !mvsc_is_inside(bytes, r[16], columns, 8, 1) ||
-        !mvsc_is_inside(bytes, r[17], (uint64_t)c + 1, 4, 1) ||
+        !mvsc_is_inside(bytes, r[17], (uint64_t)(c + mvsc_limits(model)), 4, 1) ||
         !mvsc_is_inside(bytes, r[18], columns + 1, 8, 1))
         return 0;
     view = mvsc_view_at(model, i);
@@ -1241,8 +1248,9 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
  * `unlike` receives 1 for rows that are unlike the fitted samples, 0 for others, and -1 if this is
  * unknown: for rows without scores, and for files without `limits`. Scores times the square roots
  * of the numbers of samples in the clusters, the first n_clusters `limits`, are 1 and 0 at the centre
- * of a cluster. Unlike are rows whose distance from that is larger than the last of the limits, which
- * .05 of the fitted samples exceed. Rows that lack views are so more often than others.
+ * of a cluster. Unlike are rows whose distance from that is larger than the limit of their cluster, which
+ * is chosen so that .05 of the new samples of every cluster exceed it. The limits of all clusters follow
+ * the roots. Rows that lack views are unlike more often than others.
  *
  * One of the outputs may be NULL. Products of two floats are exact in double precision, so here the
  * bits do not depend on fused operations. */
@@ -1271,7 +1279,9 @@ MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, co
     for (r = 0; r < m; r++, scores += c) {
         ptrdiff_t label = (ptrdiff_t)mvsc_label_of(scores, c);
         float own = label < 0 ? 0 : scores[label], second = 0;
-        double square = 0;
+        double square = 0, limit = 0;
+        if (label >= 0 && limits != NULL)
+            limit = limits[mvsc_limits(model) == 1 ? c : c + label];
         for (k = 0; label >= 0 && k < c; k++) {
             if (limits != NULL) {
                 float apart = (float)((double)scores[k] * limits[k] - (k == label));
@@ -1283,7 +1293,7 @@ MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, co
         if (margins != NULL)
             margins[r] = label < 0 ? -1 : own > 0 ? (own - second) / (own > 1e-12f ? own : 1e-12f) : 0;
         if (unlike != NULL)
-            unlike[r] = label < 0 || limits == NULL ? -1 : square > (double)limits[c] * limits[c];
+            unlike[r] = label < 0 || limits == NULL ? -1 : square > limit * limit;
     }
     return MVSC_MODEL_OK;
 }

@@ -2,11 +2,12 @@
 
 import numpy as np
 import scipy.linalg
+from scipy.special import bdtrc
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from .._utils.messages import warn_user
+from .._utils.messages import counted, note, warn_user
 from ..similarity._factors import lower_inverse
 from ..views._missing import ridge_coefficients, warn_of_gaps
 from ..views._rows import SMALL_BLOCK, dense, missing_rows
@@ -16,9 +17,13 @@ from ._predict import ROOTS_TO_UNIT, ROWS_MAPPED, ROWS_TO_UNIT, Model
 N_LANDMARKS = 600
 SCALE_RANK = 10  # a sample's scale is its distance to the landmark of this rank
 DENSE = 2**22  # entries of sparse rows that are dense at a time
-# Shares of samples with larger residuals than the limit: of the fitted ones, and of new ones to
-# warn of. The latter is at most .10 for other samples of sixteen sets: bench/drift.py.
-BEYOND, UNLIKE = 0.05, 0.2
+BEYOND = 0.05  # share of the samples of each cluster with a larger residual than its limit
+# Samples of a cluster that outweigh what all clusters have in common, when its limit is chosen.
+OWN_SAMPLES = 5
+# Larger shares of unlike new samples are told as a warning: of what the fit has not seen, and of
+# other units or sources. Of new samples like the fitted ones: bench/drift.py.
+UNSEEN, UNLIKE = 0.1, 0.2
+RARE = 1e-3  # probability of as many unlike samples by chance, for the former warning
 LEAST_UNLIKE = 10  # samples
 MARGIN = np.dtype([("margin", np.float32), ("unlike", np.int8)])
 
@@ -39,7 +44,7 @@ class LandmarkFeatures:
     """
 
     def __init__(self, rows, landmarks):
-        self.rows, self._own = rows, landmarks
+        self.rows, self.landmarks = rows, landmarks
         self._views, kernel = [], 0.0
         for i, view in enumerate(rows):
             L = view.roots[landmarks] - view.mean
@@ -74,7 +79,7 @@ class LandmarkFeatures:
             model.predict(Z, kernel)
             out[block, d:] = kernel
         out[:, :d] /= np.float32(np.sqrt(v))
-        out[self._own, d:] = self._kernel.astype(np.float32) @ self._map
+        out[self.landmarks, d:] = self._kernel.astype(np.float32) @ self._map
         return out
 
     def _image(self, kernel_coefficients, views):
@@ -89,7 +94,7 @@ class LandmarkFeatures:
             widths[view["input"], 0] = view["n_features"]
         head = {
             **{"n_inputs": n_inputs, "n_clusters": kernel_coefficients.shape[1]},
-            **{"n_landmarks": len(self._own), "scale_neighbors": SCALE_RANK, "widths": widths},
+            **{"n_landmarks": len(self.landmarks), "scale_neighbors": SCALE_RANK, "widths": widths},
             **{"names": np.zeros(n_inputs, np.uint8), "names_size": n_inputs},
             "kernel_coefficients": panels(kernel_coefficients),
         }
@@ -120,7 +125,7 @@ class LandmarkFeatures:
             Indices of the views from which the features are computed.
         mean_rows : list of ndarray of shape (d_i,), optional
             Mean rows of these views, which fill missing cells.
-        limits : ndarray of shape (n_clusters + 1,), optional
+        limits : ndarray of shape (2 * n_clusters,), optional
             See `mvsc_model_margins`.
         lifts : list of (Lift or None), optional
             The lifts of these views, of whose rows the features are.
@@ -195,7 +200,7 @@ class Predictor:
             Receives the number of samples that are unlike the fitted ones, and that of all samples,
             among those with all views.
         """
-        if unlike is None or not self.has_limits or views[0].shape[0] < LEAST_UNLIKE:
+        if unlike is None or not self.has_limits:
             return self._predict(views, None, n_threads)
         scores, labels = self._scored(views, n_threads)
         given = [views[i] for i in self._used]
@@ -243,16 +248,31 @@ class Predictor:
                 "Check that units, logarithms and scaling are those of fit"
             )
 
-    def warn_of_unlike(self, unlike):
-        """Warn if many new samples are unlike the fitted ones, given their numbers by block."""
-        far, m = np.sum(unlike, axis=0)
+    def tell_unlike(self, unlike, log):
+        """Tell how many new samples are unlike the fitted ones, given their numbers by block.
+
+        It is a warning if they are more than by chance, else a note, which ``log`` gets too.
+        """
+        far, m = np.sum(unlike, axis=0).tolist()
+        if m == 0:
+            return
+        told = (
+            f"{far} of {counted(m, 'new sample')} ({far / m:.1%}) are farther from their "
+            f"clusters than {1 - BEYOND:.0%} of the fitted ones"
+        )
+        names = "predict_margin with return_unlike=True names these samples"
         if far >= LEAST_UNLIKE and far > UNLIKE * m:
             warn_user(
-                f"{far} of {m} new samples are farther from their clusters than "
-                f"{1 - BEYOND:.0%} of the fitted ones: their labels may be wrong. Check that "
-                "columns, units and scaling are those of fit, and that no source of the data has "
-                "changed; predict_margin with return_unlike=True names these samples"
+                f"{told}: their labels may be wrong. Check that columns, units and scaling are "
+                f"those of fit, and that no source of the data has changed; {names}"
             )
+        elif far >= LEAST_UNLIKE and bdtrc(far - 1, m, UNSEEN) < RARE:
+            warn_user(
+                f"{told}, but about {BEYOND:.0%} are usual: some may be of a kind that the fit has "
+                f"not seen, and belong to no cluster; {names}"
+            )
+        else:
+            note(f"{told}; about {BEYOND:.0%} are usual", log)
 
     def _predict(self, views, scores, n_threads):
         rows = [views[i] for i in self._used]
@@ -289,6 +309,32 @@ def residuals(scores, sizes):
     rows, labels = np.arange(len(found)), scores.argmax(axis=1)
     found[rows, labels] -= 1
     return np.linalg.norm(found, axis=1)
+
+
+def limits_of(residual, clusters, n_clusters):
+    """The residual that .05 of the new samples of each cluster exceed, of shape (n_clusters,).
+
+    Clusters have residuals of different sizes: those of a small one are larger. The quantile of
+    the samples of a cluster, of the rank at which a new sample exceeds it with this probability, is
+    averaged with that of all samples, each divided by the median of its cluster.
+
+    Parameters
+    ----------
+    residual : ndarray of shape (n,)
+        Leave-one-out residuals.
+    clusters : ndarray of shape (n,) of int
+    """
+    whole = np.maximum(residual, np.finfo(np.float32).tiny)
+    medians = np.full(n_clusters, np.median(whole))
+    for k in np.unique(clusters):
+        medians[k] = np.median(whole[clusters == k])
+    shares = whole / medians[clusters]
+    limits = np.full(n_clusters, np.quantile(shares, 1 - BEYOND))
+    for k, n in zip(*np.unique(clusters, return_counts=True), strict=True):
+        rank = (n + 1) * (1 - BEYOND) - 1
+        own = np.interp(rank, np.arange(n), np.sort(shares[clusters == k]))
+        limits[k] = (n * own + OWN_SAMPLES * limits[k]) / (n + OWN_SAMPLES)
+    return medians * limits
 
 
 def _fills(landmarks):

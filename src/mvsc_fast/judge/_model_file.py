@@ -6,6 +6,7 @@ from ._predict import checksum
 
 PANEL = 16  # columns of a matrix that are stored together
 ALIGNMENT = 64
+VERSION = 3  # that is written; a model of another one keeps its own
 NUMBERS = (
     *("order", "version", "size", "checksum", "n_inputs", "n_views", "n_clusters", "n_landmarks"),
     *("scale_neighbors", "kernel_coefficients", "widths", "names", "names_size", "note"),
@@ -57,7 +58,8 @@ def pack(head, views):
     for place, part in places:
         image[place : place + len(part)] = part
     top, records = parts(image, len(views))
-    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708, "version": 3}
+    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708}
+    filled[0].setdefault("version", VERSION)
     filled[0] |= {"size": len(image), "n_views": len(views)}
     for record, entry in zip((top, *records), filled, strict=True):
         for name, value in entry.items():

@@ -327,9 +327,10 @@ class ConsensusTLRR(MultiViewClusterer):
         Warns
         -----
         UserWarning
-            Among others, if more than a fifth of the new samples, and at least ten, are unlike the
-            fitted ones: farther from their clusters than .95 of these. Not for Dask arrays, which
-            are labelled later: see ``return_unlike`` of `predict_margin`.
+            Among others, if at least ten of the new samples are unlike the fitted ones, farther
+            from their clusters than .95 of these, and either more than a fifth, or by a binomial
+            test more than a tenth. With ``verbose``, smaller numbers are told too. Not for Dask
+            arrays, which are labelled later: see ``return_unlike`` of `predict_margin`.
 
         Raises
         ------
@@ -359,7 +360,8 @@ class ConsensusTLRR(MultiViewClusterer):
             the views are Dask arrays.
         unlike : ndarray of shape (n_new,), bool
             If ``return_unlike=True``: which samples are unlike the fitted ones, farther from their
-            clusters than .95 of these. Samples that lack views are so more often. Lazy as well.
+            clusters than the limit of the cluster, which about .05 of new samples exceed. Samples
+            that lack views are so more often. Lazy as well.
 
         Raises
         ------

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..judge._doubts import warn_of_noise
-from ..judge._landmarks import BEYOND, residuals
+from ..judge._landmarks import BEYOND, limits_of, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
@@ -155,7 +155,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             judge.ridge.coefficients(indicators),
             numbers,
             [sample.mean_rows[i] for i in used.indices],
-            _limits(judge.ridge, labels, distinct, n_clusters),
+            _limits(judge, labels, distinct, n_clusters),
             [sample.lifts[i] for i in used.indices],
         ),
         used=numbers,
@@ -166,16 +166,25 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     )
 
 
-def _limits(ridge, labels, distinct, n_clusters):
-    """Roots of the cluster sizes, and how far most samples are from their clusters.
+def _limits(judge, labels, distinct, n_clusters):
+    """Roots of the cluster sizes, and how far most samples of each cluster are from its centre.
 
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
     some, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
-    alone = ridge if len(some) == len(labels) else ridge.of(distinct)
+    alone = judge.ridge if len(some) == len(labels) else judge.ridge.of(distinct)
     sizes = np.bincount(some, minlength=n_clusters)
-    apart = residuals(alone.predict(one_hot(some, n_clusters)), sizes)
-    return np.append(roots, np.quantile(apart, 1 - BEYOND)).astype(np.float32)
+    scores = alone.predict(one_hot(some, n_clusters))
+    apart, right = residuals(scores, sizes), scores.argmax(axis=1) == some
+    # Landmarks determine the features, so that they fit better than new samples do.
+    landmark = np.isin(distinct, judge.features.landmarks)
+    if (right & landmark).any() and (right & ~landmark).any():
+        ends = [np.quantile(apart[right & part], 1 - BEYOND) for part in (landmark, ~landmark)]
+        apart[landmark] *= max(1, ends[1] / ends[0])
+    # Only right labels have a limit: samples of other clusters are far from this one.
+    right |= not right.any()
+    limits = limits_of(apart[right], some[right], n_clusters)
+    return np.concatenate([roots, limits]).astype(np.float32)
 
 
 def _agreed(labels, equal, n_clusters):

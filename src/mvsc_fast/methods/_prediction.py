@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from .._utils.parameters import check_flag
+from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import GappyViews, LabelArray
 from ..judge._landmarks import MARGIN, Predictor
@@ -151,7 +152,8 @@ def predicted(model, X, *, margins=False):
         warn_of_zeros(np.concatenate(summary.zeros))
         warn_of_lost(np.flatnonzero((found["margin"] if margins else found) < 0))
     if notes and unlike:
-        predictor.warn_of_unlike(unlike)
+        name, verbose = type(model).__name__, getattr(model, "verbose", 0)
+        predictor.tell_unlike(unlike, Progress(name, verbose).log)
     return found
 
 
