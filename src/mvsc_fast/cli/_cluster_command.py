@@ -1,4 +1,4 @@
-"""``mvsc-fast cluster``: from files to labels, a plot and a report."""
+"""``mvsc-fast cluster``: from files to labels and a report."""
 
 import csv
 import shlex
@@ -14,21 +14,18 @@ from sklearn.preprocessing import StandardScaler
 from .._utils.messages import counted
 from .._utils.validation import available_memory
 from ..explanation import explain, structure_test, write_report
-from ..explanation._panels import similarities
 from ..explanation._paragraph import suggestion
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
-from ..metrics import adjusted_rand_score, clustering_scores
+from ..metrics import clustering_scores
 from ..preprocessing import PerView
 from ._cells import is_cells, write_annotated
 from ._outputs import check_outputs, replaced
 from ._readers import STDIN, load_data, load_labels, naming, shown_name
 from ._saved import keep_containers, save_model, skops_of, values_of
 
-NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
-    "neighbors": "n_neighbors",
     "affinity": "affinity",
     "memory_limit": "memory_limit",
     "max_samples": "max_samples",
@@ -61,7 +58,6 @@ def run(args):
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
     truth = _truth(args.scores, data, n_samples)
-    old = load_labels(args.compare, data.ids, n_samples) if args.compare else None
     scale = None
     if args.scale == "standard":
         scale, views = _scaled(views)
@@ -88,20 +84,15 @@ def run(args):
     out = sys.stdout if args.labels else sys.stderr
     if args.explain:
         print(explained, file=out)
-    if args.plot:
-        with replaced(args.plot, "wb") as stream:
-            form = Path(args.plot).suffix.lower().lstrip(".")
-            picture(model).savefig(stream, dpi=120, format=form)
     if args.report:
         with replaced(args.report) as stream:
             write_report(
                 stream.name, model, views, explanation=explained, notes=[*data.notes, *args.warned]
             )
     if truth is not None:
-        y, found = _labelled(*truth, labels)
-        print(score_table({args.method: clustering_scores(y, found)}), file=out)
-    if old is not None:
-        print(comparison(*_labelled(*old, labels), args.compare), file=out)
+        known, found = _labelled(*truth, labels)
+        print(score_table({args.method: clustering_scores(known, found)}), file=out)
+        print(cross_table(known, found), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
@@ -130,8 +121,6 @@ def _check_combinations(args, precomputed):
     """Raise ValueError if an option would be ignored, or two are incompatible."""
     if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
-    if args.plot and args.method == NO_AFFINITY:
-        raise ValueError(f"--plot: {NO_AFFINITY} does not learn an affinity matrix")
     if precomputed:
         for given, name in (
             (args.scale == "standard", "--scale needs"),
@@ -154,8 +143,8 @@ def _check_combinations(args, precomputed):
 
 def _check_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
-    outputs = [args.labels, *filter(None, (args.plot, args.report, args.save, args.annotate))]
-    inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
+    outputs = [args.labels, *filter(None, (args.report, args.save, args.annotate))]
+    inputs = [name for name in (*args.files, args.scores) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
         skops_of(args.save)
@@ -166,8 +155,6 @@ def _check_outputs(args):
                 f"--annotate copies an .h5ad or .h5mu file with its results, and cannot write "
                 f"{args.annotate} from {shown_name(args.files[0])}"
             )
-    if args.plot is not None:
-        check_picture(args.plot)
     if args.report is not None:
         check_picture("report.svg")
 
@@ -296,16 +283,17 @@ def _labelled(known, rows, labels):
     return known[there], labels[rows][there]
 
 
-def comparison(old, labels, name):
-    """Agreement with other labels of the same samples, and the contingency table."""
-    names, old = np.unique(old, return_inverse=True)
-    names = [f"{one:g}" if isinstance(one, float) else str(one) for one in names.tolist()]
-    table = zip(np.unique(labels), *contingency_matrix(labels, old).T, strict=True)
+def cross_table(known, labels):
+    """The contingency table of clusters and known labels of the same samples, as text."""
+    names, known = np.unique(
+        known.astype(str) if known.dtype == object else known, return_inverse=True
+    )
+    names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
+    table = zip(np.unique(labels), *contingency_matrix(labels, known).T, strict=True)
     width = max(8, *map(len, names))
-    lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
-    score = adjusted_rand_score(old, labels)
-    what = f"({counted(len(labels), 'sample')}); clusters (rows) and labels in {name} (columns):"
-    return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
+    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
+    title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
+    return "\n".join([title, *lines])
 
 
 def summary(views, labels):
@@ -320,13 +308,6 @@ def summary(views, labels):
         f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
         f"{others}"
     )
-
-
-def picture(model):
-    """Figure of the affinity matrices before and after recovery."""
-    labels = model.labels_[getattr(model, "samples_", slice(None))]
-    (before, after), labels, titles = similarities(model, labels)
-    return pair(before, after, labels, titles)
 
 
 def pair(before, after, labels, titles, groups="found"):

@@ -44,7 +44,6 @@ CLUSTER = {
         "--resolution",
         "--resolution R": "find Leiden communities at this resolution instead (consensus-tlrr)",
         "--method NAME": f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
-        "--neighbors N": "number of neighbors (tlrr, awp)",
         "--affinity NAME": f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, "
         "or precomputed if the files contain similarities",
         "--max-samples N": "cluster at most N samples and predict the labels of the others "
@@ -55,7 +54,6 @@ CLUSTER = {
     },
     "output": {
         **LABELS,
-        "--plot PNG": "plot of the affinity matrix, sorted by cluster",
         "--evidence": "test whether all views, and each alone, show more structure than noise, "
         "which takes about ten times as long; shown first by --explain and --report",
         "--report HTML": "report that shows and explains the result",
@@ -65,10 +63,8 @@ CLUSTER = {
         ".skops, or .mvsc, which C programs can read",
         "--annotate FILE": "copy of the .h5ad or .h5mu with labels, margins, weights of modalities "
         "and the joint graph, for scanpy and muon",
-        "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
-        "cross table",
-        "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
-        "CSV, from the input file",
+        "--scores CSV": "compare with known labels, or labels of an earlier run, from a table with "
+        "ids and labels or, without CSV, from the input file: scores and a cross table",
     },
 }
 PREDICT = {
@@ -82,14 +78,9 @@ PREDICT = {
     },
     "output": {
         **LABELS,
-        "--margins": "also write how certain each label is, from 0 to 1, and whether the sample is "
+        "--explain": "also write how certain each label is, from 0 to 1, and whether the sample is "
         "unlike those of the fit",
     },
-}
-DEMO = {
-    "--per-class N": "samples of each digit, from 3 to 200; default: 30",
-    "--output DIR": "folder for the results; default: demo",
-    **MACHINE,
 }
 
 
@@ -139,7 +130,6 @@ FORMS = {
     "--clusters": {"type": _clusters},
     "--resolution": {"type": float},
     "--method": {"choices": sorted(ESTIMATORS), "default": "consensus-tlrr"},
-    "--neighbors": {"type": _positive},
     "--affinity": {"choices": AFFINITIES},
     "--max-samples": {"type": _positive},
     "--memory-limit": {"type": _bytes},
@@ -147,9 +137,6 @@ FORMS = {
     "--threads": {"type": _positive},
     "--labels": {"type": output},
     "--evidence": {"action": "store_true"},
-    "--margins": {"action": "store_true"},
     "--explain": {"action": "store_true"},
     "--scores": {"nargs": "?", "const": True, "default": False},
-    "--per-class": {"type": int, "default": 30},
-    "--output": {"default": "demo"},
 }

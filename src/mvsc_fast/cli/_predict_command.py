@@ -63,7 +63,7 @@ def run(args):
         if None not in [*data.columns, *(columns[i] for i in given)]:  # they are matched by name
             warnings.filterwarnings("ignore", "(no column names, unlike|X has feature names)")
         labels = saved["model"].predict(views)
-    more = _margins(saved["model"], views) if args.margins else {}
+    more = _margins(saved["model"], views) if args.explain else {}
     with replaced(args.labels) as stream:
         write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)
     parts = ", ".join(
