@@ -292,7 +292,7 @@ def test_labels_of_other_samples_are_refused(tables, capsys):
     files = ["cluster", str(folder / "a.csv"), "--clusters", "3"]
     truth = folder / "truth.csv"
     for text, message in (
-        ("id,kind\nx1,a\nx2,b\n", "has no column with ids such as 's00', 's01'"),
+        ("id,kind\nx1,a\nx2,b\n", "has no column of ids such as 's00', 's01'"),
         (f"id,kind\n{ids[0]},\n{ids[1]},\nx2,b\n", "has no label of these samples"),
         (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "ids in column 1 .* more than once"),
     ):

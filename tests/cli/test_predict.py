@@ -271,13 +271,13 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, mo
     [
         (
             ["{lacks}", "{mirna}"],
-            "columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4 in all)",
+            "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
         ),
-        (["{mirna}", "{rna}"], "mirna.csv lacks columns of the model: 'rna_0'"),
+        (["{mirna}", "{rna}"], "or files in the order rna, mirna"),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
-        (["{upper}", "{mirna}"], "differ only in upper and lower case"),
+        (["{upper}", "{mirna}"], "differ in case, blanks, punctuation or zeros"),
     ],
 )
 def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):

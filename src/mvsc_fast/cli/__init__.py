@@ -21,7 +21,7 @@ __all__ = ["main"]
 EXAMPLES = """\
 examples:
   mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
-      a table for each view; rows are matched by their ids, which are detected
+      a table for each view; rows are matched by the ids in the first column
   mvsc-fast cluster all.xlsx --columns 'blood_*' --columns age,bmi --clusters 3
       two views from the columns of one table
   mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report r.html

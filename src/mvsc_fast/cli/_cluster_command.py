@@ -50,8 +50,13 @@ def run(args):
         columns=args.columns,
         join=args.join,
         transpose=args.transpose,
+        samples=args.samples,
+        header=args.header,
+        decimal=args.decimal,
+        thousands=args.thousands,
         use=args.use,
         lazy=_lazy(args),
+        square=precomputed,
     )
     for note in data.notes:
         note_user(note)
@@ -62,7 +67,9 @@ def run(args):
     if args.scale == "standard":
         scale, views = _scaled(views)
     if precomputed:
-        views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
+        views = {
+            name: X if scipy.sparse.issparse(X) else np.asarray(X) for name, X in views.items()
+        }
     counts = _suggested(views, args) if args.clusters == "auto" else None
     n_clusters = args.clusters if counts is None else counts.n_clusters
     structure = _tested(views, n_clusters, args) if args.evidence else None
@@ -171,7 +178,7 @@ def _truth(scores, data, n_samples):
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = load_labels(scores, data.ids, n_samples)
+        y, rows = load_labels(scores, data.ids, n_samples, data.id_name)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows

@@ -6,13 +6,17 @@ from ..methods import ESTIMATORS
 from ..methods._recovery import NAMES as AFFINITIES
 from ..views._row_source import check_bytes
 from ._outputs import output
-from ._tables import ALL
+from ._readers import ALL
 
 TABLES = {
-    "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; by "
-    "default, the column of distinct values that also occur in a column of the other files",
-    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
-    "columns of gene names and numbers before the samples are ignored",
+    "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; "
+    "FILE:NAME for one file; by default the first column, if it has text or a name such as id",
+    "--no-header": "the first line is a sample, not the names of the columns",
+    "--decimal MARK": "decimal mark of text tables, . or ,",
+    "--thousands MARK": "separator of thousands of text tables: , or . or ' '",
+    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files",
+    "--samples NAMES": "columns that are samples with --transpose, such as 'TCGA-*' or '!Score'; "
+    "by default those that the other files have",
 }
 CELLS = {
     "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "
@@ -32,8 +36,8 @@ CLUSTER = {
         **TABLES,
         **CELLS,
         "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
-        "exclude, such as '!sex,!stage'; once for all files, once for each file, or several times "
-        "for several views of one table",
+        "exclude, such as '!sex,!stage'; FILE:NAMES for one file; several times for several views "
+        "of one table",
         "--join": "if files do not have the same ids: inner keeps the samples in every file, outer "
         "those in at least one file, some of which then lack a view",
         "--scale": "standard: scale columns to mean 0 and standard deviation 1, for columns with "
@@ -121,7 +125,8 @@ def _bytes(text):
 # Arguments of ``add_argument``, besides the text and the name of the value.
 FORMS = {
     "files": {"nargs": "+"},
-    "--id-column": {"default": "auto"},
+    "--id-column": {"action": "append"},
+    "--no-header": {"action": "store_false", "dest": "header"},
     "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},

@@ -24,13 +24,17 @@ def run(args):
     given = [i for i, path in enumerate(paths) if path is not None]
     shared = len(set(paths)) == 1 < len(names)
     whole = shared and not saved["one_table"]  # a file that contains all views
+    by_view = dict(zip(names, columns, strict=True))
     data = load_data(
         paths[:1] if shared else [paths[i] for i in given],
-        columns=None if whole else [columns[i] for i in given],
+        fitted=None if whole else (saved["id_name"], [names[i] for i in given], by_view),
         id_column=args.id_column,
-        id_name=saved["id_name"],
         join=ANY,
         transpose=args.transpose,
+        samples=args.samples,
+        header=args.header,
+        decimal=args.decimal,
+        thousands=args.thousands,
         use=args.use or (saved.get("use") if is_cells(paths[given[0]]) else None),
     )
     for note in data.notes:
@@ -51,6 +55,7 @@ def run(args):
     views = dict(zip((names[i] for i in given), found.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
+    _check_widths(views, saved, {names[i]: paths[i] for i in given})
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
@@ -71,6 +76,24 @@ def run(args):
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
+
+
+def _check_widths(views, saved, paths):
+    """Raise ValueError if a view does not have as many columns as in the fit."""
+    widths = {}
+    for name, titles, values in zip(saved["views"], saved["columns"], saved["values"], strict=True):
+        widths[name] = len(titles) if titles else None if values is None else len(values[0])
+    for name, X in views.items():
+        if widths[name] in (None, X.shape[1]):
+            continue
+        way = f"give the file of view {name!r}"
+        for other, width in widths.items():
+            if width == X.shape[1]:
+                way = f"give files in the order {', '.join(widths)}, or as {other}={paths[name]}"
+        raise ValueError(
+            f"{paths[name]} has {counted(X.shape[1], 'column')}, but view {name!r} of the model "
+            f"has {widths[name]}: {way}"
+        )
 
 
 def _margins(model, views):

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -11,20 +12,30 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
+from ..views._suspects import LABEL, matrix_doubt
 from ._arrays import WHOLE
 from ._cells import CELLS, columns_of, read_cells
-from ._columns import LABEL, check_exclusions, check_numbers, features, selected
-from ._ids import Column, check_alike, check_distinct, find_ids
-from ._matching import ANY, View, matched
-from ._scratch import taken
-from ._tables import ALL, PARQUET, Table, is_missing, parquet_table, table_of
-from ._text import EXCEL, TEXT, excel_rows, text_rows
+from ._features import (
+    check_exclusions,
+    check_hidden_ids,
+    check_numbers,
+    features,
+    model_columns,
+    select,
+    values_for,
+    with_ids,
+)
+from ._matching import ANY, View, check_notation, matched
+from ._orientation import check_orientation
+from ._orientation import transpose as transposed
+from ._tables import EXCEL, PACKED, PARQUET, TEXT, Notation, Table, read_table
 
 KNOWN = (
     ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy "
     "of each view"
 )
 ALONE = (*WHOLE, *CELLS)  # files that contain all views
+ALL = "*"  # all files, for --transpose
 STDIN, STDIN_NAME = "-", "standard input"
 
 
@@ -44,125 +55,225 @@ class Data(NamedTuple):
 def load_data(
     paths,
     *,
-    id_column="auto",
-    id_name=None,
+    id_column=None,
     columns=None,
     join=None,
     transpose=(),
+    samples=None,
+    header=True,
+    decimal=None,
+    thousands=None,
     use=None,
     lazy=False,
+    square=False,
+    fitted=None,
 ):
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
 
-    The parameters are the options of the command line; ``columns`` is a list with a text, a list of
-    names or None for all files, for each file, or for each of several views of one table.
-    ``id_name`` is the column of ids if all files have it and ``id_column`` is "auto". If the ids of
-    files differ, ``join`` "inner" keeps the samples of all tables, "outer" and "any" those of any
-    table, with rows of NaN. ``lazy`` leaves arrays on disk, to be read in blocks.
+    The parameters are the options of the command line; ``id_column`` and ``columns`` are lists of
+    texts, which may begin with the name of a file. ``lazy`` leaves arrays on disk, to be read in
+    blocks, and ``square`` files contain similarities. For new samples, ``fitted`` are the name of
+    the ids in a model, the views of the files, and the names of the columns by view.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
         raise ValueError("no file was given")
     kinds = {path: _kind(path) for path in paths}
-    there = [path for path in kinds if path != STDIN and path.exists()]
-    for path, other in combinations(there, 2):
+    if len(kinds) < len(paths):
+        raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
+    present = [path for path in kinds if path != STDIN and path.exists()]
+    for path, other in combinations(present, 2):
         if path.samefile(other):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
-    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
-    turned = _transposed(paths, transpose)
-    for name, wrong in (
-        ("--id-column", id_column != "auto" and arrays),
-        ("--columns", str in map(type, columns or ()) and arrays),
-        ("--transpose", turned & set(arrays)),
-    ):
-        if wrong:
-            raise ValueError(f"{name} is for tables, but {min(wrong)} is none")
-    if use is not None and not set(CELLS) & set(kinds.values()):
-        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
+    to_turn = _transposed(paths, transpose)
+    _check_options(kinds, id_column, columns, to_turn, use)
     if any(kind in ALONE for kind in kinds.values()):
         return _whole(paths, kinds, join, use, lazy)
-    keep = id_name if id_column == "auto" else id_column
-    read = {path: naming(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
-    tables = {
-        path: naming(path, one.turned) if path in turned else one
-        for path, one in read.items()
-        if isinstance(one, Table)
-    }
-    columns = _for_each(columns, paths)
-    paths = paths * (len(columns) // len(paths))
-    given = list(zip(paths, columns, strict=True))
-    for one in {own for own in columns if isinstance(own, str)}:
-        check_exclusions(one, [tables[path] for path, own in given if own == one])
-    chosen = [selected(tables[path], own) if path in tables else None for path, own in given]
-    named = {path: set() for path in tables}
-    for path, own in zip(paths, chosen, strict=True):
-        if own is not None:
-            named[path] |= own.named
-    if id_column == "auto" and id_name and all(id_name in one.names for one in tables.values()):
-        id_column = id_name
-    found, copies, notes = find_ids(list(tables.values()), id_column, list(named.values()))
-    ids = dict(zip(tables, zip(found, copies, strict=True), strict=True))
-    views = [
-        read[path] if own is None else _view(tables[path], *ids[path], own)
-        for path, own in zip(paths, chosen, strict=True)
-    ]
-    matrices, index, more = matched(views, join)
-    notes = [note for table in tables.values() for note in table.notes] + notes + more
+
+    # Each file is read once, also if several views are columns of it.
+    names = {path: shown_name(path) for path in paths}
+    id_columns = {}
+    for path, name in names.items():
+        for_name, for_all = values_for(name, id_column, names.values())
+        id_columns[path] = next(iter([*for_name, *for_all]), None)
+    options = {"notation": Notation(decimal, thousands), "header": header}
+    read = {}
+    for path, kind in kinds.items():
+        keep = {id_columns[path] or "", fitted[0] if fitted else ""} - {""}
+        read[path] = naming(path, _read, path, kind, lazy, {**options, "keep": keep})
+    tables = {path: content for path, content in read.items() if isinstance(content, Table)}
+    tables = _with_samples(tables, id_columns, to_turn, samples, fitted)
+
+    # Views are columns of tables, or arrays as they are.
+    several = len(paths) > 1
+    if fitted:
+        pairs = list(zip(paths * (len(fitted[1]) // len(paths)), fitted[1], strict=True))
+    else:
+        pairs = _selections(columns, names, tables)
+    views = []
+    for path, selection in pairs:
+        if path in tables:
+            titles = fitted[2] if fitted else None
+            views.append(naming(path, _view, tables[path], selection, several, square, titles))
+        else:
+            views.append(read[path])
+    matrices, ids, notes = matched(views, join, square)
+    notes = _merged([note for table in tables.values() for note in table.notes]) + notes
+    if square:
+        for view, X in zip(views, matrices, strict=True):
+            if doubt := matrix_doubt(X):
+                raise ValueError(f"{view.name} {doubt}")
     id_name = next((view.id_name for view in views if view.id_name), "sample")
-    framed = [
-        as_frame(X, view.columns, index, id_name) for X, view in zip(matrices, views, strict=True)
-    ]
-    named = dict(zip(_distinct_names(paths, columns), framed, strict=True))
-    names = [view.columns for view in views]
-    return Data(
-        named, None, index, id_name, list(dict.fromkeys(notes)), names, len(set(paths)) < len(paths)
-    )
+    titles = [view.columns for view in views]
+    frames = []
+    for X, view in zip(matrices, views, strict=True):
+        frames.append(as_frame(X, None if square else view.columns, ids, id_name))
+    view_names = _distinct_names([path for path, _ in pairs], [part for _, part in pairs])
+    one_table = len(names) < len(views)
+    named = dict(zip(view_names, frames, strict=True))
+    return Data(named, None, ids, id_name, list(dict.fromkeys(notes)), titles, one_table)
 
 
-def load_labels(path, ids, n_samples):
+def load_labels(path, ids, n_samples, id_name=None, id_column=None):
     """Labels from a table, by the ids of the samples if there are any, and the labelled samples."""
-    table = naming(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
+    name, path = shown_name(path), Path(path)
+    table = naming(path, _read, path, _kind(path), False, {"keep": ALL})
     if isinstance(table, View):
-        raise ValueError(f"{table.name}: expected a table with ids and labels")
-    rows, others = table.filled, list(range(len(table.names)))
-    if ids is None:
+        raise ValueError(f"{name}: expected a table with ids and labels")
+    if id_column is None and ids is not None and id_name in table.names.values():
+        id_column = id_name
+    table = with_ids(table, id_column)
+    positions = {text: sample for sample, text in enumerate(map(str, range(n_samples)))}
+    if ids is not None:
+        positions = {text: sample for sample, text in enumerate(ids)}
+        if len(positions) < n_samples:
+            raise ValueError(f"ids of samples occur more than once, so {name} cannot be matched")
+    by_id = table.ids is not None and not positions.keys().isdisjoint(table.ids)
+    if by_id:
+        rows = np.array([positions.get(text, -1) for text in table.ids])
+        extra = [text for text in table.ids if text not in positions]
+        check_notation("the files", sorted(positions.keys() - set(table.ids)), name, extra)
+    elif ids is None:
+        rows = np.arange(len(table.cells))
         if len(rows) != n_samples:
             raise ValueError(
-                f"{table.name} has {counted(len(rows), 'label')} for "
-                f"{counted(n_samples, 'sample')}, and there are no ids to match them"
+                f"{name} has {counted(len(rows), 'label')} for {counted(n_samples, 'sample')}, and "
+                "there are no ids to match them"
             )
-        samples = np.arange(n_samples)
     else:
-        place = {one: sample for sample, one in enumerate(ids)}
-        columns = [Column(table, k, rows) for k in others]
-        column = max(columns, key=lambda one: len(one.set & place.keys()))
-        if not column.set & place.keys():
-            raise ValueError(f"{table.name} has no column with ids such as {shown(*ids[:2])}")
-        check_distinct(column)
-        others.remove(column.k)
-        samples = np.array([place.get(one, -1) for one in column.keys])
-        extra = sorted(column.set - place.keys() - {None})
-        check_alike("the files", [one for one in ids if one not in column.set], table.name, extra)
-    if len(others) != 1:
-        named = [k for k in others if LABEL.fullmatch(table.names[k])]
-        if len(named) != 1:
-            titles = ", ".join(table.title(k) for k in (named or others)[:8])
-            raise ValueError(
-                f"{table.name} must have one column of labels besides the ids, but has "
-                f"{titles or 'none'}"
-            )
-        others = named
-    k = others[0]
-    if k in table.words:
-        labels = np.array(table.text[k], dtype=object)[rows]
-        there = np.array([not is_missing(one) for one in labels.tolist()])
+        check_notation("the files", list(ids), name, table.ids or [])
+        raise ValueError(f"{name} has no column of ids such as {shown(*ids[:2])}")
+    columns = [k for k in table.cells if LABEL.fullmatch(table.names[k])]
+    columns = list(table.cells) if len(table.cells.columns) == 1 else columns
+    if len(columns) != 1:
+        titles = ", ".join(map(table.title, list(table.cells)[:8])) or "none"
+        raise ValueError(
+            f"{name} must have one column of labels besides the ids, or one called label or "
+            f"cluster, but has {titles}"
+        )
+    column = table.cells[columns[0]]
+    labels = table.numbers(columns[0])
+    labels = column.map(str, na_action="ignore").to_numpy(object) if labels is None else labels
+    present = column.notna().to_numpy() & (rows >= 0)
+    if not present.any():
+        raise ValueError(f"{name} has no label of these samples")
+    return labels[present], rows[present]
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+def _with_samples(tables, id_columns, to_turn, samples, fitted):
+    """The tables with samples as rows, and their ids."""
+    if samples is not None and not to_turn:
+        raise ValueError("--samples selects columns, and needs --transpose")
+    # Tables with samples in rows come first, because their ids tell the columns that are samples.
+    headers = {path: set(tables[path].names.values()) for path in tables if path in to_turn}
+    oriented, known_ids = {}, set()
+    for path in [path for path in tables if path not in headers]:
+        table, option = tables[path], id_columns[path]
+        if option is None and fitted and fitted[0] in table.names.values():
+            option = fitted[0]
+        oriented[path] = naming(path, with_ids, table, option)
+        known_ids.update(oriented[path].ids or ())
+        if option is None:
+            check_orientation(oriented[path])
+    for path in headers:
+        titles = {title for other in headers if other != path for title in headers[other]}
+        oriented[path] = naming(path, transposed, tables[path], known_ids, titles, samples)
+        check_orientation(oriented[path])
+    oriented = {path: oriented[path] for path in tables}
+    check_hidden_ids(list(oriented.values()))
+    return oriented
+
+
+def _merged(notes):
+    """Notes, those that say the same of the ids of several files as one."""
+    merged = {}
+    for note in notes:
+        what, of, name = note.rpartition(" of ")
+        key = what if note.startswith("ids are ") else note
+        merged[key] = f"{merged[key]}, {name}" if key in merged and of else note
+    return list(merged.values())
+
+
+def _selections(columns, names, tables):
+    """The file of each view, and what --columns says of it."""
+    for_one, for_all = {}, []
+    for path, name in names.items():
+        for_one[path], for_all = values_for(name, columns, names.values())
+        for text in for_one[path]:
+            select(tables[path].names, text, name)
+    check_exclusions(for_all, list(tables.values()))
+    selecting = [text for text in for_all if re.search(r"(?:^|,)\s*[^!\s]", text)]
+    if len(names) == 1 < len(selecting):  # views of one table
+        (path,) = names
+        rest = [text for text in for_all if text not in selecting]
+        return [(path, [text, *for_one[path], *rest]) for text in selecting]
+    return [(path, [*for_all, *for_one[path]]) for path in names]
+
+
+def _view(table, selection, several, square, fitted):
+    """The `View` of a table.
+
+    ``selection`` are texts of --columns, or a view of a model with the ``fitted`` columns by view.
+    """
+    if fitted:
+        columns = model_columns(table, selection, fitted)
+    elif square:
+        columns = _square_columns(table)
     else:
-        labels = table.numbers[rows, k]
-        there = ~np.isnan(labels)
-    there &= samples >= 0
-    if not there.any():
-        raise ValueError(f"{table.name} has no label of these samples")
-    return labels[there], samples[there]
+        columns = features(table, selection, several)
+    X = table.matrix(columns)
+    check_numbers(table, columns, X, several)
+    names = list(map(table.label, columns))
+    return View(table.name, X, table.ids, table.id_name if table.ids else "", names)
+
+
+def _square_columns(table):
+    """The columns of similarities in the order of the rows, by their ids."""
+    columns, names = list(table.cells), table.names
+    if table.ids is None or not any(names[k] for k in columns):
+        return columns
+    positions = {names[k]: k for k in columns}
+    if positions.keys() != set(table.ids) or len(positions) < len(columns):
+        extra = [name for name in positions if name not in set(table.ids)]
+        extra += [text for text in table.ids if text not in positions]
+        raise ValueError(
+            f"{table.name}: its rows and columns do not have the same ids ({shown(*extra)}), as "
+            "similarities must"
+        )
+    return [positions[text] for text in table.ids]
+
+
+def as_frame(X, columns, ids, id_name):
+    """A data frame of the columns of a table, or an array as it is."""
+    if columns is None:
+        return X
+    import pandas
+
+    index = None if ids is None else pandas.Index(ids, name=id_name)
+    return pandas.DataFrame(X, columns=columns, index=index)
 
 
 # ------------------------------------------------------------------------------------------ files
@@ -173,20 +284,35 @@ def shown_name(path):
     return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
 
 
-def _unzipped(path):
-    """A path without .gz."""
-    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+def _unpacked(path):
+    """A path without .gz and the like."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
 def _kind(path):
     """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
-    suffix = _unzipped(path).suffix.lower()
+    suffix = _unpacked(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     what = "is a folder" if path.is_dir() else "has an unknown file type"
     raise ValueError(f"{path} {what}, expected {KNOWN}")
+
+
+def _check_options(kinds, id_column, columns, to_turn, use):
+    """Raise ValueError if an option would be ignored, because it is for other files."""
+    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
+    tables = [path for path in kinds if path not in arrays]
+    for option, wrong in (
+        ("--id-column", id_column and not tables),
+        ("--columns", columns and not tables),
+        ("--transpose", to_turn & set(arrays)),
+    ):
+        if wrong:
+            raise ValueError(f"{option} is for tables, but {arrays[0]} is none")
+    if use is not None and not set(CELLS) & set(kinds.values()):
+        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
 
 
 def _whole(paths, kinds, join, use, lazy):
@@ -205,16 +331,6 @@ def _whole(paths, kinds, join, use, lazy):
     return Data(views, y, columns=[None] * len(views))
 
 
-def _for_each(columns, paths):
-    """The --columns option for each view."""
-    columns = [None] if columns is None else list(columns)
-    if len(columns) == 1:
-        return columns * len(paths)
-    if len(paths) not in (1, len(columns)):
-        raise ValueError(f"--columns is given {len(columns)} times for {len(paths)} files")
-    return columns
-
-
 def _transposed(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
@@ -228,21 +344,19 @@ def _transposed(paths, transpose):
     return named
 
 
-def _read(path, kind, lazy, keep):
+def _read(path, kind, lazy, options):
     """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
     if kind == ".npy":
         return _array(name, path, mmap_mode="r" if lazy else None)
-    if kind in PARQUET:
-        return parquet_table(path, name, keep=keep, lazy=lazy)
-    if kind in EXCEL:
-        return table_of(name, *excel_rows(path, name), keep=keep, lazy=lazy)
-    if kind == STDIN and sys.stdin is None:
+    if kind != STDIN:
+        return read_table(path, name, kind, **options)
+    if sys.stdin is None:
         raise ValueError("it is closed")
-    content = sys.stdin.buffer.read() if kind == STDIN else path.read_bytes()
+    content = sys.stdin.buffer.read()
     if content.startswith(b"\x93NUMPY"):
         return _array(name, io.BytesIO(content))
-    return table_of(name, *text_rows(content, name), keep=keep, lazy=lazy)
+    return read_table(content, name, kind, **options)
 
 
 def _array(name, file, mmap_mode=None):
@@ -273,41 +387,12 @@ def naming(path, function, *args):
         raise ValueError(f"{prefix}{message}") from error
 
 
-def _distinct_names(paths, columns):
+def _distinct_names(paths, selections):
     """A name for each view: the shortest distinct part of its path."""
-    for part in (lambda path: _unzipped(path).stem, lambda path: path.name, str):
+    for part in (lambda path: _unpacked(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path in paths]
         if len(set(names)) == len(names):
             return names
-    columns = [str(one) for one in columns]
-    if len(set(paths)) == 1 and len(set(columns)) == len(columns):
-        return columns
+    if len(set(paths)) == 1 and len(set(map(str, selections))) == len(selections):
+        return [str(selection[0]) for selection in selections]
     raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
-
-
-# ------------------------------------------------------------------------------------------- rows
-
-
-def _view(table, column, copies, selection):
-    """The `View` of a table."""
-    k = None if column is None else column.k
-    chosen = features(table, k, selection, copies)
-    rows = np.arange(len(table.rows)) if column is None else column.rows
-    X = taken(table.numbers, rows, chosen)
-    if not isinstance(X, np.memmap):  # else the fit checks blocks
-        check_numbers(table, chosen, X, rows)
-    names = list(map(table.label, chosen))
-    ids = (None, "") if column is None else (column.keys, table.names[k] or "id")
-    return View(table.name, X, *ids, names)
-
-
-def as_frame(X, columns, ids, id_name):
-    """A data frame of the columns of a table if pandas is installed, else the matrix."""
-    if columns is None or isinstance(X, np.memmap):
-        return X
-    try:
-        import pandas
-    except ImportError:
-        return X
-    index = None if ids is None else pandas.Index(ids, name=id_name)
-    return pandas.DataFrame(X, columns=columns, index=index)

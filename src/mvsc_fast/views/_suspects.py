@@ -1,0 +1,102 @@
+"""Columns that are hardly features, by their names and values, and matrices of distances."""
+
+import re
+
+import numpy as np
+import scipy.sparse
+
+MAX_CLASSES = 50  # maximum number of values of a column of labels
+N_DISTANCES = 120  # number of samples whose triangles are compared
+MAX_STATES = 3  # maximum number of values of an event beside a time
+WHO = (
+    "samples?|patients?|subjects?|cases?|cells?|donors?|participants?|individuals?|specimens?"
+    "|animals?|mouse|customers?|users?|clients?|persons?|members?|employees?"
+)
+ID_NAME = re.compile(
+    rf"(?i:[up]?ids?|mrn|nr|no|number|names?|key|barcodes?|accession|records?"
+    rf"|(?:{WHO})(?:[ _.-]?(?:id|no|nr|number|name|code|barcode))?\.?"
+    r"|.*[ _.-](?:id|nr|no)\.?|id[ _.-].+)|.*[a-z](?:ID|Id|Nr|No)"
+)
+LABEL = re.compile(
+    r"y|gt|(?:.*[ _.-])?(?:class(?:es)?|clusters?|labels?|targets?|truth|subtypes?|diagnos[ei]s"
+    r"|outcomes?|phenotype|species)|groups?|conditions?|variety|pam50.*|(?:leiden|louvain).*"
+    r"|cell[ _.-]?types?.*|.*histolog.*",
+    re.IGNORECASE,
+)
+SURVIVAL = re.compile(
+    r"(?:os|dss|dfi|pfi|dfs|pfs|rfs|efs)(?:[ _.-]?(?:time|status|event|days|months|years))?"
+    r"|vital[ _.-]?status|.*surviv.*|(?:days|months|time)[ _.-]to[ _.-](?:death|event|last[ _.-].*)"
+    r"|fu[ _.-]?(?:time|stat(?:us)?|days|months)|death[ _.-](?:event|status|time|days)",
+    re.IGNORECASE,
+)
+EVENT = re.compile(
+    r"status|delta|censor(?:ed|ing)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
+    r"|(?:.*[ _.-])?(?:events?|death|dead|deceased|died|relapsed?|recurrence|recurred)",
+    re.IGNORECASE,
+)
+TIME = re.compile(
+    r"(?:.*[ _.-])?(?:time|days|months|weeks|years|duration|tenure|follow[ _.-]?up)", re.IGNORECASE
+)
+
+
+def outcome_columns(names, values):
+    """Positions of the columns with the names and values of labels or outcomes.
+
+    ``values`` is a function that returns the values of a column, without those that are missing.
+    """
+
+    def n_distinct(k):
+        return len(set(values(k)))
+
+    survival = [k for k, name in enumerate(names) if SURVIVAL.fullmatch(name)]
+    states = {k: n_distinct(k) for k, name in enumerate(names) if EVENT.fullmatch(name)}
+    events = [k for k, n in states.items() if n == 2]
+    # A time is an outcome beside an event, which may have a third state, such as a transplant.
+    possible_events = [k for k, n in states.items() if n <= MAX_STATES]
+    timed = survival or possible_events
+    times = [k for k, name in enumerate(names) if timed and TIME.fullmatch(name)]
+    events = possible_events if times else events
+    labels = []
+    for k, name in enumerate(names):
+        if LABEL.fullmatch(name):
+            n = len(values(k))
+            if n_distinct(k) <= min(MAX_CLASSES, max(2, n // 2)):
+                labels.append(k)
+    return sorted({*survival, *events, *times, *labels})
+
+
+def id_columns(names, values):
+    """Positions of the columns with the name of ids whose values are text or distinct integers."""
+    suspects = []
+    for k, name in enumerate(names):
+        if not ID_NAME.fullmatch(name):
+            continue
+        column = np.asarray(values(k))
+        if column.dtype.kind == "f":
+            strict = re.search(r"id\b|Id\b|ID\b|mrn", name)
+            whole = len(column) > 0 and bool((column == np.floor(column)).all())
+            if not whole or not strict and len(set(column.tolist())) < len(column):
+                continue
+        suspects.append(k)
+    return suspects
+
+
+def matrix_doubt(S):
+    """Why a matrix hardly contains similarities, for a message; None if it may."""
+    S = S.toarray() if scipy.sparse.issparse(S) and S.shape[0] <= N_DISTANCES else S
+    if scipy.sparse.issparse(S) or S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 4:
+        return None
+    rows = np.linspace(0, len(S) - 1, min(len(S), N_DISTANCES)).astype(int)
+    S = np.asarray(S)[np.ix_(rows, rows)]
+    others = S[~np.eye(len(S), dtype=bool)]
+    if (others == others[0]).all():
+        return "has equal similarities of all samples, which contain no clusters"
+    if np.diag(S).any() or others.max() <= 2 * others.min():  # then the inequality always holds
+        return None
+    shortest = (S[:, :, None] + S[None, :, :]).min(axis=1)  # from i to k by any j
+    if (S <= shortest * (1 + 1e-9)).all():
+        return (
+            "looks like distances (0 on the diagonal, and the triangle inequality holds), but "
+            "similarities are needed, as exp(-D ** 2 / median(D) ** 2)"
+        )
+    return None
