@@ -20,7 +20,7 @@ from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..preprocessing import PerView
 from ._cells import is_cells, write_annotated
-from ._outputs import check_outputs, replaced
+from ._outputs import check_outputs, check_printable, replaced
 from ._readers import STDIN, load_data, load_labels, naming, shown_name
 from ._saved import keep_containers, save_model, skops_of, values_of
 
@@ -63,6 +63,10 @@ def run(args):
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
     truth = _truth(args.scores, data, n_samples)
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
+    elif truth is not None:
+        check_printable(map(str, truth[0]))
     scale = None
     if args.scale == "standard":
         scale, views = _scaled(views)

@@ -10,7 +10,7 @@ from ..views._frames import shown
 from ._cells import is_cells, with_columns
 from ._cluster_command import note_user, write_labels
 from ._matching import ANY
-from ._outputs import check_outputs, replaced
+from ._outputs import check_outputs, check_printable, replaced
 from ._readers import ALONE, load_data
 from ._saved import keep_containers, load_model, warn_of_units
 
@@ -56,6 +56,8 @@ def run(args):
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
     _check_widths(views, saved, {names[i]: paths[i] for i in given})
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
