@@ -155,7 +155,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
         dense = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
-        tensor = np.stack([np.asarray(A, dtype=dtype) for A in dense])
+        tensor = np.stack([np.ascontiguousarray(A, dtype=dtype) for A in dense])
     borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
     for i, (A, title) in enumerate(zip(tensor, titles, strict=True)):
         symmetric = _similarities(A, title, nonnegative)
