@@ -12,7 +12,8 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
-from ..views._suspects import LABEL, matrix_doubt
+from ..views._square import matrix_doubt
+from ..views._suspects import LABEL
 from ._arrays import WHOLE
 from ._cells import CELLS, columns_of, read_cells
 from ._features import (

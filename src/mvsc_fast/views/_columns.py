@@ -10,6 +10,7 @@ from ._anndata import unpacked
 from ._frames import check_same_columns, shown, view_title
 from ._row_source import is_dask
 from ._rows import is_constant, observed, spread, unit_rows
+from ._suspects import warn_suspects
 
 FEW_COLUMNS = 4
 # Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
@@ -100,7 +101,7 @@ def check_columns(model, source):
 
 
 def warn_of_columns(views, names, columns):
-    """Warn of views with fewer than four columns, and of columns that outweigh all others.
+    """Warn of views with few columns, and of columns that outweigh all others or are no features.
 
     The second warning is given only if at least half of the views have such columns, because
     otherwise the other views compensate. Constant views, for which there is another warning, are
@@ -115,6 +116,9 @@ def warn_of_columns(views, names, columns):
         Names of the columns of each view, see `RowSource`.
     """
     views = observed(views)
+    for X, name, titles in zip(views, names, columns, strict=True):
+        if titles is not None and not is_constant(X):
+            warn_suspects(X, name, titles)
     few = [i for i, X in enumerate(views) if X.shape[1] < FEW_COLUMNS and not is_constant(X)]
     if few:
         parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)

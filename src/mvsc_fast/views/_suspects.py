@@ -1,12 +1,14 @@
-"""Columns that are hardly features, by their names and values, and matrices of distances."""
+"""Columns that are hardly features, by their names and values."""
 
 import re
 
 import numpy as np
 import scipy.sparse
 
+from .._utils.messages import warn_user
+from ._frames import shown, view_title
+
 MAX_CLASSES = 50  # maximum number of values of a column of labels
-N_DISTANCES = 120  # number of samples whose triangles are compared
 MAX_STATES = 3  # maximum number of values of an event beside a time
 WHO = (
     "samples?|patients?|subjects?|cases?|cells?|donors?|participants?|individuals?|specimens?"
@@ -81,22 +83,28 @@ def id_columns(names, values):
     return suspects
 
 
-def matrix_doubt(S):
-    """Why a matrix hardly contains similarities, for a message; None if it may."""
-    S = S.toarray() if scipy.sparse.issparse(S) and S.shape[0] <= N_DISTANCES else S
-    if scipy.sparse.issparse(S) or S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 4:
-        return None
-    rows = np.linspace(0, len(S) - 1, min(len(S), N_DISTANCES)).astype(int)
-    S = np.asarray(S)[np.ix_(rows, rows)]
-    others = S[~np.eye(len(S), dtype=bool)]
-    if (others == others[0]).all():
-        return "has equal similarities of all samples, which contain no clusters"
-    if np.diag(S).any() or others.max() <= 2 * others.min():  # then the inequality always holds
-        return None
-    shortest = (S[:, :, None] + S[None, :, :]).min(axis=1)  # from i to k by any j
-    if (S <= shortest * (1 + 1e-9)).all():
-        return (
-            "looks like distances (0 on the diagonal, and the triangle inequality holds), but "
-            "similarities are needed, as exp(-D ** 2 / median(D) ** 2)"
-        )
-    return None
+def constant_columns(X):
+    """Positions of the columns of a matrix with a single value other than 0."""
+    if len(X) < 2:
+        return []
+    constant = (X == X[0]).all(axis=0) & (X[0] != 0)
+    return np.flatnonzero(constant).tolist()
+
+
+def warn_suspects(X, name, columns):
+    """Warn of the columns of a data frame that are hardly features."""
+
+    def values(k):
+        column = X[:, [k]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, k]
+        return column[~np.isnan(column)].tolist()
+
+    for suspects, what in (
+        (outcome_columns(columns, values), "labels or outcomes"),
+        (id_columns(columns, values), "ids"),
+        ([] if scipy.sparse.issparse(X) else constant_columns(X), "constants"),
+    ):
+        if suspects:
+            warn_user(
+                f"{view_title(name)} has columns that look like {what}, not like features: "
+                f"{shown(*(columns[k] for k in suspects))}. Remove them, unless they are features"
+            )
