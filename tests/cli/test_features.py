@@ -136,7 +136,7 @@ def test_the_column_of_ids_is_selected(tmp_path):
         assert data.ids.tolist() == IDS and data.id_name == "plate"
     with pytest.raises(ValueError, match="a.csv: there is no column 'who'; the table has 'id'"):
         read(tmp_path, table, id_column=["who"])
-    with pytest.raises(ValueError, match="'id'. look like ids.*'!id'.*constants|'id'"):
+    with pytest.raises(ValueError, match="look like ids, .*: 'id'; use --id-column id .*'!id'"):
         read(tmp_path, frame(NUMBERS), id_column=["none"])
     data = read(tmp_path, frame(NUMBERS), id_column=["none"], columns=["!id"])
     assert data.ids is None and columns_of(data) == NAMES
@@ -312,7 +312,9 @@ BINARY, DAYS = np.resize([0, 1], 12), RNG.integers(1, 4000, 12)
 )
 def test_labels_and_outcomes_are_not_features(tmp_path, columns):
     table = frame(IDS).assign(**columns)
-    with pytest.raises(ValueError, match="labels or outcomes, not like features") as error:
+    with pytest.raises(
+        ValueError, match="look like labels or outcomes, not like features"
+    ) as error:
         read(tmp_path, table)
     assert columns_of(read(tmp_path, table, columns=paste(error, "--columns"))) == NAMES
     if not any(map(pd.api.types.is_string_dtype, table.dtypes)):
@@ -336,7 +338,7 @@ def test_columns_that_are_features_in_spite_of_their_names(tmp_path, name, value
 def test_labels_have_at_most_half_as_many_classes_as_rows(tmp_path, n, classes, label):
     table = pd.DataFrame({"x": RNG.standard_normal(n), "y": np.arange(n)[::-1] % classes + 0.5})
     if label:
-        with pytest.raises(ValueError, match=r"\('y'\) look like labels or outcomes"):
+        with pytest.raises(ValueError, match="look like labels or outcomes, .*: 'y';"):
             read(tmp_path, table, index=False)
     else:
         assert columns_of(read(tmp_path, table, index=False)) == ["x", "y"]
@@ -348,9 +350,9 @@ def test_further_ids_and_constants(tmp_path):
         ("sample", NUMBERS),
         ("barcode", [f"x{i % 5}" for i in range(12)]),
     ):
-        with pytest.raises(ValueError, match=f"'{name}'. look like ids.*'!{name}'"):
+        with pytest.raises(ValueError, match=f"look like ids, .*: '{name}'; .*'!{name}'"):
             read(tmp_path, frame(IDS).assign(**{name: values}))
-    with pytest.raises(ValueError, match="'plate'. look like constants.*'!plate'"):
+    with pytest.raises(ValueError, match="look like constants, .*: 'plate'; .*'!plate'"):
         read(tmp_path, frame(IDS).assign(plate=7))
     assert columns_of(read(tmp_path, frame(IDS).assign(gene=0))) == [*NAMES, "gene"]
 
@@ -410,9 +412,9 @@ def test_genes_as_rows(tmp_path, table, names):
 )
 def test_columns_that_differ_in_kind_from_samples(tmp_path, name, values):
     table = genes(**{name: values})
-    with pytest.raises(ValueError, match=f"a.csv: '{name}' differ in kind .* --samples") as error:
+    with pytest.raises(ValueError, match=f"a.csv .*other 12 in kind: '{name}'; --samples") as error:
         read(tmp_path, table, transpose=["*"])
-    pasted = re.search("--samples '(.*?)' if", str(error.value))[1]
+    pasted = re.search("--samples '(.*?)' excludes", str(error.value))[1]
     for samples in (pasted, "s*"):
         data = read(tmp_path, table, transpose=["*"], samples=samples)
         np.testing.assert_array_equal(data.views["a"], X)
@@ -422,7 +424,7 @@ def test_columns_that_differ_in_kind_from_samples(tmp_path, name, values):
     data = load_data([tmp_path / "a.csv", other], transpose=[str(tmp_path / "a.csv")])
     np.testing.assert_array_equal(data.views["a"], X)
     write(other, table)
-    with pytest.raises(ValueError, match=f"a.csv: '{name}' differ in kind"):
+    with pytest.raises(ValueError, match=f"a.csv .*other 12 in kind: '{name}'"):
         load_data([tmp_path / "a.csv", other], transpose=["*"])
 
 

@@ -34,7 +34,7 @@ def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
     path = tmp_path / "a.csv"
     ids = pd.Index(IDS, name="who") if index else None
     frame(ids).to_csv(path, sep=separator, decimal=decimal, index=index)
-    values, data = read(path, decimal=decimal)
+    values, data = read(path, decimal=[decimal])
     np.testing.assert_array_equal(values, X)
     assert list(data.views["a"].columns) == NAMES and (data.ids is not None) == index
     assert len(data.notes) == 1  # on ids
@@ -46,18 +46,18 @@ def test_separators_and_decimal_commas(tmp_path, separator, decimal, index):
 @pytest.mark.parametrize(
     ("cells", "options", "expected"),
     [
-        (["1,234", "12"], {"thousands": ","}, [1234, 12]),
-        (["1,234,567.5", "12"], {"thousands": ","}, [1234567.5, 12]),
-        (["1.234,5", "12"], {"thousands": "."}, [1234.5, 12]),
-        (["1 234", "1\u00a0235"], {"thousands": " "}, [1234, 1235]),
-        (["1.234", "12"], {"decimal": "."}, [1.234, 12]),
-        (["1,234", "2,5"], {"decimal": ","}, [1.234, 2.5]),
+        (["1,234", "12"], {"thousands": [","]}, [1234, 12]),
+        (["1,234,567.5", "12"], {"thousands": [","]}, [1234567.5, 12]),
+        (["1.234,5", "12"], {"thousands": ["."]}, [1234.5, 12]),
+        (["1 234", "1\u00a0235"], {"thousands": [" "]}, [1234, 1235]),
+        (["1.234", "12"], {"decimal": ["."]}, [1.234, 12]),
+        (["1,234", "2,5"], {"decimal": [","]}, [1.234, 2.5]),
         (["1.234", "0.5"], {}, [1.234, 0.5]),
         (["1.234", "12"], {}, "line 2, column 2 .* '1.234', .* --decimal . or --thousands ."),
         (["1,234", "12"], {}, "'1,234', .* --decimal , or --thousands ,"),
         (["12", "1 234 567"], {}, "line 3, column 2 .* --thousands ' '"),
-        (["1,5", "12"], {"thousands": ","}, "line 2, column 2 .'b'. is '1,5', not a number"),
-        (["1.5", "1,5"], {"decimal": ","}, "line 2, column 2 .'b'. is '1.5', not a number"),
+        (["1,5", "12"], {"thousands": [","]}, "line 2, column 2 .'b'. is '1,5', not a number"),
+        (["1.5", "1,5"], {"decimal": [","]}, "line 2, column 2 .'b'. is '1.5', not a number"),
     ],
 )
 @pytest.mark.parametrize("n", [1, 30])
@@ -71,10 +71,23 @@ def test_separators_of_thousands_are_never_guessed(tmp_path, cells, options, exp
     np.testing.assert_array_equal(read(tmp_path / "a.csv", **options)[0][:, 0], expected * n)
 
 
-@pytest.mark.parametrize("options", [{"decimal": ";"}, {"thousands": "x"}, {"decimal": ","}])
+def test_marks_of_one_file_leave_the_others_alone(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    frame(IDS).to_csv(paths[0], sep=";", decimal=",")
+    frame(IDS).to_csv(paths[1])
+    with pytest.raises(ValueError, match=f"a.csv: line 2, .*--decimal {paths[0]}:, if"):
+        load_data(paths)
+    with pytest.raises(ValueError, match=f"b.csv: line 2, .*--decimal {paths[1]}:. if"):
+        load_data(paths, decimal=[","])
+    data = load_data(paths, decimal=[f"{paths[0]}:,"])
+    np.testing.assert_array_equal(data.views["a"], X)
+    np.testing.assert_array_equal(data.views["b"], X)
+
+
+@pytest.mark.parametrize("options", [{"decimal": [";"]}, {"thousands": ["x"]}, {"decimal": [","]}])
 def test_marks_that_are_none(tmp_path, options):
     with pytest.raises(ValueError, match="--(decimal|thousands) '.'"):
-        read(tmp_path / "a.csv", **{"thousands": ",", **options})
+        read(tmp_path / "a.csv", **{"thousands": [","], **options})
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

@@ -11,7 +11,7 @@ from .._utils.messages import counted
 from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._missing import MOST, gaps
-from ..views._suspects import ID_NAME, id_columns, outcome_columns
+from ..views._suspects import ID_NAME, constant_columns, id_columns, outcome_columns
 from ._tables import NAMELESS, NUMBER, as_text, grouped
 
 CODE = re.compile(r"0\d+|\d{16,}")  # an id, although it is a number
@@ -92,7 +92,7 @@ def check_hidden_ids(tables):
                     continue
                 if is_counter(table, k) and table.texts(k) == ids:
                     continue
-                option = shlex.quote(f"{table.name}:{table.label(k)}")
+                option = shlex.quote(table.prefix + table.label(k))
                 raise ValueError(
                     f"{table.name}: {table.title(k)} has the ids of {other.name}: use "
                     f"--id-column {option}, or exclude the column"
@@ -189,24 +189,21 @@ def select(names, selection, file, absent=False):
     return [k for k in selected if k not in excluded], only_excludes
 
 
-def exclusion(table, columns, several):
+def exclusion(table, columns):
     """The option that excludes columns of this file, and nothing else."""
     parts = []
     for k in columns[:5]:
         name = re.sub(r"[*?\[\],!]|^\s|\s$", "?", table.names[k])
         is_unique = [k] == [j for j in table.names if fnmatchcase(table.names[j], name)]
         parts.append(f"!{name if name and is_unique else k}")
-    return f"--columns {shlex.quote(f'{table.name}:' * several + ','.join(parts))}"
+    return f"--columns {shlex.quote(table.prefix + ','.join(parts))}"
 
 
 # --------------------------------------------------------------------------------------- features
 
 
-def features(table, selections, several=False):
-    """The columns that the texts of --columns select, after checks of their names and values.
-
-    If there are ``several`` files, advice contains the name of the file.
-    """
+def features(table, selections):
+    """The columns that the texts of --columns select, after checks of their names and values."""
     columns, checked = list(table.cells), True
     for selection in selections:
         selected, only_excludes = select(table.names, selection, table.name, absent=True)
@@ -218,11 +215,11 @@ def features(table, selections, several=False):
             columns = [k for k in columns if k in selected]
     if checked:
         columns = _without_counters(table, columns)
-        _check_suspects(table, columns, several)
+        _check_suspects(table, columns)
     if not columns:
         raise ValueError(f"{table.name}: no columns except the ids")
     if text := [k for k in columns if table.is_text(k)]:
-        refuse_text(table, text, f"{exclusion(table, text, several)} excludes")
+        refuse_text(table, text, f"{exclusion(table, text)} excludes")
     return columns
 
 
@@ -257,7 +254,7 @@ def model_columns(table, view, columns):
     return chosen
 
 
-def _check_suspects(table, columns, several):
+def _check_suspects(table, columns):
     """Raise ValueError at labels, outcomes, ids and constants."""
 
     def values(k):
@@ -265,30 +262,29 @@ def _check_suspects(table, columns, several):
         return table.texts(k) if numbers is None else numbers[~np.isnan(numbers)].astype(float)
 
     def is_constant(k):
-        numbers = table.numbers(k)
-        numbers = [0] if numbers is None else numbers[~np.isnan(numbers)]
-        return len(numbers) > 1 and numbers[0] != 0 and (numbers == numbers[0]).all()
+        column = np.asarray(values(k))
+        return column.dtype.kind == "f" and len(column) > 1 and constant_columns(column[:, None])
 
-    if table.transposed:
-        return
-    numbered = list(table.cells)
-    names = [table.names[k] for k in numbered]
-    by_position = lambda j: values(numbered[j])  # noqa: E731
-    for what, positions in (
-        ("labels or outcomes", outcome_columns(names, by_position)),
-        ("ids", id_columns(names, by_position)),
-        ("constants", [j for j, k in enumerate(numbered) if k in columns and is_constant(k)]),
+    names = {} if table.transposed else {k: table.names[k] for k in table.cells}
+    star = shlex.quote(f"{table.prefix}*")
+    for what, suspects in (
+        ("labels or outcomes", outcome_columns(names, values)),
+        ("ids", id_columns(names, values)),
+        ("constants", [k for k in names if k in columns and is_constant(k)]),
     ):
-        if suspects := [numbered[j] for j in positions if numbered[j] in columns]:
-            more = f" and {len(suspects) - 1} more" if len(suspects) > 1 else ""
-            way = f"{exclusion(table, suspects, several)} excludes them"
-            if what == "labels or outcomes" and len(suspects) == len(columns):
-                way = f"remove the file, or use it as --scores {table.name}"
-            star = shlex.quote(f"{table.name}:" * several + "*")
-            raise ValueError(
-                f"{table.name}: {table.title(suspects[0])}{more} look like {what}, not like "
-                f"features: {way}, --columns {star} uses all columns"
-            )
+        suspects = [k for k in suspects if k in columns]
+        if not suspects:
+            continue
+        way = f"{exclusion(table, suspects)} excludes {_those(suspects)}"
+        if what == "labels or outcomes" and len(suspects) == len(columns):
+            way = f"remove the file, or use it as --scores {table.name}"
+        if what == "ids" and table.ids is None:
+            label = shlex.quote(table.prefix + table.label(suspects[0]))
+            way = f"use --id-column {label} if it has the ids of the samples, else {way}"
+        raise ValueError(
+            f"{table.name} has columns that look like {what}, not like features: "
+            f"{shown(*map(table.label, suspects))}; {way}, --columns {star} uses all columns"
+        )
 
 
 def refuse_text(table, columns, way):
@@ -299,11 +295,11 @@ def refuse_text(table, columns, way):
         if mark:
             position = next(i for i, text in enumerate(texts) if not text.isdecimal())
             row, cell = table.cells[k].dropna().index[position], texts[position]
-            decimals = "" if mark == " " else f" or decimals: --decimal {mark} or"
+            value = shlex.quote(table.prefix + mark)
+            decimals = "" if mark == " " else f" or decimals: --decimal {value} or"
             raise ValueError(
                 f"{table.name}: {table.place(row, k)} is {cell!r}, and all numbers of this column "
-                f"may have separators of thousands{decimals} --thousands {shlex.quote(mark)} "
-                "decides"
+                f"may have separators of thousands{decimals} --thousands {value} decides"
             )
     # A word among numbers is likely to be an error, and more so than a column of words.
     cells = {}
@@ -311,18 +307,25 @@ def refuse_text(table, columns, way):
         column = table.cells[k].dropna()
         words = [table.notation.number(cell) is None for cell in column]
         row = column.index[words.index(True)]
-        cells[all(words), row, k] = column[row]
-    (_, row, k), cell = min(cells.items(), key=lambda item: item[0])
+        cells[all(words), row, k] = column[row], sum(words)
+    (_, row, k), (cell, n_words) = min(cells.items(), key=lambda item: item[0])
     cell = repr(cell) if len(repr(cell)) <= 40 else f"{cell!r:.40}..."
-    way = f"{way} {'it' if len(columns) == 1 else 'such columns'}"
-    if all(COMMA.fullmatch(text) or NUMBER.fullmatch(text) for text in table.texts(k)):
-        way = "use --decimal , if commas are decimal"
-    elif row == table.cells.index[0] and len(columns) > 1:
+    way = f"{way} {_those(columns)}"
+    point, texts = table.notation.point, table.texts(k)
+    if all(COMMA.fullmatch(text) or NUMBER.fullmatch(text) for text in texts):
+        mark = "," if point == "." else "."
+        way = f"use --decimal {shlex.quote(table.prefix + mark)} if {mark!r} is the decimal mark"
+    elif row == table.cells.index[0] and len(columns) > 1 and n_words == 1:
         way += "; a second row of names must be removed"
     raise ValueError(f"{table.name}: {table.place(row, k)} is {cell}, not a number: {way}")
 
 
-def check_numbers(table, columns, X, several=False):
+def _those(columns):
+    """How an advice refers to columns."""
+    return "it" if len(columns) == 1 else "such columns"
+
+
+def check_numbers(table, columns, X):
     """Raise ValueError for infinite cells, many missing ones and codes of missing values."""
 
     def first(wrong):
@@ -338,7 +341,7 @@ def check_numbers(table, columns, X, several=False):
     empty, gap = np.isnan(X), gaps(X)
     unused = [columns[j] for j in np.flatnonzero(empty.all(axis=0))]
     if gap.share > MOST or gap.cells and unused:
-        way = f"; {exclusion(table, unused, several)} excludes empty columns" if unused else ""
+        way = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
         raise ValueError(
             f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
             f"{first(empty & ~empty.all(axis=1, keepdims=True))}: fill them, or exclude such "

@@ -12,8 +12,8 @@ TABLES = {
     "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; "
     "FILE:NAME for one file; by default the first column, if it has text or a name such as id",
     "--no-header": "the first line is a sample, not the names of the columns",
-    "--decimal MARK": "decimal mark of text tables, . or ,",
-    "--thousands MARK": "separator of thousands of text tables: , or . or ' '",
+    "--decimal MARK": "decimal mark of text tables, . or ,; FILE:MARK for one file",
+    "--thousands MARK": "separator of thousands of text tables: , or . or ' '; also FILE:MARK",
     "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files",
     "--samples NAMES": "columns that are samples with --transpose, such as 'TCGA-*' or '!Score'; "
     "by default those that the other files have",
@@ -126,6 +126,8 @@ def _bytes(text):
 FORMS = {
     "files": {"nargs": "+"},
     "--id-column": {"action": "append"},
+    "--decimal": {"action": "append"},
+    "--thousands": {"action": "append"},
     "--no-header": {"action": "store_false", "dest": "header"},
     "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
     "--columns": {"action": "append"},

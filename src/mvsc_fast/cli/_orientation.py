@@ -81,9 +81,9 @@ def _sample_columns(table, values, known_ids, headers):
     if odd:
         parts = ",".join(f"!{table.label(k)}" for k in odd[:5])
         raise ValueError(
-            f"{table.name}: {shown(*map(table.label, odd))} differ in kind from the other "
-            f"{len(samples) - len(odd)} columns: --samples {shlex.quote(parts)} if they are no "
-            "samples, or --samples '*' if they are"
+            f"{table.name} has columns that are unlike the other {len(samples) - len(odd)} in "
+            f"kind: {shown(*map(table.label, odd))}; --samples {shlex.quote(parts)} excludes them, "
+            "--samples '*' uses all columns"
         )
     return samples
 

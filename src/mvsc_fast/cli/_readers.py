@@ -71,10 +71,11 @@ def load_data(
 ):
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
 
-    The parameters are the options of the command line; ``id_column`` and ``columns`` are lists of
-    texts, which may begin with the name of a file. ``lazy`` leaves arrays on disk, to be read in
-    blocks, and ``square`` files contain similarities. For new samples, ``fitted`` are the name of
-    the ids in a model, the views of the files, and the names of the columns by view.
+    The parameters are the options of the command line; ``id_column``, ``columns``, ``decimal`` and
+    ``thousands`` are lists of texts, which may begin with the name of a file. ``lazy`` leaves
+    arrays on disk, to be read in blocks, and ``square`` files contain similarities. For new
+    samples, ``fitted`` are the name of the ids in a model, the views of the files, and the names of
+    the columns by view.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
@@ -93,20 +94,20 @@ def load_data(
 
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in paths}
-    id_columns = {}
-    for path, name in names.items():
-        for_name, for_all = values_for(name, id_column, names.values())
-        id_columns[path] = next(iter([*for_name, *for_all]), None)
-    options = {"notation": Notation(decimal, thousands), "header": header}
-    read = {}
+    id_columns, read = {}, {}
     for path, kind in kinds.items():
+        id_columns[path], *marks = (
+            _value_for(names[path], values, names) for values in (id_column, decimal, thousands)
+        )
         keep = {id_columns[path] or "", fitted[0] if fitted else ""} - {""}
-        read[path] = naming(path, _read, path, kind, lazy, {**options, "keep": keep})
+        options = {"notation": Notation(*marks), "header": header, "keep": keep}
+        read[path] = naming(path, _read, path, kind, lazy, options)
     tables = {path: content for path, content in read.items() if isinstance(content, Table)}
+    for path in tables if len(paths) > 1 else ():
+        tables[path].prefix = f"{names[path]}:"
     tables = _with_samples(tables, id_columns, to_turn, samples, fitted)
 
     # Views are columns of tables, or arrays as they are.
-    several = len(paths) > 1
     if fitted:
         pairs = list(zip(paths * (len(fitted[1]) // len(paths)), fitted[1], strict=True))
     else:
@@ -115,7 +116,7 @@ def load_data(
     for path, selection in pairs:
         if path in tables:
             titles = fitted[2] if fitted else None
-            views.append(naming(path, _view, tables[path], selection, several, square, titles))
+            views.append(naming(path, _view, tables[path], selection, square, titles))
         else:
             views.append(read[path])
     matrices, ids, notes = matched(views, join, square)
@@ -184,6 +185,12 @@ def load_labels(path, ids, n_samples, id_name=None, id_column=None):
 # ----------------------------------------------------------------------------------------- tables
 
 
+def _value_for(name, values, names):
+    """The value of an option for one file, else that for all files, else None."""
+    for_name, for_all = values_for(name, values, names.values())
+    return next(iter([*for_name, *for_all]), None)
+
+
 def _with_samples(tables, id_columns, to_turn, samples, fitted):
     """The tables with samples as rows, and their ids."""
     if samples is not None and not to_turn:
@@ -234,7 +241,7 @@ def _selections(columns, names, tables):
     return [(path, [*for_all, *for_one[path]]) for path in names]
 
 
-def _view(table, selection, several, square, fitted):
+def _view(table, selection, square, fitted):
     """The `View` of a table.
 
     ``selection`` are texts of --columns, or a view of a model with the ``fitted`` columns by view.
@@ -244,9 +251,9 @@ def _view(table, selection, several, square, fitted):
     elif square:
         columns = _square_columns(table)
     else:
-        columns = features(table, selection, several)
+        columns = features(table, selection)
     X = table.matrix(columns)
-    check_numbers(table, columns, X, several)
+    check_numbers(table, columns, X)
     names = list(map(table.label, columns))
     return View(table.name, X, table.ids, table.id_name if table.ids else "", names)
 

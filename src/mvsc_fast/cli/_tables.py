@@ -77,6 +77,7 @@ class Table:
     notation: Notation = field(default_factory=Notation)
     units: tuple = ("line", "column")  # of the index and the columns
     notes: list = field(default_factory=list)
+    prefix: str = ""  # of values of options that are for this file alone
     ids: list | None = None  # text
     id_name: str = ""
 

@@ -6,6 +6,7 @@ import scipy.sparse
 from ._frames import is_frame, only_in, read_frame
 
 N_DISTANCES = 120  # number of samples whose triangles are compared
+ROUNDING = 1e-12  # largest error of a distance, in units of the largest one
 
 
 def square_views(views, titles):
@@ -75,10 +76,15 @@ def matrix_doubt(S):
     others = S[~np.eye(len(S), dtype=bool)]
     if (others == others[0]).all():
         return "has equal similarities of all samples, which contain no clusters"
-    if np.diag(S).any() or others.max() <= 2 * others.min():  # then the inequality always holds
+    # The roots of squared distances and of 1 - r are distances, as those of distances are.
+    least = ROUNDING * others.max()
+    if np.abs(np.diag(S)).max() > least or others.min() < -least:
         return None
-    shortest = (S[:, :, None] + S[None, :, :]).min(axis=1)  # from i to k by any j
-    if (S <= shortest * (1 + 1e-9)).all():
+    if others.max() <= 4 * others.min():  # then the triangle inequality always holds
+        return None
+    roots = np.sqrt(np.maximum(S, 0))
+    shortest = (roots[:, :, None] + roots[None, :, :]).min(axis=1)  # from i to k by any j
+    if (roots <= shortest + np.sqrt(least)).all():
         return (
             "looks like distances (0 on the diagonal, and the triangle inequality holds), but "
             "similarities are needed, as exp(-D ** 2 / median(D) ** 2)"

@@ -22,7 +22,8 @@ ID_NAME = re.compile(
 LABEL = re.compile(
     r"y|gt|(?:.*[ _.-])?(?:class(?:es)?|clusters?|labels?|targets?|truth|subtypes?|diagnos[ei]s"
     r"|outcomes?|phenotype|species)|groups?|conditions?|variety|pam50.*|(?:leiden|louvain).*"
-    r"|cell[ _.-]?types?.*|.*histolog.*",
+    r"|cell[ _.-]?types?.*|.*histolog.*|quality|malignan(?:t|cy)|default(?:ed|[ _.-].*)?"
+    r"|(?:.*[ _.-])?(?:fraud|spam)",
     re.IGNORECASE,
 )
 SURVIVAL = re.compile(
@@ -42,24 +43,24 @@ TIME = re.compile(
 
 
 def outcome_columns(names, values):
-    """Positions of the columns with the names and values of labels or outcomes.
+    """The columns with the names and values of labels or outcomes.
 
-    ``values`` is a function that returns the values of a column, without those that are missing.
+    ``names`` are a dict of the names of columns, and ``values`` is a function that returns the
+    values of a column, by its key in ``names``, without those that are missing.
     """
 
     def n_distinct(k):
         return len(set(values(k)))
 
-    survival = [k for k, name in enumerate(names) if SURVIVAL.fullmatch(name)]
-    states = {k: n_distinct(k) for k, name in enumerate(names) if EVENT.fullmatch(name)}
-    events = [k for k, n in states.items() if n == 2]
+    survival = [k for k, name in names.items() if SURVIVAL.fullmatch(name)]
+    states = {k: n_distinct(k) for k, name in names.items() if EVENT.fullmatch(name)}
     # A time is an outcome beside an event, which may have a third state, such as a transplant.
     possible_events = [k for k, n in states.items() if n <= MAX_STATES]
     timed = survival or possible_events
-    times = [k for k, name in enumerate(names) if timed and TIME.fullmatch(name)]
-    events = possible_events if times else events
+    times = [k for k, name in names.items() if timed and TIME.fullmatch(name)]
+    events = possible_events if times else [k for k, n in states.items() if n == 2]
     labels = []
-    for k, name in enumerate(names):
+    for k, name in names.items():
         if LABEL.fullmatch(name):
             n = len(values(k))
             if n_distinct(k) <= min(MAX_CLASSES, max(2, n // 2)):
@@ -68,9 +69,9 @@ def outcome_columns(names, values):
 
 
 def id_columns(names, values):
-    """Positions of the columns with the name of ids whose values are text or distinct integers."""
+    """The columns with the name of ids whose values are text or distinct integers."""
     suspects = []
-    for k, name in enumerate(names):
+    for k, name in names.items():
         if not ID_NAME.fullmatch(name):
             continue
         column = np.asarray(values(k))
@@ -98,9 +99,10 @@ def warn_suspects(X, name, columns):
         column = X[:, [k]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, k]
         return column[~np.isnan(column)].tolist()
 
+    names = dict(enumerate(columns))
     for suspects, what in (
-        (outcome_columns(columns, values), "labels or outcomes"),
-        (id_columns(columns, values), "ids"),
+        (outcome_columns(names, values), "labels or outcomes"),
+        (id_columns(names, values), "ids"),
         ([] if scipy.sparse.issparse(X) else constant_columns(X), "constants"),
     ):
         if suspects:
