@@ -12,12 +12,15 @@ TABLES = {
     "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; by "
     "default, the column of distinct values that also occur in a column of the other files",
     "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
-    "columns of gene names and numbers before the samples are ignored",
+    "columns of gene names and numbers before the samples are ignored; also for arrays",
 }
 CELLS = {
     "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "
-    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
+    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality, such as "
     "rna=X_pca,prot=X_clr",
+    "--views NAMES": "variables of .npz, .mat, .h5 or .zarr to use as views, such as X1,X2, or "
+    "data.views for a field of a struct; by default, those with usual names, or the matrices that "
+    "share one length",
 }
 MACHINE = {
     "--seed N": "seed of random numbers; default: 0",
@@ -27,10 +30,11 @@ LABELS = {"--labels CSV": "file for labels; default: -, the standard output"}
 CLUSTER = {
     "input": {
         "files FILE": "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) "
-        "or .npy for each view, or one .npz, .mat, .h5, .zarr, .h5ad or .h5mu with all views; - is "
-        "the standard input",
+        "or .npy for each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, "
+        "10x .h5 or a folder with matrix.mtx; - is the standard input",
         **TABLES,
         **CELLS,
+        "--truth NAME": "variable of .npz, .mat, .h5 or .zarr with the known labels",
         "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
         "exclude, such as '!sex,!stage'; once for all files, once for each file, or several times "
         "for several views of one table",
@@ -67,8 +71,8 @@ CLUSTER = {
         "and the joint graph, for scanpy and muon",
         "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
         "cross table",
-        "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
-        "CSV, from the input file",
+        "--scores CSV": "compare with known labels, from a table with ids and labels, a column of "
+        "obs or, without CSV, from the input file",
     },
 }
 PREDICT = {
@@ -135,6 +139,7 @@ FORMS = {
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},
     "--use": {"type": _use},
+    "--views": {"type": lambda text: text.split(",")},
     "--scale": {"choices": ("standard", "none"), "default": "none"},
     "--clusters": {"type": _clusters},
     "--resolution": {"type": float},

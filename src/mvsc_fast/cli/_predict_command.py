@@ -7,7 +7,7 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
-from ._cells import is_cells, with_columns
+from ._cells import cells_kind, with_columns
 from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
@@ -31,12 +31,14 @@ def run(args):
         id_name=saved["id_name"],
         join=ANY,
         transpose=args.transpose,
-        use=args.use or (saved.get("use") if is_cells(paths[given[0]]) else None),
+        use=args.use or _use(saved, [names[i] for i in given], paths[given[0]]),
+        arrays=args.views,
     )
     for note in data.notes:
         note_user(note)
     found = data.views
-    if data.cells is not None and (len(found) > 1 or found.keys() <= set(names)):
+    by_name = data.cells is not None and not isinstance(data.cells, dict)
+    if by_name and (len(found) > 1 or found.keys() <= set(names)):
         if unknown := [name for name in found if name not in names]:
             raise ValueError(
                 f"{paths[given[0]]} has {shown(*unknown)}, but the model has the views "
@@ -71,6 +73,12 @@ def run(args):
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
+
+
+def _use(saved, names, path):
+    """The matrices of cells that the fit used, for the views that are given."""
+    use = saved.get("use") if cells_kind(path) else None
+    return [name for name in use if name in names] if isinstance(use, list) else use
 
 
 def _margins(model, views):

@@ -1,5 +1,6 @@
 """Reading of multi-view data from tables and arrays for the command line."""
 
+import functools
 import io
 import os
 import sys
@@ -10,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils.messages import counted
+from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
-from ._arrays import WHOLE
-from ._cells import CELLS, columns_of, read_cells
+from ._cells import CELLS, cells_kind, columns_of, read_cells
 from ._columns import LABEL, check_exclusions, check_numbers, features, selected
 from ._ids import Column, check_alike, check_distinct, find_ids
 from ._matching import ANY, View, matched
@@ -21,10 +22,10 @@ from ._tables import ALL, PARQUET, Table, is_missing, parquet_table, table_of
 from ._text import EXCEL, TEXT, excel_rows, text_rows
 
 KNOWN = (
-    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy "
-    "of each view"
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
+    ".parquet, .xlsx or .npy of each view"
 )
-ALONE = (*WHOLE, *CELLS)  # files that contain all views
+ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
 STDIN, STDIN_NAME = "-", "standard input"
 
 
@@ -38,7 +39,7 @@ class Data(NamedTuple):
     notes: list = []  # decisions of the reader, such as the columns of ids
     columns: list = []  # names of the columns of each view, or None
     one_table: bool = False  # whether all views are columns of one table
-    cells: Any = None  # the AnnData or MuData object of a file
+    cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
 
 
 def load_data(
@@ -50,6 +51,8 @@ def load_data(
     join=None,
     transpose=(),
     use=None,
+    arrays=None,
+    truth=None,
     lazy=False,
 ):
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
@@ -58,7 +61,8 @@ def load_data(
     names or None for all files, for each file, or for each of several views of one table.
     ``id_name`` is the column of ids if all files have it and ``id_column`` is "auto". If the ids of
     files differ, ``join`` "inner" keeps the samples of all tables, "outer" and "any" those of any
-    table, with rows of NaN. ``lazy`` leaves arrays on disk, to be read in blocks.
+    table, with rows of NaN. ``arrays`` and ``truth`` are the names of the variables of a file of
+    arrays that are views and labels. ``lazy`` leaves arrays on disk, to be read in blocks.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
@@ -68,19 +72,24 @@ def load_data(
     for path, other in combinations(there, 2):
         if path.samefile(other):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
-    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
+    others = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     turned = _transposed(paths, transpose)
+    stores = {path for path, kind in kinds.items() if kind in SUFFIXES}
     for name, wrong in (
-        ("--id-column", id_column != "auto" and arrays),
-        ("--columns", str in map(type, columns or ()) and arrays),
-        ("--transpose", turned & set(arrays)),
+        ("--id-column", id_column != "auto" and others),
+        ("--columns", str in map(type, columns or ()) and others),
+        ("--transpose", turned & set(others) - stores),
     ):
         if wrong:
             raise ValueError(f"{name} is for tables, but {min(wrong)} is none")
     if use is not None and not set(CELLS) & set(kinds.values()):
-        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
+        raise ValueError("--use is for .h5ad and .h5mu, but there is no such file")
+    for name, option in (("--views", arrays), ("--truth", truth)):
+        if option is not None and not stores:
+            raise ValueError(f"{name} is for {', '.join(SUFFIXES)}, but there is no such file")
     if any(kind in ALONE for kind in kinds.values()):
-        return _whole(paths, kinds, join, use, lazy)
+        options = {"views": arrays, "truth": truth, "transpose": True if turned else None}
+        return _whole(paths, kinds, join, use, lazy, options)
     keep = id_name if id_column == "auto" else id_column
     read = {path: naming(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
     tables = {
@@ -182,6 +191,8 @@ def _kind(path):
     """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
+    if kind := naming(path, cells_kind, path):
+        return kind
     suffix = _unzipped(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
@@ -189,20 +200,22 @@ def _kind(path):
     raise ValueError(f"{path} {what}, expected {KNOWN}")
 
 
-def _whole(paths, kinds, join, use, lazy):
-    """The `Data` of a file that contains all views."""
+def _whole(paths, kinds, join, use, lazy, options):
+    """The `Data` of a file of arrays, or of files of cells; ``options`` are of `read_arrays`."""
     path = next(path for path in paths if kinds[path] in ALONE)
-    if len(paths) > 1:
-        raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
-    if join not in (None, ANY):
+    if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
+        raise ValueError(f"{path} contains all views: pass only this file")
+    if join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     if kinds[path] in CELLS:
-        cells, views = naming(path, read_cells, path, use, lazy)
-        ids, id_name = cells.obs_names.to_numpy(dtype=object), cells.obs_names.name or "sample"
+        cells, ids, views, notes = naming(path, read_cells, paths, use, lazy, join)
         columns = list(map(columns_of, views.values()))
-        return Data(views, None, ids, id_name, columns=columns, cells=cells)
-    views, y = naming(path, WHOLE[kinds[path]], path, lazy)
-    return Data(views, y, columns=[None] * len(views))
+        id_name = ids.name or "sample"
+        ids = ids.to_numpy(dtype=object)
+        return Data(views, None, ids, id_name, notes, columns=columns, cells=cells)
+    read = functools.partial(read_arrays, lazy=lazy, **options)
+    views, y, notes = naming(path, read, path)
+    return Data(views, y, notes=notes, columns=[None] * len(views))
 
 
 def _for_each(columns, paths):
