@@ -63,7 +63,30 @@ SHAPES = {
     ),
     "Label": ({"X": cell(A.T, B.T), "Label": Y[:, None]}, [A, B], Y),
     "true_label": ({"X": cell(A, B), "True_Label": Y[:, None]}, [A, B], Y),
-    "labels of any name": ({"X": cell(A.T, B.T), "kategorie": Y[None]}, [A, B], Y),
+    "labels of any name": ({"X": cell(A.T, C.T), "kategorie": Y[None]}, [A, C], Y),
+    "equal heights, vector of any name": ({"X": cell(A.T, B.T), "kategorie": Y[None]}, STOP, None),
+    "groups of features": ({"X": cell(A, B), "group": np.repeat([1, 2], 12)}, STOP, None),
+    "names of classes": ({"X": A[:, :3], "classes": cell("red", "green", "blue")}, STOP, None),
+    "X1, X2 of columns, no labels": ({"X1": A.T, "X2": C.T}, [A, C], None),
+    "names of features, columns, no labels": ({"fac": A.T, "fou": C.T}, STOP, None),
+    "samples with the same features": ({"control": A, "treated": B[:50]}, STOP, None),
+    "parts of a data set": ({"X_train": A, "X_test": B, "y_train": Y, "y_test": Y}, STOP, None),
+    "structs of parts": (
+        {"train": fields(X=cell(A, C), Y=Y), "test": fields(X=cell(A, C), Y=Y)},
+        STOP,
+        None,
+    ),
+    "matrix of several labels": ({"fac": A, "fou": C, "Y": ONE_HOT + ONE_HOT[::-1]}, STOP, None),
+    "X and Y of measurements": ({"X": A, "Y": C}, STOP, None),
+    "indices beside X": ({"X": A, "folds": np.tile(np.arange(N), (3, 1)).T, "gt": Y}, [A], Y),
+    "indices beside names of features": (
+        {"fac": A, "fou": C, "ind": np.tile([0, 1], (N, 1)), "gt": Y},
+        [A, C],
+        Y,
+    ),
+    "numbered matrices of two kinds": ({"X1": A, "X2": C, "V1": A, "V2": C}, STOP, None),
+    "one numbered matrix of two": ({"X1": A, "other": C, "gt": Y}, STOP, None),
+    "images": ({"images": RNG.standard_normal((N, 8, 8)), "y": Y}, "no matrices", None),
     "unlike labels of the same samples": (
         {"X": cell(A.T, B.T), "label": Y, "class": Y % 2},
         [A, B],
@@ -144,8 +167,9 @@ def assert_read(path, views, labels):
 def test_matlab_files_as_they_are_published(tmp_path, shape):
     variables, views, labels = SHAPES[shape]
     scipy.io.savemat(tmp_path / "a.mat", variables)
-    if views is STOP:
-        with pytest.raises(ValueError, match=r"a\.mat: .*--views"):
+    if isinstance(views, str):
+        remedy = "(--views|--transpose)" if views is STOP else views
+        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
             load_data([tmp_path / "a.mat"])
     else:
         assert_read(tmp_path / "a.mat", views, labels)
@@ -205,8 +229,9 @@ def test_matlab_7_3(tmp_path, shape):
             write_hdf5(file, name, value)
     with open(tmp_path / "a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
-    if views is STOP:
-        with pytest.raises(ValueError, match=r"a\.mat: .*--views"):
+    if isinstance(views, str):
+        remedy = "(--views|--transpose)" if views is STOP else views
+        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
             load_data([tmp_path / "a.mat"])
     else:
         assert_read(tmp_path / "a.mat", views, labels)
@@ -281,7 +306,7 @@ def cluster(*arguments):
 def test_options_decide_what_the_file_does_not(folder, capsys):
     expected = cluster("columns.mat", "--transpose")
     assert "columns.mat: 60 samples are columns; views x1, x2; no labels" in capsys.readouterr().err
-    assert (cluster("rows.mat", "--views", "x1,x2") == expected).all()
+    assert (cluster("rows.mat", "--transpose", "none") == expected).all()
     assert "60 samples are rows" in capsys.readouterr().err
     assert (
         cluster("many.mat", "--views", "train", "--truth", "kind", "--scores") == expected
@@ -294,14 +319,18 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["columns.mat"], "--transpose if columns are, or --views x1,x2 if rows are"),
-        (["many.mat"], "could all be views: name those that are, such as --views train,other"),
+        (["columns.mat"], "--transpose if columns are samples, or --transpose none if rows are"),
+        (["many.mat", "--views", "train"], "no labels decide: name labels with --truth fine,"),
+        (["many.mat"], "could all be views: name those of the same samples, such as"),
         (["many.mat", "--views", "trian"], "no variable 'trian': the file has train (2 cells"),
         (["many.mat", "--views", "kind"], "kind (60 cells of 1) is not a matrix of real numbers"),
         (["many.mat", "--views", "train", "--truth", "class"], "'class' has no labels"),
         (["rows.mat", "--views", "x1", "--truth", "x2"], "'x2' has no labels"),
         (["columns.mat", "--transpose", "--scores"], "no labels, or several that differ"),
-        (["many.mat", "--views", "train", "--scores"], "name its variable with --truth NAME"),
+        (
+            ["many.mat", "--views", "train", "--transpose", "--scores"],
+            "name its variable with --truth NAME",
+        ),
         (["a.csv", "--views", "x"], "--views is for .npz, .mat"),
         (["a.csv", "--truth", "x"], "--truth is for .npz, .mat"),
         (["rows.mat", "a.csv"], "rows.mat contains all views"),
@@ -314,7 +343,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
         (["short.npz"], "short.npz: "),
         (["flat.npz"], "view_0 (4) is not a matrix of real numbers"),
         (["complex.npz"], "view_0 (4 x 2) is not a matrix of real numbers"),
-        (["text.mat"], "X (1 cell of 2) is not a matrix of real numbers"),
+        (["text.mat"], "no matrices of real numbers: the file has X (1 cell of 2)"),
         (["junk.mat"], "junk.mat: "),
         (["octave.mat"], "octave.mat: its format is one of Octave: save it with save('-v7'"),
         (["zipped.mat"], "save it with save('-v7'"),
@@ -355,21 +384,67 @@ def test_objects_that_are_not_needed_do_not_stop(tmp_path):
     assert [X.shape[1] for X in data.views.values()] == [24, 40] and (data.y == Y).all()
 
 
-def test_a_saved_model_reads_new_files(folder, capsys):
-    expected = cluster("many.mat", "--views", "train", "--save", "model.pkl")
+def predicted(*arguments):
+    assert main(["predict", "model.pkl", *arguments, "--labels", "new.csv"]) == 0
+    return np.loadtxt("new.csv", delimiter=",", skiprows=1, dtype=int)[:, 1]
+
+
+def test_a_saved_model_reads_files_of_other_names_by_position(folder, capsys):
+    expected = cluster("many.mat", "--views", "train", "--truth", "kind", "--save", "model.pkl")
     capsys.readouterr()
-    assert main(["predict", "model.pkl", "rows.mat"]) == 2
-    assert "--views x1,x2 if rows are" in capsys.readouterr().err
-    assert main(["predict", "model.pkl", "rows.mat", "--views", "x1,x2"]) == 0
-    lines = capsys.readouterr().out.splitlines()[1:]
-    labels = np.array([int(line.split(",")[1]) for line in lines])
+    labels = predicted("rows.mat")
     assert (labels == expected).mean() > 0.95
+    assert "'x1', 'x2' as 'train[0]', 'train[1]'" in capsys.readouterr().err
+    assert (predicted("columns.mat") == labels).all()  # the number of features decides
+
+
+def test_a_saved_model_reads_its_views_by_name(folder, capsys):
+    rna, prot = (scipy.io.loadmat("rows.mat")[name] for name in ("x1", "x2"))
+    np.savez("fit.npz", rna=rna, prot=prot, gt=Y)
+    expected = cluster("fit.npz", "--save", "model.pkl")
+    labels = predicted("fit.npz")
+    assert (labels == expected).mean() > 0.95
+    np.savez("new.npz", other=rna.T, prot=prot.T, rna=rna.T)
+    assert (predicted("new.npz") == labels).all()
+    assert "not read: other (24 x 60)" in capsys.readouterr().err
+    np.savez("less.npz", rna=rna)
+    assert (predicted("less.npz") == predicted("rna=fit.npz")).all()
+    assert "prot is not given" in capsys.readouterr().err
+    np.savez("narrow.npz", rna=rna[:, :9], prot=prot, gt=Y)
+    for arguments, message in (
+        (["new.npz", "--views", "other,prot"], "new.npz has 'other', but the model has the views"),
+        (["narrow.npz"], "[9, 24] features, expected [24, 24]"),
+    ):
+        assert main(["predict", "model.pkl", *arguments]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_labels_decide_also_beside_views_that_are_named(tmp_path):
+    np.savez(tmp_path / "a.npz", fac=A.T, fou=B.T, gt=np.char.encode(TEXT))
+    data = load_data([tmp_path / "a.npz"], arrays=["fou"])
+    np.testing.assert_array_equal(data.views["fou"], B)
+    np.testing.assert_array_equal(data.y, TEXT)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_sparse_matrices_of_anndata(tmp_path, form):
+    h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
+    matrices = {"rna": scipy.sparse.csr_matrix(COUNTS[0]).asformat(form), "prot": C}
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        group = file.create_group("rna")
+        group.attrs["encoding-type"], group.attrs["shape"] = f"{form}_matrix", (N, 24)
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(matrices["rna"], name)
+        file["prot"] = C
+    views = load_data([tmp_path / "a.h5"]).views
+    np.testing.assert_array_equal(views["rna"].toarray(), COUNTS[0])
+    np.testing.assert_array_equal(views["prot"][:], C)
 
 
 def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
     tall = scipy.sparse.csc_array(([1.0], ([2**28], [1])), shape=(2**29, 2))
     scipy.io.savemat(tmp_path / "tall.mat", {"X1": tall, "X2": tall})
-    data = load_data([tmp_path / "tall.mat"], arrays=["X1", "X2"])
+    data = load_data([tmp_path / "tall.mat"], transpose=["none"])
     X = data.views["X1"]
     assert X.shape == (2**29, 2) and X.nnz == 1 and X[2**28, 1] == 1
     assert X.data.nbytes + X.indices.nbytes + X.indptr.nbytes < 1000

@@ -243,6 +243,7 @@ def _save(args, data, model, scale):
             "model": model if scale is None else make_pipeline(scale, model),
             "views": list(data.views),
             "columns": data.columns,
+            "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
             "use": args.use,

@@ -12,7 +12,8 @@ TABLES = {
     "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; by "
     "default, the column of distinct values that also occur in a column of the other files",
     "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
-    "columns of gene names and numbers before the samples are ignored; also for arrays",
+    "columns of gene names and numbers before the samples are ignored; also for arrays, and none "
+    "if the rows of arrays are samples and the file does not tell",
 }
 CELLS = {
     "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "

@@ -11,7 +11,7 @@ from ._cells import cells_kind, with_columns
 from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
-from ._readers import ALONE, load_data
+from ._readers import ALONE, SUFFIXES, load_data
 from ._saved import keep_containers, load_model, warn_of_units
 
 
@@ -33,16 +33,24 @@ def run(args):
         transpose=args.transpose,
         use=args.use or _use(saved, [names[i] for i in given], paths[given[0]]),
         arrays=args.views,
+        fit=dict(zip(names, saved["n_features"], strict=True)) if "n_features" in saved else {},
     )
     for note in data.notes:
         note_user(note)
     found = data.views
-    by_name = data.cells is not None and not isinstance(data.cells, dict)
-    if by_name and (len(found) > 1 or found.keys() <= set(names)):
+    # Views of one file correspond by name; arrays of other names do by position.
+    arrays = Path(paths[given[0]]).suffix.lower() in SUFFIXES and data.cells is None
+    if data.cells is None:
+        by_name = arrays and not found.keys().isdisjoint(names)
+    else:
+        by_name = not isinstance(data.cells, dict) and (
+            len(found) > 1 or found.keys() <= set(names)
+        )
+    if by_name:
         if unknown := [name for name in found if name not in names]:
             raise ValueError(
                 f"{paths[given[0]]} has {shown(*unknown)}, but the model has the views "
-                f"{shown(*names)}: rename the modalities"
+                f"{shown(*names)}: rename them, or name those of the model with --views"
             )
         given = [i for i in given if names[i] in found]
         found = {names[i]: found[names[i]] for i in given}
@@ -50,6 +58,8 @@ def run(args):
         raise ValueError(
             f"{paths[0]} has {counted(len(found), 'view')}, but the model has {len(names)}"
         )
+    if arrays and len(found) > 1 and not by_name:
+        note_user(f"views by position: {shown(*found)} as {shown(*(names[i] for i in given))}")
     views = dict(zip((names[i] for i in given), found.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}

@@ -27,6 +27,7 @@ KNOWN = (
 )
 ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
 STDIN, STDIN_NAME = "-", "standard input"
+NONE = "none"  # of --transpose: rows are samples
 
 
 class Data(NamedTuple):
@@ -53,6 +54,7 @@ def load_data(
     use=None,
     arrays=None,
     truth=None,
+    fit=None,
     lazy=False,
 ):
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
@@ -62,7 +64,8 @@ def load_data(
     ``id_name`` is the column of ids if all files have it and ``id_column`` is "auto". If the ids of
     files differ, ``join`` "inner" keeps the samples of all tables, "outer" and "any" those of any
     table, with rows of NaN. ``arrays`` and ``truth`` are the names of the variables of a file of
-    arrays that are views and labels. ``lazy`` leaves arrays on disk, to be read in blocks.
+    arrays that are views and labels; ``fit`` has the numbers of features of the views of a model,
+    by name. ``lazy`` leaves arrays on disk, to be read in blocks.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
@@ -88,7 +91,8 @@ def load_data(
         if option is not None and not stores:
             raise ValueError(f"{name} is for {', '.join(SUFFIXES)}, but there is no such file")
     if any(kind in ALONE for kind in kinds.values()):
-        options = {"views": arrays, "truth": truth, "transpose": True if turned else None}
+        options = {"views": arrays, "truth": truth, "fit": fit}
+        options["transpose"] = True if turned else False if NONE in transpose else None
         return _whole(paths, kinds, join, use, lazy, options)
     keep = id_name if id_column == "auto" else id_column
     read = {path: naming(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
@@ -232,7 +236,7 @@ def _transposed(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    named = {path if path == STDIN else Path(path) for path in transpose}
+    named = {path if path == STDIN else Path(path) for path in transpose if path != NONE}
     if named - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, named - set(paths))))}: this is not one of the "

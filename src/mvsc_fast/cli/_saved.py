@@ -116,6 +116,8 @@ def warn_of_units(views, values, columns):
         if X is None or known is None:
             continue
         median, width = known
+        if X.shape[1] != len(median):
+            continue  # `predict` says so
         there = np.flatnonzero((width > 0) & ~np.isnan(X).all(axis=0))
         if not len(there):
             continue

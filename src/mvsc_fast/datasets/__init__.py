@@ -76,7 +76,7 @@ def load_mat(
         as ``Y`` or ``gt``, or the only vector that has repeated values and a label for each sample.
     transpose : bool, optional
         Whether columns are samples. By default the length that all views share decides, or if there
-        are two, the length of the labels.
+        are two, the length of the labels, which need a usual name or ``truth``.
     verbose : int, default=0
         If positive, print what was taken.
 

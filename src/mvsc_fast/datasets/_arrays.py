@@ -16,43 +16,55 @@ NUMBERED = re.compile(r"(?:x|view|v|fea|data)_?(\d+)", re.IGNORECASE)
 DOCUMENTED = re.compile(r"view_\d+")  # samples are rows if the labels do not contradict
 LABEL_NAMES = {"y", "ytrue", "gt", "gnd", "s", "gtruth", "groundtruth", "truth", "truths"}
 LABEL_NAMES |= {"label", "labels", "truelabel", "truelabels", "classlabel", "classlabels"}
-LABEL_NAMES |= {"class", "classes", "target", "targets"}
+LABEL_NAMES |= {"class", "classes", "target", "targets", "category", "categories"}
+LABEL_NAMES |= {"celltype", "celltypes"}
+# Words in the names of matrices that are no views, and of those that stop the run
+INDICES = {"ind", "index", "indices", "idx", "id", "ids", "mask", "missing", "perm"}
+INDICES |= {"fold", "folds", "split", "splits"}
+DOUBTFUL = {"weight", "weights", *LABEL_NAMES} - {"s"}
+# Parts of one data set, which are not views of the same samples
+PARTS = [r"train|(?<![a-z])tr(?![a-z])", r"test|(?<![a-z])te(?![a-z])"]
+PARTS = [re.compile(form, re.I) for form in (*PARTS, r"valid|(?<![a-z])val(?![a-z])")]
 MAX_SHOWN = 8  # number of variables in a message
 MAX_CLASSES = 1000  # of labels as a sparse matrix with a column for each class
 
 
-def read_arrays(path, *, views=None, truth=None, transpose=None, lazy=False):
+def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=False):
     """The views of a file by name, its labels or None, and notes on what was taken.
 
     ``views`` and ``truth`` name variables; fields of structs and members of groups are named
     ``struct.field``. ``transpose`` says whether columns are samples; None lets the length that all
-    views share or that of the labels decide. ``lazy`` leaves matrices of HDF5 and zarr on disk if
-    their rows are samples.
+    views share or that of the labels decide. ``fit`` has the numbers of features of the views of a
+    model, by name: variables of these names are views, and the numbers decide first. ``lazy``
+    leaves matrices of HDF5 and zarr on disk if their rows are samples.
     """
-    path = Path(path)
+    path, fit = Path(path), fit or {}
     wanted = None if views is None else {*views, truth}
     variables = read_variables(path, wanted)
-    names = _view_names(variables, views, truth)
+    names = _view_names(variables, views or _names_of_fit(variables, fit), truth)
     matrices = {}
     for name in names:
         parts = _matrices(variables[name])
         several = isinstance(variables[name], list) or len(parts) > 1
         matrices |= {f"{name}[{i}]" if several else name: X for i, X in enumerate(parts)}
-    # Vectors with the names of labels decide first, then others with repeated values.
+    # Vectors with the names of labels decide; others may describe features as well as samples.
     others = {name: A for name, A in variables.items() if name not in names}
     vectors = {name: y for name, A in others.items() if (y := labels_of(A)) is not None}
-    named = {name: y for name, y in vectors.items() if _is_label_name(name)}
+    classes = {name: len(np.unique(y)) for name, y in vectors.items()}
+    named = {
+        name: y for name, y in vectors.items() if _is_label_name(name) and classes[name] < len(y)
+    }
     if truth is not None:
         if truth not in vectors:
             raise ValueError(f"{truth!r} has no labels: the file has {_described(variables)}")
         named = {truth: vectors[truth]}
-    classes = {name: len(np.unique(y)) for name, y in vectors.items()}
     likely = {name: y for name, y in vectors.items() if 1 < classes[name] <= len(y) / 2}
-    by_name = views is not None or all(map(DOCUMENTED.fullmatch, names))
-    turned = _columns_are_samples(matrices, (named, likely), transpose, by_name)
+    if transpose is None:
+        transpose = _orientation_of_fit(matrices, fit)
+    turned = _columns_are_samples(matrices, named, likely, transpose, views is not None)
     n = next(iter(matrices.values())).shape[int(turned)]
     labels = [name for name, y in named.items() if len(y) == n]
-    if not labels and (truth or any(classes[name] < len(y) for name, y in named.items())):
+    if named and not labels:
         raise ValueError(
             f"{n} samples are {'columns' if turned else 'rows'} of {_described(matrices)}, but "
             f"{_described(others, named)} has another number of labels: name variables of the same "
@@ -83,42 +95,63 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, lazy=False):
 def _view_names(variables, views, truth):
     """The names of the variables that are views."""
     parts = {name: _matrices(A) for name, A in variables.items()}
-    usual = [name for key in VIEW_NAMES for name in variables if _last(name) == key][:1]
     numbered = [name for name in variables if NUMBERED.fullmatch(_last(name))]
     numbered.sort(key=lambda name: int(NUMBERED.fullmatch(_last(name))[1]))
-    for name in views or usual or numbered:
+    for name in views or numbered:
         if name not in variables:
             raise ValueError(f"no variable {name!r}: the file has {_described(variables)}")
         if not parts[name]:
             raise ValueError(f"{_described(variables, [name])} is not a matrix of real numbers")
     if views is not None:
         return list(dict.fromkeys(views))
-    # Other matrices are views unless they are vectors or labels.
+    # Candidates are all matrices but vectors, labels and indices, those with usual names first.
     free = [name for name in parts if any(min(X.shape) > 1 for X in parts[name])]
-    free = [name for name in free if name != truth and not _is_truth(name, variables[name])]
-    free = list(dict.fromkeys([*usual, *free]))
-    cells = [name for name in free if isinstance(variables[name], list)]
-    if usual and (usual == free or usual[0] in cells):
-        return usual
-    if numbered and not usual:
-        return numbered
-    if len(cells) == 1 and not usual:
-        return cells
+    free = [name for name in free if not _is_truth(name, variables[name]) and name != truth]
+    free = [name for name in free if not _words(name) & INDICES]
+    free.sort(key=lambda name: (_last(name) not in VIEW_NAMES, bool(_words(name) & DOUBTFUL)))
     if not free:
         raise ValueError(f"no matrices of real numbers: the file has {_described(variables)}")
-    if cells or usual or len({X.shape[0] == X.shape[1] for name in free for X in parts[name]}) > 1:
+    usual = [name for name in free if _last(name) in VIEW_NAMES]
+    cells = [name for name in free if isinstance(variables[name], list)]
+    stems = {name.rstrip("0123456789") for name in numbered}
+    if len(usual) == 1 and (usual == free or usual[0] in cells):
+        return usual
+    if len(stems) == 1 and not usual and (len(numbered) > 1 or numbered == free):
+        return numbered
+    if len(cells) == 1 and not usual and not numbered:
+        return cells
+    # Matrices of any names are views, unless their names or shapes say that some are none.
+    square = {X.shape[0] == X.shape[1] for name in free for X in parts[name]}
+    split = [form for form in PARTS if any(form.search(name) for name in free)]
+    doubtful = [name for name in free if _words(name) & DOUBTFUL]
+    if usual or numbered or cells or doubtful or len(square) > 1 or len(split) > 1:
         raise ValueError(
-            f"{_described(variables, free)} could all be views: name those that are, such as "
-            f"--views {','.join(free[:2])}"
+            f"{_described(variables, free)} could all be views: name those of the same samples, "
+            f"such as --views {','.join(free[:2])}"
         )
     return free
 
 
-def _columns_are_samples(matrices, tiers, transpose, by_name):
+def _names_of_fit(variables, fit):
+    """Those variables that are views of a model, or None."""
+    names = dict.fromkeys(name.partition("[")[0] for name in fit)
+    return [name for name in names if name in variables] or None
+
+
+def _orientation_of_fit(matrices, fit):
+    """Whether columns are samples, if only then or only otherwise views have the size of a fit."""
+    known = [name for name in matrices if name in fit]
+    sizes = [fit[name] for name in known] if known else list(fit.values())
+    views = [matrices[name] for name in known or matrices]
+    fits = [[X.shape[axis] for X in views] == sizes for axis in (0, 1)]
+    return fits[0] if fits[0] != fits[1] else None
+
+
+def _columns_are_samples(matrices, labels, likely, transpose, chosen):
     """Whether columns are samples, by the length that all views share, or that of the labels.
 
-    ``tiers`` are vectors by name, those that decide first being in the first of them; ``by_name``
-    lets rows be samples if nothing decides.
+    ``labels`` are vectors by name, ``likely`` others, which an error suggests; ``chosen`` says
+    whether views were named with --views.
     """
     lengths = [{X.shape[axis] for X in matrices.values()} for axis in (0, 1)]
     shared = [axis for axis in (0, 1) if len(lengths[axis]) == 1]
@@ -130,21 +163,37 @@ def _columns_are_samples(matrices, tiers, transpose, by_name):
             f"{_described(matrices)} do not share a number of {option[transpose]}: name views of "
             "the same samples with --views"
         )
-    if len(shared) == 1:
-        return bool(shared[0])
-    if lengths[0] != lengths[1]:
-        for vectors in tiers:
-            deciding = {len(y) for y in vectors.values()} & (lengths[0] | lengths[1])
-            if len(deciding) == 1:
-                return deciding == lengths[1]
-    elif all(map(_is_symmetric, matrices.values())):
+    if transpose is not None:
+        return transpose
+    deciding = {len(y) for y in labels.values()} & (lengths[0] | lengths[1])
+    if shared == [1]:
+        # Cells and numbered matrices are views; others may be samples with the same features.
+        names = {_last(name.partition("[")[0]) for name in matrices}
+        if (
+            chosen
+            or len(names) == 1
+            or all(map(NUMBERED.fullmatch, names))
+            or deciding & lengths[1]
+        ):
+            return True
+        raise ValueError(
+            f"{_described(matrices)} share columns alone, and no labels tell that these are the "
+            "samples: use --transpose if they are, else name views of the same samples with --views"
+        )
+    if shared == [0]:
         return False
-    if by_name:
+    if lengths[0] != lengths[1] and len(deciding) == 1:
+        return deciding == lengths[1]
+    square = lengths[0] == lengths[1] and all(map(_is_symmetric, matrices.values()))
+    if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
-    names = ",".join(dict.fromkeys(name.partition("[")[0] for name in matrices))
+    name = next(
+        (name for name, y in likely.items() if {len(y)} & (lengths[0] ^ lengths[1])), "NAME"
+    )
     raise ValueError(
         f"rows or columns of {_described(matrices)} could be the samples, and no labels decide: "
-        f"use --transpose if columns are, or --views {names} if rows are"
+        f"name labels with --truth {name}, or use --transpose if columns are samples, or "
+        "--transpose none if rows are"
     )
 
 
@@ -157,9 +206,10 @@ def _matrices(A):
     shape = getattr(A, "shape", ())
     if not shape or A.dtype.kind not in "fiub":
         return []
-    if len(shape) == 3 and shape[0] == shape[1]:
+    # More slices than samples are images.
+    if len(shape) == 3 and shape[0] == shape[1] >= shape[2]:
         return [A[:, :, i] for i in range(shape[2])]
-    if len(shape) == 3 and shape[1] == shape[2]:
+    if len(shape) == 3 and shape[0] <= shape[1] == shape[2]:
         return [A[i] for i in range(shape[0])]
     return [A] if len(shape) == 2 else []
 
@@ -207,6 +257,11 @@ def _last(name):
 
 def _is_label_name(name):
     return re.sub("[_-]", "", _last(name).lower()) in LABEL_NAMES
+
+
+def _words(name):
+    """The words in a name."""
+    return {word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", _last(name))}
 
 
 def _is_truth(name, A):

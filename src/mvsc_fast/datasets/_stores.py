@@ -22,7 +22,7 @@ OCTAVE = "its format is one of Octave: save it with save('-v7', 'FILE.mat', ...)
 def read_variables(path, wanted=None):
     """Arrays by name; cells are lists, and fields of structs are named ``struct.field``.
 
-    ``wanted`` are the names that are needed, or None for all of them.
+    If ``wanted`` is not None, others than these names may be missing if they cannot be read.
     """
     path.stat()  # a missing file is not a damaged one
     suffix = path.suffix.lower()
@@ -57,13 +57,15 @@ def _read_npz(path, wanted):
             return checked_csr(scipy.sparse.load_npz(path), "the sparse matrix of the file")
         content = {}
         for name in store:
-            if wanted is None or name in wanted:
-                try:
-                    content[name] = store[name]
-                except ValueError as error:
+            try:
+                A = store[name]
+            except ValueError as error:
+                if wanted is None or name in wanted:
                     raise ValueError(
                         f"{name}: {error}; name the other arrays with --views and --truth"
                     ) from error
+            else:
+                content[name] = np.char.decode(A, "utf-8", "replace") if A.dtype.kind == "S" else A
         return content
 
 
@@ -130,6 +132,12 @@ def _node(node):
         return checked_compressed(
             scipy.sparse.csc_array((*parts, indptr), shape=shape), f"the sparse matrix {node.name}"
         )
+    encoding = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format"))
+    if encoding in ("csr_matrix", "csc_matrix", "csr", "csc"):
+        matrix = scipy.sparse.csr_array if "csr" in encoding else scipy.sparse.csc_array
+        shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
+        parts = tuple(node[name][:] for name in ("data", "indices", "indptr"))
+        return checked_compressed(matrix(parts, shape=tuple(shape)), f"the matrix {node.name}")
     if hasattr(node, "keys"):
         names = sorted((name for name in node if not name.startswith("#")), key=_numerical)
         return {name: _node(node[name]) for name in names}
