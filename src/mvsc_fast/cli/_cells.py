@@ -51,10 +51,13 @@ def read_cells(paths, use, lazy, join):
     data = objects[0]
     if len(paths) > 1:
         if not all(map(is_anndata, objects)):
-            raise ValueError(".h5mu contains all views: pass only this file")
+            whole = [
+                path for path, part in zip(paths, objects, strict=True) if not is_anndata(part)
+            ]
+            raise ValueError(f"{whole[0]} contains all views: pass only this file")
         names = [path.stem for path in paths]
         if len(set(names)) < len(names):
-            raise ValueError(f"files of the same name ({shown(*names)}): rename one")
+            raise ValueError("two of these files have the same name: rename one")
         data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
     _check_use(use, data)
     frames = frames_of(data, use, "--use")
@@ -91,7 +94,7 @@ def _read(path, lazy):
     for name, part in getattr(data, "mod", {path.stem: data}).items():
         if len(twice := repeated(part.obs_names)):
             raise ValueError(
-                f"{path}: obs_names of {name} occur more than once ({shown(*twice)}): make them "
+                f"obs_names of {name} occur more than once ({shown(*twice)}): make them "
                 "distinct with obs_names_make_unique(), or join samples with anndata.concat(..., "
                 "index_unique='-')"
             )
@@ -157,7 +160,7 @@ def with_columns(view, columns, name):
     known = columns_of(view)
     if columns is None or known is None or known == columns:
         return view
-    positions = {}
+    known, positions = _distinct(known, columns), {}
     for position, column in enumerate(known):
         positions.setdefault(column, []).append(position)
     if absent := [column for column in columns if column not in positions]:
@@ -169,7 +172,49 @@ def with_columns(view, columns, name):
             "var_names_make_unique()"
         )
     order = [positions[column][0] for column in columns]
-    return view[:, order] if hasattr(view, "var_names") else view.iloc[:, order]
+    if not hasattr(view, "var_names"):
+        return view.iloc[:, order].set_axis(columns, axis=1)
+    view = view[:, order]
+    if list(view.var_names) != columns:
+        view = view.to_memory()
+        view.var_names = columns
+    return view
+
+
+def views_by_columns(views, names, columns, path):
+    """The names of views of a file by those of the views of a model whose columns they have."""
+    keys, known = {}, {key: columns_of(view) or [] for key, view in views.items()}
+    wanted = {name: set(own or ()) for name, own in zip(names, columns, strict=True)}
+    for name, own in wanted.items():
+        having = [key for key in known if own and own <= {*_distinct(known[key], own)}]
+        if len(having) > 1:
+            raise ValueError(f"{path}: {shown(*having)} all have the columns of {name}")
+        if having:
+            keys[name] = having[0]
+    # A view that has only some of the columns is not taken for one that is not given.
+    for name in wanted.keys() - keys.keys():
+        for key in known.keys() - keys.values():
+            if wanted[name].intersection(known[key]):
+                absent = sorted(wanted[name].difference(known[key]))
+                raise ValueError(
+                    f"{path}: {key} lacks columns of {name} of the model: {shown(*absent)}"
+                )
+    if not keys:
+        raise ValueError(
+            f"{path} has {shown(*views)}, but the model has the views {shown(*names)}, and no view "
+            "has all columns of one of them"
+        )
+    return keys
+
+
+def _distinct(known, columns):
+    """Names, made distinct by AnnData if those of a model seem to have been."""
+    from anndata.utils import make_index_unique
+    from pandas import Index
+
+    names = Index(known)
+    ends = {column.rpartition("-")[0] for column in set(columns).difference(known)}
+    return known if ends.isdisjoint(repeated(names)) else list(make_index_unique(names))
 
 
 def column_of(data, name):

@@ -7,11 +7,11 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
-from ._cells import cells_kind, with_columns
+from ._cells import cells_kind, views_by_columns, with_columns
 from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._outputs import check_outputs, replaced
-from ._readers import ALONE, SUFFIXES, load_data
+from ._readers import SUFFIXES, load_data
 from ._saved import keep_containers, load_model, warn_of_units
 
 
@@ -37,29 +37,21 @@ def run(args):
     )
     for note in data.notes:
         note_user(note)
-    found = data.views
-    # Views of one file correspond by name; arrays of other names do by position.
-    arrays = Path(paths[given[0]]).suffix.lower() in SUFFIXES and data.cells is None
-    if data.cells is None:
-        by_name = arrays and not found.keys().isdisjoint(names)
+    found, path = data.views, paths[given[0]]
+    # Views of one file correspond by name, others by position.
+    if data.cells is not None and not isinstance(data.cells, dict):
+        if not found.keys() <= set(names):
+            found = _by_columns(found, [names[i] for i in given], [columns[i] for i in given], path)
+        by_name = True
     else:
-        by_name = not isinstance(data.cells, dict) and (
-            len(found) > 1 or found.keys() <= set(names)
-        )
+        by_name = Path(path).suffix.lower() in SUFFIXES and _are_known(found, names, path)
     if by_name:
-        if unknown := [name for name in found if name not in names]:
-            raise ValueError(
-                f"{paths[given[0]]} has {shown(*unknown)}, but the model has the views "
-                f"{shown(*names)}: rename them, or name those of the model with --views"
-            )
         given = [i for i in given if names[i] in found]
         found = {names[i]: found[names[i]] for i in given}
     if len(found) != len(given):
         raise ValueError(
             f"{paths[0]} has {counted(len(found), 'view')}, but the model has {len(names)}"
         )
-    if arrays and len(found) > 1 and not by_name:
-        note_user(f"views by position: {shown(*found)} as {shown(*(names[i] for i in given))}")
     views = dict(zip((names[i] for i in given), found.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
@@ -83,6 +75,28 @@ def run(args):
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
+
+
+def _by_columns(views, names, columns, path):
+    """The views of cells that have all columns of views of a model, by the names of those."""
+    keys = views_by_columns(views, names, columns, path)
+    note_user(f"views by columns: {shown(*keys.values())} as {shown(*keys)}")
+    return {name: views[key] for name, key in keys.items()}
+
+
+def _are_known(views, names, path):
+    """Whether arrays have names of views of a model; raise ValueError if only some have."""
+    unknown = [name for name in views if name not in names]
+    if len(unknown) == len(views):
+        if len(views) > 1:
+            note_user(f"views by position: {shown(*views)} as {shown(*names)}")
+        return False
+    if unknown:
+        raise ValueError(
+            f"{path} has {shown(*unknown)}, but the model has the views {shown(*names)}: name its "
+            "views with --views"
+        )
+    return True
 
 
 def _use(saved, names, path):
@@ -110,7 +124,8 @@ def _file_of_each(files, names, one_table):
         if len(given) < len(pairs):
             raise ValueError(f"{' '.join(files)}: a view is given more than once")
         return [given.get(name) for name in names]
-    if len(files) == 1 and (one_table or len(names) > 1 and Path(files[0]).suffix.lower() in ALONE):
+    whole = len(files) == 1 and (Path(files[0]).suffix.lower() in SUFFIXES or cells_kind(files[0]))
+    if len(files) == 1 and one_table or whole and len(names) > 1:
         return files * len(names)
     if len(files) != len(names):
         raise ValueError(

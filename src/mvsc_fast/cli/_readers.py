@@ -212,7 +212,8 @@ def _whole(paths, kinds, join, use, lazy, options):
     if join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     if kinds[path] in CELLS:
-        cells, ids, views, notes = naming(path, read_cells, paths, use, lazy, join)
+        files = path if len(paths) == 1 else ", ".join(map(str, paths))
+        cells, ids, views, notes = naming(files, read_cells, paths, use, lazy, join)
         columns = list(map(columns_of, views.values()))
         id_name = ids.name or "sample"
         ids = ids.to_numpy(dtype=object)
