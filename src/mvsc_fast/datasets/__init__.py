@@ -89,7 +89,8 @@ def load_mat(
     Raises
     ------
     ValueError
-        If the file is damaged, or neither names nor lengths decide what its variables are.
+        If the file is damaged, or neither names nor lengths decide what its variables are. The
+        message names options of the command line, which correspond to the parameters.
 
     Examples
     --------
