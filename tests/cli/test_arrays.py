@@ -125,6 +125,7 @@ SHAPES = {
     ),
     "nested cell": ({"X": cell(cell(A.T, B.T)), "gt": Y[None]}, [A, B], Y),
     "cell of another name": ({"feature_cell": cell(A.T, B.T), "gt": Y[None]}, [A, B], Y),
+    "cell of another name, no labels": ({"W": cell(A.T, C.T)}, STOP, None),
     "two cells": ({"train": cell(A, C), "test": cell(A, C), "gt": Y}, STOP, None),
     "sparse counts": (
         {"X": cell(*(sparse(X.T.astype(float)) for X in COUNTS)), "gt": Y},

@@ -167,14 +167,9 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         return transpose
     deciding = {len(y) for y in labels.values()} & (lengths[0] | lengths[1])
     if shared == [1]:
-        # Cells and numbered matrices are views; others may be samples with the same features.
-        names = {_last(name.partition("[")[0]) for name in matrices}
-        if (
-            chosen
-            or len(names) == 1
-            or all(map(NUMBERED.fullmatch, names))
-            or deciding & lengths[1]
-        ):
+        # Usual names are those of views; others may be samples with the same features, or results.
+        names = {_last(name.partition("[")[0]) for name in matrices}.difference(VIEW_NAMES)
+        if chosen or all(map(NUMBERED.fullmatch, names)) or deciding & lengths[1]:
             return True
         raise ValueError(
             f"{_described(matrices)} share columns alone, and no labels tell that these are the "
