@@ -69,7 +69,7 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
         (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
         (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches several files by ids"),
-        (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
+        (["{plain}", "--clusters", "3", "--transpose"], "view_1 (90 x 60) do not share a"),
         (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
         (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is an input file: choose another"),
         (["-", "-", "--clusters", "3"], "can be read only once"),

@@ -19,9 +19,10 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..preprocessing import PerView
-from ._cells import is_cells, write_annotated
+from ._cells import CELLS, cells_kind, check_source, column_of, write_annotated
+from ._labels import load_labels
 from ._outputs import check_outputs, check_printable, replaced
-from ._readers import STDIN, load_data, load_labels, naming, shown_name
+from ._readers import STDIN, load_data, naming, shown_name
 from ._saved import keep_containers, save_model, skops_of, values_of
 
 # Options that set a parameter of some methods.
@@ -55,6 +56,8 @@ def run(args):
         decimal=args.decimal,
         thousands=args.thousands,
         use=args.use,
+        arrays=args.views,
+        truth=args.truth,
         lazy=_lazy(args),
         square=precomputed,
     )
@@ -138,7 +141,7 @@ def _check_combinations(args, precomputed):
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (args.memory_limit, "--memory-limit needs"),
-            (is_cells(args.files[0]), f"{args.files[0]} contains"),
+            (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
             if given:
                 raise ValueError(
@@ -161,11 +164,12 @@ def _check_outputs(args):
         skops_of(args.save)
     if args.annotate is not None:
         suffixes = {Path(name).suffix.lower() for name in (args.files[0], args.annotate)}
-        if not is_cells(args.annotate) or len(suffixes) > 1:
+        if len(args.files) > 1 or len(suffixes) > 1 or not suffixes <= set(CELLS):
             raise ValueError(
-                f"--annotate copies an .h5ad or .h5mu file with its results, and cannot write "
-                f"{args.annotate} from {shown_name(args.files[0])}"
+                f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
+                f"{args.annotate} from {shown_name(' '.join(args.files))}"
             )
+        check_source(args.files[0])
     if args.report is not None:
         check_picture("report.svg")
 
@@ -182,19 +186,35 @@ def _truth(scores, data, n_samples):
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = load_labels(scores, data.ids, n_samples, data.id_name)
+        y, rows = _known(scores, data, n_samples)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
+    if data.y is None and data.cells is not None:
+        raise ValueError("--scores: name a column of obs, such as --scores cell_type, or a table")
     if data.y is None:
         raise ValueError(
-            "--scores: the file contains no labels: use --scores FILE to read them from a table"
+            "--scores: the file contains no labels, or several that differ: name its variable with "
+            "--truth NAME, or a table with --scores FILE"
         )
     if len(data.y) != n_samples:
         raise ValueError(
             f"--scores: {counted(len(data.y), 'label')} for {counted(n_samples, 'sample')}"
         )
     return data.y, np.arange(n_samples)
+
+
+def _known(name, data, n_samples):
+    """Labels from a column of ``obs`` or else a table, and the samples that have one."""
+    column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
+    if column is None:
+        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
+        if note:
+            note_user(note)
+        return labels, rows
+    column = column.reindex(data.ids)
+    present = column.notna().to_numpy()
+    return column.to_numpy(dtype=object)[present], np.flatnonzero(present)
 
 
 def _lazy(args):
@@ -225,6 +245,7 @@ def _save(args, data, model, scale):
             "model": model if scale is None else make_pipeline(scale, model),
             "views": list(data.views),
             "columns": data.columns,
+            "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
             "use": args.use,

@@ -14,14 +14,18 @@ TABLES = {
     "--no-header": "the first line is a sample, not the names of the columns",
     "--decimal MARK": "decimal mark of text tables, . or ,; FILE:MARK for one file",
     "--thousands MARK": "separator of thousands of text tables: , or . or ' '; also FILE:MARK",
-    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files",
+    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files, "
+    "also of arrays; none if the rows of arrays are samples and the file does not tell",
     "--samples NAMES": "columns that are samples with --transpose, such as 'TCGA-*' or '!Score'; "
     "by default those that the other files have",
 }
 CELLS = {
     "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "
-    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
+    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality, such as "
     "rna=X_pca,prot=X_clr",
+    "--views NAMES": "variables of .npz, .mat, .h5 or .zarr to use as views, such as X1,X2, or "
+    "data.views for a field of a struct; by default, those with usual names, or the matrices that "
+    "share one length",
 }
 MACHINE = {
     "--seed N": "seed of random numbers; default: 0",
@@ -31,10 +35,11 @@ LABELS = {"--labels CSV": "file for labels; default: -, the standard output"}
 CLUSTER = {
     "input": {
         "files FILE": "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) "
-        "or .npy for each view, or one .npz, .mat, .h5, .zarr, .h5ad or .h5mu with all views; - is "
-        "the standard input",
+        "or .npy for each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, "
+        "10x .h5 or a folder with matrix.mtx; - is the standard input",
         **TABLES,
         **CELLS,
+        "--truth NAME": "variable of .npz, .mat, .h5 or .zarr with the known labels",
         "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
         "exclude, such as '!sex,!stage'; FILE:NAMES for one file; several times for several views "
         "of one table",
@@ -68,7 +73,8 @@ CLUSTER = {
         "--annotate FILE": "copy of the .h5ad or .h5mu with labels, margins, weights of modalities "
         "and the joint graph, for scanpy and muon",
         "--scores CSV": "compare with known labels, or labels of an earlier run, from a table with "
-        "ids and labels or, without CSV, from the input file: scores and a cross table",
+        "ids and labels, a column of obs or, without CSV, from the input file: scores and a cross "
+        "table",
     },
 }
 PREDICT = {
@@ -133,6 +139,7 @@ FORMS = {
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},
     "--use": {"type": _use},
+    "--views": {"type": lambda text: text.split(",")},
     "--scale": {"choices": ("standard", "none"), "default": "none"},
     "--clusters": {"type": _clusters},
     "--resolution": {"type": float},

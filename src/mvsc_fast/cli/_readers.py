@@ -1,5 +1,6 @@
 """Reading of multi-view data from tables and arrays for the command line."""
 
+import functools
 import io
 import os
 import re
@@ -10,12 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.messages import counted
+from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
 from ..views._square import matrix_doubt
-from ..views._suspects import LABEL
-from ._arrays import WHOLE
-from ._cells import CELLS, columns_of, read_cells
+from ._cells import CELLS, cells_kind, columns_of, read_cells
 from ._features import (
     check_exclusions,
     check_hidden_ids,
@@ -26,17 +25,17 @@ from ._features import (
     values_for,
     with_ids,
 )
-from ._matching import ANY, View, check_notation, matched
+from ._matching import ANY, View, matched
 from ._orientation import check_orientation
 from ._orientation import transpose as transposed
 from ._tables import EXCEL, PACKED, PARQUET, TEXT, Notation, Table, read_table
 
 KNOWN = (
-    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy "
-    "of each view"
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
+    ".parquet, .xlsx or .npy of each view"
 )
-ALONE = (*WHOLE, *CELLS)  # files that contain all views
-ALL = "*"  # all files, for --transpose
+ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
+ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 STDIN, STDIN_NAME = "-", "standard input"
 
 
@@ -50,7 +49,16 @@ class Data(NamedTuple):
     notes: list = []  # decisions of the reader, such as the columns of ids
     columns: list = []  # names of the columns of each view, or None
     one_table: bool = False  # whether all views are columns of one table
-    cells: Any = None  # the AnnData or MuData object of a file
+    cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
+
+
+class Fitted(NamedTuple):
+    """What a model knows of the files that it was fitted to."""
+
+    id_name: str
+    names: list  # of the views whose files are given
+    columns: dict  # names of the columns of each view, or None, by the name of the view
+    n_features: dict  # of each view, by its name; empty in old models
 
 
 def load_data(
@@ -65,6 +73,8 @@ def load_data(
     decimal=None,
     thousands=None,
     use=None,
+    arrays=None,
+    truth=None,
     lazy=False,
     square=False,
     fitted=None,
@@ -72,15 +82,15 @@ def load_data(
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
 
     The parameters are the options of the command line; ``id_column``, ``columns``, ``decimal`` and
-    ``thousands`` are lists of texts, which may begin with the name of a file. ``lazy`` leaves
-    arrays on disk, to be read in blocks, and ``square`` files contain similarities. For new
-    samples, ``fitted`` are the name of the ids in a model, the views of the files, and the names of
-    the columns by view.
+    ``thousands`` are lists of texts, which may begin with the name of a file. ``arrays`` and
+    ``truth`` are the names of the variables that are views and labels. ``lazy`` leaves arrays on
+    disk, to be read in blocks, and ``square`` files contain similarities. For new samples,
+    ``fitted`` is the `Fitted` of a model.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
         raise ValueError("no file was given")
-    kinds = {path: _kind(path) for path in paths}
+    kinds = {path: file_kind(path) for path in paths}
     if len(kinds) < len(paths):
         raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
     present = [path for path in kinds if path != STDIN and path.exists()]
@@ -88,9 +98,12 @@ def load_data(
         if path.samefile(other):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
     to_turn = _transposed(paths, transpose)
-    _check_options(kinds, id_column, columns, to_turn, use)
+    tables_only = {"--id-column": id_column, "--columns": columns}
+    _check_options(kinds, tables_only, to_turn, use, {"--views": arrays, "--truth": truth})
     if any(kind in ALONE for kind in kinds.values()):
-        return _whole(paths, kinds, join, use, lazy)
+        options = {"views": arrays, "truth": truth, "fit": fitted.n_features if fitted else None}
+        options["transpose"] = True if to_turn else False if NONE in transpose else None
+        return _whole(paths, kinds, join, use, lazy, options)
 
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in paths}
@@ -99,9 +112,9 @@ def load_data(
         id_columns[path], *marks = (
             _value_for(names[path], values, names) for values in (id_column, decimal, thousands)
         )
-        keep = {id_columns[path] or "", fitted[0] if fitted else ""} - {""}
+        keep = {id_columns[path] or "", fitted.id_name if fitted else ""} - {""}
         options = {"notation": Notation(*marks), "header": header, "keep": keep}
-        read[path] = naming(path, _read, path, kind, lazy, options)
+        read[path] = naming(path, read_file, path, kind, lazy, options)
     tables = {path: content for path, content in read.items() if isinstance(content, Table)}
     for path in tables if len(paths) > 1 else ():
         tables[path].prefix = f"{names[path]}:"
@@ -109,13 +122,13 @@ def load_data(
 
     # Views are columns of tables, or arrays as they are.
     if fitted:
-        pairs = list(zip(paths * (len(fitted[1]) // len(paths)), fitted[1], strict=True))
+        pairs = list(zip(paths * (len(fitted.names) // len(paths)), fitted.names, strict=True))
     else:
         pairs = _selections(columns, names, tables)
     views = []
     for path, selection in pairs:
         if path in tables:
-            titles = fitted[2] if fitted else None
+            titles = fitted.columns if fitted else None
             views.append(naming(path, _view, tables[path], selection, square, titles))
         else:
             views.append(read[path])
@@ -136,52 +149,6 @@ def load_data(
     return Data(named, None, ids, id_name, list(dict.fromkeys(notes)), titles, one_table)
 
 
-def load_labels(path, ids, n_samples, id_name=None, id_column=None):
-    """Labels from a table, by the ids of the samples if there are any, and the labelled samples."""
-    name, path = shown_name(path), Path(path)
-    table = naming(path, _read, path, _kind(path), False, {"keep": ALL})
-    if isinstance(table, View):
-        raise ValueError(f"{name}: expected a table with ids and labels")
-    if id_column is None and ids is not None and id_name in table.names.values():
-        id_column = id_name
-    table = with_ids(table, id_column)
-    positions = {text: sample for sample, text in enumerate(map(str, range(n_samples)))}
-    if ids is not None:
-        positions = {text: sample for sample, text in enumerate(ids)}
-        if len(positions) < n_samples:
-            raise ValueError(f"ids of samples occur more than once, so {name} cannot be matched")
-    by_id = table.ids is not None and not positions.keys().isdisjoint(table.ids)
-    if by_id:
-        rows = np.array([positions.get(text, -1) for text in table.ids])
-        extra = [text for text in table.ids if text not in positions]
-        check_notation("the files", sorted(positions.keys() - set(table.ids)), name, extra)
-    elif ids is None:
-        rows = np.arange(len(table.cells))
-        if len(rows) != n_samples:
-            raise ValueError(
-                f"{name} has {counted(len(rows), 'label')} for {counted(n_samples, 'sample')}, and "
-                "there are no ids to match them"
-            )
-    else:
-        check_notation("the files", list(ids), name, table.ids or [])
-        raise ValueError(f"{name} has no column of ids such as {shown(*ids[:2])}")
-    columns = [k for k in table.cells if LABEL.fullmatch(table.names[k])]
-    columns = list(table.cells) if len(table.cells.columns) == 1 else columns
-    if len(columns) != 1:
-        titles = ", ".join(map(table.title, list(table.cells)[:8])) or "none"
-        raise ValueError(
-            f"{name} must have one column of labels besides the ids, or one called label or "
-            f"cluster, but has {titles}"
-        )
-    column = table.cells[columns[0]]
-    labels = table.numbers(columns[0])
-    labels = column.map(str, na_action="ignore").to_numpy(object) if labels is None else labels
-    present = column.notna().to_numpy() & (rows >= 0)
-    if not present.any():
-        raise ValueError(f"{name} has no label of these samples")
-    return labels[present], rows[present]
-
-
 # ----------------------------------------------------------------------------------------- tables
 
 
@@ -200,8 +167,8 @@ def _with_samples(tables, id_columns, to_turn, samples, fitted):
     oriented, known_ids = {}, set()
     for path in [path for path in tables if path not in headers]:
         table, option = tables[path], id_columns[path]
-        if option is None and fitted and fitted[0] in table.names.values():
-            option = fitted[0]
+        if option is None and fitted and fitted.id_name in table.names.values():
+            option = fitted.id_name
         oriented[path] = naming(path, with_ids, table, option)
         known_ids.update(oriented[path].ids or ())
         if option is None:
@@ -297,10 +264,12 @@ def _unpacked(path):
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
-def _kind(path):
+def file_kind(path):
     """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
+    if kind := naming(path, cells_kind, path):
+        return kind
     suffix = _unpacked(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
@@ -308,42 +277,46 @@ def _kind(path):
     raise ValueError(f"{path} {what}, expected {KNOWN}")
 
 
-def _check_options(kinds, id_column, columns, to_turn, use):
+def _check_options(kinds, tables_only, to_turn, use, arrays_only):
     """Raise ValueError if an option would be ignored, because it is for other files."""
-    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
-    tables = [path for path in kinds if path not in arrays]
-    for option, wrong in (
-        ("--id-column", id_column and not tables),
-        ("--columns", columns and not tables),
-        ("--transpose", to_turn & set(arrays)),
-    ):
-        if wrong:
-            raise ValueError(f"{option} is for tables, but {arrays[0]} is none")
+    others = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
+    stores = {path for path, kind in kinds.items() if kind in SUFFIXES}
+    for option, value in tables_only.items():
+        if value and len(others) == len(kinds):
+            raise ValueError(f"{option} is for tables, but {others[0]} is none")
+    if to_turn & set(others) - stores:
+        raise ValueError(f"--transpose is for tables and arrays, but {others[0]} is none of them")
     if use is not None and not set(CELLS) & set(kinds.values()):
-        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
+        raise ValueError("--use is for .h5ad and .h5mu, but there is no such file")
+    for option, value in arrays_only.items():
+        if value is not None and not stores:
+            raise ValueError(f"{option} is for {', '.join(SUFFIXES)}, but there is no such file")
 
 
-def _whole(paths, kinds, join, use, lazy):
-    """The `Data` of a file that contains all views."""
+def _whole(paths, kinds, join, use, lazy, options):
+    """The `Data` of a file of arrays, or of files of cells; ``options`` are of `read_arrays`."""
     path = next(path for path in paths if kinds[path] in ALONE)
-    if len(paths) > 1:
-        raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
-    if join not in (None, ANY):
+    if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
+        raise ValueError(f"{path} contains all views: pass only this file")
+    if join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     if kinds[path] in CELLS:
-        cells, views = naming(path, read_cells, path, use, lazy)
-        ids, id_name = cells.obs_names.to_numpy(dtype=object), cells.obs_names.name or "sample"
+        files = path if len(paths) == 1 else ", ".join(map(str, paths))
+        cells, ids, views, notes = naming(files, read_cells, paths, use, lazy, join)
         columns = list(map(columns_of, views.values()))
-        return Data(views, None, ids, id_name, columns=columns, cells=cells)
-    views, y = naming(path, WHOLE[kinds[path]], path, lazy)
-    return Data(views, y, columns=[None] * len(views))
+        id_name = ids.name or "sample"
+        ids = ids.to_numpy(dtype=object)
+        return Data(views, None, ids, id_name, notes, columns=columns, cells=cells)
+    read = functools.partial(read_arrays, lazy=lazy, **options)
+    views, y, notes = naming(path, read, path)
+    return Data(views, y, notes=notes, columns=[None] * len(views))
 
 
 def _transposed(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    named = {path if path == STDIN else Path(path) for path in transpose}
+    named = {path if path == STDIN else Path(path) for path in transpose if path != NONE}
     if named - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, named - set(paths))))}: this is not one of the "
@@ -352,7 +325,7 @@ def _transposed(paths, transpose):
     return named
 
 
-def _read(path, kind, lazy, options):
+def read_file(path, kind, lazy, options):
     """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
     if kind == ".npy":
