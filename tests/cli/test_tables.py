@@ -260,6 +260,14 @@ def test_no_header_is_inferred_from_numbers(tmp_path, header, message):
         assert read(path, header=False)[0].shape == (13, 3)
 
 
+@pytest.mark.parametrize("cells", ["1,234;2,3", "1.234.567;2.345", "1 234;5", "1,2;x"])
+def test_numbers_of_any_notation_make_no_header(tmp_path, cells):
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(f"f{i};{cells}" for i in range(5)))
+    with pytest.raises(ValueError, match="line 1 has numbers .* --no-header"):
+        read(path)
+
+
 def test_a_table_without_header(tmp_path):
     path = tmp_path / "a.csv"
     frame(IDS).to_csv(path, header=False)

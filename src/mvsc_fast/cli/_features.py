@@ -12,10 +12,9 @@ from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._missing import MOST, gaps
 from ..views._suspects import ID_NAME, constant_columns, id_columns, outcome_columns
-from ._tables import NAMELESS, NUMBER, as_text, grouped
+from ._tables import GROUPED, NAMELESS, NUMBER, as_text, grouped
 
 CODE = re.compile(r"0\d+|\d{16,}")  # an id, although it is a number
-GROUPED = re.compile(r"[+-]?\d+(?:[.,]\d+)+")  # digits with several marks, or a comma
 COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 # Numbers that many programs write for missing values.
 CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]

@@ -31,6 +31,7 @@ FEATURE_NAMES = re.compile(
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
+GROUPED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d+)+", re.A)  # of any notation
 LOGICAL = {"true": "1", "false": "0"}
 MARKS = {",": ",", ".": ".", " ": " \u00a0\u202f"}  # separators of thousands
 TABLE_END = re.compile(r"!\w+_table_end\s*", re.IGNORECASE)  # of GEO
@@ -282,7 +283,10 @@ def _separator(head):
 
 
 def _numbers(cells):
-    return [cell for cell in map(str.strip, cells) if NUMBER.fullmatch(cell)]
+    """The cells that may be numbers in any notation."""
+    return [
+        cell for cell in map(str.strip, cells) if NUMBER.fullmatch(cell) or GROUPED.fullmatch(cell)
+    ]
 
 
 def _header(name, rows, place, notes):
