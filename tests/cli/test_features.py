@@ -305,6 +305,7 @@ BINARY, DAYS = np.resize([0, 1], 12), RNG.integers(1, 4000, 12)
         *({name: BINARY} for name in ("DEATH_EVENT", "event", "status", "Churn", "Survived")),
         *({name: DAYS} for name in ("OS.time", "OS_MONTHS", "days_to_death", "futime")),
         {"time": DAYS, "status": BINARY},
+        {"T": DAYS, "E": BINARY},
         {"days": DAYS, "death": np.resize([0, 1, 2], 12)},
         {"followup": DAYS, "vital_status": np.resize(["Dead", "Alive"], 12)},
         {"tenure": DAYS, "relapse": BINARY},
@@ -407,6 +408,7 @@ def test_genes_as_rows(tmp_path, table, names):
         ("Score", [0.5, 0.25, 0.1]),
         ("Coord1", [10**6, 3 * 10**7, 10**8]),
         ("q1", [3, 7, 9]),
+        ("log2FoldChange", [1.5, -2.25, 0.5]),
         ("Mean", X.mean(axis=0).round(6)),
     ],
 )

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -94,17 +95,23 @@ def _has_numbers(table, k):
 
 def _odd_columns(table, values, columns):
     """Columns whose names or values differ in kind from those of most other ones."""
-    kinds = {}
+    digits, shapes, whole, sizes = {}, {}, {}, {}
     for k in columns:
         X = values[k][np.isfinite(values[k])]
-        digits = any(map(str.isdigit, table.names[k]))
-        kinds[k] = digits, bool((X % 1 == 0).all()), float(np.abs(X).mean()) if len(X) else 0.0
-    typical = np.median([mean for _, _, mean in kinds.values()]) if kinds else 0
+        digits[k] = any(map(str.isdigit, table.names[k]))
+        shapes[k] = re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", table.names[k]))
+        whole[k] = bool((X % 1 == 0).all())
+        sizes[k] = float(np.abs(X).mean()) if len(X) else 0.0
+    typical = np.median(list(sizes.values())) if sizes else 0
+    shape, _ = Counter(shapes.values()).most_common(1)[0] if shapes else ("", 0)
+
+    # A kind is a property that most columns have, or that most lack.
     odd = {k for k in columns if is_counter(table, k)}
     for kind in (
-        {k: digits for k, (digits, _, _) in kinds.items()},
-        {k: whole for k, (_, whole, _) in kinds.items()},
-        {k: mean > MAGNITUDE * typical for k, (_, _, mean) in kinds.items()},
+        digits,
+        {k: shapes[k] == shape for k in columns},
+        whole,
+        {k: sizes[k] > MAGNITUDE * typical for k in columns},
     ):
         few = [k for k in columns if kind[k] != (2 * sum(kind.values()) > len(columns))]
         odd.update(few if len(few) <= MAX_ODD * len(columns) else ())

@@ -33,12 +33,13 @@ SURVIVAL = re.compile(
     re.IGNORECASE,
 )
 EVENT = re.compile(
-    r"status|delta|censor(?:ed|ing)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
+    r"e|status|delta|censor(?:ed|ing)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
     r"|(?:.*[ _.-])?(?:events?|death|dead|deceased|died|relapsed?|recurrence|recurred)",
     re.IGNORECASE,
 )
 TIME = re.compile(
-    r"(?:.*[ _.-])?(?:time|days|months|weeks|years|duration|tenure|follow[ _.-]?up)", re.IGNORECASE
+    r"t|(?:.*[ _.-])?(?:time|days|months|weeks|years|duration|tenure|follow[ _.-]?up)",
+    re.IGNORECASE,
 )
 
 
