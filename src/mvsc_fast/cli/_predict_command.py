@@ -55,6 +55,8 @@ def run(args):
     views = dict(zip((names[i] for i in given), found.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
+        if hasattr(saved["model"], "steps"):  # columns were scaled, which needs dense matrices
+            views = {name: X.to_df() if hasattr(X, "obs_names") else X for name, X in views.items()}
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
