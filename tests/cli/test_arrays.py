@@ -254,6 +254,8 @@ def test_numpy_files(tmp_path):
         np.savez(path, **variables)
         labels = list(variables.values())[2]
         assert_read(path, [A, C], labels)
+    np.savez(path, image=np.ones((N, 8, 8)), text=A, labels=Y)
+    assert "not read: image (60 x 8 x 8)" in load_data([path]).notes[0]
     scipy.sparse.save_npz(path, scipy.sparse.csr_array(COUNTS[0]))
     (X,) = load_data([path]).views.values()
     np.testing.assert_array_equal(X.toarray(), COUNTS[0])
@@ -339,12 +341,12 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
         (["rows.mat", "--id-column", "a"], "--id-column is for tables"),
         (["rows.mat", "--join", "inner"], "--join matches several files by ids"),
         (["nowhere.mat"], "nowhere.mat: No such file"),
-        (["names.npz"], "no matrices of real numbers: the file has a (no array)"),
+        (["names.npz"], "a column for each sample: the file has a (no array)"),
         (["trap.npz"], "Object arrays cannot be loaded"),
         (["short.npz"], "short.npz: "),
         (["flat.npz"], "view_0 (4) is not a matrix of real numbers"),
         (["complex.npz"], "view_0 (4 x 2) is not a matrix of real numbers"),
-        (["text.mat"], "no matrices of real numbers: the file has X (1 cell of 2)"),
+        (["text.mat"], "a column for each sample: the file has X (1 cell of 2)"),
         (["junk.mat"], "junk.mat: "),
         (["octave.mat"], "octave.mat: its format is one of Octave: save it with save('-v7'"),
         (["zipped.mat"], "save it with save('-v7'"),

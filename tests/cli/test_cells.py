@@ -317,6 +317,12 @@ def test_views_of_a_model_that_a_file_lacks_are_reported(tenx, capsys):
         assert (labels("new.csv") == written).mean() > 0.95
 
 
+def test_scaled_models_label_sparse_files(tenx):
+    written = cluster("proteins.h5ad", "--scale", "standard", "--save", "model.pkl")
+    assert main(["predict", "model.pkl", "both.h5", "--labels", "new.csv"]) == 0
+    assert (labels("new.csv") == written).mean() > 0.95
+
+
 def test_repeated_genes_matter_only_if_the_model_needs_them(tenx, capsys):
     data = ad.read_h5ad("unique.h5ad")
     data[:, ["G0", "G1", "G3"]].copy().write("chosen.h5ad")  # the file does not tell which G1
@@ -369,6 +375,9 @@ def test_a_file_for_each_modality(tenx, capsys):
             ["unique.h5ad", "others.h5ad", "--join", "inner"],
             "no cell occurs in all of 'unique', 'others'",
         ),
+        (["both.h5", "proteins.h5ad"], "both.h5 has several types of features ('Gene Expression',"),
+        (["types.h5ad"], "var['feature_types'] is missing for 2 features"),
+        (["unique.h5ad", "--use", "X_pca"], "or the keys of obsm (none) with --use"),
         (["twice.h5ad"], "obs_names of twice occur more than once ('AAAC0-1')"),
         (["twice.h5"], "obs_names of twice occur more than once ('AAAC0-1')"),
         (["twice.h5mu"], "obs_names of prot occur more than once ('AAAC0-1')"),
@@ -388,6 +397,9 @@ def test_files_that_are_refused(tenx, capsys, args, message):
     md.MuData({"rna": genes, "prot": proteins}).write("all.h5mu")
     (tenx / "new").mkdir()
     shutil.copy("unique.h5ad", "new/unique.h5ad")
+    proteins.var["feature_types"] = [None, None, *"aaaaa", *"bbbbb"]
+    proteins.write("types.h5ad")
+    del proteins.var["feature_types"]
     proteins.obs_names = [f"other {name}" for name in IDS]
     proteins.write("others.h5ad")
     proteins.obs_names = [IDS[0], *IDS[:-1]]

@@ -219,3 +219,11 @@ def test_repeated_ids_of_modalities_are_named(modalities):
     modalities["atac"].obs_names = [IDS[0], *IDS[:-1]]
     with pytest.raises(ValueError, match="more than once in view 'atac': 'p0'"):
         ConsensusTLRR(3).fit(mudata_of(modalities))
+
+
+@real
+def test_types_of_features_that_are_missing_are_an_error(modalities):
+    one = modalities["rna"]
+    one.var["feature_types"] = ["a", None, *["b"] * 18]
+    with pytest.raises(ValueError, match="'feature_types'.* is missing for 1 feature"):
+        ConsensusTLRR(3).fit(one)

@@ -58,6 +58,13 @@ def read_cells(paths, use, lazy, join):
         names = [path.stem for path in paths]
         if len(set(names)) < len(names):
             raise ValueError("two of these files have the same name: rename one")
+        for path, part in zip(paths, objects, strict=True):
+            types = split_by_type(part)
+            if use == "X" and types is not part:
+                raise ValueError(
+                    f"{path} has several types of features ({shown(*types)}), which are views: "
+                    "pass it alone, or save each type as a file"
+                )
         data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
     _check_use(use, data)
     frames = frames_of(data, use, "--use")

@@ -58,6 +58,8 @@ def run(args):
     views = dict(zip((names[i] for i in given), found.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
+        if hasattr(saved["model"], "steps"):  # columns were scaled, which needs dense matrices
+            views = {name: X.to_df() if hasattr(X, "obs_names") else X for name, X in views.items()}
     _check_widths(views, widths, {names[i]: paths[i] for i in given})
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])

@@ -78,7 +78,10 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     facts.append(f"labels {labels[0]}" if labels else "no labels")
     if not agree:
         facts[-1] = f"labels in {_listed(labels)} differ: --truth NAME selects them"
-    if unread := [name for name, A in others.items() if name not in labels and _matrices(A)]:
+    others = {name: A for name, A in others.items() if name not in labels}
+    if unread := [
+        name for name, A in others.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
+    ]:
         facts.append(f"not read: {_described(others, unread)}")
     documented = variables.keys() <= {*names, "y"} and all(map(DOCUMENTED.fullmatch, names))
     notes = [] if documented and not turned else [f"{path.name}: {'; '.join(facts)}"]
@@ -110,7 +113,10 @@ def _view_names(variables, views, truth):
     free = [name for name in free if not _words(name) & INDICES]
     free.sort(key=lambda name: (_last(name) not in VIEW_NAMES, bool(_words(name) & DOUBTFUL)))
     if not free:
-        raise ValueError(f"no matrices of real numbers: the file has {_described(variables)}")
+        raise ValueError(
+            "no matrices of real numbers with a row or a column for each sample: the file has "
+            f"{_described(variables)}"
+        )
     usual = [name for name in free if _last(name) in VIEW_NAMES]
     cells = [name for name in free if isinstance(variables[name], list)]
     stems = {name.rstrip("0123456789") for name in numbered}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
 
+from .._utils.messages import counted
 from .._utils.validation import check_memory
 from ._frames import Frame, repeated, shown, view_title
 
@@ -43,9 +44,15 @@ def split_by_type(data):
     """The modalities of MuData, or AnnData by ``var["feature_types"]`` if it has several."""
     if not (is_anndata(data) and "feature_types" in getattr(data, "var", ())):
         return getattr(data, "mod", data)
-    types = data.var["feature_types"].astype(str)
+    types = data.var["feature_types"]
     if types.nunique() < 2:
         return data
+    if absent := int(types.isna().sum()):
+        raise ValueError(
+            f"var['feature_types'] is missing for {counted(absent, 'feature')}: fill it, or delete "
+            "the column if all features are of one type"
+        )
+    types = types.astype(str)
     parts = {name: data[:, (types == name).to_numpy()] for name in types.unique()}
     return {name: part.to_memory() for name, part in parts.items()}
 
@@ -67,8 +74,8 @@ def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
         values, columns = X.raw.X, list(X.raw.var_names)
     else:
         raise ValueError(
-            f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
-            f"obsm ({shown(*X.obsm)}) with {option}"
+            f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers) or 'none'}) or "
+            f"the keys of obsm ({shown(*X.obsm) or 'none'}) with {option}"
         )
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
         values = values.to_memory()  # backed by a file that cannot be read by rows
