@@ -61,6 +61,7 @@ def paste(error, name, paths=()):
         (NUMBERS, None),
         (NUMBERS, "X"),
         *((NUMBERS, name) for name in ("id", "MRN", "PatNr", "Sample No.", "cell", "PatientID")),
+        *((NUMBERS, name) for name in ("USUBJID", "subject#")),
         *((NUMBERS, name) for name in ("customer_id", "case", "id_of_user", "Barcode")),
         (range(12), "id"),
         (ORDER, ""),

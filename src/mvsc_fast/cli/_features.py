@@ -61,7 +61,8 @@ def check_distinct_ids(table, k, ids):
         more = f" ({len(repeated)} ids in all)" if len(repeated) > 1 else ""
         raise ValueError(
             f"{table.name}: ids in {table.title(k)} occur more than once: {repeated[0]!r} in "
-            f"{' and '.join(rows)}{more}: keep one row for each, or use another --id-column"
+            f"{' and '.join(rows)}{more}: keep one row for each, or use --id-column with another "
+            "name or, if there are no ids, none"
         )
 
 

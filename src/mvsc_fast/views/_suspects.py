@@ -11,12 +11,12 @@ from ._frames import shown, view_title
 MAX_CLASSES = 50  # maximum number of values of a column of labels
 MAX_STATES = 3  # maximum number of values of an event beside a time
 WHO = (
-    "samples?|patients?|subjects?|cases?|cells?|donors?|participants?|individuals?|specimens?"
+    "samples?|patients?|u?subj(?:ects?)?|cases?|cells?|donors?|participants?|individuals?|specimens?"
     "|animals?|mouse|customers?|users?|clients?|persons?|members?|employees?"
 )
 ID_NAME = re.compile(
     rf"(?i:[up]?ids?|mrn|nr|no|number|names?|key|barcodes?|accession|records?"
-    rf"|(?:{WHO})(?:[ _.-]?(?:id|no|nr|number|name|code|barcode))?\.?"
+    rf"|(?:{WHO})(?:[ _.-]?(?:id|no|nr|number|name|code|barcode))?[.#]?"
     r"|.*[ _.-](?:id|nr|no)\.?|id[ _.-].+)|.*[a-z](?:ID|Id|Nr|No)"
 )
 LABEL = re.compile(
