@@ -137,6 +137,8 @@ def test_the_column_of_ids_is_selected(tmp_path):
         assert data.ids.tolist() == IDS and data.id_name == "plate"
     with pytest.raises(ValueError, match="a.csv: there is no column 'who'; the table has 'id'"):
         read(tmp_path, table, id_column=["who"])
+    with pytest.raises(ValueError, match="--id-column is given twice for .*a.csv: 'id', 'plate'"):
+        read(tmp_path, table, id_column=["id", "plate"])
     with pytest.raises(ValueError, match="look like ids, .*: 'id'; use --id-column id .*'!id'"):
         read(tmp_path, frame(NUMBERS), id_column=["none"])
     data = read(tmp_path, frame(NUMBERS), id_column=["none"], columns=["!id"])

@@ -12,7 +12,8 @@ from ..preprocessing._table_columns import alike
 from ..views._frames import shown
 from ..views._missing import MOST, gaps
 from ..views._suspects import ID_NAME, constant_columns, id_columns, outcome_columns
-from ._tables import GROUPED, NAMELESS, NUMBER, as_text, grouped
+from ._notation import GROUPED, NUMBER, grouped
+from ._tables import NAMELESS, as_text
 
 CODE = re.compile(r"0\d+|\d{16,}")  # an id, although it is a number
 COMMA = re.compile(r"[+-]?\d+,\d+", re.ASCII)

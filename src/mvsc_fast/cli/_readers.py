@@ -26,9 +26,10 @@ from ._features import (
     with_ids,
 )
 from ._matching import ANY, View, matched
+from ._notation import Notation
 from ._orientation import check_orientation
 from ._orientation import transpose as transposed
-from ._tables import EXCEL, PACKED, PARQUET, TEXT, Notation, Table, read_table
+from ._tables import EXCEL, PACKED, PARQUET, TEXT, Table, read_table
 
 KNOWN = (
     ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
@@ -98,7 +99,8 @@ def load_data(
         if path.samefile(other):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
     to_turn = _transposed(paths, transpose)
-    tables_only = {"--id-column": id_column, "--columns": columns}
+    tables_only = {"--id-column": id_column, "--columns": columns, "--no-header": not header}
+    tables_only |= {"--decimal": decimal, "--thousands": thousands, "--samples": samples}
     _check_options(kinds, tables_only, to_turn, use, {"--views": arrays, "--truth": truth})
     if any(kind in ALONE for kind in kinds.values()):
         options = {"views": arrays, "truth": truth, "fit": fitted.n_features if fitted else None}
@@ -107,15 +109,20 @@ def load_data(
 
     # Each file is read once, also if several views are columns of it.
     names = {path: shown_name(path) for path in paths}
-    id_columns, read = {}, {}
+    id_columns, contents = {}, {}
     for path, kind in kinds.items():
         id_columns[path], *marks = (
-            _value_for(names[path], values, names) for values in (id_column, decimal, thousands)
+            _value_for(names[path], option, values, names.values())
+            for option, values in (
+                ("--id-column", id_column),
+                ("--decimal", decimal),
+                ("--thousands", thousands),
+            )
         )
         keep = {id_columns[path] or "", fitted.id_name if fitted else ""} - {""}
         options = {"notation": Notation(*marks), "header": header, "keep": keep}
-        read[path] = naming(path, read_file, path, kind, lazy, options)
-    tables = {path: content for path, content in read.items() if isinstance(content, Table)}
+        contents[path] = naming(path, read_file, path, kind, lazy, options)
+    tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
     for path in tables if len(paths) > 1 else ():
         tables[path].prefix = f"{names[path]}:"
     tables = _with_samples(tables, id_columns, to_turn, samples, fitted)
@@ -131,31 +138,33 @@ def load_data(
             titles = fitted.columns if fitted else None
             views.append(naming(path, _view, tables[path], selection, square, titles))
         else:
-            views.append(read[path])
+            views.append(contents[path])
+    view_names = _distinct_names([path for path, _ in pairs], [part for _, part in pairs])
+
+    # Rows of the views correspond by id, or else by position.
     matrices, ids, notes = matched(views, join, square)
     notes = _merged([note for table in tables.values() for note in table.notes]) + notes
-    if square:
-        for view, X in zip(views, matrices, strict=True):
-            if doubt := matrix_doubt(X):
-                raise ValueError(f"{view.name} {doubt}")
     id_name = next((view.id_name for view in views if view.id_name), "sample")
+    frames = {}
+    for name, X, view in zip(view_names, matrices, views, strict=True):
+        if square and (doubt := matrix_doubt(X)):
+            raise ValueError(f"{view.name} {doubt}")
+        frames[name] = as_frame(X, None if square else view.columns, ids, id_name)
     titles = [view.columns for view in views]
-    frames = []
-    for X, view in zip(matrices, views, strict=True):
-        frames.append(as_frame(X, None if square else view.columns, ids, id_name))
-    view_names = _distinct_names([path for path, _ in pairs], [part for _, part in pairs])
     one_table = len(names) < len(views)
-    named = dict(zip(view_names, frames, strict=True))
-    return Data(named, None, ids, id_name, list(dict.fromkeys(notes)), titles, one_table)
+    return Data(frames, None, ids, id_name, list(dict.fromkeys(notes)), titles, one_table)
 
 
 # ----------------------------------------------------------------------------------------- tables
 
 
-def _value_for(name, values, names):
+def _value_for(name, option, values, names):
     """The value of an option for one file, else that for all files, else None."""
-    for_name, for_all = values_for(name, values, names.values())
-    return next(iter([*for_name, *for_all]), None)
+    for_name, for_all = values_for(name, values, names)
+    chosen = for_name or for_all or [None]
+    if len(chosen) > 1:
+        raise ValueError(f"{option} is given twice for {name}: {shown(*chosen)}")
+    return chosen[0]
 
 
 def _with_samples(tables, id_columns, to_turn, samples, fitted):

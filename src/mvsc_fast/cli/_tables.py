@@ -15,6 +15,7 @@ import numpy as np
 
 from .._utils.messages import counted, import_extra
 from ..views._suspects import ID_NAME
+from ._notation import GROUPED, NUMBER, Notation, grouped
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm")
@@ -30,42 +31,8 @@ FEATURE_NAMES = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
     re.IGNORECASE,
 )
-NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?", re.I | re.A)
-GROUPED = re.compile(r"[+-]?\d+(?:[., \u00a0\u202f]\d+)+", re.A)  # of any notation
-LOGICAL = {"true": "1", "false": "0"}
-MARKS = {",": ",", ".": ".", " ": " \u00a0\u202f"}  # separators of thousands
 TABLE_END = re.compile(r"!\w+_table_end\s*", re.IGNORECASE)  # of GEO
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
-
-
-@dataclass
-class Notation:
-    """How numbers are written: the options --decimal and --thousands."""
-
-    decimal: str | None = None
-    thousands: str | None = None
-
-    def __post_init__(self):
-        for option, mark, marks in (
-            ("decimal", self.decimal, (None, ".", ",")),
-            ("thousands", self.thousands, (None, *MARKS)),
-        ):
-            if mark not in marks or mark is not None and self.decimal == self.thousands:
-                raise ValueError(f"--{option} {mark!r}: expected . or , for decimals and another")
-        self.point = self.decimal or ("," if self.thousands == "." else ".")
-
-    def number(self, cell):
-        """The number in a cell, or None if it is text."""
-        text = str(cell).strip()
-        text = LOGICAL.get(text.lower(), text)
-        if isinstance(cell, str):
-            if self.thousands:
-                mark = f"[{MARKS[self.thousands]}]"
-                if re.fullmatch(rf"[+-]?[1-9]\d{{,2}}(?:{mark}\d{{3}})+(?:[.,]\d+)?", text, re.A):
-                    text = re.sub(mark, "", text)
-            if self.point == ",":
-                text = text.replace(".", "_").replace(",", ".")
-        return float(text) if NUMBER.fullmatch(text) else None
 
 
 @dataclass
@@ -145,15 +112,6 @@ def texts_of(column):
     return [as_text(cell) for cell in column.dropna()]
 
 
-def grouped(texts, marks):
-    """The mark that may separate thousands in all of some numbers, or None."""
-    for mark in marks if texts else ():
-        group = re.compile(rf"[+-]?(?:0|[1-9]\d{{,2}}(?:[{MARKS[mark]}]\d{{3}})*)", re.A)
-        if all(map(group.fullmatch, texts)) and not all(map(str.isdecimal, texts)):
-            return mark
-    return None
-
-
 def read_table(source, name, kind, *, notation=None, header=True, keep=()):
     """The `Table` of a file at a path, or in bytes.
 
@@ -176,6 +134,7 @@ def read_table(source, name, kind, *, notation=None, header=True, keep=()):
 def _read_text(content, name, notation, header, keep):
     import pandas as pd
 
+    # What pandas does not decide: encoding, header, separator, and rows of another width.
     encoding = _encoding(content, name)
     notes = [f"{name} is not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
     n_above, separator, names = _layout(_stream(content, encoding), name, header, notes)
@@ -183,6 +142,8 @@ def _read_text(content, name, notation, header, keep):
     if not lines:
         raise ValueError(f"{name} has names of columns, but no samples")
     width = len(names)
+
+    # Columns that may have ids stay text, because 041 and 41 are two ids.
     options = {
         "sep": r"\s+" if separator == " " else separator,
         "names": range(width),
@@ -202,6 +163,7 @@ def _read_text(content, name, notation, header, keep):
     numbers = cells(dtype=dict.fromkeys(kept, str), decimal=notation.point)
     if len(numbers) != len(lines):
         raise ValueError(f"{name} has a quotation mark that is not closed")
+
     if notation.decimal is None and notation.thousands is None:
         # 1.234 may be a thousand: columns of such numbers stay text, see `Table.is_text`.
         head = cells(dtype=str, nrows=HEAD)
@@ -245,6 +207,7 @@ def _rows(lines, separator):
 
 def _layout(stream, name, header, notes):
     """The number of lines above the first sample, the separator and the names of the columns."""
+    # Comments and blank lines above the table are set aside.
     above, head = [], []
     for line in islice(iter(stream.readline, ""), 10_000):
         aside = not line.strip() or line[0] in "#!" or re.fullmatch(r"sep=.\s*", line, re.I)
@@ -253,6 +216,8 @@ def _layout(stream, name, header, notes):
             break
     if not head:
         raise ValueError(f"{name} is empty")
+
+    # The header is the first row, or a comment as long as a first row with numbers.
     separator, n_above = _separator(head), len(above)
     rows = [row for row in _rows(head, separator) if row]
     comment = next((line for line in above[::-1] if line[0] == "#"), "").lstrip("# ")
@@ -299,10 +264,13 @@ def _header(name, rows, place, notes):
             f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {len(first)}: "
             "the first row must contain the names of the columns, without a title above it"
         )
+    # A name of ids or features in the corner, or a missing one, tells that this is the header.
     numbers = _numbers(names)
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
     if not numbers or corner or shift and len(numbers) < len(names):
         return names
+
+    # So do a count of the columns, which is reported, and two words above numbers.
     words = [
         k for k, cell in enumerate(names) if cell not in numbers and _numbers([first[k + shift]])
     ]
