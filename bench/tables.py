@@ -126,7 +126,10 @@ TABLES = {
     "platforms": Table("docs/policies.md", "tools/platforms.py", 0.1),
 }
 README = "README.md"
-EXTRACTS = {"accuracy": ["accuracy", "peers", "omics"], "solvers": ["solvers"]}  # of README.md
+EXTRACTS = {  # of README.md
+    "accuracy": ["accuracy", "peers", "omics", "unequal"],
+    "solvers": ["solvers"],
+}
 PICTURES = ["docs/make_picture.py", "docs/make_charts.py"]
 FOOTER = re.compile(r"`(?P<command>[^`]+)`, commit (?P<commit>\w+), .*, (?P<minutes>[\d.]+) min\n$")
 
@@ -203,6 +206,12 @@ def extracts():
             found[row["method"]] = f"{ari} / {nmi}"
         others = {name: name for name in found if "TLRR" not in name}
         rows.append([f"{cancer}, ARI / NMI", found["ConsensusTLRR"], several(found, others)])
+    for row in rows_of("unequal"):
+        (_, family), (_, found), *others = row.items()
+        if family.startswith(("sets 30 : 1", "tables 12 : 1")):
+            known = {name: scores.split(" / ")[0] for name, scores in others}
+            name = f"{family.split(' (')[0]}, unequal groups, ARI"
+            rows.append([name, found.split(" / ")[0], several(known, {key: key for key in known})])
     return {
         "accuracy": table(["data", "ConsensusTLRR", "others"], *rows),
         "solvers": table(

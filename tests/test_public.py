@@ -31,7 +31,12 @@ PUBLIC = {
         "views",
     ],
     "mvsc_fast.cli": ["main"],
-    "mvsc_fast.datasets": ["load_handwritten", "make_cohort", "make_multiview_subspaces"],
+    "mvsc_fast.datasets": [
+        "load_handwritten",
+        "load_mat",
+        "make_cohort",
+        "make_multiview_subspaces",
+    ],
     "mvsc_fast.explanation": [
         "Explanation",
         "Stability",

@@ -50,11 +50,11 @@ EMULATED = [
 ]
 DEBIAN_HAS = [
     *("numpy", "scipy", "sklearn", "threadpoolctl", "pytest", "pytest-xdist", "hypothesis"),
-    *("argcomplete", "dask", "distributed", "h5py", "joblib", "matplotlib", "openpyxl", "pandas"),
+    *("dask", "distributed", "h5py", "joblib", "matplotlib", "openpyxl", "pandas"),
     *("pip", "tqdm", "zarr"),
 ]
 RELEASED = ["3.11", "3.12", "3.13", "3.14"]  # for which there is one wheel
-WITHOUT_POLARS = "completion,dask,files,large,plot,progress"  # which has no free-threaded wheel
+WITHOUT_POLARS = "dask,files,large,plot,progress"  # which has no free-threaded wheel
 
 
 def run(*command, check=True, **kwargs):

@@ -70,6 +70,7 @@ def _with(W, index, value):
         (np.ones((0, 3, 3)), "at least one similarity matrix"),
         (np.ones((2, 0, 0)), "no samples"),
         (np.ones((2, 3, 4)), r"slice 0 has shape \(3, 4\), it must be square"),
+        (np.ones((4, 4, 3)), r"shape \(4, 4, 3\), .* numpy.moveaxis\(A, 2, 0\)"),
         ([np.ones((3, 3)), np.ones((4, 4))], "slice 1 has 4 samples, slice 0 has 3"),
         (np.ones((1, 3, 3), dtype=complex), "Complex data not supported"),
         (np.full((1, 2, 2), "a", dtype=object), "dtype object"),

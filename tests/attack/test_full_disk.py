@@ -22,7 +22,7 @@ def data(tmp_path):
     return tmp_path / "data.npz"
 
 
-@pytest.mark.parametrize("option", ["--labels", "--plot", "--report", "--save"])
+@pytest.mark.parametrize("option", ["--labels", "--report", "--save"])
 def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, option):
     path = data.parent / "old.png"
     path.write_text("old")
@@ -31,7 +31,6 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(_cluster_command, "write_labels", full)
-    monkeypatch.setattr(_cluster_command, "picture", full)
     monkeypatch.setattr("mvsc_fast.explanation._report.page", full)
     monkeypatch.setattr("pickle.dumps", full)
     labels = [] if option == "--labels" else ["--labels", data.parent / "labels.csv"]

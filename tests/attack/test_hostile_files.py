@@ -205,8 +205,6 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
                 "l.csv",
                 "--report",
                 "r.html",
-                "--plot",
-                "p.png",
             ]
         )
         == 0

@@ -1,9 +1,13 @@
 """AnnData and MuData files on the command line."""
 
+import gzip
+import io
+import shutil
 import sys
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 
 from mvsc_fast import ConsensusTLRR, annotate
@@ -115,8 +119,15 @@ def test_new_cells_may_have_other_columns_and_lack_a_modality(folder, capsys):
     assert main(["predict", "model.mvsc", "turned.h5mu", "--labels", "both.csv"]) == 0
     assert (labels("both.csv") == written).all()
     md.MuData({"gex": data["rna"], "prot": data["prot"]}).write("other.h5mu")
+    assert main(["predict", "model.mvsc", "other.h5mu", "--labels", "both.csv"]) == 0
+    assert "'gex', 'prot' as 'rna', 'prot'" in capsys.readouterr().err
+    assert (labels("both.csv") == written).all()
+    md.MuData({"gex": data["rna"][:, 1:].copy(), "prot": data["prot"]}).write("other.h5mu")
     assert main(["predict", "model.mvsc", "other.h5mu"]) == 2
-    assert "other.h5mu has 'gex', but the model has the views" in capsys.readouterr().err
+    assert "gex lacks columns of rna of the model: 'rna0'" in capsys.readouterr().err
+    md.MuData({"gex": data["rna"][:, :0].copy(), "dna": data["rna"][:, :0].copy()}).write("no.h5mu")
+    assert main(["predict", "model.mvsc", "no.h5mu"]) == 2
+    assert "no.h5mu has 'gex', 'dna', but the model has the views" in capsys.readouterr().err
     data["rna"][:, 1:].copy().write("fewer.h5ad")
     cluster("rna.h5ad", "--save", "model.pkl")
     assert main(["predict", "model.pkl", "fewer.h5ad"]) == 2
@@ -189,3 +200,244 @@ def test_a_copy_that_fails_is_an_error_and_leaves_no_file(folder, monkeypatch, c
     assert main(["cluster", "rna.h5ad", *options]) == 2
     assert "error: new.h5ad: 'column-order'" in capsys.readouterr().err
     assert {path.name for path in folder.iterdir()} == before | {"l.csv"}
+
+
+# ------------------------------------------------------------------- files of other kinds
+
+Y = np.repeat(np.arange(3), 40)
+IDS = [f"AAAC{i}-1" for i in range(120)]
+GENES = [f"G{j}" for j in range(28)] + ["G1", "G2"]  # two symbols occur twice, as in 10x files
+TYPES = np.repeat(["Gene Expression", "Antibody Capture"], [30, 12])
+SYMBOLS = [*GENES, *(f"CD{j}" for j in range(12))]
+ACCESSIONS = [f"ENSG{j}" for j in range(42)]
+
+
+def counts():
+    """Counts of 30 genes and 12 proteins in three groups of 40 cells."""
+    rng = np.random.default_rng(0)
+    means = np.hstack([1 + 9 * np.eye(3)[Y].repeat(d, axis=1) for d in (10, 4)])
+    return rng.poisson(means)
+
+
+def write_tenx(name, X, symbols, types, ids=IDS):
+    """Write an .h5 file of Cell Ranger; without types, of its second version."""
+    h5py = pytest.importorskip("h5py")
+    matrix = scipy.sparse.csc_matrix(X.T)
+    accessions = ACCESSIONS[: len(symbols)]
+    features = {"id": accessions, "name": symbols, "feature_type": types}
+    if types is None:
+        features = {"genes": accessions, "gene_names": symbols}
+    with h5py.File(name, "w") as file:
+        group = file.create_group("GRCh38" if types is None else "matrix")
+        for part in ("data", "indices", "indptr", "shape"):
+            group[part] = getattr(matrix, part)
+        group["barcodes"] = np.array(ids, dtype="S")
+        place = group if types is None else group.create_group("features")
+        for part, values in features.items():
+            place[part] = np.array(values, dtype="S")
+
+
+def write_folder(name, X, symbols, types, prefix="", end=".gz"):
+    """Write a folder of Cell Ranger; without types, of its second version."""
+    columns = [ACCESSIONS[: len(symbols)], symbols, *([] if types is None else [types])]
+    table = "genes.tsv" if types is None else "features.tsv"
+    matrix = io.BytesIO()
+    scipy.io.mmwrite(matrix, scipy.sparse.coo_matrix(X.T))
+    lines = {"barcodes.tsv": IDS, table: map("\t".join, zip(*columns, strict=True))}
+    files = {part: "".join(f"{line}\n" for line in own).encode() for part, own in lines.items()}
+    name.mkdir(exist_ok=True)
+    for part, content in {"matrix.mtx": matrix.getvalue(), **files}.items():
+        content = gzip.compress(content) if end else content
+        (name / f"{prefix}{part}{end}").write_bytes(content)
+
+
+@pytest.fixture
+def tenx(tmp_path, monkeypatch):
+    """Both types of features in both.h5 and in a folder, genes alone in genes.h5 and old.h5."""
+    monkeypatch.chdir(tmp_path)
+    X = counts()
+    write_tenx("both.h5", X, SYMBOLS, TYPES)
+    write_tenx("genes.h5", X[:, :30], GENES, TYPES[:30])
+    write_tenx("old.h5", X[:, :30], GENES, None)
+    write_folder(tmp_path / "both", X, SYMBOLS, TYPES)
+    write_folder(tmp_path / "old", X[:, :30], GENES, None, end="")
+    genes = ad.AnnData(scipy.sparse.csr_matrix(X[:, :30].astype(np.float32)))
+    genes.obs_names, genes.var_names = IDS, GENES
+    genes.var_names_make_unique()
+    genes.obs["cell_type"] = np.array(["B", "T", "NK"])[Y]
+    genes.write("unique.h5ad")
+    genes[:, ["G3", "G0", "G27", "G15"]].copy().write("chosen.h5ad")
+    proteins = ad.AnnData(X[:, 30:].astype(np.float32))
+    proteins.obs_names, proteins.var_names = IDS, SYMBOLS[30:]
+    proteins.write("proteins.h5ad")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "widths"),
+    [
+        ("both.h5", "30 + 12"),
+        ("both", "30 + 12"),
+        ("both/matrix.mtx.gz", "30 + 12"),
+        ("genes.h5", "30"),
+        ("old.h5", "30"),
+        ("old", "30"),
+    ],
+)
+def test_tenx_files_are_read_as_they_are(tenx, capsys, file, widths):
+    written = cluster(file)
+    err = capsys.readouterr().err
+    assert f"120 samples, {widths} features" in err and "counts are used as they are" in err
+    assert ("'Gene Expression', 'Antibody Capture'" in err) == ("+" in widths)
+    assert written[:, 0].tolist() == IDS
+    data = ad.AnnData(scipy.sparse.csr_matrix(counts()[:, : 42 if "+" in widths else 30]))
+    data.var["feature_types"] = TYPES[: data.shape[1]]
+    expected = ConsensusTLRR(3, random_state=0).fit(data).labels_
+    assert written[:, 1].astype(int).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("fit", ["genes.h5", "both.h5", "both", "unique.h5ad", "chosen.h5ad"])
+@pytest.mark.parametrize("new", ["genes.h5", "both.h5", "old.h5", "both", "old"])
+def test_unmodified_tenx_files_are_labelled(tenx, fit, new):
+    written = cluster(fit, "--save", "model.pkl")
+    assert main(["predict", "model.pkl", new, "--labels", "new.csv"]) == 0
+    found = labels("new.csv")
+    assert found[:, 0].tolist() == IDS and (found == written).mean() > 0.95
+
+
+def test_views_of_a_model_that_a_file_lacks_are_reported(tenx, capsys):
+    written = cluster("both.h5", "--save", "model.pkl")
+    for file, view, absent in (
+        ("genes.h5", "Gene Expression", "Antibody Capture"),
+        ("proteins.h5ad", "Antibody Capture", "Gene Expression"),
+    ):
+        assert main(["predict", "model.pkl", file, "--labels", "new.csv"]) == 0
+        err = capsys.readouterr().err
+        assert f"'X' as '{view}'" in err and f"{absent} is not given" in err
+        assert (labels("new.csv") == written).mean() > 0.95
+
+
+def test_scaled_models_label_sparse_files(tenx):
+    written = cluster("proteins.h5ad", "--scale", "standard", "--save", "model.pkl")
+    assert main(["predict", "model.pkl", "both.h5", "--labels", "new.csv"]) == 0
+    assert (labels("new.csv") == written).mean() > 0.95
+
+
+def test_repeated_genes_matter_only_if_the_model_needs_them(tenx, capsys):
+    data = ad.read_h5ad("unique.h5ad")
+    data[:, ["G0", "G1", "G3"]].copy().write("chosen.h5ad")  # the file does not tell which G1
+    cluster("chosen.h5ad", "--save", "model.pkl")
+    assert main(["predict", "model.pkl", "genes.h5"]) == 2
+    assert "columns of the model more than once: 'G1'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["unique.h5ad", "all.h5mu"])
+def test_zarr_stores_are_read_as_files(tenx, name):
+    pytest.importorskip("zarr")
+    genes, proteins = ad.read_h5ad("unique.h5ad"), ad.read_h5ad("proteins.h5ad")
+    data = genes if name == "unique.h5ad" else md.MuData({"rna": genes, "prot": proteins})
+    data.write(name)
+    data.write_zarr("cells.zarr")
+    written = cluster(name, "--save", "model.pkl")
+    assert (cluster("cells.zarr") == written).all()
+    assert main(["predict", "model.pkl", "cells.zarr", "--labels", "new.csv"]) == 0
+    assert (labels("new.csv") == written).all()
+
+
+def test_a_file_for_each_modality(tenx, capsys):
+    genes, proteins = ad.read_h5ad("unique.h5ad"), ad.read_h5ad("proteins.h5ad")
+    md.MuData({"unique": genes, "proteins": proteins}).write("all.h5mu")
+    written = cluster("all.h5mu", "--save", "model.pkl")
+    proteins[::-1].copy().write("proteins.h5ad")
+    assert (cluster("unique.h5ad", "proteins.h5ad") == written).all()
+    new = ["unique.h5ad", "proteins.h5ad"]
+    assert main(["predict", "model.pkl", *new, "--labels", "new.csv"]) == 0
+    assert (labels("new.csv") == written).all()
+    assert main(["predict", "model.pkl", *new[::-1]]) == 2
+    assert "unique lacks columns of the model" in capsys.readouterr().err
+    # Cells that a file lacks need --join.
+    proteins[5:].copy().write("proteins.h5ad")
+    assert main(["cluster", *new, "--clusters", "3"]) == 2
+    assert "'AAAC0-1', 'AAAC1-1'" in capsys.readouterr().err
+    assert len(cluster(*new, "--join", "inner")) == 115
+    assert len(cluster(*new, "--join", "outer")) == 120
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["unique.h5ad", "all.h5mu"], "all.h5mu contains all views"),
+        (
+            ["unique.h5ad", "new/unique.h5ad"],
+            "unique.h5ad, new/unique.h5ad: two of these files have the same name",
+        ),
+        (
+            ["unique.h5ad", "others.h5ad", "--join", "inner"],
+            "no cell occurs in all of 'unique', 'others'",
+        ),
+        (["both.h5", "proteins.h5ad"], "both.h5 has several types of features ('Gene Expression',"),
+        (["types.h5ad"], "var['feature_types'] is missing for 2 features"),
+        (["unique.h5ad", "--use", "X_pca"], "or the keys of obsm (none) with --use"),
+        (["twice.h5ad"], "obs_names of twice occur more than once ('AAAC0-1')"),
+        (["twice.h5"], "obs_names of twice occur more than once ('AAAC0-1')"),
+        (["twice.h5mu"], "obs_names of prot occur more than once ('AAAC0-1')"),
+        (["genomes.h5"], "it has several genomes ('hg19', 'mm10'): save one of them"),
+        (["short"], "the matrix is 42 x 120, but there are 41 features and 120 barcodes"),
+        (["lone/matrix.mtx.gz"], "there is no barcodes.tsv or barcodes.tsv.gz"),
+        (["many"], "it has several matrices ('a_matrix.mtx.gz', 'b_matrix.mtx.gz')"),
+        (["genes.h5", "--annotate", "new.h5ad"], "cannot write new.h5ad from genes.h5"),
+        (["ancient.h5ad", "--annotate", "new.h5ad"], "the format of anndata before 0.7"),
+        (["unique.h5ad", "--scores"], "name a column of obs, such as --scores cell_type"),
+        (["unique.h5ad", "--scores", "kind"], "kind"),
+    ],
+)
+def test_files_that_are_refused(tenx, capsys, args, message):
+    h5py = pytest.importorskip("h5py")
+    genes, proteins = ad.read_h5ad("unique.h5ad"), ad.read_h5ad("proteins.h5ad")
+    md.MuData({"rna": genes, "prot": proteins}).write("all.h5mu")
+    (tenx / "new").mkdir()
+    shutil.copy("unique.h5ad", "new/unique.h5ad")
+    proteins.var["feature_types"] = [None, None, *"aaaaa", *"bbbbb"]
+    proteins.write("types.h5ad")
+    del proteins.var["feature_types"]
+    proteins.obs_names = [f"other {name}" for name in IDS]
+    proteins.write("others.h5ad")
+    proteins.obs_names = [IDS[0], *IDS[:-1]]
+    proteins.write("twice.h5ad")
+    md.MuData({"prot": proteins}).write("twice.h5mu")
+    write_tenx("twice.h5", counts(), SYMBOLS, TYPES, proteins.obs_names)
+    with h5py.File("genomes.h5", "w") as file:
+        for genome in ("hg19", "mm10"):
+            file.create_group(genome)["barcodes"] = np.array(IDS, dtype="S")
+    write_folder(tenx / "short", counts(), SYMBOLS[:-1], TYPES[:-1])
+    write_folder(tenx / "lone", counts(), SYMBOLS, TYPES)
+    (tenx / "lone/barcodes.tsv.gz").unlink()
+    for prefix in ("a_", "b_"):
+        write_folder(tenx / "many", counts(), SYMBOLS, TYPES, prefix)
+    shutil.copy("unique.h5ad", "ancient.h5ad")
+    with h5py.File("ancient.h5ad", "r+") as file:
+        del file["obs"].attrs["column-order"]
+    before = {path.name for path in tenx.iterdir()}
+    assert main(["cluster", *args, "--clusters", "3"]) == 2
+    err = capsys.readouterr().err.splitlines()
+    assert message in err[-1] and len(err[-1]) < 350
+    assert {path.name for path in tenx.iterdir()} == before
+
+
+def test_one_of_several_matrices_of_a_folder(tenx):
+    for prefix, scale in (("a_", 1), ("b_", 2)):
+        write_folder(tenx / "many", scale * counts(), SYMBOLS, TYPES, prefix)
+    expected = cluster("both")
+    assert (cluster("many/a_matrix.mtx.gz") == expected).all()
+
+
+def test_scores_by_a_column_of_obs(tenx, capsys):
+    cluster("unique.h5ad", "--scores", "cell_type", "--compare", "cell_type")
+    out = capsys.readouterr().out
+    assert float(out.splitlines()[1].split()[1]) == 1
+    assert "Adjusted Rand index with cell_type: 1.000" in out and "NK" in out
+    data = ad.read_h5ad("unique.h5ad")
+    data.obs["cell_type"] = data.obs["cell_type"].astype(object).where(np.arange(120) > 9, None)
+    md.MuData({"rna": data, "prot": ad.read_h5ad("proteins.h5ad")}).write("all.h5mu")
+    cluster("all.h5mu", "--scores", "cell_type")
+    assert "110 of 120 samples have a label in cell_type" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 from mvsc_fast import datasets, metrics, structure_test
 from mvsc_fast.cli import _cluster_command as _cli_cluster
-from mvsc_fast.cli import main
+from mvsc_fast.cli import _demo_command, main
 from mvsc_fast.methods import ESTIMATORS
 from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._row_source import RowSource
@@ -27,7 +27,7 @@ def data(tmp_path):
 
 
 @pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
-def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
+def test_cluster_writes_labels_and_scores(data, capsys, method):
     arguments = [
         "cluster",
         str(data / "data.npz"),
@@ -37,15 +37,12 @@ def test_cluster_writes_labels_picture_and_scores(data, capsys, method):
         method,
         "--labels",
         str(data / "labels.csv"),
-        "--plot",
-        str(data / "plot.png"),
         "--scores",
     ]
     assert main(arguments) == 0
     table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(table[:, 0], np.arange(90))
     assert set(table[:, 1]) == {0, 1, 2}
-    assert (data / "plot.png").read_bytes().startswith(b"\x89PNG")
     out, err = capsys.readouterr()
     assert "acc" in out and method in out
     assert float(out.splitlines()[1].split()[1]) > (0.9 if "tlrr" in method else 0.5)
@@ -66,24 +63,18 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["nowhere.npz", "--clusters", "3"], "error: nowhere.npz: No such file or directory\n"),
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "3", "--scores"], "contains no labels"),
-        (["{plain}", "--clusters", "3", "--neighbors", "8"], "not of consensus-tlrr"),
         (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
         (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
         (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
         (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
         (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
         (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches several files by ids"),
-        (["{plain}", "--clusters", "3", "--transpose"], "--transpose is for tables"),
+        (["{plain}", "--clusters", "3", "--transpose"], "view_1 (90 x 60) do not share a"),
         (["{plain}", "--clusters", "3", "--scores", "nowhere.csv"], "No such file"),
         (["{plain}", "--clusters", "3", "--labels", "{plain}"], "is an input file: choose another"),
         (["-", "-", "--clusters", "3"], "can be read only once"),
-        (["{plain}", "--clusters", "3", "--labels", "a.csv", "--plot", "a.csv"], "twice"),
-        (
-            ["{plain}", "--clusters", "3", "--method", "awp", "--plot", "p.png"],
-            "not learn an",
-        ),
+        (["{plain}", "--clusters", "3", "--labels", "a.csv", "--report", "a.csv"], "twice"),
         (["{plain}", "--clusters", "3", "--labels", "."], "is a folder"),
-        (["{plain}", "--clusters", "3", "--plot", "p.xyz"], "plots can be saved as"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message):
@@ -105,7 +96,7 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
         (["cluster", "a.npz", "--clusters", "few"], "a positive integer or auto, got 'few'"),
         (["cluster", "a.npz", "--clusters", "0"], "a positive integer or auto, got '0'"),
         (["cluster", "a.npz", "--clusters", "3", "--memory-limit", "much"], "got 'much'"),
-        (["cluster", "a.npz", "--clusters", "3", "--neighbors", "few"], "got 'few'"),
+        (["cluster", "a.npz", "--clusters", "3", "--max-samples", "few"], "got 'few'"),
         (["cluster", "a.npz", "--clusters", "3", "--threads", "0"], "--threads: expected a"),
     ],
 )
@@ -290,10 +281,10 @@ def test_samples_without_a_label(tables, monkeypatch, capsys):
     (folder / "truth.csv").write_text("\n".join(["patient,kind", *lines]))
     truth = folder / "truth.csv"
     files = [folder / "a.csv", folder / "b.csv", "--clusters", 3, "--method", "awp"]
-    found, labels = cluster(folder, *files, "--scores", truth, "--compare", truth)
+    found, labels = cluster(folder, *files, "--scores", truth)
     assert found == ids and labels[:2].tolist() == [-1, -1] and labels[2:].min() == 0
     out, err = capsys.readouterr()
-    assert "(58 samples)" in out and out.count("\n") == 7
+    assert "58 samples by cluster" in out and out.count("\n") == 7
     assert err.endswith("samples; 2 without a label\n") and "3 clusters of" in err
 
 
@@ -302,14 +293,13 @@ def test_labels_of_other_samples_are_refused(tables, capsys):
     files = ["cluster", str(folder / "a.csv"), "--clusters", "3"]
     truth = folder / "truth.csv"
     for text, message in (
-        ("id,kind\nx1,a\nx2,b\n", "has no column with ids such as 's00', 's01'"),
+        ("id,kind\nx1,a\nx2,b\n", "has no column of ids such as 's00', 's01'"),
         (f"id,kind\n{ids[0]},\n{ids[1]},\nx2,b\n", "has no label of these samples"),
         (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "ids in column 1 .* more than once"),
     ):
         truth.write_text(text)
-        for option in ("--scores", "--compare"):
-            assert main([*files, option, str(truth)]) == 2
-            assert re.search(message, capsys.readouterr().err)
+        assert main([*files, "--scores", str(truth)]) == 2
+        assert re.search(message, capsys.readouterr().err)
 
 
 @pytest.mark.filterwarnings("default")
@@ -392,10 +382,9 @@ def test_what_is_written_of_a_result():
         "first  0.513     1.000",
         "2nd    0.000    -0.500",
     ]
-    old = np.array([1.0, 1.0, 2.5, 1.0])
-    assert _cli_cluster.comparison(old, np.array([0, 0, 1, 1]), "f.csv").splitlines() == [
-        "Adjusted Rand index with f.csv: 0.000 (4 samples); clusters (rows) and labels in f.csv "
-        "(columns):",
+    known = np.array([1.0, 1.0, 2.5, 1.0])
+    assert _cli_cluster.cross_table(known, np.array([0, 0, 1, 1])).splitlines() == [
+        "4 samples by cluster (rows) and known label (columns):",
         "                1      2.5",
         "       0        2        0",
         "       1        1        1",
@@ -417,21 +406,18 @@ def test_labels_are_written_with_ids_certainty_and_second_clusters():
     )
 
 
-def test_demo(tmp_path, capsys):
-    assert main(["demo", "--per-class", "12", "--output", str(tmp_path / "out")]) == 0
+def test_demo(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_demo_command, "PER_CLASS", 12)
+    assert main(["demo"]) == 0
     out = capsys.readouterr().out
     for row in ("ConsensusTLRR", "TLRR", "view 5 alone", "averaged graph", "concatenated"):
         assert row in out
-    table = np.loadtxt(tmp_path / "out" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
+    table = np.loadtxt(tmp_path / "demo" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(np.bincount(table[:, 2]), [12] * 10)
     assert len(set(table[:, 0])) == 120
     assert "1 of 3: ConsensusTLRR" in out and "3 of 3" in out
-    assert (tmp_path / "out" / "similarity.png").stat().st_size > 10_000
-
-
-def test_demo_size_is_checked(capsys):
-    assert main(["demo", "--per-class", "201"]) == 2
-    assert "--per-class must be from 3 to 200" in capsys.readouterr().err
+    assert (tmp_path / "demo" / "similarity.png").stat().st_size > 10_000
 
 
 def test_config_and_module_entry():

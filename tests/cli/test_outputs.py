@@ -1,5 +1,6 @@
 """Files that the commands write."""
 
+import io
 import os
 import platform
 import stat
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from processes import program
 
-from mvsc_fast import datasets
+from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.cli import _cluster_command, main
 from mvsc_fast.cli._outputs import check_outputs, replaced
 
@@ -147,6 +148,32 @@ def test_outputs_are_checked_before_the_fit(data, monkeypatch, capsys):
     arguments = ["--clusters", "3", "--save", str(folder / "m.skops")]
     assert main(["cluster", str(data), *arguments]) == 2
     assert "m.skops needs skops: pip install skops" in capsys.readouterr().err
+
+
+def test_ids_and_classes_that_the_terminal_cannot_show_stop_before_the_fit(
+    tmp_path, monkeypatch, capsys
+):
+    ids = ["Ä1", "Ö漢", *(f"s{i}" for i in range(28))]
+    table, truth = tmp_path / "a.csv", tmp_path / "truth.csv"
+    views, y = datasets.make_multiview_subspaces(30, 2, random_state=0)
+    rows = [",".join([ids[i], *map(repr, views[0][i].tolist())]) for i in range(30)]
+    header = ",".join(["id", *(f"f{j}" for j in range(views[0].shape[1]))])
+    table.write_text("\n".join([header, *rows]), encoding="utf-8")
+    classes = [f"{ids[i]},{'漢' if y[i] else 'a'}" for i in range(30)]
+    truth.write_text("\n".join(["id,kind", *classes]), encoding="utf-8")
+    arguments = ["cluster", str(table), "--clusters", "2"]
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), "latin-1"))
+    file = ["--labels", str(tmp_path / "labels.csv")]
+    assert main([*arguments, *file]) == 0
+    labels = (tmp_path / "labels.csv").read_text(encoding="utf-8")
+    assert labels.startswith("id,cluster\nÄ1,")
+    capsys.readouterr()
+
+    monkeypatch.setattr(ConsensusTLRR, "fit", None)
+    for more in ([], [*file, "--scores", str(truth)]):
+        assert main([*arguments, *more]) == 2
+        message = capsys.readouterr().err
+        assert r"\u6f22" in message and "latin-1" in message and "PYTHONUTF8=1" in message
 
 
 def test_messages_name_the_output_and_no_temporary_file(tmp_path, monkeypatch):

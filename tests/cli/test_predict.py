@@ -137,7 +137,7 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv", model=model)
     out = tmp_path / "margins.csv"
     arguments = [*map(str, (folder / model, tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
-    assert main(["predict", *arguments, "--margins", "--labels", str(out)]) == 0
+    assert main(["predict", *arguments, "--explain", "--labels", str(out)]) == 0
     found = pd.read_csv(out, index_col=0)
     assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
     assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
@@ -273,13 +273,13 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, mo
     [
         (
             ["{lacks}", "{mirna}"],
-            "columns of the model: 'rna_0', 'rna_1', 'rna_2', ... (4 in all)",
+            "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
         ),
-        (["{mirna}", "{rna}"], "mirna.csv lacks columns of the model: 'rna_0'"),
+        (["{mirna}", "{rna}"], "or files in the order rna, mirna"),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
-        (["{upper}", "{mirna}"], "differ only in upper and lower case"),
+        (["{upper}", "{mirna}"], "differ in case, blanks, punctuation or zeros"),
     ],
 )
 def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):
@@ -381,9 +381,10 @@ def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     shuffled = table.sample(frac=1, random_state=0).iloc[:80]
     shuffled.assign(cluster=shuffled.cluster.map({0: 7, 1: 8, 2: 9})).to_csv(tmp_path / "old.csv")
     capsys.readouterr()
-    arguments = ["--compare", str(tmp_path / "old.csv"), "--labels", str(tmp_path / "again.csv")]
+    arguments = ["--scores", str(tmp_path / "old.csv"), "--labels", str(tmp_path / "again.csv")]
     assert main([*files, *arguments]) == 0
-    head, names, *rows = capsys.readouterr().out.splitlines()
-    assert "1.000 (80 samples)" in head and names.split() == ["7", "8", "9"]
+    _, scores, head, names, *rows = capsys.readouterr().out.splitlines()
+    assert scores.split()[3] == "1.000" and "80 samples" in head
+    assert names.split() == ["7", "8", "9"]
     counts = np.array([line.split()[1:] for line in rows], dtype=int)
     np.testing.assert_array_equal(counts, np.diag(np.bincount(shuffled.cluster)))

@@ -112,3 +112,15 @@ def test_clusters_that_follow_a_batch_are_reported(mdata):
         annotate(mdata, model, batch="donor")
     with pytest.raises(ValueError, match="no column 'x': it has"):
         annotate(mdata, model, batch="x")
+    mdata["rna"].obs["site"] = "a"
+    with pytest.raises(ValueError, match=r"from 'rna' with data.pull_obs\('site'\)"):
+        annotate(mdata, model, batch="site")
+
+
+@pytest.mark.parametrize("key", [5, None, "", "a/b"])
+def test_keys_that_cannot_be_stored_are_refused(mdata, key):
+    model = ConsensusTLRR(3, random_state=0).fit(mdata)
+    before = list(mdata.obs)
+    with pytest.raises(ValueError, match=f"key must be a name .* got {key!r}"):
+        annotate(mdata, model, key=key)
+    assert list(mdata.obs) == before

@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -113,13 +114,13 @@ def test_a_report_of_a_pipeline(views, tmp_path):
 
 def test_a_report_from_the_command_line(views, tmp_path, capsys):
     for name, X in views.items():
-        np.savetxt(tmp_path / f"{name}.csv", np.column_stack([np.arange(90), X]), delimiter=",")
+        pd.DataFrame(X).add_prefix("f").to_csv(tmp_path / f"{name}.csv", index_label="id")
     report = tmp_path / "new" / "report.html"
     files = [str(tmp_path / f"{name}.csv") for name in views]
     arguments = ["cluster", *files, "--clusters", "auto", "--scale", "standard"]
     assert main([*arguments, "--report", str(report), "--explain"]) == 0
     page, words = read(report)
-    assert "ids are column 1 of" in words
+    assert "ids are column 1 ('id') of" in words
     assert " ".join(["mvsc-fast", *arguments]) in words
     assert "text (90 x 40), image (90 x 60)" in words
     processing = "Processing: columns were scaled to mean 0 and standard deviation 1."

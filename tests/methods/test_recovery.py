@@ -202,8 +202,8 @@ def test_one_precomputed_matrix_is_one_slice(recovery):
     model = recovery(3, affinity="precomputed", random_state=0)
     expected = model.fit(W).tensor_
     assert isinstance(expected, np.ndarray) and expected.shape == (1, 30, 30)
-    for one in (W[0], [W[0]], W[0].tolist(), {"a": W[0]}, iter(W)):
-        np.testing.assert_array_equal(model.fit(one).tensor_, expected)
+    for view in (W[0], [W[0]], W[0].tolist(), {"a": W[0]}, iter(W), [np.asfortranarray(W[0])]):
+        np.testing.assert_array_equal(model.fit(view).tensor_, expected)
     with pytest.raises(ValueError, match="1 sample"):
         model.fit([[[1.0]]])
 

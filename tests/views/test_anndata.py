@@ -194,3 +194,38 @@ def test_backed_files_are_read_in_blocks(modalities, sparse, tmp_path):
     assert not isinstance(source[0], np.ndarray) and not scipy.sparse.issparse(source[0])
     (found,) = source.load()
     np.testing.assert_array_equal(found.toarray() if sparse else found, from_anndata(one)["X"])
+
+
+@real
+def test_types_of_features_are_views(arrays, modalities):
+    ad = pytest.importorskip("anndata", reason=WHY)
+    both = ad.concat(modalities.values(), axis=1)
+    both.var["feature_types"] = ["Gene Expression"] * 20 + ["Peaks"] * 15
+    frames = from_anndata(both)
+    assert list(frames) == ["Gene Expression", "Peaks"]
+    for frame, X in zip(frames.values(), arrays.values(), strict=True):
+        np.testing.assert_array_equal(frame, X)
+    model = ConsensusTLRR(3, random_state=0).fit(both)
+    assert model.view_names_in_ == ["Gene Expression", "Peaks"]
+    expected = ConsensusTLRR(3, random_state=0).fit(arrays).labels_
+    np.testing.assert_array_equal(model.labels_, expected)
+    np.testing.assert_array_equal(model.predict(both), model.predict(frames))
+    # An embedding belongs to all features, and one type of features is no reason to split.
+    both.obsm["X_pca"] = arrays["rna"][:, :5]
+    assert {name: X.shape for name, X in from_anndata(both, "X_pca").items()} == {"X_pca": (60, 5)}
+    assert list(from_anndata(both[:, :20])) == ["X"]
+
+
+@real
+def test_repeated_ids_of_modalities_are_named(modalities):
+    modalities["atac"].obs_names = [IDS[0], *IDS[:-1]]
+    with pytest.raises(ValueError, match="more than once in view 'atac': 'p0'"):
+        ConsensusTLRR(3).fit(mudata_of(modalities))
+
+
+@real
+def test_types_of_features_that_are_missing_are_an_error(modalities):
+    one = modalities["rna"]
+    one.var["feature_types"] = ["a", None, *["b"] * 18]
+    with pytest.raises(ValueError, match="'feature_types'.* is missing for 1 feature"):
+        ConsensusTLRR(3).fit(one)

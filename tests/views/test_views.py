@@ -33,6 +33,28 @@ def test_dicts_name_their_views_and_generators_are_lists():
         check_views({"text": X, "image": X[1:]})
 
 
+@pytest.mark.parametrize("form", ["row", "column", "vector", "series", "sparse", "equal shapes"])
+def test_cells_of_matlab_are_lists(form):
+    sizes = (2, 2, 2) if form == "equal shapes" else (2, 1, 2)
+    cells = np.empty(3, dtype=object)
+    for i, size in enumerate(sizes):
+        cells[i] = scipy.sparse.csc_array(X[:, :size]) if form == "sparse" else X[:, :size]
+    if form == "series":
+        given = pytest.importorskip("pandas").Series(list(cells))
+    else:
+        given = cells.reshape({"row": (1, 3), "column": (3, 1), "sparse": (3, 1)}.get(form, 3))
+    for A, size in zip(check_views(given), sizes, strict=True):
+        np.testing.assert_array_equal(A.toarray() if form == "sparse" else A, X[:, :size])
+
+
+def test_views_with_samples_in_columns_are_recognised():
+    turned = [X.T, np.vstack([X.T, X.T])]
+    with pytest.raises(ValueError, match=r"view 1 has 4 samples.* its 6 columns .* X\.T"):
+        check_views(turned)
+    with pytest.raises(ValueError, match="same samples$"):
+        check_views([X.T, X])
+
+
 def test_types_are_kept_native():
     single, double = np.ones((3, 2), dtype=np.float32), np.ones((3, 2))
     assert check_views([single, single])[0].dtype == np.float32

@@ -155,7 +155,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
         tensor = np.ascontiguousarray(slices, dtype=dtype)
     else:
         dense = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
-        tensor = np.stack([np.asarray(A, dtype=dtype) for A in dense])
+        tensor = np.stack([np.ascontiguousarray(A, dtype=dtype) for A in dense])
     borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
     for i, (A, title) in enumerate(zip(tensor, titles, strict=True)):
         symmetric = _similarities(A, title, nonnegative)
@@ -193,6 +193,8 @@ def check_tensor(T, name):
 
 def _slices(W, name):
     """The square slices of a tensor, as an array or a list, and their names in messages."""
+    if isinstance(W, np.ndarray) and W.dtype == object and W.ndim < 3:  # cells of MATLAB
+        W = list(W.flat)
     if not isinstance(W, (list, tuple)):
         check_container(W, name)
         W = np.asarray(W)
@@ -203,6 +205,12 @@ def _slices(W, name):
             )
     if len(W) == 0:
         raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
+    shape = getattr(W, "shape", ())
+    if len(shape) == 3 and shape[0] == shape[1] != shape[2]:
+        raise ValueError(
+            f"{name} has shape {shape}, the first axis must be that of the views: pass "
+            "numpy.moveaxis(A, 2, 0) of a stack of MATLAB"
+        )
     titles = [f"{name}: slice {i}" for i in range(len(W))]
     slices = _square(W, titles)
     return W if isinstance(W, np.ndarray) else slices, titles

@@ -1,5 +1,4 @@
 """Command line: ``mvsc-fast cluster``, ``predict``, ``demo`` and ``config``."""
-# PYTHON_ARGCOMPLETE_OK
 
 from __future__ import annotations
 
@@ -12,9 +11,8 @@ from collections.abc import Sequence
 from .. import __version__
 from .._utils.threads import show_config
 from ._cluster_command import run as _cluster
-from ._completion import complete
 from ._demo_command import run as _demo
-from ._options import CLUSTER, DEMO, FORMS, PREDICT
+from ._options import CLUSTER, FORMS, PREDICT
 from ._predict_command import run as _predict
 from ._readers import shown_name
 
@@ -23,7 +21,7 @@ __all__ = ["main"]
 EXAMPLES = """\
 examples:
   mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
-      a table for each view; rows are matched by their ids, which are detected
+      a table for each view; rows are matched by the ids in the first column
   mvsc-fast cluster all.xlsx --columns 'blood_*' --columns age,bmi --clusters 3
       two views from the columns of one table
   mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report r.html
@@ -78,11 +76,11 @@ COMMANDS: dict[str, tuple] = {
     "demo": (
         _demo,
         "cluster handwritten digits in six views",
-        " [OPTION ...]",
-        {"": DEMO},
+        "",
+        {},
         {
             "description": "Cluster handwritten digits in six views, compare with simpler "
-            "methods, and write\nlabels and a plot."
+            "methods, and write\nlabels and a plot to the folder demo."
         },
     ),
     "config": (
@@ -108,8 +106,6 @@ class _Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (2 for bad input)."""
     parser = _parser()
-    if "_ARGCOMPLETE" in os.environ:
-        complete(parser)
     _open_streams()
     args, unknown = parser.parse_known_args(argv)
     if unknown:
@@ -189,10 +185,10 @@ def _parser():
         prog=parser.prog, title="commands", dest="command", metavar="COMMAND"
     )
     for name, (run, summary, usage, groups, texts) in COMMANDS.items():
-        one = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **texts)
-        one.set_defaults(run=run, parser=one)
+        command = commands.add_parser(name, help=summary, usage=f"%(prog)s{usage}", **texts)
+        command.set_defaults(run=run, parser=command)
         for title, options in groups.items():
-            group = one.add_argument_group(title) if title else one
+            group = command.add_argument_group(title)
             for option, text in options.items():
                 flag, *metavar = option.split()
                 metavar = {"metavar": metavar[0]} if metavar else {}

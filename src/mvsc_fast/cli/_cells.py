@@ -1,4 +1,4 @@
-"""AnnData and MuData files: their views, and copies of the files with the results."""
+"""AnnData, MuData and 10x files: their views, and copies of the files with the results."""
 
 import re
 import shutil
@@ -11,41 +11,134 @@ import scipy.sparse
 from .._utils.messages import import_extra
 from ..explanation import annotate
 from ..views import from_anndata
-from ..views._anndata import frames_of
-from ..views._frames import shown, text_names
+from ..views._anndata import frames_of, is_anndata, split_by_type
+from ..views._frames import only_in, repeated, shown, text_names
 from ._outputs import replaced
+from ._tenx import is_matrix, read_tenx
 
-CELLS = {".h5ad": "anndata", ".h5mu": "mudata"}  # and the package that reads them
+CELLS = {".h5ad": "anndata", ".h5mu": "mudata", "10x": "anndata"}  # and the package of each kind
 KEY = "mvsc"  # of the results, as in `annotate`
 
 
-def is_cells(path):
-    """Whether a path has the suffix of AnnData or MuData files."""
-    return Path(path).suffix.lower() in CELLS
+def cells_kind(path):
+    """The key of CELLS for a file or folder, by its suffix or its content, or None."""
+    path = Path(path)
+    suffix, names = path.suffix.lower(), set()
+    if suffix in CELLS or is_matrix(path.name):
+        return suffix if suffix in CELLS else "10x"
+    if path.is_dir():
+        names = {part.name for part in path.iterdir()}
+        if any(map(is_matrix, names)):
+            return "10x"
+    elif suffix in (".h5", ".hdf5") and path.exists():
+        with import_extra("h5py", path).File(path, "r") as file:
+            names = set(file)
+            if any(hasattr(group, "keys") and "barcodes" in group for group in file.values()):
+                return "10x"
+    if not {"obs", "var"} <= names:
+        return None
+    return ".h5mu" if "mod" in names else ".h5ad"
 
 
-def read_cells(path, use, lazy):
-    """The AnnData or MuData object in a file, and its views by name.
+def read_cells(paths, use, lazy, join):
+    """The AnnData or MuData object of files, its ids, its views by name, and notes.
 
-    ``use`` is that of `from_anndata`, or None for ``X``; ``X`` remains on disk if ``lazy``.
+    Several files are modalities of a dict. ``use`` is that of `from_anndata`, or None for ``X``,
+    which remains on disk if ``lazy``.
     """
-    suffix = path.suffix.lower()
-    package = import_extra(CELLS[suffix], path, "'mvsc-fast[scverse]'")
+    use = use or "X"
+    objects = [_read(path, lazy) for path in paths]
+    data = objects[0]
+    if len(paths) > 1:
+        if not all(map(is_anndata, objects)):
+            whole = [
+                path for path, part in zip(paths, objects, strict=True) if not is_anndata(part)
+            ]
+            raise ValueError(f"{whole[0]} contains all views: pass only this file")
+        names = [path.stem for path in paths]
+        if len(set(names)) < len(names):
+            raise ValueError("two of these files have the same name: rename one")
+        for path, part in zip(paths, objects, strict=True):
+            types = split_by_type(part)
+            if use == "X" and types is not part:
+                raise ValueError(
+                    f"{path} has several types of features ({shown(*types)}), which are views: "
+                    "pass it alone, or save each type as a file"
+                )
+        data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
+    _check_use(use, data)
+    frames = frames_of(data, use, "--use")
+    ids = data.obs_names if hasattr(data, "obs_names") else next(iter(frames.values())).index
+    if all(ids.equals(frame.index) for frame in frames.values()):
+        parts = split_by_type(data) if use == "X" else data
+        views = {name: _view(parts, name, frame) for name, frame in frames.items()}
+    else:  # some cells lack a modality
+        views = from_anndata(data, use)
+        ids = next(iter(views.values())).index
+    notes = []
+    if use == "X" and is_anndata(data) and len(views) > 1:
+        notes.append(f"views by var['feature_types']: {shown(*views)}")
+    if "10x" in map(cells_kind, paths):
+        notes.append(
+            "counts are used as they are; the page 'Coming from Seurat or muon' prepares them"
+        )
+    return data, ids, views, notes
+
+
+def _read(path, lazy):
+    """The AnnData or MuData object of one file, in which each id occurs once."""
+    kind = cells_kind(path)
+    package = import_extra(CELLS[kind], path, "'mvsc-fast[scverse]'")
     path.stat()  # a missing file is not a damaged one
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of later versions, and of repeated names in modalities
-        data = getattr(package, f"read_{suffix[1:]}")(path, backed="r" if lazy else None)
-    use = use or "X"
-    if suffix == ".h5ad" and isinstance(use, dict):
+        warnings.simplefilter("ignore")  # of later versions, and of repeated names
+        if kind == "10x":
+            data = read_tenx(path)
+        elif path.is_dir():
+            data = package.read_zarr(path)
+        else:
+            data = getattr(package, f"read_{kind[1:]}")(path, backed="r" if lazy else None)
+    for name, part in getattr(data, "mod", {path.stem: data}).items():
+        if len(twice := repeated(part.obs_names)):
+            raise ValueError(
+                f"obs_names of {name} occur more than once ({shown(*twice)}): make them "
+                "distinct with obs_names_make_unique(), or join samples with anndata.concat(..., "
+                "index_unique='-')"
+            )
+    return data
+
+
+def _with_same_ids(modalities, join):
+    """AnnData by name with the same cells in the same order, unless all cells are joined."""
+    (first, one), *others = modalities.items()
+    ids = one.obs_names
+    for name, other in others:
+        extra, absent = other.obs_names.difference(ids), ids.difference(other.obs_names)
+        lack = only_in((extra, name), (absent, first))
+        if lack and join is None:
+            raise ValueError(
+                f"{name} and {first} do not have the same cells ({lack}): use --join inner to keep "
+                "those in every file, or --join outer to keep all; files of samples instead of "
+                "modalities are joined with anndata.concat"
+            )
+        if lack and join != "inner":
+            return modalities
+        ids = ids[ids.isin(other.obs_names)]
+    if not len(ids):
+        raise ValueError(f"no cell occurs in all of {shown(*modalities)}")
+    same = {name: part.obs_names.equals(ids) for name, part in modalities.items()}
+    return {name: part if same[name] else part[ids] for name, part in modalities.items()}
+
+
+def _check_use(use, data):
+    """Raise ValueError if --use has another form than the data."""
+    if isinstance(use, dict) and is_anndata(data):
         raise ValueError(f"--use has modalities ({shown(*use)}), but the file has none")
-    if suffix == ".h5mu" and isinstance(use, list):
-        raise ValueError(
-            f"--use needs a modality for each name, as in {next(iter(data.mod))}={use[0]}"
-        )
-    frames = frames_of(data, use)
-    if all(data.obs_names.equals(frame.index) for frame in frames.values()):
-        return data, {name: _view(data, name, frame) for name, frame in frames.items()}
-    return data, from_anndata(data, use)
+    if isinstance(use, list) and not is_anndata(data):
+        modality = next(iter(getattr(data, "mod", data)))
+        raise ValueError(f"--use needs a modality for each name, as in {modality}={use[0]}")
+    if isinstance(use, list) and len(set(use)) < len(use):
+        raise ValueError(f"--use {','.join(use)} has a name more than once")
 
 
 def _view(data, name, frame):
@@ -58,7 +151,7 @@ def _view(data, name, frame):
     if scipy.sparse.issparse(frame.values):
         columns = DataFrame(index=list(map(str, frame.columns)))
         return AnnData(frame.values, DataFrame(index=frame.index), columns)
-    return getattr(data, "mod", {name: data})[name]
+    return data if is_anndata(data) else getattr(data, "mod", data)[name]
 
 
 def columns_of(view):
@@ -67,31 +160,112 @@ def columns_of(view):
 
 
 def with_columns(view, columns, name):
-    """The given columns of a view, in their order; raise ValueError if one is absent."""
+    """The given columns of a view, in their order; raise ValueError if one is absent or repeated.
+
+    Other columns do not matter.
+    """
     known = columns_of(view)
     if columns is None or known is None or known == columns:
         return view
-    if absent := [one for one in columns if one not in set(known)]:
+    known, positions = _distinct(known, columns), {}
+    for position, column in enumerate(known):
+        positions.setdefault(column, []).append(position)
+    if absent := [column for column in columns if column not in positions]:
         raise ValueError(f"{name} lacks columns of the model: {shown(*absent)}")
-    return view[:, columns] if hasattr(view, "var_names") else view[columns]
+    if twice := [column for column in columns if len(positions[column]) > 1]:
+        raise ValueError(
+            f"{name} has columns of the model more than once: {shown(*twice)}. Give the names of "
+            "the fit to those that are meant, and make the others distinct with "
+            "var_names_make_unique()"
+        )
+    order = [positions[column][0] for column in columns]
+    if not hasattr(view, "var_names"):
+        return view.iloc[:, order].set_axis(columns, axis=1)
+    view = view[:, order]
+    if list(view.var_names) != columns:
+        view = view.to_memory()
+        view.var_names = columns
+    return view
+
+
+def views_by_columns(views, names, columns, path):
+    """The names of views of a file by those of the views of a model whose columns they have."""
+    keys, known = {}, {key: columns_of(view) or [] for key, view in views.items()}
+    wanted = {name: set(own or ()) for name, own in zip(names, columns, strict=True)}
+    for name, own in wanted.items():
+        having = [key for key in known if own and own <= {*_distinct(known[key], own)}]
+        if len(having) > 1:
+            raise ValueError(f"{path}: {shown(*having)} all have the columns of {name}")
+        if having:
+            keys[name] = having[0]
+    # A view that has only some of the columns is not taken for one that is not given.
+    for name in wanted.keys() - keys.keys():
+        for key in known.keys() - keys.values():
+            if wanted[name].intersection(known[key]):
+                absent = sorted(wanted[name].difference(known[key]))
+                raise ValueError(
+                    f"{path}: {key} lacks columns of {name} of the model: {shown(*absent)}"
+                )
+    if not keys:
+        raise ValueError(
+            f"{path} has {shown(*views)}, but the model has the views {shown(*names)}, and no view "
+            "has all columns of one of them"
+        )
+    return keys
+
+
+def _distinct(known, columns):
+    """Names, made distinct by AnnData if those of a model seem to have been."""
+    from anndata.utils import make_index_unique
+    from pandas import Index
+
+    names = Index(known)
+    ends = {column.rpartition("-")[0] for column in set(columns).difference(known)}
+    return known if ends.isdisjoint(repeated(names)) else list(make_index_unique(names))
+
+
+def column_of(data, name):
+    """A column of ``obs`` of AnnData or MuData or of one of its modalities, or None."""
+    parts = data if isinstance(data, dict) else {"": data, **getattr(data, "mod", {})}
+    return next((part.obs[name] for part in parts.values() if name in part.obs), None)
+
+
+# ----------------------------------------------------------------------------------------- copies
+
+
+def check_source(path):
+    """Raise ValueError if a copy of the file cannot get results."""
+    try:
+        with import_extra("h5py", path).File(path, "r") as file:
+            if "column-order" in getattr(file.get("obs"), "attrs", ()):
+                return
+    except OSError:
+        return  # it is absent or damaged, as its reader will say
+    raise ValueError(
+        f"--annotate: {path} has the format of anndata before 0.7: rewrite it with "
+        "anndata.read_h5ad(FILE).write_h5ad(NEW)"
+    )
 
 
 def write_annotated(name, source, data, model, views):
     """Write a copy of the file ``source`` of ``data`` with the results of a fitted model."""
     h5py, write_elem = import_extra("h5py", name), import_extra("anndata.io", name).write_elem
     annotate(data, model, views, key=KEY)
-    known = data.uns[KEY]
+    results = data.uns[KEY]
     with replaced(name, "wb") as stream:
         shutil.copyfile(source, stream.name)
         with h5py.File(stream.name, "r+") as file:
             names = re.compile(rf"{KEY}(_margin)?|.+:{KEY}_weight")
             columns = list(filter(names.fullmatch, data.obs))
-            for one in columns:
-                write_elem(file["obs"], one, data.obs[one].values)
+            for column in columns:
+                write_elem(file["obs"], column, data.obs[column].values)
             order = file["obs"].attrs["column-order"]
             file["obs"].attrs["column-order"] = list(dict.fromkeys([*order, *columns]))
-            embedding = known["params"]["use_rep"]
+            for group in ("obsm", "obsp", "uns"):
+                if group not in file:
+                    write_elem(file, group, {})
+            embedding = results["params"]["use_rep"]
             write_elem(file, f"obsm/{embedding}", data.obsm[embedding])
-            for key in (known["connectivities_key"], known["distances_key"]):
+            for key in (results["connectivities_key"], results["distances_key"]):
                 write_elem(file, f"obsp/{key}", data.obsp[key])
-            write_elem(file, f"uns/{KEY}", known)
+            write_elem(file, f"uns/{KEY}", results)

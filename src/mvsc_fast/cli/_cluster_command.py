@@ -1,4 +1,4 @@
-"""``mvsc-fast cluster``: from files to labels, a plot and a report."""
+"""``mvsc-fast cluster``: from files to labels and a report."""
 
 import csv
 import shlex
@@ -14,20 +14,18 @@ from sklearn.preprocessing import StandardScaler
 from .._utils.messages import counted
 from .._utils.validation import available_memory
 from ..explanation import explain, structure_test, write_report
-from ..explanation._panels import similarities
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
-from ..metrics import adjusted_rand_score, clustering_scores
+from ..metrics import clustering_scores
 from ..preprocessing import PerView
-from ._cells import is_cells, write_annotated
-from ._outputs import check_outputs, replaced
-from ._readers import STDIN, load_data, load_labels, naming, shown_name
+from ._cells import CELLS, cells_kind, check_source, column_of, write_annotated
+from ._labels import load_labels
+from ._outputs import check_outputs, check_printable, replaced
+from ._readers import STDIN, load_data, naming, shown_name
 from ._saved import keep_containers, save_model, skops_of, values_of
 
-NO_AFFINITY = "awp"
 # Options that set a parameter of some methods.
 OPTIONS = {
-    "neighbors": "n_neighbors",
     "affinity": "affinity",
     "memory_limit": "memory_limit",
     "max_samples": "max_samples",
@@ -52,20 +50,32 @@ def run(args):
         columns=args.columns,
         join=args.join,
         transpose=args.transpose,
+        samples=args.samples,
+        header=args.header,
+        decimal=args.decimal,
+        thousands=args.thousands,
         use=args.use,
+        arrays=args.views,
+        truth=args.truth,
         lazy=_lazy(args),
+        square=precomputed,
     )
     for note in data.notes:
         note_user(note)
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
     truth = _truth(args.scores, data, n_samples)
-    old = load_labels(args.compare, data.ids, n_samples) if args.compare else None
+    if args.labels is None:
+        check_printable([data.id_name, *(() if data.ids is None else data.ids)])
+    elif truth is not None:
+        check_printable(map(str, truth[0]))
     scale = None
     if args.scale == "standard":
         scale, views = _scaled(views)
     if precomputed:
-        views = [X if scipy.sparse.issparse(X) else np.asarray(X) for X in views.values()]
+        views = {
+            name: X if scipy.sparse.issparse(X) else np.asarray(X) for name, X in views.items()
+        }
     counts = _suggested(views, args) if args.clusters == "auto" else None
     n_clusters = args.clusters if counts is None else counts.n_clusters
     structure = _tested(views, n_clusters, args) if args.evidence else None
@@ -87,20 +97,15 @@ def run(args):
     out = sys.stdout if args.labels else sys.stderr
     if args.explain:
         print(explained, file=out)
-    if args.plot:
-        with replaced(args.plot, "wb") as stream:
-            form = Path(args.plot).suffix.lower().lstrip(".")
-            picture(model).savefig(stream, dpi=120, format=form)
     if args.report:
         with replaced(args.report) as stream:
             write_report(
                 stream.name, model, views, explanation=explained, notes=[*data.notes, *args.warned]
             )
     if truth is not None:
-        y, found = _labelled(*truth, labels)
-        print(score_table({args.method: clustering_scores(y, found)}), file=out)
-    if old is not None:
-        print(comparison(*_labelled(*old, labels), args.compare), file=out)
+        known, found = _labelled(*truth, labels)
+        print(score_table({args.method: clustering_scores(known, found)}), file=out)
+        print(cross_table(known, found), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
@@ -129,15 +134,13 @@ def _check_combinations(args, precomputed):
     """Raise ValueError if an option would be ignored, or two are incompatible."""
     if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
-    if args.plot and args.method == NO_AFFINITY:
-        raise ValueError(f"--plot: {NO_AFFINITY} does not learn an affinity matrix")
     if precomputed:
         for given, name in (
             (args.scale == "standard", "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (args.memory_limit, "--memory-limit needs"),
-            (is_cells(args.files[0]), f"{args.files[0]} contains"),
+            (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
             if given:
                 raise ValueError(
@@ -153,20 +156,19 @@ def _check_combinations(args, precomputed):
 
 def _check_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
-    outputs = [args.labels, *filter(None, (args.plot, args.report, args.save, args.annotate))]
-    inputs = [name for name in (*args.files, args.scores, args.compare) if name != STDIN]
+    outputs = [args.labels, *filter(None, (args.report, args.save, args.annotate))]
+    inputs = [name for name in (*args.files, args.scores) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
         skops_of(args.save)
     if args.annotate is not None:
         suffixes = {Path(name).suffix.lower() for name in (args.files[0], args.annotate)}
-        if not is_cells(args.annotate) or len(suffixes) > 1:
+        if len(args.files) > 1 or len(suffixes) > 1 or not suffixes <= set(CELLS):
             raise ValueError(
-                f"--annotate copies an .h5ad or .h5mu file with its results, and cannot write "
-                f"{args.annotate} from {shown_name(args.files[0])}"
+                f"--annotate copies one .h5ad or .h5mu file with its results, and cannot write "
+                f"{args.annotate} from {shown_name(' '.join(args.files))}"
             )
-    if args.plot is not None:
-        check_picture(args.plot)
+        check_source(args.files[0])
     if args.report is not None:
         check_picture("report.svg")
 
@@ -183,19 +185,35 @@ def _truth(scores, data, n_samples):
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = load_labels(scores, data.ids, n_samples)
+        y, rows = _known(scores, data, n_samples)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
+    if data.y is None and data.cells is not None:
+        raise ValueError("--scores: name a column of obs, such as --scores cell_type, or a table")
     if data.y is None:
         raise ValueError(
-            "--scores: the file contains no labels: use --scores FILE to read them from a table"
+            "--scores: the file contains no labels, or several that differ: name its variable with "
+            "--truth NAME, or a table with --scores FILE"
         )
     if len(data.y) != n_samples:
         raise ValueError(
             f"--scores: {counted(len(data.y), 'label')} for {counted(n_samples, 'sample')}"
         )
     return data.y, np.arange(n_samples)
+
+
+def _known(name, data, n_samples):
+    """Labels from a column of ``obs`` or else a table, and the samples that have one."""
+    column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
+    if column is None:
+        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
+        if note:
+            note_user(note)
+        return labels, rows
+    column = column.reindex(data.ids)
+    present = column.notna().to_numpy()
+    return column.to_numpy(dtype=object)[present], np.flatnonzero(present)
 
 
 def _lazy(args):
@@ -226,6 +244,7 @@ def _save(args, data, model, scale):
             "model": model if scale is None else make_pipeline(scale, model),
             "views": list(data.views),
             "columns": data.columns,
+            "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
             "use": args.use,
@@ -296,16 +315,17 @@ def _labelled(known, rows, labels):
     return known[there], labels[rows][there]
 
 
-def comparison(old, labels, name):
-    """Agreement with other labels of the same samples, and the contingency table."""
-    names, old = np.unique(old, return_inverse=True)
-    names = [f"{one:g}" if isinstance(one, float) else str(one) for one in names.tolist()]
-    table = zip(np.unique(labels), *contingency_matrix(labels, old).T, strict=True)
+def cross_table(known, labels):
+    """The contingency table of clusters and known labels of the same samples, as text."""
+    names, known = np.unique(
+        known.astype(str) if known.dtype == object else known, return_inverse=True
+    )
+    names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
+    table = zip(np.unique(labels), *contingency_matrix(labels, known).T, strict=True)
     width = max(8, *map(len, names))
-    lines = [" ".join(str(one).rjust(width) for one in line) for line in [("", *names), *table]]
-    score = adjusted_rand_score(old, labels)
-    what = f"({counted(len(labels), 'sample')}); clusters (rows) and labels in {name} (columns):"
-    return "\n".join([f"Adjusted Rand index with {name}: {score:.3f} {what}", *lines])
+    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
+    title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
+    return "\n".join([title, *lines])
 
 
 def summary(views, labels):
@@ -320,13 +340,6 @@ def summary(views, labels):
         f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
         f"{others}"
     )
-
-
-def picture(model):
-    """Figure of the affinity matrices before and after recovery."""
-    labels = model.labels_[getattr(model, "samples_", slice(None))]
-    (before, after), labels, titles = similarities(model, labels)
-    return pair(before, after, labels, titles)
 
 
 def pair(before, after, labels, titles, groups="found"):

@@ -6,18 +6,26 @@ from ..methods import ESTIMATORS
 from ..methods._recovery import NAMES as AFFINITIES
 from ..views._row_source import check_bytes
 from ._outputs import output
-from ._tables import ALL
+from ._readers import ALL
 
 TABLES = {
-    "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; by "
-    "default, the column of distinct values that also occur in a column of the other files",
-    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files; "
-    "columns of gene names and numbers before the samples are ignored",
+    "--id-column NAME": "column with the ids of the samples: a name, a number from 1, or none; "
+    "FILE:NAME for one file; by default the first column, if it has text or a name such as id",
+    "--no-header": "the first line is a sample, not the names of the columns",
+    "--decimal MARK": "decimal mark of text tables, . or ,; FILE:MARK for one file",
+    "--thousands MARK": "separator of thousands of text tables: , or . or ' '; also FILE:MARK",
+    "--transpose FILE": "read columns as samples, in this file or, without FILE, in all files, "
+    "also of arrays; none if the rows of arrays are samples and the file does not tell",
+    "--samples NAMES": "columns that are samples with --transpose, such as 'TCGA-*' or '!Score'; "
+    "by default those that the other files have",
 }
 CELLS = {
     "--use NAMES": "matrices of .h5ad or .h5mu to use as views: X (default), raw, a layer or a key "
-    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality of .h5mu, such as "
+    "of obsm; several of .h5ad, such as X_pca,X_lsi, or one of each modality, such as "
     "rna=X_pca,prot=X_clr",
+    "--views NAMES": "variables of .npz, .mat, .h5 or .zarr to use as views, such as X1,X2, or "
+    "data.views for a field of a struct; by default, those with usual names, or the matrices that "
+    "share one length",
 }
 MACHINE = {
     "--seed N": "seed of random numbers; default: 0",
@@ -27,13 +35,14 @@ LABELS = {"--labels CSV": "file for labels; default: -, the standard output"}
 CLUSTER = {
     "input": {
         "files FILE": "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) "
-        "or .npy for each view, or one .npz, .mat, .h5, .zarr, .h5ad or .h5mu with all views; - is "
-        "the standard input",
+        "or .npy for each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, "
+        "10x .h5 or a folder with matrix.mtx; - is the standard input",
         **TABLES,
         **CELLS,
+        "--truth NAME": "variable of .npz, .mat, .h5 or .zarr with the known labels",
         "--columns NAMES": "columns to use as features, such as height,blood_*,7-12, or to "
-        "exclude, such as '!sex,!stage'; once for all files, once for each file, or several times "
-        "for several views of one table",
+        "exclude, such as '!sex,!stage'; FILE:NAMES for one file; several times for several views "
+        "of one table",
         "--join": "if files do not have the same ids: inner keeps the samples in every file, outer "
         "those in at least one file, some of which then lack a view",
         "--scale": "standard: scale columns to mean 0 and standard deviation 1, for columns with "
@@ -44,7 +53,6 @@ CLUSTER = {
         "--resolution",
         "--resolution R": "find Leiden communities at this resolution instead (consensus-tlrr)",
         "--method NAME": f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
-        "--neighbors N": "number of neighbors (tlrr, awp)",
         "--affinity NAME": f"similarities for tlrr, trpca and snn: {', '.join(AFFINITIES[:-1])}, "
         "or precomputed if the files contain similarities",
         "--max-samples N": "cluster at most N samples and predict the labels of the others "
@@ -55,7 +63,6 @@ CLUSTER = {
     },
     "output": {
         **LABELS,
-        "--plot PNG": "plot of the affinity matrix, sorted by cluster",
         "--evidence": "test whether all views, and each alone, show more structure than noise, "
         "which takes about ten times as long; shown first by --explain and --report",
         "--report HTML": "report that shows and explains the result",
@@ -65,10 +72,9 @@ CLUSTER = {
         ".skops, or .mvsc, which C programs can read",
         "--annotate FILE": "copy of the .h5ad or .h5mu with labels, margins, weights of modalities "
         "and the joint graph, for scanpy and muon",
-        "--compare CSV": "compare with other labels of the same samples: adjusted Rand index and "
-        "cross table",
-        "--scores CSV": "compare with known labels, from a table with ids and labels or, without "
-        "CSV, from the input file",
+        "--scores CSV": "compare with known labels, or labels of an earlier run, from a table with "
+        "ids and labels, a column of obs or, without CSV, from the input file: scores and a cross "
+        "table",
     },
 }
 PREDICT = {
@@ -82,14 +88,9 @@ PREDICT = {
     },
     "output": {
         **LABELS,
-        "--margins": "also write how certain each label is, from 0 to 1, and whether the sample is "
+        "--explain": "also write how certain each label is, from 0 to 1, and whether the sample is "
         "unlike those of the fit",
     },
-}
-DEMO = {
-    "--per-class N": "samples of each digit, from 3 to 200; default: 30",
-    "--output DIR": "folder for the results; default: demo",
-    **MACHINE,
 }
 
 
@@ -130,16 +131,19 @@ def _bytes(text):
 # Arguments of ``add_argument``, besides the text and the name of the value.
 FORMS = {
     "files": {"nargs": "+"},
-    "--id-column": {"default": "auto"},
+    "--id-column": {"action": "append"},
+    "--decimal": {"action": "append"},
+    "--thousands": {"action": "append"},
+    "--no-header": {"action": "store_false", "dest": "header"},
     "--transpose": {"action": "append", "nargs": "?", "const": ALL, "default": []},
     "--columns": {"action": "append"},
     "--join": {"choices": ("inner", "outer")},
     "--use": {"type": _use},
+    "--views": {"type": lambda text: text.split(",")},
     "--scale": {"choices": ("standard", "none"), "default": "none"},
     "--clusters": {"type": _clusters},
     "--resolution": {"type": float},
     "--method": {"choices": sorted(ESTIMATORS), "default": "consensus-tlrr"},
-    "--neighbors": {"type": _positive},
     "--affinity": {"choices": AFFINITIES},
     "--max-samples": {"type": _positive},
     "--memory-limit": {"type": _bytes},
@@ -147,9 +151,6 @@ FORMS = {
     "--threads": {"type": _positive},
     "--labels": {"type": output},
     "--evidence": {"action": "store_true"},
-    "--margins": {"action": "store_true"},
     "--explain": {"action": "store_true"},
     "--scores": {"nargs": "?", "const": True, "default": False},
-    "--per-class": {"type": int, "default": 30},
-    "--output": {"default": "demo"},
 }

@@ -57,6 +57,20 @@ def check_outputs(names, inputs=()):
             raise ValueError(f"{name} would be written twice{_also(name, other)}")
 
 
+def check_printable(texts):
+    """Raise ValueError if the standard output cannot show some texts."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    for text in texts:
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"the standard output cannot show {ascii(text)}, because its encoding is "
+                f"{encoding}: set the environment variable PYTHONUTF8=1 or, for the labels of "
+                "samples, use --labels FILE"
+            ) from None
+
+
 def _also(name, other):
     return "" if str(name) == str(other) else f", as {other}"
 

@@ -1,7 +1,9 @@
 """Reading of multi-view data from tables and arrays for the command line."""
 
+import functools
 import io
 import os
+import re
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -9,22 +11,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._utils.messages import counted
+from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
-from ._arrays import WHOLE
-from ._cells import CELLS, columns_of, read_cells
-from ._columns import LABEL, check_exclusions, check_numbers, features, selected
-from ._ids import Column, check_alike, check_distinct, find_ids
+from ..views._square import matrix_doubt
+from ._cells import CELLS, cells_kind, columns_of, read_cells
+from ._features import (
+    check_exclusions,
+    check_hidden_ids,
+    check_numbers,
+    features,
+    model_columns,
+    select,
+    values_for,
+    with_ids,
+)
 from ._matching import ANY, View, matched
-from ._scratch import taken
-from ._tables import ALL, PARQUET, Table, is_missing, parquet_table, table_of
-from ._text import EXCEL, TEXT, excel_rows, text_rows
+from ._notation import Notation
+from ._orientation import check_orientation
+from ._orientation import transpose as transposed
+from ._tables import EXCEL, PACKED, PARQUET, TEXT, Table, read_table
 
 KNOWN = (
-    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, or a .csv, .tsv, .txt (.gz), .parquet, .xlsx or .npy "
-    "of each view"
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
+    ".parquet, .xlsx or .npy of each view"
 )
-ALONE = (*WHOLE, *CELLS)  # files that contain all views
+ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
+ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
 STDIN, STDIN_NAME = "-", "standard input"
 
 
@@ -38,131 +50,214 @@ class Data(NamedTuple):
     notes: list = []  # decisions of the reader, such as the columns of ids
     columns: list = []  # names of the columns of each view, or None
     one_table: bool = False  # whether all views are columns of one table
-    cells: Any = None  # the AnnData or MuData object of a file
+    cells: Any = None  # the AnnData or MuData object of a file, or a dict of several
+
+
+class Fitted(NamedTuple):
+    """What a model knows of the files that it was fitted to."""
+
+    id_name: str
+    names: list  # of the views whose files are given
+    columns: dict  # names of the columns of each view, or None, by the name of the view
+    n_features: dict  # of each view, by its name; empty in old models
 
 
 def load_data(
     paths,
     *,
-    id_column="auto",
-    id_name=None,
+    id_column=None,
     columns=None,
     join=None,
     transpose=(),
+    samples=None,
+    header=True,
+    decimal=None,
+    thousands=None,
     use=None,
+    arrays=None,
+    truth=None,
     lazy=False,
+    square=False,
+    fitted=None,
 ):
     """The `Data` of one file with all views, or one file for each view; "-" is the standard input.
 
-    The parameters are the options of the command line; ``columns`` is a list with a text, a list of
-    names or None for all files, for each file, or for each of several views of one table.
-    ``id_name`` is the column of ids if all files have it and ``id_column`` is "auto". If the ids of
-    files differ, ``join`` "inner" keeps the samples of all tables, "outer" and "any" those of any
-    table, with rows of NaN. ``lazy`` leaves arrays on disk, to be read in blocks.
+    The parameters are the options of the command line; ``id_column``, ``columns``, ``decimal`` and
+    ``thousands`` are lists of texts, which may begin with the name of a file. ``arrays`` and
+    ``truth`` are the names of the variables that are views and labels. ``lazy`` leaves arrays on
+    disk, to be read in blocks, and ``square`` files contain similarities. For new samples,
+    ``fitted`` is the `Fitted` of a model.
     """
     paths = [path if path == STDIN else Path(path) for path in paths]
     if not paths:
         raise ValueError("no file was given")
-    kinds = {path: _kind(path) for path in paths}
-    there = [path for path in kinds if path != STDIN and path.exists()]
-    for path, other in combinations(there, 2):
+    kinds = {path: file_kind(path) for path in paths}
+    if len(kinds) < len(paths):
+        raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
+    present = [path for path in kinds if path != STDIN and path.exists()]
+    for path, other in combinations(present, 2):
         if path.samefile(other):
             raise ValueError(f"{path} and {other} are the same file: pass it once")
-    arrays = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
-    turned = _transposed(paths, transpose)
-    for name, wrong in (
-        ("--id-column", id_column != "auto" and arrays),
-        ("--columns", str in map(type, columns or ()) and arrays),
-        ("--transpose", turned & set(arrays)),
-    ):
-        if wrong:
-            raise ValueError(f"{name} is for tables, but {min(wrong)} is none")
-    if use is not None and not set(CELLS) & set(kinds.values()):
-        raise ValueError(f"--use is for {' and '.join(CELLS)}, but there is no such file")
+    to_turn = _transposed(paths, transpose)
+    tables_only = {"--id-column": id_column, "--columns": columns, "--no-header": not header}
+    tables_only |= {"--decimal": decimal, "--thousands": thousands, "--samples": samples}
+    _check_options(kinds, tables_only, to_turn, use, {"--views": arrays, "--truth": truth})
     if any(kind in ALONE for kind in kinds.values()):
-        return _whole(paths, kinds, join, use, lazy)
-    keep = id_name if id_column == "auto" else id_column
-    read = {path: naming(path, _read, path, kind, lazy, keep) for path, kind in kinds.items()}
-    tables = {
-        path: naming(path, one.turned) if path in turned else one
-        for path, one in read.items()
-        if isinstance(one, Table)
-    }
-    columns = _for_each(columns, paths)
-    paths = paths * (len(columns) // len(paths))
-    given = list(zip(paths, columns, strict=True))
-    for one in {own for own in columns if isinstance(own, str)}:
-        check_exclusions(one, [tables[path] for path, own in given if own == one])
-    chosen = [selected(tables[path], own) if path in tables else None for path, own in given]
-    named = {path: set() for path in tables}
-    for path, own in zip(paths, chosen, strict=True):
-        if own is not None:
-            named[path] |= own.named
-    if id_column == "auto" and id_name and all(id_name in one.names for one in tables.values()):
-        id_column = id_name
-    found, copies, notes = find_ids(list(tables.values()), id_column, list(named.values()))
-    ids = dict(zip(tables, zip(found, copies, strict=True), strict=True))
-    views = [
-        read[path] if own is None else _view(tables[path], *ids[path], own)
-        for path, own in zip(paths, chosen, strict=True)
-    ]
-    matrices, index, more = matched(views, join)
-    notes = [note for table in tables.values() for note in table.notes] + notes + more
+        options = {"views": arrays, "truth": truth, "fit": fitted.n_features if fitted else None}
+        options["transpose"] = True if to_turn else False if NONE in transpose else None
+        return _whole(paths, kinds, join, use, lazy, options)
+
+    # Each file is read once, also if several views are columns of it.
+    names = {path: shown_name(path) for path in paths}
+    id_columns, contents = {}, {}
+    for path, kind in kinds.items():
+        id_columns[path], *marks = (
+            _value_for(names[path], option, values, names.values())
+            for option, values in (
+                ("--id-column", id_column),
+                ("--decimal", decimal),
+                ("--thousands", thousands),
+            )
+        )
+        keep = {id_columns[path] or "", fitted.id_name if fitted else ""} - {""}
+        options = {"notation": Notation(*marks), "header": header, "keep": keep}
+        contents[path] = naming(path, read_file, path, kind, lazy, options)
+    tables = {path: table for path, table in contents.items() if isinstance(table, Table)}
+    for path in tables if len(paths) > 1 else ():
+        tables[path].prefix = f"{names[path]}:"
+    tables = _with_samples(tables, id_columns, to_turn, samples, fitted)
+
+    # Views are columns of tables, or arrays as they are.
+    if fitted:
+        pairs = list(zip(paths * (len(fitted.names) // len(paths)), fitted.names, strict=True))
+    else:
+        pairs = _selections(columns, names, tables)
+    views = []
+    for path, selection in pairs:
+        if path in tables:
+            titles = fitted.columns if fitted else None
+            views.append(naming(path, _view, tables[path], selection, square, titles))
+        else:
+            views.append(contents[path])
+    view_names = _distinct_names([path for path, _ in pairs], [part for _, part in pairs])
+
+    # Rows of the views correspond by id, or else by position.
+    matrices, ids, notes = matched(views, join, square)
+    notes = _merged([note for table in tables.values() for note in table.notes]) + notes
     id_name = next((view.id_name for view in views if view.id_name), "sample")
-    framed = [
-        as_frame(X, view.columns, index, id_name) for X, view in zip(matrices, views, strict=True)
-    ]
-    named = dict(zip(_distinct_names(paths, columns), framed, strict=True))
-    names = [view.columns for view in views]
-    return Data(
-        named, None, index, id_name, list(dict.fromkeys(notes)), names, len(set(paths)) < len(paths)
-    )
+    frames = {}
+    for name, X, view in zip(view_names, matrices, views, strict=True):
+        if square and (doubt := matrix_doubt(X)):
+            raise ValueError(f"{view.name} {doubt}")
+        frames[name] = as_frame(X, None if square else view.columns, ids, id_name)
+    titles = [view.columns for view in views]
+    one_table = len(names) < len(views)
+    return Data(frames, None, ids, id_name, list(dict.fromkeys(notes)), titles, one_table)
 
 
-def load_labels(path, ids, n_samples):
-    """Labels from a table, by the ids of the samples if there are any, and the labelled samples."""
-    table = naming(Path(path), _read, Path(path), _kind(Path(path)), False, ALL)
-    if isinstance(table, View):
-        raise ValueError(f"{table.name}: expected a table with ids and labels")
-    rows, others = table.filled, list(range(len(table.names)))
-    if ids is None:
-        if len(rows) != n_samples:
-            raise ValueError(
-                f"{table.name} has {counted(len(rows), 'label')} for "
-                f"{counted(n_samples, 'sample')}, and there are no ids to match them"
-            )
-        samples = np.arange(n_samples)
+# ----------------------------------------------------------------------------------------- tables
+
+
+def _value_for(name, option, values, names):
+    """The value of an option for one file, else that for all files, else None."""
+    for_name, for_all = values_for(name, values, names)
+    chosen = for_name or for_all or [None]
+    if len(chosen) > 1:
+        raise ValueError(f"{option} is given twice for {name}: {shown(*chosen)}")
+    return chosen[0]
+
+
+def _with_samples(tables, id_columns, to_turn, samples, fitted):
+    """The tables with samples as rows, and their ids."""
+    if samples is not None and not to_turn:
+        raise ValueError("--samples selects columns, and needs --transpose")
+    # Tables with samples in rows come first, because their ids tell the columns that are samples.
+    headers = {path: set(tables[path].names.values()) for path in tables if path in to_turn}
+    oriented, known_ids = {}, set()
+    for path in [path for path in tables if path not in headers]:
+        table, option = tables[path], id_columns[path]
+        if option is None and fitted and fitted.id_name in table.names.values():
+            option = fitted.id_name
+        oriented[path] = naming(path, with_ids, table, option)
+        known_ids.update(oriented[path].ids or ())
+        if option is None:
+            check_orientation(oriented[path])
+    for path in headers:
+        titles = {title for other in headers if other != path for title in headers[other]}
+        oriented[path] = naming(path, transposed, tables[path], known_ids, titles, samples)
+        check_orientation(oriented[path])
+    oriented = {path: oriented[path] for path in tables}
+    check_hidden_ids(list(oriented.values()))
+    return oriented
+
+
+def _merged(notes):
+    """Notes, those that say the same of the ids of several files as one."""
+    merged = {}
+    for note in notes:
+        what, of, name = note.rpartition(" of ")
+        key = what if note.startswith("ids are ") else note
+        merged[key] = f"{merged[key]}, {name}" if key in merged and of else note
+    return list(merged.values())
+
+
+def _selections(columns, names, tables):
+    """The file of each view, and what --columns says of it."""
+    for_one, for_all = {}, []
+    for path, name in names.items():
+        for_one[path], for_all = values_for(name, columns, names.values())
+        for text in for_one[path]:
+            select(tables[path].names, text, name)
+    check_exclusions(for_all, list(tables.values()))
+    selecting = [text for text in for_all if re.search(r"(?:^|,)\s*[^!\s]", text)]
+    if len(names) == 1 < len(selecting):  # views of one table
+        (path,) = names
+        rest = [text for text in for_all if text not in selecting]
+        return [(path, [text, *for_one[path], *rest]) for text in selecting]
+    return [(path, [*for_all, *for_one[path]]) for path in names]
+
+
+def _view(table, selection, square, fitted):
+    """The `View` of a table.
+
+    ``selection`` are texts of --columns, or a view of a model with the ``fitted`` columns by view.
+    """
+    if fitted:
+        columns = model_columns(table, selection, fitted)
+    elif square:
+        columns = _square_columns(table)
     else:
-        place = {one: sample for sample, one in enumerate(ids)}
-        columns = [Column(table, k, rows) for k in others]
-        column = max(columns, key=lambda one: len(one.set & place.keys()))
-        if not column.set & place.keys():
-            raise ValueError(f"{table.name} has no column with ids such as {shown(*ids[:2])}")
-        check_distinct(column)
-        others.remove(column.k)
-        samples = np.array([place.get(one, -1) for one in column.keys])
-        extra = sorted(column.set - place.keys() - {None})
-        check_alike("the files", [one for one in ids if one not in column.set], table.name, extra)
-    if len(others) != 1:
-        named = [k for k in others if LABEL.fullmatch(table.names[k])]
-        if len(named) != 1:
-            titles = ", ".join(table.title(k) for k in (named or others)[:8])
-            raise ValueError(
-                f"{table.name} must have one column of labels besides the ids, but has "
-                f"{titles or 'none'}"
-            )
-        others = named
-    k = others[0]
-    if k in table.words:
-        labels = np.array(table.text[k], dtype=object)[rows]
-        there = np.array([not is_missing(one) for one in labels.tolist()])
-    else:
-        labels = table.numbers[rows, k]
-        there = ~np.isnan(labels)
-    there &= samples >= 0
-    if not there.any():
-        raise ValueError(f"{table.name} has no label of these samples")
-    return labels[there], samples[there]
+        columns = features(table, selection)
+    X = table.matrix(columns)
+    check_numbers(table, columns, X)
+    names = list(map(table.label, columns))
+    return View(table.name, X, table.ids, table.id_name if table.ids else "", names)
+
+
+def _square_columns(table):
+    """The columns of similarities in the order of the rows, by their ids."""
+    columns, names = list(table.cells), table.names
+    if table.ids is None or not any(names[k] for k in columns):
+        return columns
+    positions = {names[k]: k for k in columns}
+    if positions.keys() != set(table.ids) or len(positions) < len(columns):
+        extra = [name for name in positions if name not in set(table.ids)]
+        extra += [text for text in table.ids if text not in positions]
+        raise ValueError(
+            f"{table.name}: its rows and columns do not have the same ids ({shown(*extra)}), as "
+            "similarities must"
+        )
+    return [positions[text] for text in table.ids]
+
+
+def as_frame(X, columns, ids, id_name):
+    """A data frame of the columns of a table, or an array as it is."""
+    if columns is None:
+        return X
+    import pandas
+
+    index = None if ids is None else pandas.Index(ids, name=id_name)
+    return pandas.DataFrame(X, columns=columns, index=index)
 
 
 # ------------------------------------------------------------------------------------------ files
@@ -173,53 +268,64 @@ def shown_name(path):
     return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
 
 
-def _unzipped(path):
-    """A path without .gz."""
-    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+def _unpacked(path):
+    """A path without .gz and the like."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
 
-def _kind(path):
+def file_kind(path):
     """The suffix of a path, without .gz."""
     if path == STDIN:
         return STDIN
-    suffix = _unzipped(path).suffix.lower()
+    if kind := naming(path, cells_kind, path):
+        return kind
+    suffix = _unpacked(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     what = "is a folder" if path.is_dir() else "has an unknown file type"
     raise ValueError(f"{path} {what}, expected {KNOWN}")
 
 
-def _whole(paths, kinds, join, use, lazy):
-    """The `Data` of a file that contains all views."""
+def _check_options(kinds, tables_only, to_turn, use, arrays_only):
+    """Raise ValueError if an option would be ignored, because it is for other files."""
+    others = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
+    stores = {path for path, kind in kinds.items() if kind in SUFFIXES}
+    for option, value in tables_only.items():
+        if value and len(others) == len(kinds):
+            raise ValueError(f"{option} is for tables, but {others[0]} is none")
+    if to_turn & set(others) - stores:
+        raise ValueError(f"--transpose is for tables and arrays, but {others[0]} is none of them")
+    if use is not None and not set(CELLS) & set(kinds.values()):
+        raise ValueError("--use is for .h5ad and .h5mu, but there is no such file")
+    for option, value in arrays_only.items():
+        if value is not None and not stores:
+            raise ValueError(f"{option} is for {', '.join(SUFFIXES)}, but there is no such file")
+
+
+def _whole(paths, kinds, join, use, lazy, options):
+    """The `Data` of a file of arrays, or of files of cells; ``options`` are of `read_arrays`."""
     path = next(path for path in paths if kinds[path] in ALONE)
-    if len(paths) > 1:
-        raise ValueError(f"{path} contains all views: pass only this file, or one file per view")
-    if join not in (None, ANY):
+    if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
+        raise ValueError(f"{path} contains all views: pass only this file")
+    if join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
     if kinds[path] in CELLS:
-        cells, views = naming(path, read_cells, path, use, lazy)
-        ids, id_name = cells.obs_names.to_numpy(dtype=object), cells.obs_names.name or "sample"
+        files = path if len(paths) == 1 else ", ".join(map(str, paths))
+        cells, ids, views, notes = naming(files, read_cells, paths, use, lazy, join)
         columns = list(map(columns_of, views.values()))
-        return Data(views, None, ids, id_name, columns=columns, cells=cells)
-    views, y = naming(path, WHOLE[kinds[path]], path, lazy)
-    return Data(views, y, columns=[None] * len(views))
-
-
-def _for_each(columns, paths):
-    """The --columns option for each view."""
-    columns = [None] if columns is None else list(columns)
-    if len(columns) == 1:
-        return columns * len(paths)
-    if len(paths) not in (1, len(columns)):
-        raise ValueError(f"--columns is given {len(columns)} times for {len(paths)} files")
-    return columns
+        id_name = ids.name or "sample"
+        ids = ids.to_numpy(dtype=object)
+        return Data(views, None, ids, id_name, notes, columns=columns, cells=cells)
+    read = functools.partial(read_arrays, lazy=lazy, **options)
+    views, y, notes = naming(path, read, path)
+    return Data(views, y, notes=notes, columns=[None] * len(views))
 
 
 def _transposed(paths, transpose):
     """The files to transpose."""
     if ALL in transpose:
         return set(paths)
-    named = {path if path == STDIN else Path(path) for path in transpose}
+    named = {path if path == STDIN else Path(path) for path in transpose if path != NONE}
     if named - set(paths):
         raise ValueError(
             f"--transpose {shown_name(min(map(str, named - set(paths))))}: this is not one of the "
@@ -228,21 +334,19 @@ def _transposed(paths, transpose):
     return named
 
 
-def _read(path, kind, lazy, keep):
+def read_file(path, kind, lazy, options):
     """The `Table` of a file or of the standard input, or the `View` of an array."""
     name = shown_name(path)
     if kind == ".npy":
         return _array(name, path, mmap_mode="r" if lazy else None)
-    if kind in PARQUET:
-        return parquet_table(path, name, keep=keep, lazy=lazy)
-    if kind in EXCEL:
-        return table_of(name, *excel_rows(path, name), keep=keep, lazy=lazy)
-    if kind == STDIN and sys.stdin is None:
+    if kind != STDIN:
+        return read_table(path, name, kind, **options)
+    if sys.stdin is None:
         raise ValueError("it is closed")
-    content = sys.stdin.buffer.read() if kind == STDIN else path.read_bytes()
+    content = sys.stdin.buffer.read()
     if content.startswith(b"\x93NUMPY"):
         return _array(name, io.BytesIO(content))
-    return table_of(name, *text_rows(content, name), keep=keep, lazy=lazy)
+    return read_table(content, name, kind, **options)
 
 
 def _array(name, file, mmap_mode=None):
@@ -273,41 +377,12 @@ def naming(path, function, *args):
         raise ValueError(f"{prefix}{message}") from error
 
 
-def _distinct_names(paths, columns):
+def _distinct_names(paths, selections):
     """A name for each view: the shortest distinct part of its path."""
-    for part in (lambda path: _unzipped(path).stem, lambda path: path.name, str):
+    for part in (lambda path: _unpacked(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path in paths]
         if len(set(names)) == len(names):
             return names
-    columns = [str(one) for one in columns]
-    if len(set(paths)) == 1 and len(set(columns)) == len(columns):
-        return columns
+    if len(set(paths)) == 1 and len(set(map(str, selections))) == len(selections):
+        return [str(selection[0]) for selection in selections]
     raise ValueError(f"{', '.join(map(shown_name, paths))}: a file is given more than once")
-
-
-# ------------------------------------------------------------------------------------------- rows
-
-
-def _view(table, column, copies, selection):
-    """The `View` of a table."""
-    k = None if column is None else column.k
-    chosen = features(table, k, selection, copies)
-    rows = np.arange(len(table.rows)) if column is None else column.rows
-    X = taken(table.numbers, rows, chosen)
-    if not isinstance(X, np.memmap):  # else the fit checks blocks
-        check_numbers(table, chosen, X, rows)
-    names = list(map(table.label, chosen))
-    ids = (None, "") if column is None else (column.keys, table.names[k] or "id")
-    return View(table.name, X, *ids, names)
-
-
-def as_frame(X, columns, ids, id_name):
-    """A data frame of the columns of a table if pandas is installed, else the matrix."""
-    if columns is None or isinstance(X, np.memmap):
-        return X
-    try:
-        import pandas
-    except ImportError:
-        return X
-    index = None if ids is None else pandas.Index(ids, name=id_name)
-    return pandas.DataFrame(X, columns=columns, index=index)

@@ -1,352 +1,367 @@
-"""Tables: their names, numbers and text, and the positions of cells in the file."""
+"""One table of a file, text, Excel or Parquet, read by pandas as docs/files.md promises."""
 
+import bz2
+import csv
+import gzip
+import io
+import lzma
 import re
-import sys
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import chain, compress, islice
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from .._utils.messages import counted, import_extra
-from ._scratch import BLOCK, matrix_of, new_store
-from ._text import HEAD, cell_of
+from ..views._suspects import ID_NAME
+from ._notation import GROUPED, NUMBER, Notation, grouped
 
+TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
+EXCEL = (".xlsx", ".xlsm")
 PARQUET = (".parquet", ".pq")
-MISSING = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"))
-LOGICAL = {"true": 1.0, "false": 0.0}
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:e[+-]?\d+)?", re.IGNORECASE)
-DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+(?:e[+-]?\d+)?", re.IGNORECASE)
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
-CODE = re.compile(r"0\d+|\d{16,}")  # looks like an id, not like a number
-CELLS = 2**20  # number of cells of a block of a Parquet file
-ENDS = 20  # number of columns at either end of a table in which integers may be ids
-ALL = "*"  # all files, columns or tables, for an option that selects some
-ID_NAME = re.compile(
-    r"|unnamed: 0|index|idx|row_?names?|u?id|ids|mrn|patient|sample(?:[ _.-]?(?:id|name))?"
-    r"|.+[ _.-]id|id[ _.-].+",
+PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
+SEPARATORS = "\t;,|"
+HEAD = 20  # number of rows that decide on the separator and on trailing separators
+MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
+MISSING_CELLS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "n/a", "#N/A", *MISSING]
+NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
+FEATURE_NAMES = re.compile(
+    r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
     re.IGNORECASE,
 )
-# Names of numeric columns that precede the samples in a table with genes as rows.
-ANNOTATION = re.compile(
-    r"|(?:.*[ _.-])?id|entrez.*|start|end|strand|length|position", re.IGNORECASE
-)
+TABLE_END = re.compile(r"!\w+_table_end\s*", re.IGNORECASE)  # of GEO
+csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
 
 
 @dataclass
 class Table:
-    """A table with samples as rows."""
+    """The cells of a table, numbers or text, whose rows are samples."""
 
     name: str  # of the file
-    names: list  # of the columns; empty without a header
-    numbers: np.ndarray  # values of the cells; NaN for empty cells and text
-    text: dict  # cells of the columns that may contain ids, as they are in the file, by column
-    words: dict  # row and content of the first text, by column
-    rows: list  # their places in the file, such as "line 3"
+    cells: Any  # data frame; its index and columns are numbers of lines and columns in the file
+    names: dict  # of the columns, by number; "" for those without
+    notation: Notation = field(default_factory=Notation)
+    units: tuple = ("line", "column")  # of the index and the columns
     notes: list = field(default_factory=list)
-    places: list | None = None  # of the columns of a transposed table, such as "line 3"
+    prefix: str = ""  # of values of options that are for this file alone
+    ids: list | None = None  # text
+    id_name: str = ""
 
     @property
     def transposed(self):
-        """Whether the rows of the file are columns."""
-        return self.places is not None
+        return self.units[0] == "column"
 
     def label(self, k):
         """Name or number of a column, as options select it."""
-        return self.names[k] or str(k + 1)
+        return self.names[k] or str(k)
 
     def title(self, k):
-        """Name of a column in messages: column 3 ('height')."""
-        place = self.places[k] if self.transposed else f"column {k + 1}"
-        return place + (f" ({self.names[k]!r})" if self.names[k] else "")
+        """A column in messages: column 3 ('height')."""
+        return f"{self.units[1]} {k}" + (f" ({self.names[k]!r})" if self.names[k] else "")
 
-    def where(self, row, k):
-        """Position of a cell in the file, for messages."""
-        return f"{self.rows[row]}, {self.title(k)}"
+    def place(self, row, k):
+        """A cell in messages: line 5, column 3 ('height')."""
+        return f"{self.units[0]} {row}, {self.title(k)}"
 
-    def has_only_text(self, k):
-        """Whether a column contains text and no number."""
-        return k in self.words and bool(np.isnan(self.numbers[:, k]).all())
+    def numbers(self, k):
+        """The numbers of a column, NaN for those that are missing; None if it has text."""
+        column = self.cells[k]
+        if column.dtype.kind in "fiub":
+            return column.to_numpy()
+        values, cells = np.full(len(column), np.nan), column.to_numpy(object)
+        for row in np.flatnonzero(column.notna()):
+            number = self.notation.number(cells[row])
+            if number is None:
+                return None
+            values[row] = number
+        return values
 
-    @cached_property
-    def filled(self):
-        """Indices of the rows that are not entirely empty."""
-        rows = np.concatenate(
-            [
-                ~np.isnan(self.numbers[part]).all(axis=1)
-                for part in gen_batches(len(self.rows), BLOCK)
-            ]
-        )
-        for cells in self.text.values():
-            for row in np.flatnonzero(~rows).tolist():
-                rows[row] = not is_missing(cells[row])
-        return np.flatnonzero(rows)
+    def is_text(self, k):
+        """Whether a column has text, or numbers that may have separators of thousands."""
+        notation = self.notation
+        if self.cells[k].dtype.kind in "fiub":
+            return False
+        texts = [cell for cell in self.cells[k].dropna() if isinstance(cell, str)]
+        decided = notation.decimal or notation.thousands or not grouped(texts, ".")
+        return not decided or self.numbers(k) is None
 
-    def turned(self):
-        """The transposed table, whose first column contains the names of the samples."""
-        front = 0
-        while front < len(self.names) - 1 and (
-            self.has_only_text(front)
-            or (front == 0 and 0 in self.words)
-            or any(self.names)
-            and ANNOTATION.fullmatch(self.names[front])
-        ):
-            front += 1
-        for k in range(front, len(self.names)):
-            if k in self.words:
-                row, cell = self.words[k]
-                raise ValueError(
-                    f"{self.where(row, k)} is {cell!r}, not a number; --transpose takes all "
-                    f"columns from {self.title(front)} on as samples"
-                )
-        names = [""] * len(self.rows)
-        for k in reversed(range(front)):
-            cells = self.text.get(k) or map(cell_of, self.numbers[:, k].tolist())
-            names = [
-                name if is_missing(cell) else cell for cell, name in zip(cells, names, strict=True)
-            ]
-        numbers, text, words, places = self.numbers[:, front:].T, {}, {}, self.rows
-        if any(self.names):
-            numbers = np.hstack([np.full((len(numbers), 1), np.nan), numbers])
-            names, places, text = ["", *names], ["the header", *places], {0: self.names[front:]}
-            words = {0: (0, text[0][0])}
-        rows = [f"column {k + 1}" for k in range(front, len(self.names))]
-        return Table(self.name, names, numbers, text, words, rows, self.notes, places)
+    def matrix(self, columns):
+        """The numbers of some columns; in single precision if all of them are."""
+        types = {self.cells[k].dtype for k in columns}
+        dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
+        X = np.empty((len(self.cells), len(columns)), dtype)
+        for j, k in enumerate(columns):
+            X[:, j] = self.numbers(k)
+        return X
+
+    def texts(self, k):
+        """The text of the cells of a column that are not missing."""
+        return texts_of(self.cells[k])
 
 
-def is_missing(cell):
-    """Whether a cell is empty or contains a code for a missing value."""
-    return cell.strip().lower() in MISSING
+def as_text(cell):
+    """The text of a cell; numbers without decimals are integers."""
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell)
 
 
-def _first(cells):
-    """The row and the content of the first cell that is not missing, or None."""
-    return next(((row, one) for row, one in enumerate(cells) if not is_missing(one)), None)
+def texts_of(column):
+    """The text of the cells of a column that are not missing."""
+    return [as_text(cell) for cell in column.dropna()]
 
 
-def _value(cell, number=float):
-    """The number in a cell, 1 for true and 0 for false, or None."""
-    cell = cell.strip()
-    if not cell.isascii() or "_" in cell:  # which Python accepts in numbers
-        return None
-    try:
-        return number(cell)
-    except ValueError:
-        return LOGICAL.get(cell.lower())
+def read_table(source, name, kind, *, notation=None, header=True, keep=()):
+    """The `Table` of a file at a path, or in bytes.
 
-
-def table_of(name, rows, notes=(), comments=(), *, keep="", lazy=False):
-    """The `Table` of the rows of a file, which are pairs (place, cells).
-
-    ``comments`` are such pairs above the table, the last of which may be its header. ``keep`` is
-    the name or number of a column whose text is kept, or "*"; ``lazy`` writes numbers to a file.
+    ``keep`` are names or numbers of columns that may have ids, whose text is kept; "*" is all.
     """
-    head = list(islice(rows, HEAD + 1))
-    sample = [cells for _, cells in head if any(cell.strip() for cell in cells)]
-    if not sample:
-        raise ValueError(f"{name} is empty")
-    comma = _has_decimal_comma([cell for cells in sample for cell in cells])
-    number = _decimal_comma if comma else float
-    names, skipped = _commented_header(sample, number, comments), len(comments)
-    if names:
-        skipped -= 1
-    else:
-        place, widths = head[0][0], [len(cells) for cells in sample]
-        if len(widths) > 1 and widths[1] - widths[0] not in (0, 1):
-            below = next(one for one, cells in head if cells is sample[1])
-            raise ValueError(
-                f"{name}: {place} has {counted(widths[0], 'cell')}, {below} has {widths[1]}: "
-                "the first row must contain the names of the columns, without a title above it"
-            )
-        if _is_header(sample, number, place):
-            names, head, sample = [cell.strip() for cell in sample[0]], head[1:], sample[1:]
-    width = len(sample[0]) if sample else len(names)
-    ends = (
-        width > 1
-        and not (names[width - 1 :] or [""])[0]
-        and not any(cells[-1].strip() for cells in sample)
-    )  # every row ends with a separator
-    width -= ends
-    if len(names) < width:  # R writes no name for the column of row names
-        names = ["", *names] if names else [""] * width
-    names = names[:width]
-    cells = [cells[:width] for cells in sample if len(cells) >= width]
-    text = {k: [] for k in _kept(names, cells, number, keep)}
-    known = [k for k in text if _is_text([row[k] for row in cells], number)]
-    words, places, store = {}, [], new_store(lazy)
-    for place, cells in chain(head, rows):
-        if ends and not cells[-1].strip():
-            cells = cells[:-1]
-        if len(cells) != width:
-            if not any(cell.strip() for cell in cells):
-                continue  # spreadsheets write empty rows below a table
-            raise ValueError(
-                f"{name}: {place} has {counted(len(cells), 'cell')}, the first sample has {width}"
-            )
-        for k, column in text.items():
-            column.append(sys.intern(cells[k]))
-        for k in known:
-            cells[k] = "nan"
+    import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
+    if kind in PARQUET:
+        return _read_parquet(source, name)
+    if kind in EXCEL:
+        return _read_excel(source, name, header)
+    if isinstance(source, Path):
+        with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
+            source = file.read()
+    return _read_text(source, name, notation or Notation(), header, keep)
+
+
+# ------------------------------------------------------------------------------------------- text
+
+
+def _read_text(content, name, notation, header, keep):
+    import pandas as pd
+
+    # What pandas does not decide: encoding, header, separator, and rows of another width.
+    encoding = _encoding(content, name)
+    notes = [f"{name} is not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
+    n_above, separator, names = _layout(_stream(content, encoding), name, header, notes)
+    lines = _lines(_stream(content, encoding, n_above), separator, len(names), n_above, name)
+    if not lines:
+        raise ValueError(f"{name} has names of columns, but no samples")
+    width = len(names)
+
+    # Columns that may have ids stay text, because 041 and 41 are two ids.
+    options = {
+        "sep": r"\s+" if separator == " " else separator,
+        "names": range(width),
+        "header": None,
+        "skipinitialspace": separator != "\t",
+        "na_values": MISSING,
+        "low_memory": False,  # which would give a column several types
+    }
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
+        options["float_precision"] = "round_trip"  # later versions always round correctly
+
+    def cells(**more):
+        return pd.read_csv(_stream(content, encoding, n_above), **options, **more)
+
+    kept = {k for k in range(width) if k < 2 or keep == "*" or ID_NAME.fullmatch(names[k])}
+    kept |= {k for k in range(width) if names[k] in keep or str(k + 1) in keep}
+    numbers = cells(dtype=dict.fromkeys(kept, str), decimal=notation.point)
+    if len(numbers) != len(lines):
+        raise ValueError(f"{name} has a quotation mark that is not closed")
+
+    if notation.decimal is None and notation.thousands is None:
+        # 1.234 may be a thousand: columns of such numbers stay text, see `Table.is_text`.
+        head = cells(dtype=str, nrows=HEAD)
+        doubtful = [k for k in range(width) if k not in kept and grouped(texts_of(head[k]), ".")]
+        for k, column in cells(dtype=str, usecols=doubtful).items() if doubtful else ():
+            if grouped(texts_of(column), "."):
+                numbers[k] = column
+    numbers = numbers.set_axis(lines).set_axis(range(1, width + 1), axis=1)
+    names = dict(enumerate(names, 1))
+    return _trimmed(Table(name, numbers, names, notation, notes=notes))
+
+
+def _stream(content, encoding, n_above=0):
+    """The text of a file below its first lines."""
+    stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
+    for _ in range(n_above):
+        stream.readline()
+    return stream
+
+
+def _encoding(content, name):
+    if content.startswith(b"\x1f\x8b"):
+        raise ValueError(f"{name} is compressed: give it the suffix .gz")
+    for encoding in ("utf-16",) if content.startswith(WIDE) else ("utf-8-sig", "cp1252"):
+        stream = _stream(content, encoding)
         try:
-            line = "".join(cells)
-            if "_" in line or not line.isascii():
-                raise ValueError
-            values = np.fromiter(map(number, cells), float, width)
-        except ValueError:
-            values = np.full(width, np.nan)
-            for k, cell in enumerate(cells):
-                if (value := _value(cell, number)) is not None:
-                    values[k] = value
-                elif not is_missing(cell):
-                    words.setdefault(k, (len(places), cell))
-        store.write(values)
-        places.append(place)
-    if not places:
-        raise ValueError(f"{name} has names of columns, but no samples")
-    for k in known:
-        words[k] = _first(text[k])
-    notes = [*notes, *[f"{name}: commas are read as decimal points"] * comma]
-    if skipped:
+            while part := stream.read(2**20):
+                if "\0" in part:
+                    raise ValueError(f"{name} has NUL characters: save it as UTF-8")
+            return encoding
+        except UnicodeDecodeError as error:
+            reason = error.reason
+    raise ValueError(f"{name} is neither text nor a table ({reason})")
+
+
+def _rows(lines, separator):
+    """Rows of cells, by csv, whose `line_num` counts the lines."""
+    lines = map(str.strip, lines) if separator == " " else lines
+    return csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
+
+
+def _layout(stream, name, header, notes):
+    """The number of lines above the first sample, the separator and the names of the columns."""
+    # Comments and blank lines above the table are set aside.
+    above, head = [], []
+    for line in islice(iter(stream.readline, ""), 10_000):
+        aside = not line.strip() or line[0] in "#!" or re.fullmatch(r"sep=.\s*", line, re.I)
+        (above if aside and not head else head).append(line)
+        if len(head) > HEAD:
+            break
+    if not head:
+        raise ValueError(f"{name} is empty")
+
+    # The header is the first row, or a comment as long as a first row with numbers.
+    separator, n_above = _separator(head), len(above)
+    rows = [row for row in _rows(head, separator) if row]
+    comment = next((line for line in above[::-1] if line[0] == "#"), "").lstrip("# ")
+    names = next(_rows([comment], separator), [])
+    is_comment = len(names) == len(rows[0]) and not _numbers(names) and _numbers(rows[0])
+    if header and not is_comment:
+        names, rows = _header(name, rows, f"line {n_above + 1}", notes), rows[1:]
+        reader = _rows(head, separator)
+        next(reader)
+        n_above += reader.line_num
+    elif not header:
+        names = [""] * len(rows[0])
+    if skipped := sum(line[0] in "#!" for line in above) - bool(header and is_comment):
         notes.append(f"{name}: {counted(skipped, 'line')} above the table skipped as comments")
-    return Table(name, names, matrix_of(store, float, width), text, words, places, notes)
+    if rows and len(rows[0]) == len(names) + 1:  # a separator ends each row, or R has written it
+        ends = not any(row[-1].strip() for row in rows)
+        names = [*names, ""] if ends else ["", *names]
+    return n_above, separator, list(map(str.strip, names))
 
 
-def parquet_table(path, name, *, keep="", lazy=False):
-    """The `Table` of a Parquet file, whose first columns are its index."""
-    pyarrow = import_extra("pyarrow", f"{name}: Parquet")
-    from pyarrow import parquet, types
-
-    is_number = types.is_integer, types.is_floating, types.is_decimal, types.is_boolean
-    with parquet.ParquetFile(path, pre_buffer=False) as file:
-        schema = file.schema_arrow
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        order = sorted(range(len(schema)), key=lambda j: schema.names[j] not in index)
-        names = [re.sub(r"__index_level_\d+__", "", schema.names[j]) for j in order]
-        kinds = [schema.types[j] for j in order]
-        numeric = [any(one(kind) for one in is_number) for kind in kinds]
-        single = all(map(types.is_float32, compress(kinds, numeric))) and any(numeric)
-        dtype = np.dtype(np.float32 if single else np.float64)
-        text, n, store = {}, 0, new_store(lazy)
-        for batch in file.iter_batches(max(1, CELLS // max(1, len(names)))):
-            columns = [batch.column(j) for j in order]
-            if n == 0:
-                head = zip(*(map(cell_of, A[:HEAD].to_pylist()) for A in columns), strict=True)
-                text = {k: [] for k in _kept(names, list(head), float, keep)}
-                text |= {k: [] for k in range(len(names)) if not numeric[k]}
-            for k, cells in text.items():
-                cells.extend(map(cell_of, columns[k].to_pylist()))
-            block = np.full((len(batch), len(names)), np.nan, dtype)
-            for k in compress(range(len(names)), numeric):
-                block[:, k] = columns[k].cast("double", safe=False).to_numpy(zero_copy_only=False)
-            store.write(block)
-            n += len(batch)
-    pyarrow.default_memory_pool().release_unused()
-    if n == 0:
-        raise ValueError(f"{name} has names of columns, but no samples")
-    words = {k: _first(cells) for k, cells in text.items() if not numeric[k] and _first(cells)}
-    X = matrix_of(store, dtype, len(names))
-    return Table(name, names, X, text, words, [f"row {i + 1}" for i in range(n)])
+def _separator(head):
+    head = [line for line in head if line.strip()]
+    for separator in (*SEPARATORS, " "):
+        widths = [len(row) for row in islice(_rows(head, separator), 2)]
+        if widths[0] > 1 and widths[-1] - widths[0] in (0, 1):
+            return separator
+    return next((mark for mark in SEPARATORS if mark in "".join(head[:2])), ",")
 
 
-# --------------------------------------------------------------------------------------- the head
+def _numbers(cells):
+    """The cells that may be numbers in any notation."""
+    return [
+        cell for cell in map(str.strip, cells) if NUMBER.fullmatch(cell) or GROUPED.fullmatch(cell)
+    ]
 
 
-def _kept(names, rows, number, keep):
-    """Columns whose text is kept because it may be ids: text, and integers at the ends."""
-    d = len(names)
-    if keep == ALL:
-        return range(d)
-    kept = []
-    for k, cells in enumerate(zip(*rows, strict=False)):
-        near = k < ENDS or k >= d - ENDS
-        values = [_value(cell, number) for cell in cells if near and not is_missing(cell)]
-        if (
-            k == 0
-            or keep in (names[k] or None, str(k + 1))
-            or names[k]
-            and ID_NAME.fullmatch(names[k])
-            or (near and all(one is None or not one % 1 for one in values))
-            or _is_text(cells, number)
-        ):
-            kept.append(k)
-    return kept
-
-
-def _is_text(cells, number):
-    """Whether more than half of some cells are text, or numbers that look like ids."""
-    cells = [cell for cell in cells if not is_missing(cell)]
-    text = [_value(cell, number) is None or CODE.fullmatch(cell.strip()) for cell in cells]
-    return 2 * sum(map(bool, text)) > len(cells)
-
-
-def _has_decimal_comma(cells):
-    commas = [cell for cell in cells if "," in cell and DECIMAL_COMMA.fullmatch(cell.strip())]
-    if not commas:
-        return False
-    point = next((cell for cell in cells if DECIMAL_POINT.fullmatch(cell.strip())), None)
-    if point is not None:
+def _header(name, rows, place, notes):
+    """The names in the first row; raise ValueError if it may be a sample."""
+    names = [cell.strip() for cell in rows[0]]
+    first = rows[1] if len(rows) > 1 else names
+    shift = len(first) - len(names)
+    if shift not in (0, 1):
         raise ValueError(
-            f"{commas[0]!r} has a comma and {point!r} has a decimal point: use one decimal "
-            "separator, and no thousands separators"
+            f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {len(first)}: "
+            "the first row must contain the names of the columns, without a title above it"
         )
-    if all(THOUSANDS.fullmatch(cell.strip()) for cell in commas):
+    # A name of ids or features in the corner, or a missing one, tells that this is the header.
+    numbers = _numbers(names)
+    corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
+    if not numbers or corner or shift and len(numbers) < len(names):
+        return names
+
+    # So do a count of the columns, which is reported, and two words above numbers.
+    words = [
+        k for k, cell in enumerate(names) if cell not in numbers and _numbers([first[k + shift]])
+    ]
+    if not shift and any(
+        names[:3] == [str(k + start) for k in range(len(names[:3]))] for start in (0, 1)
+    ):
+        notes.append(
+            f"{name}: {place} is read as the names of the columns, although they are numbers; if "
+            "it is a sample, use --no-header"
+        )
+    elif len(words) < 2:
         raise ValueError(
-            f"{commas[0]!r} may have a decimal comma or a thousands separator: write numbers "
-            "without thousands separators"
+            f"{name}: {place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or "
+            "names of columns: use --no-header if it is a sample, else call the first column id"
         )
-    return True
+    return names
 
 
-def _decimal_comma(cell):
-    if "." in cell:
-        raise ValueError(cell)
-    return float(cell.replace(",", "."))
-
-
-def _commented_header(rows, number, comments):
-    """The names of the columns if the last comment above the table contains them, else []."""
-    place, cells = comments[-1] if comments else ("", [])
-    names = [cell.strip() for cell in cells]
-    if len(names) != len(rows[0]) or names[0].startswith("!"):
-        return []
-    if not any(_value(cell, number) is not None for cell in rows[0]):
-        return []  # the table has a header
-    return names if _is_header([names, *rows], number, place) else []
-
-
-def _is_header(rows, number, place):
-    """Whether the first row contains the names of the columns."""
-    first, rest = rows[0], rows[1:]
-    numeric = [_value(cell, number) is not None for cell in first]
-    text = [k for k, cell in enumerate(first) if not numeric[k] and not is_missing(cell)]
-    if not any(numeric):
-        return bool(text)
-    names = _are_names(first[1:])
-    if not text:
-        counted = len(first) > 2 and first == [str(k) for k in range(len(first))]
-        return names and (counted or not first[0].strip())
-    if text == [0] and len(first) > 2 and names and rest:
-        if ID_NAME.fullmatch(first[0]) or all(_value(row[0], number) is not None for row in rest):
-            return True
-        if len(first) > HEAD and not any(_are_names(row[1:]) for row in rest):
-            return True
-        raise ValueError(
-            f"{place} may contain names or a sample, because its numbers are distinct. Rename the "
-            "first column to id if it contains names, or add a header line if it is a sample"
-        )
-    for k in text:
-        if all(len(row) <= k or _value(row[k], number) is not None for row in rest):
+def _lines(stream, separator, width, n_above, name):
+    """The line of each row; raise ValueError for rows of another width, which pandas fills."""
+    reader, lines, line = _rows(stream, separator), [], n_above + 1
+    for row in reader:
+        content = "".join(row).strip()
+        aside = not content or TABLE_END.fullmatch(content)
+        if len(row) > width or len(row) < width and not aside:
             raise ValueError(
-                f"{place} has both numbers and text (field {k + 1} is {first[k]!r}): a header must "
-                "contain only names, a sample only numbers"
+                f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
+                f"{counted(width, 'column')}"
             )
-    return False
+        if row:
+            lines.append(line)
+        line = n_above + reader.line_num + 1  # a cell in quotation marks may have several lines
+    return lines
 
 
-def _are_names(cells):
-    """Whether numbers may be names: distinct integers, or many ascending numbers."""
-    if not cells or None in map(_value, cells) or len(set(cells)) < len(cells):
-        return False
-    ascend = len(cells) > 5 and bool((np.diff([float(cell) for cell in cells]) > 0).all())
-    return ascend or all(cell.strip().isdecimal() for cell in cells)
+# -------------------------------------------------------------------------------- Excel, Parquet
+
+
+def _read_excel(path, name, header):
+    """The table of the only sheet that is not empty."""
+    import pandas as pd
+
+    import_extra("openpyxl", f"{name}: Excel", '"mvsc-fast[files]"')
+    sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, engine="openpyxl")
+    sheets = {title: cells for title, cells in sheets.items() if cells.notna().any(axis=None)}
+    if len(sheets) != 1:
+        raise ValueError(
+            f"{name} has {len(sheets)} sheets that are not empty "
+            f"({', '.join(map(repr, list(sheets)[:8]))}): save each view as a separate file"
+        )
+    (cells,) = sheets.values()
+    cells = cells.set_axis(cells.index + 1).set_axis(cells.columns + 1, axis=1)
+    cells = cells.dropna(how="all").dropna(axis=1, how="all")
+    n_titles, notes = 0, []
+    if cells.shape[1] > 2:
+        n_titles = int(np.argmax(cells.notna().sum(axis=1) > 1))
+    if n_titles:
+        notes.append(f"{name}: the rows above row {cells.index[n_titles]} are read as a title")
+        cells = cells.iloc[n_titles:].dropna(axis=1, how="all")
+    names = dict.fromkeys(cells, "")
+    if header:
+        rows = cells.iloc[:2].fillna("").map(as_text).to_numpy().tolist()
+        names = dict(zip(cells, _header(name, rows, f"row {cells.index[0]}", notes), strict=True))
+        cells = cells.iloc[1:]
+    cells = cells.mask(cells.isin(MISSING_CELLS)).infer_objects()
+    return _trimmed(Table(name, cells, names, Notation(), ("row", "column"), notes))
+
+
+def _read_parquet(path, name):
+    import pandas as pd
+
+    import_extra("pyarrow", f"{name}: Parquet", '"mvsc-fast[files]"')
+    cells = pd.read_parquet(path, engine="pyarrow")
+    if not isinstance(cells.index, pd.RangeIndex) or cells.index.name is not None:
+        names = [*cells.index.names, *cells.columns]
+        cells = cells.set_axis(range(cells.shape[1]), axis=1)
+        cells = cells.reset_index(names=[f"index {k}" for k in range(cells.index.nlevels)])
+    else:
+        names = list(cells)
+    names = {k: "" if name is None else str(name) for k, name in enumerate(names, 1)}
+    cells = cells.set_axis(range(1, len(cells) + 1)).set_axis(list(names), axis=1)
+    return _trimmed(Table(name, cells, names, units=("row", "column")))
+
+
+def _trimmed(table):
+    """A table without the rows and columns without content that spreadsheets leave behind it."""
+    cells = table.cells
+    if len(cells) and TABLE_END.fullmatch(str(cells.iloc[-1, 0])):
+        cells = cells.iloc[:-1]
+    filled = np.flatnonzero(cells.notna().any(axis=1))
+    if not len(filled):
+        raise ValueError(f"{table.name} has names of columns, but no samples")
+    unused = [k for k in cells if not table.names[k] and not cells[k].notna().any()]
+    return replace(table, cells=cells.iloc[: filled[-1] + 1].drop(columns=unused))

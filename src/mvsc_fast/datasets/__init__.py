@@ -1,9 +1,11 @@
-"""The embedded data set, and generators of synthetic views."""
+"""The embedded data set, files of arrays, and generators of synthetic views."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.resources import files
+from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +14,9 @@ from sklearn.utils import Bunch, check_random_state
 from .._utils.messages import import_extra
 from .._utils.parameters import check_integer, check_number
 from .._utils.types import Numbers, Seed
+from ._arrays import read_arrays
 
-__all__ = ["load_handwritten", "make_cohort", "make_multiview_subspaces"]
+__all__ = ["load_handwritten", "load_mat", "make_cohort", "make_multiview_subspaces"]
 
 # Assays of make_cohort: level of a column in the middle, and its range, in powers of two.
 ASSAYS = {"methylation": (-1.0, 2.0), "mirna": (5.0, 2.5), "rna": (7.0, 2.0)}
@@ -45,6 +48,60 @@ def load_handwritten() -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
                 for i in range(6)
             ]
             return views, arrays["y"].astype(np.int64)
+
+
+def load_mat(
+    path: str | PathLike[str],
+    *,
+    views: Sequence[str] | None = None,
+    truth: str | None = None,
+    transpose: bool | None = None,
+    verbose: int = 0,
+) -> tuple[list[Any], NDArray[Any] | None]:
+    """Load the views and labels of a MATLAB file, as published with many multi-view data sets.
+
+    Files of version 7.3 need h5py. Files with the suffixes .npz, .h5, .hdf5 and .zarr are read in
+    the same way.
+
+    Parameters
+    ----------
+    path : str or path-like
+    views : list of str, optional
+        Names of the variables that are views: matrices, or cell arrays of matrices. A field of a
+        struct is named "struct.field". By default a cell array or numbered matrices with a usual
+        name, such as ``X``, ``data`` or ``X1, X2``, or all matrices that share one length.
+    truth : str, optional
+        Name of the variable with the labels: a vector of numbers or texts, also one in each cell,
+        or a matrix with a row or column for each class. By default the one with a usual name, such
+        as ``Y`` or ``gt``, or the only vector that has repeated values and a label for each sample.
+    transpose : bool, optional
+        Whether columns are samples. By default the length that all views share decides, or if there
+        are two, the length of the labels, which need a usual name or ``truth``.
+    verbose : int, default=0
+        If positive, print what was taken.
+
+    Returns
+    -------
+    views : list of array or sparse matrix of shape (n_samples, n_features_i)
+    y : ndarray of shape (n_samples,), or None
+        The labels, None if the file has none or several that differ.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or neither names nor lengths decide what its variables are. The
+        message names options of the command line, which correspond to the parameters.
+
+    Examples
+    --------
+    >>> from mvsc_fast import ConsensusTLRR, datasets
+    >>> views, y = datasets.load_mat("MSRC_v1.mat")  # doctest: +SKIP
+    >>> labels = ConsensusTLRR(n_clusters=7).fit_predict(views)  # doctest: +SKIP
+    """
+    matrices, y, notes = read_arrays(path, views=views, truth=truth, transpose=transpose)
+    for note in notes if verbose else ():
+        print(note)
+    return list(matrices.values()), y
 
 
 def make_multiview_subspaces(

@@ -54,7 +54,7 @@ def annotate(
     ------
     ValueError
         If the views are not those of `fit`, or do not have the samples of ``data``; if there is no
-        column ``batch``.
+        column ``batch``; if ``key`` is empty or contains "/".
 
     Warns
     -----
@@ -86,9 +86,15 @@ def annotate(
     """
     if not all(hasattr(data, name) for name in ("obs_names", "obsm", "obsp", "uns")):
         raise ValueError(f"data must be AnnData or MuData, got {type(data).__name__}")
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f'key must be a name without "/", such as "mvsc", got {key!r}')
     n_neighbors = check_integer(n_neighbors, "n_neighbors", 1)
     if batch is not None and batch not in data.obs:
-        raise ValueError(f"data.obs has no column {batch!r}: it has {shown(*data.obs)}")
+        parts = getattr(data, "mod", {}).items()
+        holders = [name for name, part in parts if batch in part.obs]
+        remedy = f"copy it from {shown(*holders)} with data.pull_obs({batch!r})"
+        columns = f"it has {shown(*data.obs) or 'none'}"
+        raise ValueError(f"data.obs has no column {batch!r}: {remedy if holders else columns}")
     views = data if views is None else views
     names = np.asarray(data.obs_names)
     ids = None if views is data else ids_of(views)

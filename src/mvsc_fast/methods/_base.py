@@ -27,6 +27,7 @@ from ..views._columns import column_attributes, warn_of_columns
 from ..views._passes import warn_of_zeros
 from ..views._read import read_views
 from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few, zero_samples
+from ..views._suspects import warn_of_suspects
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -203,6 +204,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _warn(self, given):
         """Warn of features for which clusters are not meaningful."""
         views = given.views
+        warn_of_suspects(views, given.names, given.columns)
         warn_of_columns(views, given.names, given.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         constant_views(views, what, given.names)

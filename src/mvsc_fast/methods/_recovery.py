@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import scipy.sparse
 
+from .._utils.messages import warn_user
 from .._utils.types import Affinity, Estimator, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
@@ -15,7 +16,9 @@ from ..similarity import _dense as graphs
 from ..similarity._affinity import warn_of_unlike
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
+from ..views._frames import view_title
 from ..views._row_source import RowSource
+from ..views._square import matrix_doubt, square_views
 from ._base import MultiViewClusterer
 from ._nested import learned_by
 
@@ -96,6 +99,8 @@ class RecoveryClusterer(MultiViewClusterer):
         listed = isinstance(X, (list, tuple)) and len(X) > 0
         single = not sparse and (np.ndim(X[0]) + 1 if listed else np.ndim(X)) == 2
         X = [X] if single else X
+        if isinstance(X, (list, tuple)):
+            X = square_views(X, [view_title(name) for name in names or range(len(X))])
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
         else:
@@ -107,6 +112,10 @@ class RecoveryClusterer(MultiViewClusterer):
     def _warn(self, given):
         if not self._precomputed:
             super()._warn(given)
+            return
+        for S, title in zip(given.views, given.titles, strict=True):
+            if doubt := matrix_doubt(S):
+                warn_user(f"{title} {doubt}")
 
     @property
     def _precomputed(self):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import scipy.sparse
 
-from ._frames import Frame, shown, view_title
+from .._utils.messages import counted
+from ._frames import Frame, repeated, shown, view_title
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -20,15 +21,46 @@ def is_anndata(X):
 
 
 def unpacked(views):
-    """Modalities of a MuData object, with rows of NaN for missing samples; other views as given."""
+    """Modalities of MuData, or types of features of AnnData, as a dict; other views as given.
+
+    If modalities lack samples, these have rows of NaN.
+    """
+    if is_anndata(views):
+        return split_by_type(views)
     if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
         return views
+    for name, part in views.mod.items():
+        if len(twice := repeated(part.obs_names)):
+            raise ValueError(
+                f"ids occur more than once in {view_title(name)}: {shown(*twice)}. Make them "
+                "distinct with obs_names_make_unique() of the modalities"
+            )
     same = all(views.obs_names.equals(one.obs_names) for one in views.mod.values())
     return dict(views.mod) if same else from_anndata(views)
 
 
-def read_anndata(X, title, use="X"):
-    """The `Frame` of ``X``, a layer, an entry of ``obsm`` or ``raw`` of an AnnData object."""
+def split_by_type(data):
+    """The modalities of MuData, or AnnData by ``var["feature_types"]`` if it has several."""
+    if not (is_anndata(data) and "feature_types" in getattr(data, "var", ())):
+        return getattr(data, "mod", data)
+    types = data.var["feature_types"]
+    if types.nunique() < 2:
+        return data
+    if absent := int(types.isna().sum()):
+        raise ValueError(
+            f"var['feature_types'] is missing for {counted(absent, 'feature')}: fill it, or delete "
+            "the column if all features are of one type"
+        )
+    types = types.astype(str)
+    parts = {name: data[:, (types == name).to_numpy()] for name in types.unique()}
+    return {name: part.to_memory() for name, part in parts.items()}
+
+
+def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
+    """The `Frame` of ``X``, a layer, an entry of ``obsm`` or ``raw`` of an AnnData object.
+
+    An error names the ``option`` with which another one is chosen.
+    """
     if use == "X" and X.X is not None:
         values, columns = X.X, list(X.var_names)
     elif use in X.layers:
@@ -41,17 +73,20 @@ def read_anndata(X, title, use="X"):
         values, columns = X.raw.X, list(X.raw.var_names)
     else:
         raise ValueError(
-            f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers)}) or the keys of "
-            f"obsm ({shown(*X.obsm)}) with views.from_anndata(data, use=...)"
+            f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers) or 'none'}) or "
+            f"the keys of obsm ({shown(*X.obsm) or 'none'}) with {option}"
         )
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
         values = values.to_memory()  # backed by a file that cannot be read by rows
     return Frame(values, columns, X.obs_names)
 
 
-def frames_of(data, use):
-    """A `Frame` of each view by name, for the arguments of `from_anndata` except a list."""
-    data = getattr(data, "mod", data)
+def frames_of(data, use, *option):
+    """A `Frame` of each view by name, for the arguments of `from_anndata` except a list.
+
+    ``option`` is that of `read_anndata`.
+    """
+    data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
         given = {
             name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
@@ -64,7 +99,10 @@ def frames_of(data, use):
         raise ValueError(
             f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*given)}"
         )
-    return {name: read_anndata(one, view_title(name), key) for name, (one, key) in given.items()}
+    return {
+        name: read_anndata(one, view_title(name), key, *option)
+        for name, (one, key) in given.items()
+    }
 
 
 def from_anndata(
@@ -82,11 +120,13 @@ def from_anndata(
     use : str, list of str, or dict, default="X"
         "X", the name of a layer, a key of ``obsm``, or "raw". In a dict, one for each modality; "X"
         is used for modalities that are not in it. A list selects several views of a single AnnData.
+        "X" of a single AnnData is split by ``var["feature_types"]``, as 10x files have it.
 
     Returns
     -------
     dict of pandas.DataFrame
-        One for each modality, or for each entry of ``use`` if data is a single AnnData. Sparse
+        One for each modality, or for each entry of ``use`` or type of features if data is a single
+        AnnData. Sparse
         matrices become frames with sparse columns. If modalities have different samples, the frames
         are aligned by `align`, with missing rows for missing samples; the samples of MuData keep
         their order.

@@ -28,6 +28,7 @@ from ._rows import (
     zero_rows,
     zero_samples,
 )
+from ._suspects import warn_of_suspects
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
 MANY_BLANK = 0.05  # share of the rows of a view from which rows of zeros are reported
@@ -157,6 +158,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
     kept = _frequent(views, source.titles)
     views = [views[i] for i in kept]
     nonnegative = [bool(summary.least[i] >= 0) for i in kept]
+    names, columns = ([titles[i] for i in kept] for titles in (source.names, source.columns))
+    warn_of_suspects(views, names, columns)
     blank = [zero_rows(X) for X in views]
     lifts = [None] * len(kept)
     if lift:
@@ -169,8 +172,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
         samples[order],
         summary.lost,
         kept,
-        [source.names[i] for i in kept],
-        [source.columns[i] for i in kept],
+        names,
+        columns,
         views,
         [means[i] for i in kept],
         lifts,

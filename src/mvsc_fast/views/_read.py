@@ -80,6 +80,10 @@ def listed_views(views):
         views = list(views)
         if views and not any(map(_is_matrix, views)):
             raise ValueError("the iterable yields no matrices: every view must be 2-D")
+    if is_series(views) or isinstance(views, np.ndarray):  # cells of MATLAB, as SciPy reads them
+        entries = np.asarray(views)
+        if entries.dtype == object and entries.size and all(map(_is_cell, entries.flat)):
+            views = list(entries.flat)
     if isinstance(views, (list, tuple)):
         if len(views) == 0:
             raise ValueError("the list of views is empty: pass at least one feature matrix")
@@ -105,6 +109,11 @@ def _is_matrix(X):
     if isinstance(X, (list, tuple)):
         return len(X) > 0 and isinstance(X[0], (list, tuple, np.ndarray))
     return scipy.sparse.issparse(X) or is_frame(X) or not _is_array(X) or np.ndim(X) >= 2
+
+
+def _is_cell(X):
+    """Whether an entry of an array of objects is a matrix."""
+    return (isinstance(X, np.ndarray) or scipy.sparse.issparse(X)) and X.ndim == 2
 
 
 def _is_array(X):

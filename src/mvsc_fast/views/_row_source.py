@@ -85,9 +85,11 @@ class RowSource(Sequence):
         self.n_samples = int(views[0].shape[0])
         for view, title in zip(views, self.titles, strict=True):
             if view.shape[0] != self.n_samples:
+                same = len({view.shape[1] for view in views}) == 1
+                turned = f"; if its {view.shape[1]} columns are samples, pass X.T of each view"
                 raise ValueError(
                     f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
-                    "every view must describe the same samples"
+                    f"every view must describe the same samples{turned if same else ''}"
                 )
         self.n_features = [int(view.shape[1]) for view in views]
         single = all(view.dtype == np.float32 for view in views)
