@@ -103,6 +103,11 @@ def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
         "omics": table(ari, ["ConsensusTLRR", ".1", ".2"], ["k", ".3", ".4"])
         + "\nbrca\n\n"
         + table(ari, ["ConsensusTLRR", ".5", ".6"], ["k", ".7", ".8"]),
+        "unequal": table(
+            ["ARI / mean F1 / NMI", "ConsensusTLRR", "k-means"],
+            ["sets 10 : 1 (24)", ".1 / .2 / .3", ".4 / .5 / .6"],
+            ["sets 30 : 1 (24)", ".7 / .8 / .9", ".6 / .5 / .4"],
+        ),
         "solvers": table(
             ["tensor", "threads", "solver", "seconds", "relative gap"],
             *(
@@ -123,6 +128,7 @@ def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
     assert lines[4] == "| seven sets, ACC | 0.7 | snfpy 0.6 |"
     assert lines[6] == "| five breast cancers, ARI / NMI | .5 / .6 | k .7 / .8 |"
     assert lines[3].endswith("concatenated views 7 |")
+    assert lines[7:] == ["| sets 30 : 1, unequal groups, ARI | .7 | k-means .6 |"]
     assert "**1.5**" in found["solvers"]
 
 

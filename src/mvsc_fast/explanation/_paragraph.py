@@ -99,7 +99,7 @@ def describe_choice(found, model):
         add(
             "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
             if _has_resolution(model)
-            else "The nine most predictable labellings, each refined, were fused by TLRR."
+            else "The best refined labellings, at most seven, were fused by TLRR."
         )
         if "labels" in found.candidates:  # they may not be stored
             found.agreement = _agreement(found.candidates["labels"], found.labels)
