@@ -85,14 +85,8 @@ class Judge:
 
     def __call__(self, labellings, n_clusters, score=mutual_information):
         """Predictability J of every labelling of shape (n,), integers below ``n_clusters``."""
-        scores = [
-            [
-                score(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
-                for labels, found in zip(given, predicted, strict=True)
-            ]
-            for given, predicted in self.predictions(labellings, n_clusters)
-        ]
-        return np.mean(scores, axis=0)
+        predictions = self.predictions(labellings, n_clusters)
+        return _mean_agreement(predictions, n_clusters, score)
 
     def predictions(self, labellings, n_clusters):
         """For each map, given and predicted labels of the samples that it scores.
@@ -109,17 +103,9 @@ class Judge:
 
         A group of outliers in one view is no group in the others, and has a low value.
         """
-        labellings = [labels[self._some] for labels in labellings]
-        scores = []
-        for ridge in self._single:
-            predicted = ridge.predicted(labellings, n_clusters)
-            scores.append(
-                [
-                    mutual_information(labels, other, n_clusters) if np.ptp(labels) > 0 else 0.0
-                    for labels, other in zip(labellings, predicted, strict=True)
-                ]
-            )
-        return np.mean(scores, axis=0)
+        given = [labels[self._some] for labels in labellings]
+        predictions = ((given, ridge.predicted(given, n_clusters)) for ridge in self._single)
+        return _mean_agreement(predictions, n_clusters, mutual_information)
 
     @functools.cached_property
     def _single(self):
@@ -131,6 +117,18 @@ class Judge:
         scale = np.float32(np.sqrt(len(ranks)))
         pairs = zip(parts, ranks, strict=True)
         return [LeaveOneOutRidge(scale * F, rank=rank) for F, rank in pairs]
+
+
+def _mean_agreement(predictions, n_clusters, score):
+    """Mean over predictions of the scores of given and predicted labels; 0 for a single cluster."""
+    scores = [
+        [
+            score(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
+            for labels, found in zip(given, predicted, strict=True)
+        ]
+        for given, predicted in predictions
+    ]
+    return np.mean(scores, axis=0)
 
 
 def _side_by_side(parts):
