@@ -18,21 +18,29 @@ from timing import print_table, stopwatch
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.judge import _landmarks, _ridge, _scan
-from mvsc_fast.methods import _ensemble, _labeller
+from mvsc_fast.methods import _candidates, _ensemble, _labeller
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.similarity import _affinity
 
 UNIT, CENTRED = _scan.SCALES["unit"], _scan.SCALES["centred"]
-THREE, ONE = _labeller.STARTS["c"], _labeller.STARTS["2c"]
-MANY = tuple((2 * i + 1) / 20 for i in range(10))
-STARTS = [{"c": THREE}, {"2c": THREE}, {"c": ONE, "2c": ONE}, {"c": MANY, "2c": THREE}]
+STARTS = _candidates.STARTS
+
+
+def starts_without(embedding):
+    """The starts without those of an embedding."""
+    kept = {graph: dict(starts) for graph, starts in STARTS.items()}
+    for starts in kept.values():
+        starts.pop(embedding, None)
+    return kept
+
+
 # What is written over what: module, name, value.
 PARTS = {
     "unit rows alone": (_scan, "SCALES", {"unit": UNIT}),
     "centred rows alone": (_scan, "SCALES", {"centred": CENTRED}),
     "first ridge alone": (_scan, "SCALES", {"unit": UNIT[:1], "centred": CENTRED[:1]}),
     "second ridge alone": (_scan, "SCALES", {"unit": UNIT[1:], "centred": CENTRED[1:]}),
-    "no TLRR: the most predictable labelling": (
+    "no TLRR: the best labelling": (
         _labeller,
         "fused_labels",
         lambda labellings, *_, **__: _ensemble.ConsensusLabels(labellings[0], 0, 0.0),
@@ -41,17 +49,17 @@ PARTS = {
     "refinement by ridge alone": (_ridge, "normalize", lambda A, **_: 0 * A),
 }
 CONSTANTS = [
-    (_labeller, "SIZES", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
-    (_labeller, "VOTING_NEIGHBORS", [15, 60]),
-    (_labeller, "STARTS", STARTS),
-    (_labeller, "BEST", [3, 10, 16]),
+    (_candidates, "SIZES", [(15, 30), (6, 11, 21, 42), (6, 8, 11, 15, 21, 30, 42, 60)]),
+    (_candidates, "VOTING_NEIGHBORS", [15, 60]),
+    (_candidates, "STARTS", [starts_without("2c"), starts_without("diffusion")]),
+    (_labeller, "BEST", [3, 9, 16]),
     (_scan, "CANDIDATES", [30, 100]),
     (_scan, "LONGEST", [48, 100]),
     (_affinity, "REGULARIZATION", [0.003, 0.03]),
     (_ensemble, "ALPHA", [5.0, 18.0]),
     (_ensemble, "MAX_TUPLES", [100]),
     (_ridge, "RIDGE", [0.25, 1.0]),
-    (_ridge, "REFINEMENTS", [3, 30]),
+    (_ridge, "REFINEMENTS", [2, 10]),
     (_ridge, "REGRESSED", [1024]),
     (_ridge, "N_LANDMARKS", [300, 1200]),
     (_landmarks, "SCALE_RANK", [5, 20]),
