@@ -433,7 +433,7 @@ def small_problems():
         patch.setattr(_candidates, "STARTS", starts)
         patch.setattr(_candidates, "FEW_STARTS", {"c": (0.5,)})
         patch.setattr(_ensemble, "N_INIT", 1)
-        patch.setattr(_n_clusters, "NEIGHBORS", (8,))
+        patch.setattr(_n_clusters, "SIZES", (8,))
         patch.setattr(_report, "figure", lambda draw, name, caption: caption)
         yield
 

@@ -14,10 +14,9 @@ from ..spectral._cut import assign, embedded, even_starts
 from ..views._lift import fit_lift
 from ..views._rows import dense
 from ._modularity import corrected_modularity
-from ._scan import neighbourhood_growth, scan, sizes_of
+from ._scan import SIZES, neighbourhood_growth, scan, sizes_of
 from ._support import used_views
 
-NEIGHBORS = (8, 15, 30)  # of the graphs
 # Embeddings and offsets of the k-means starts. Other labellings must not be added unseen: k-means
 # and Ward's method on rows that are not of unit length find the outliers of heavy tails, so that 1
 # to 3 of 6 draws of t noise have p = .05 with 500 samples.
@@ -88,7 +87,7 @@ def _labellings(used, n_clusters):
     """Labellings by k-means of rows of unit length, and the graph in which they are compared."""
     n = used.present.shape[1]
     growth = neighbourhood_growth(n, n_clusters)
-    sizes = sizes_of(n, [round(growth * d) for d in NEIGHBORS])
+    sizes = sizes_of(n, [round(growth * d) for d in SIZES])
     graphs = scan(
         used.present_rows, used.present, sizes, 2 * n_clusters, growth=growth, n_threads=1
     )

@@ -22,10 +22,9 @@ from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import spread
-from ._copies import NEIGHBORS
 from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information
-from ._scan import scan
+from ._scan import SIZES, scan
 from ._support import used_views
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
@@ -209,7 +208,7 @@ def suggest_n_clusters(
             sample.views, complete, sample.nonnegative, sample.names, lifts=sample.lifts
         )
         counts = _counts(largest)
-        graphs = scan(used.present_rows, used.present, NEIGHBORS, largest, n_threads=n_threads)
+        graphs = scan(used.present_rows, used.present, SIZES, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability, best = _judged(used.rows, counts, labels)

@@ -32,7 +32,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     square roots, for non-negative views) and 600 Nystroem features of local Gaussian kernels. The
     cost is linear in the number of samples. If there are more than 4096 samples, the regressions
     are fitted on an evenly spaced subsample of this size; the first two maps score the subsample,
-    the third scores all samples. Narrow views are lifted as in `ConsensusTLRR`. Views with more
+    the third scores all samples. Views are lifted as in `ConsensusTLRR`. Views with more
     columns than samples enter by their leading components, and count n columns in D.
 
     AMI is the adjusted mutual information, which is about 0 for random labels whatever the number

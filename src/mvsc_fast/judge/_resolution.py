@@ -17,7 +17,6 @@ from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
-from ._copies import NEIGHBORS
 from ._n_clusters import (
     agreement,
     by_size,
@@ -27,7 +26,7 @@ from ._n_clusters import (
 )
 from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
-from ._scan import TYPICAL, graphs_of_sizes, neighbourhood_growth
+from ._scan import SIZES, TYPICAL, graphs_of_sizes, neighbourhood_growth
 from ._support import used_views
 
 
@@ -188,7 +187,7 @@ def partitioned_graphs(used, n_threads):
     """Kind, size and affinity of six graphs, and of the joint one, the sum of the two largest."""
     n = used.present.shape[1]
     growth = neighbourhood_growth(n, TYPICAL)
-    sizes = [round(growth * d) for d in NEIGHBORS]
+    sizes = [round(growth * d) for d in SIZES]
     rows = used.present_rows, used.present
     graphs = list(graphs_of_sizes(*rows, sizes, growth, n_threads))
     largest = graphs[-1][1]

@@ -13,6 +13,7 @@ from ..spectral._eigenvectors import leading_block
 # matrix. A single ridge for all sets lowers the accuracy by .1 on some of them, and its choice by
 # stability fails on three.
 SCALES = {"unit": (0.5, 5.0), "centred": (1.0, 10.0)}
+SIZES = (8, 15, 30)  # mean numbers of neighbours of the graphs, before they grow
 CANDIDATES, LONGEST = 50, 64  # nearest rows of a slice, tubes of a row; they matter for scene15
 # Samples of a cluster beyond which neighbourhoods grow with its size, and by how much at most.
 # With 60 neighbours among 10 000 samples graphs show parts of clusters: of six activities two are

@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from ..judge._scan import SCALES, neighbor_graphs, neighbourhood_growth, scan, sizes_of
+from ..judge._scan import SCALES, SIZES, neighbor_graphs, neighbourhood_growth, scan, sizes_of
 from ..similarity._nearest_rows import searched_approximately
 from ..spectral._cut import (
     KMEANS_ROWS,
@@ -20,7 +20,6 @@ from ..spectral._ward import ward_labels
 from ..views._rows import spread
 from ..views._view_rows import leading_map
 
-SIZES = (8, 15, 30)  # mean numbers of neighbours of the graphs, before they grow
 VOTING_NEIGHBORS = 30  # mean number of neighbours of the graphs used for refinement
 # Neighbours of a graph of another kind. It is used from a number of samples on, where it adds .013
 # +- .006 to the mean accuracy of sixteen sets and five simulated families; few neighbours, which

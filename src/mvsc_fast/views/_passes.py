@@ -133,7 +133,7 @@ class Drawn(NamedTuple):
 def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
-    Rows of narrow views are lifted, unless ``lift`` is False, see `Lift`.
+    Views whose `lengths_matter` are lifted, unless ``lift`` is False, see `Lift`.
     Samples that lack all views are not drawn, and a view that fewer than two of the drawn samples
     have is excluded; a warning names each. Raise ValueError if entries are infinite, more than a
     tenth of the cells of a view are missing, all cells of a column, or too many rows.
