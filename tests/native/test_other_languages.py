@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -19,18 +20,21 @@ def run(command):
     return done.stdout
 
 
-def has_reticulate():
+def reticulate_version():
+    """Version of reticulate as a list of numbers, or None."""
     if shutil.which("Rscript") is None:
-        return False
-    done = subprocess.run(
-        ["Rscript", "-e", "library(reticulate)"], capture_output=True, check=False
-    )
-    return done.returncode == 0
+        return None
+    command = ["Rscript", "-e", 'cat(format(packageVersion("reticulate")))']
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [int(part) for part in done.stdout.split(".")] if done.returncode == 0 else None
 
 
 def test_r():
-    if not has_reticulate():
+    version = reticulate_version()
+    if version is None:
         pytest.skip("needs R with the package reticulate")
+    if version < [1, 38] and np.__version__ >= "2":
+        pytest.skip("reticulate before 1.38 does not convert arrays of NumPy 2")
     pytest.importorskip("pandas")
     output = run(["Rscript", EXAMPLES / "r" / "cluster.R", sys.executable])
     table = [
