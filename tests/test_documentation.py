@@ -14,7 +14,11 @@ import mvsc_fast
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
 TOOLS = BENCH.parent / "tools"
-MODULES = [module.name for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(mvsc_fast.__path__, "mvsc_fast.")
+    if "hook-" not in module.name  # of PyInstaller
+]
 needs_bench = pytest.mark.skipif(not BENCH.exists(), reason="tests without their repository")
 
 
