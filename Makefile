@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo bench tables paper paper-test docs lint wheel \
+.PHONY: test stress demo tables paper paper-test docs lint wheel \
 	release-check sanitize mutants platforms versions clean
 
 test: $(VENV)/test
@@ -32,11 +32,7 @@ $(DEMO)/installed: $(WHEEL)
 	$(DEMO)/bin/python -m pip install --quiet "$(WHEEL)[plot,progress]"
 	touch $@
 
-bench: $(VENV)/installed
-	$(BIN)/python bench/solvers.py
-	$(BIN)/python bench/kernels.py
-
-# Tables and pictures of README.md and docs whose sources have changed since; an hour
+# Tables and pictures of README.md and docs whose sources have changed since; all take two hours
 tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py
