@@ -125,8 +125,11 @@ def test_code_names_of_the_architecture_exist():
     page += contributing.split("## The architecture")[1].split("## Adding a method")[0]
     files = [path for path in package.rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    paths = {f"/{path.relative_to(root)}/" for top in ("src", "tests", "bench", "docs")
-             for path in (root / top).rglob("*")}
+    paths = {
+        f"/{path.relative_to(root)}/"
+        for top in ("src", "tests", "bench", "docs")
+        for path in (root / top).rglob("*")
+    }
     missing = []
     for name in set(re.findall(r"`([\w./]+)(?:\(\w*\))?`", page)):
         if "/" in name or "." in name:
