@@ -1,13 +1,19 @@
-# `make test` and `make demo` set up everything they need, in .venv or .venv-demo.
+# Every target sets up what it needs, in .venv or an environment of its own.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo tables paper paper-test docs lint wheel \
+.PHONY: test check stress demo tables paper paper-test docs lint wheel \
 	release-check sanitize mutants platforms versions clean
 
+# All tests but the slow ones
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 test: $(VENV)/test
-	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(PYTEST)
+
+# All tests, as continuous integration runs them
+check: $(VENV)/test
+	$(PYTEST) tests
 
 # The random tests as often as a release demands: hostile input, failures, leaks, interrupts;
 # and published accuracies, if benchmark data are next to the repository

@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views import _row_source
 
 N, M = 300, 120
 LABELLER = ConsensusTLRR(3, max_samples=M, random_state=0)
@@ -90,7 +89,7 @@ def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
 def test_labels_do_not_depend_on_blocks_or_threads(
     views, fitted, monkeypatch, threads_at_any_size, rows, n_threads
 ):
-    monkeypatch.setattr(_row_source, "BLOCK", rows)
+    monkeypatch.setattr("mvsc_fast.views._row_source.BLOCK", rows)
     model = clone_of(fitted, n_threads=n_threads).fit(views)
     np.testing.assert_array_equal(model.labels_, fitted.labels_)
     np.testing.assert_array_equal(model.predict(views), fitted.predict(views))
