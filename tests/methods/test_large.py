@@ -184,6 +184,7 @@ def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
     assert (roots, rows) == (2, 1)  # MVSC_ROOTS_TO_UNIT, MVSC_ROWS_TO_UNIT
 
 
+@pytest.mark.slow
 def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
     armed = tmp_path / "armed"
 

@@ -262,6 +262,7 @@ def test_accuracy_on_a_part_of_the_embedded_digits():
     assert clustering_scores(y[chosen], labels)["acc"] >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "limit"), [("ialm", 8), ("dual", 8)])
 def test_peak_memory_in_tensors(solver, limit):
     """Peak of the process over that before W is made, at n = 700, v = 3 and one thread."""
