@@ -133,7 +133,7 @@ def test_similarities_do_not_depend_on_the_scale_of_rows(blobs):
 def test_rows_whose_distances_vanish_are_named(blobs, make):
     X = blobs[0].copy()
     X[7] *= 1e-200
-    with pytest.raises(ValueError, match=r"view 1 has entries up to .*e-20\d in row 7"):
+    with pytest.raises(ValueError, match=r"view 1 .*e-20\d.*row 7"):
         make([blobs[1], X])
     for unit in (2.0**-1000, 2.0**1000):
         np.testing.assert_array_equal(make([blobs[0] * unit]), make([blobs[0]]))
@@ -173,7 +173,7 @@ def test_containers_that_would_be_misread_are_refused(blobs, change, message):
 
 def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
     W = blobs[0] @ blobs[0].T
-    with pytest.raises(ValueError, match="X: slice 1 is a masked array with 45 masked entries"):
+    with pytest.raises(ValueError, match="X: slice 1 .*45 masked"):
         TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
     np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])
 
@@ -202,7 +202,5 @@ def test_objects_that_are_no_numbers_are_named_by_column(blobs, value, container
 def test_containers_in_an_array_are_named_by_column(blobs):
     X = blobs[1].astype(object)
     X[7, 2] = {}
-    with pytest.raises(
-        TypeError, match=r"view 1 has \{\} \(dict\) in column 2: the argument must be"
-    ):
+    with pytest.raises(TypeError, match=r"view 1 .*\(dict\).*column 2"):
         methods.AWP(3).fit([blobs[0], X])

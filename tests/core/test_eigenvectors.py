@@ -182,7 +182,7 @@ def test_eigenvectors_that_do_not_converge_are_an_error_in_words(monkeypatch):
     monkeypatch.setattr(_eigenvectors, "TOLERANCE", {np.float64: 1e-14})
     monkeypatch.setattr(_eigenvectors, "MAX_FILTERS", 1)
     noise = random_similarities(1, 120)[0]
-    with pytest.raises(ValueError, match="of 3 eigenvectors .* converged to 1e-14: red"):
+    with pytest.raises(ValueError, match="3 eigenvectors .*1e-14"):
         spectral_labels(noise, 3)
 
 
@@ -218,5 +218,5 @@ def test_filtered_blocks_are_those_of_the_recurrence(p, n_threads):
         np.testing.assert_allclose(found, [x, y], atol=1e-3)
         alone = _filter.filtered(A, steps[:count], X.copy(), Y.copy(), 1)
         np.testing.assert_array_equal(found, alone)
-    with pytest.raises(ValueError, match="multiple of 8, got 7"):
+    with pytest.raises(ValueError, match="8, got 7"):
         _filter.filtered(A, steps, X[:, :7].copy(), Y[:, :7].copy())

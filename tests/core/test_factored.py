@@ -92,7 +92,7 @@ def test_kernels_refuse_arrays_that_are_too_short(name):
 def test_kernels_refuse_columns_outside_the_pattern(name, column):
     arguments = pattern_problem()[name]
     arguments[3][4 * 7] = column  # a row that is read
-    with pytest.raises(ValueError, match="indices must have 49 entries from 0 to 6"):
+    with pytest.raises(ValueError, match="indices .*49 .*0 to 6"):
         getattr(_factored, name)(*arguments)
 
 

@@ -28,7 +28,7 @@ def test_the_binding_refuses_arrays_that_are_too_short(short):
             binding.screen(n=n, **given, **WEIGHTS)
     with pytest.raises(ValueError, match="must have"):
         binding.solve(n=n, screening=screening, **given, **options)
-    with pytest.raises(ValueError, match=r"data must have shape .2, 49., got .2, 36."):
+    with pytest.raises(ValueError, match=".2, 49., got .2, 36."):
         binding.screen(np.ones((2, n * n)), n + 1, **WEIGHTS)
 
 
@@ -36,5 +36,5 @@ def test_the_binding_refuses_arrays_that_are_too_short(short):
 def test_the_binding_refuses_columns_outside_the_pattern(column):
     indices = np.tile(np.arange(6), 6)
     indices[7] = column
-    with pytest.raises(ValueError, match="indices must have 36 entries from 0 to 5"):
+    with pytest.raises(ValueError, match="indices .*36 .*0 to 5"):
         binding.screen(np.ones((2, 36)), 6, np.arange(7) * 6, indices, **WEIGHTS)

@@ -104,9 +104,9 @@ def test_labels_must_match_the_samples(subspaces):
         label_predictability(frames, series[::-1])
     with pytest.raises(ValueError, match="labelling 1"):
         label_predictability([views[0], *frames[1:]], [y, series[::-1]])
-    with pytest.raises(ValueError, match="labelling 1 has 119 labels"):
+    with pytest.raises(ValueError, match="labelling 1 .*119"):
         label_predictability(views, [y, y[1:]])
-    with pytest.raises(ValueError, match=r"labels has shape \(0, 120\)"):
+    with pytest.raises(ValueError, match=r"labels .*\(0, 120\)"):
         label_predictability(views, np.empty((0, 120)))
 
 

@@ -150,11 +150,9 @@ def test_few_samples_have_the_form_of_the_views(views, files, client):
 
 
 def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted, files):
-    with pytest.raises(
-        MemoryError, match=r"memory_limit=1 MiB is too small: clustering 120 samples needs"
-    ):
+    with pytest.raises(MemoryError, match="memory_limit=1 MiB .*120"):
         clone_of(fitted, memory_limit="1MiB").fit(files["memory map"])
-    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+    with pytest.raises(ValueError, match="memory_limit"):
         clone_of(fitted, memory_limit="much").fit(files["memory map"])
 
 
@@ -165,12 +163,12 @@ def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
     stored = [broken[0], np.load(tmp_path / "broken.npy", mmap_mode="r")]
     for given in (stored, chunked(broken, 150)):
         for method in (clone_of(fitted).fit, lambda X: np.asarray(fitted.predict(X))):
-            with pytest.raises(ValueError, match="view 1 has inf in row 200, column 4: impute"):
+            with pytest.raises(ValueError, match="view 1 .*inf .*row 200, column 4"):
                 method(given)
 
 
 def test_new_views_must_have_the_features_of_fit(fitted, files):
-    with pytest.raises(ValueError, match=r"views have \[15, 20\] features, expected"):
+    with pytest.raises(ValueError, match=r"\[15, 20\]"):
         fitted.predict(files["hdf5"][::-1])
 
 

@@ -150,7 +150,7 @@ def test_the_dft_depends_on_the_order():
 @pytest.mark.parametrize("estimator", [TSVDMSC, ETLMSC])
 def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
     views = random_views(20, (15, 30))
-    with pytest.warns(UserWarning, match="labels depend on the order of the samples") as caught:
+    with pytest.warns(UserWarning, match="order of the samples") as caught:
         estimator(2, sample_transform="dft").fit(views)
     assert caught[0].filename == __file__
 
@@ -161,9 +161,7 @@ def test_the_dft_warns_that_the_order_counts_at_the_call_of_fit(estimator):
 def test_convergence_is_monitored(name):
     views, _ = datasets.make_multiview_subspaces(40, 2, random_state=0)
     model = ESTIMATORS[name](2, max_iter=2, tol=1e-12, random_state=0)
-    with pytest.warns(
-        ConvergenceWarning, match="did not converge: .* after 2 iterations"
-    ) as caught:
+    with pytest.warns(ConvergenceWarning, match="2 iterations") as caught:
         model.fit(views)
     assert caught[0].filename == __file__
     assert model.n_iter_ == 2 and not model.converged_

@@ -137,13 +137,13 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
     source = TSVDMSC(4, random_state=0).fit(views)
     chained = TLRR(4, affinity=source, n_neighbors=8, random_state=0).fit(views)
     np.testing.assert_array_equal(chained.similarity_, source.tensor_)
-    with pytest.raises(ValueError, match="fitted on 120 samples, but the views have 60"):
+    with pytest.raises(ValueError, match="120 .*60"):
         TLRR(4, affinity=source).fit([X[:60] for X in views])
     W[0, 1, 2] = W[0, 2, 1] = -1
     for given in (W, [scipy.sparse.csr_array(A) for A in W]):
-        with pytest.raises(ValueError, match="X: slice 0 has 2 negative entries"):
+        with pytest.raises(ValueError, match="X: slice 0 .*2 negative"):
             TLRR(4, affinity="precomputed").fit(given)
-    with pytest.raises(ValueError, match="X: slice 0 has shape .*, it must be square"):
+    with pytest.raises(ValueError, match="X: slice 0 .*shape"):
         TLRR(4, affinity="precomputed").fit(views)
 
 
@@ -241,9 +241,7 @@ def test_verbose_and_given_lam(subspaces, capsys):
 
 def test_running_out_of_iterations_is_a_warning(subspaces):
 
-    with pytest.warns(
-        ConvergenceWarning, match="TLRR did not converge: the residual is .* after 3 iterations"
-    ):
+    with pytest.warns(ConvergenceWarning, match="TLRR .*3 iterations"):
         TLRR(4, n_neighbors=8, solver="ialm", max_iter=3).fit(subspaces[0])
 
 

@@ -62,7 +62,7 @@ def test_missing_rows_are_no_rows_of_zeros_and_do_not_dilute_them(counts):
     (a, b, c), _, _ = counts
     c = c.copy()
     c[:200], c[200:206] = np.nan, 0
-    with pytest.warns(UserWarning, match="in view 2: 6 of 300 rows") as warned:
+    with pytest.warns(UserWarning, match="view 2: 6 of 300") as warned:
         ConsensusTLRR(4, random_state=0).fit([a, b, c])
     assert len(warned) == 1
 
@@ -168,5 +168,5 @@ def test_a_cell_of_a_sparse_view_cannot_be_missing():
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
     spoiled = scipy.sparse.csr_array(views[1])
     spoiled[9, 2] = np.nan
-    with pytest.raises(ValueError, match="view 1 has nan in row 9, column 2"):
+    with pytest.raises(ValueError, match="view 1 .*nan .*row 9, column 2"):
         ConsensusTLRR(3).fit([views[0], spoiled])

@@ -270,7 +270,7 @@ def test_any_scale_of_similarities(scale):
 def test_a_sparse_block_too_large_for_lapack_is_refused():
     n = 32_767
     chain = scipy.sparse.diags([np.ones(n - 1)] * 2, [-1, 1], format="csr")
-    with pytest.raises(ValueError, match="largest block of W has 32767 samples, but LAPACK"):
+    with pytest.raises(ValueError, match="32767 .*LAPACK"):
         published_tlrr([chain])
 
 

@@ -121,7 +121,7 @@ def test_parameters_are_checked_before_the_affinity():
         spectral_labels(None, 2, n_init=0)
     with pytest.raises(ValueError, match="random_state: "):
         spectral_labels(None, 2, random_state="x")
-    with pytest.raises(ValueError, match="keep_diagonal must be True or False"):
+    with pytest.raises(ValueError, match="keep_diagonal"):
         fuse(None, keep_diagonal=2)
 
 
@@ -129,7 +129,7 @@ def test_parameters_are_checked_before_the_affinity():
 def test_an_affinity_is_not_changed_and_averaged_with_its_transpose(container):
     skewed = _changed(S, (0, 1), 2 * S[0, 1])
     given = container(skewed)
-    with pytest.warns(UserWarning, match="S is not symmetric .*: it is averaged") as caught:
+    with pytest.warns(UserWarning, match="S is not symmetric") as caught:
         found = spectral_embedding(given, 2)
     assert caught[0].filename == __file__
     expected = spectral_embedding((skewed + skewed.T) / 2, 2)
