@@ -56,11 +56,7 @@ def logs_of(counts, top=None):
     return data.obsm["X_pca"]
 
 
-GENES = {
-    "counts": counts_of,
-    "logs": logs_of,
-    "logs, PCA": lambda counts: logs_of(counts, TOP),
-}
+GENES = {"counts": counts_of, "logs": logs_of, "logs, PCA": lambda counts: logs_of(counts, TOP)}
 PROTEINS = {"counts": lambda counts: counts.toarray(), "CLR": centred_log_ratios}
 RECIPES = [("counts", "counts"), ("counts", "CLR"), ("logs", "CLR")]
 RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]

@@ -16,15 +16,7 @@ from itertools import product
 
 import numpy as np
 from sklearn.preprocessing import normalize
-from timing import (
-    ROOT,
-    forget_peak,
-    in_process,
-    load_shared,
-    memory,
-    print_table,
-    stopwatch,
-)
+from timing import ROOT, forget_peak, in_process, load_shared, memory, print_table, stopwatch
 
 from mvsc_fast import TLRR, similarity
 from mvsc_fast.methods import ESTIMATORS, TSVDMSC

@@ -195,17 +195,7 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
     np.save("b.npy", views[1])
     assert (
         main(
-            [
-                "cluster",
-                name,
-                "b.npy",
-                "--clusters",
-                "3",
-                "--labels",
-                "l.csv",
-                "--report",
-                "r.html",
-            ]
+            ["cluster", name, "b.npy", "--clusters", "3", "--labels", "l.csv", "--report", "r.html"]
         )
         == 0
     )

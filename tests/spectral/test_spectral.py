@@ -96,10 +96,7 @@ S = block_affinity([5, 5], weak=0.1)[0]
     [
         (S[:4], r"S has shape \(4, 10\), it must be square"),
         (_changed(S, (1, 2), np.nan), "S contains 1 NaN value, the first in row 1, column 2"),
-        (
-            _changed(S, (0, 3), -1),
-            r"S has 1 negative entries \(smallest -1\)",
-        ),
+        (_changed(S, (0, 3), -1), r"S has 1 negative entries \(smallest -1\)"),
         (S * 1j, "S: Complex data not supported"),
         (S * 1e200, r"S has entries up to .*e\+200, too large to be squared"),
         (S[:0, :0], "S has no samples"),
