@@ -1,7 +1,6 @@
 """How many new samples are unlike the fitted ones, and how many if one view fails.
 
 Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500] [--split 1] [--plot FILE]
-       python bench/drift.py --sizes [--draws 5]
 
 One half of each set is fitted, the other is new. Its first view is left as it is, gets the rows of
 other samples, is stuck at its mean, is replaced by Gaussian noise of the same means and deviations,
@@ -14,9 +13,7 @@ zero points of the sensors have drifted; with an accelerometer that is stuck at 
 noise, assigned to other windows, or 9.81 times as large; and without standardised columns. It draws
 both by the adjusted Rand index that is lost, and prints the shares of the cases with a warning. The
 limit of the warning was chosen on the first split of the sets, so neither --split 2 nor the sensors
-had a part in it. --sizes fits two views of Gaussian groups of unequal sizes: the mean and the
-standard deviation of the share of new samples with right labels that are unlike, for each group,
-and in how many draws `predict` warns of 30 samples of a group, or of the sizes of the fit.
+had a part in it.
 """
 
 import argparse
@@ -42,7 +39,6 @@ CHANGES = {
     "other units": lambda X, rng: X * rng.lognormal(size=X.shape[1]),
 }
 DAYS = (0, 5, 20, 60)
-SIZES = ((285, 15), (270, 15, 15), (970, 30), (1940, 60), (900, 80, 20), (500, 300, 150, 50))
 OF_SENSORS = {
     "stuck": lambda X, rng: np.ones_like(X),
     "replaced by noise": CHANGES["noise"],
@@ -98,37 +94,6 @@ def of_sensors(draw, n=2000, m=1000):
     yield "columns not standardised", seen(model, [first, *others], y)
 
 
-def of_sizes(sizes, draws, d=20, distance=6, m=400):
-    """Shares of unlike samples and whether 30 are warned of, for each draw and group; of all."""
-    y, groups = np.repeat(np.arange(len(sizes)), sizes), np.arange(len(sizes))
-    for draw in range(draws):
-        rng = np.random.RandomState(draw)
-        centres = [distance * np.linalg.qr(rng.randn(d, len(sizes)))[0].T for _ in range(2)]
-
-        def views(y, rng=rng, centres=centres):
-            return [rng.randn(len(y), d) + C[y] for C in centres]
-
-        model = ConsensusTLRR(len(sizes), random_state=0, n_threads=1).fit(views(y))
-        of_group = [np.bincount(model.labels_[y == k]).argmax() for k in groups]
-        shares, warned = [], []
-        for k in groups:
-            new, few = views(np.full(m, k)), views(np.full(30, k))
-            right = model.predict(new) == of_group[k]
-            shares.append(model.predict_margin(new, return_unlike=True)[1][right].mean())
-            warned.append(seen(model, few, np.full(30, k))[1])
-        yield shares, warned, seen(model, views(y), y)[1]
-
-
-def print_sizes(draws):
-    rows = []
-    for sizes in SIZES:
-        shares, warned, whole = map(np.array, zip(*of_sizes(sizes, draws), strict=True))
-        ends = zip(shares.mean(axis=0), shares.std(axis=0), warned.sum(axis=0), strict=True)
-        cells = [f"{mean:.3f} ± {sd:.3f} ({count})" for mean, sd, count in ends]
-        rows.append(["/".join(map(str, sizes)), ", ".join(cells), f"{whole.sum()} of {draws}"])
-    print_table(["groups", "unlike (draws in which 30 are warned of)", "warned of all"], rows)
-
-
 def changes_of(by_set, by_sensor):
     """Label, and arrays of the ARI that is lost, the share of unlike samples, and warnings."""
     by_set = np.array([*by_set.values()], dtype=float)  # of shape (sets, changes, 3)
@@ -163,9 +128,6 @@ def draw_and_count(by_set, by_sensor, path):
 
 
 def main(args):
-    if args.sizes:
-        print_sizes(args.draws)
-        return
     by_sensor = {}
     for draw in range(args.draws) if args.plot else ():
         for name, case in of_sensors(draw):
@@ -202,8 +164,7 @@ if __name__ == "__main__":
     parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1500)
     parser.add_argument("--split", type=int, default=1, help="seed of the halves")
-    parser.add_argument("--sizes", action="store_true", help="groups of unequal sizes instead")
-    parser.add_argument("--draws", type=int, default=5, help="of sensors and of groups")
+    parser.add_argument("--draws", type=int, default=5, help="of sensors")
     parser.add_argument("--plot", metavar="FILE", help="sensors too; draw both to this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples

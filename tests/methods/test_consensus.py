@@ -137,24 +137,10 @@ def test_permuting_the_samples_permutes_everything_to_the_bit(subspaces, fitted)
         np.testing.assert_array_equal(X, original)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_labels_do_not_depend_on_the_threads(subspaces, fitted, n_threads):
-    model = ConsensusTLRR(4, random_state=0, n_threads=n_threads).fit(subspaces[0])
-    np.testing.assert_array_equal(model.labels_, fitted.labels_)
-
-
 @pytest.mark.parametrize("factor", [1e-150, 1e100])
 def test_labels_do_not_depend_on_the_units(subspaces, fitted, factor):
     labels = ConsensusTLRR(4, random_state=0).fit_predict([factor * X for X in subspaces[0]])
     assert adjusted_rand_score(labels, fitted.labels_) == 1
-
-
-@pytest.mark.parametrize("convert", [scipy.sparse.csr_matrix, np.float32])
-def test_other_forms_of_the_views(subspaces, fitted, convert):
-    views = [convert(X) for X in subspaces[0]]
-    model = ConsensusTLRR(4, random_state=0).fit(views)
-    assert adjusted_rand_score(model.labels_, fitted.labels_) > 0.97
-    assert (model.predict(views) == model.labels_).mean() > 0.95
 
 
 def test_sparse_counts_of_more_features_than_samples():
@@ -202,12 +188,9 @@ def test_neighbourhoods_grow_with_the_samples_of_a_cluster(n, growth):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_clusters": 0}, "n_clusters == 0, must be >= 1"),
-        ({"n_clusters": 241}, "n_clusters=241 is more than the number of samples, n_samples=240"),
-        ({"max_samples": 1}, "max_samples == 1, must be >= 2"),
-        ({"max_samples": 3}, "max_samples=3 is less than n_clusters=4"),
-        ({"view_selection": "some"}, "view_selection must be one of 'auto', 'all', got 'some'"),
-        ({"n_threads": 0}, "n_threads == 0, must be >= 1"),
+        ({"n_clusters": 241}, "n_clusters=241 .*n_samples=240"),
+        ({"max_samples": 3}, "max_samples=3 .*n_clusters=4"),
+        ({"view_selection": "some"}, "view_selection .*'auto', 'all'.*'some'"),
     ],
 )
 def test_bad_parameters(subspaces, parameters, message):

@@ -217,10 +217,3 @@ def test_one_view_may_be_an_array_or_a_list_in_fit_and_predict():
     assert all(np.array_equal(found, labels[0]) for found in labels)
     with pytest.raises(ValueError, match="features"):
         model.predict(X[:, 1:])
-
-
-@pytest.mark.parametrize("fit", ["fit", "fit_predict"])
-def test_a_second_view_in_place_of_y_is_refused(fit):
-    views, _ = datasets.make_multiview_subspaces(30, 2, random_state=0)
-    with pytest.raises(ValueError, match="list"):
-        getattr(mvsc_fast.TLRR(2), fit)(*views[:2])

@@ -117,20 +117,11 @@ def test_stopping_early(method):
 @pytest.mark.parametrize(
     ("method", "parameters", "message"),
     [
-        (trpca, {"lam": 0.0}, "lam"),
         (trpca, {"view_transform": "graph"}, "'dft', 'identity'"),
-        (
-            trpca,
-            {"view_transform": np.eye(2)},
-            r"view_transform has shape \(2, 2\), expected \(3, 3\)",
-        ),
+        (trpca, {"view_transform": np.eye(2)}, r"view_transform .*\(2, 2\).*\(3, 3\)"),
         (trpca, {"view_transform": np.ones((3, 3))}, "not orthonormal"),
-        (trpca, {"rho": 0.5}, "rho"),
-        (snn, {"weights": -1.0}, "weights"),
         (snn, {"weights": (1.0, np.nan)}, "weights"),
-        (snn, {"weights": []}, "weights must be one number or 2, got 0"),
-        (snn, {"mu": 0.0}, "mu"),
-        (snn, {"tol": -1.0}, "tol"),
+        (snn, {"weights": []}, "weights .*2, got 0"),
     ],
 )
 def test_bad_parameters(method, parameters, message):

@@ -102,17 +102,12 @@ def test_stopping_early_and_single_precision(method):
 @pytest.mark.parametrize(
     ("method", "parameters", "message"),
     [
-        (UtSVDMSC, {"lam": 0.0}, "lam"),
-        (UtSVDMSC, {"update": "both"}, "'joint', 'sequential', got 'both'"),
+        (UtSVDMSC, {"update": "both"}, "'joint', 'sequential'.*'both'"),
         (UtSVDMSC, {"view_transform": "graph"}, "'dft', 'identity'"),
-        (LTMSC, {"gamma": -1.0}, "gamma"),
-        (LTMSC, {"gamma": (1.0, 2.0)}, "gamma must be one number or 3, got 2"),
-        (LTMSC, {"max_iter": -1}, "max_iter"),
-        (ETLMSC, {"lam": -1.0}, "lam"),
-        (ETLMSC, {"axis": 2}, "axis must be 0 or 1, got 2"),
+        (LTMSC, {"gamma": (1.0, 2.0)}, "gamma .*3, got 2"),
+        (ETLMSC, {"axis": 2}, "axis .*0 or 1, got 2"),
         (ETLMSC, {"sample_transform": np.eye(3)}, r"expected \(6, 6\)"),
         (SCMV3DT, {"features": "zeros"}, "'pca', 'pad'"),
-        (SCMV3DT, {"beta": -1.0}, "beta"),
     ],
 )
 def test_bad_parameters(method, parameters, message):
