@@ -19,13 +19,14 @@ import threadpoolctl
 from conftest import published_tlrr, random_similarities
 from processes import run_python
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 
 import mvsc_fast
 from mvsc_fast import TLRR, datasets
 from mvsc_fast._utils import threads
 from mvsc_fast._utils._threads import Limit
 from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.spectral import _cut
+from mvsc_fast.spectral import spectral_labels
 
 
 def test_functions_read_the_threads_that_they_take():
@@ -297,14 +298,14 @@ def test_limits_hold_in_every_python_thread():
 
 
 def test_k_means_has_one_thread(monkeypatch):
-    seen = []
-    fit_predict = _cut.KMeans.fit_predict
-    monkeypatch.setattr(
-        _cut.KMeans,
-        "fit_predict",
-        lambda self, X: seen.extend(all_settings()) or fit_predict(self, X),
-    )
-    _cut.assign(np.random.default_rng(0).standard_normal((400, 3)), 3, random_state=0)
+    seen, fit_predict = [], KMeans.fit_predict
+
+    def recorded(self, X):
+        seen.extend(all_settings())
+        return fit_predict(self, X)
+
+    monkeypatch.setattr(KMeans, "fit_predict", recorded)
+    spectral_labels(random_similarities(1, 400)[0], 3, random_state=0)
     assert set(seen) == {1}
 
 
