@@ -114,9 +114,10 @@ def markdown_table(header, rows):
     lines = [row.split("|") if isinstance(row, str) else row for row in (header, *rows)]
     lines = [[str(cell).strip() for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    rows = [[c.ljust(w) for c, w in zip(line, widths, strict=True)] for line in lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    cells = [[c.ljust(w) for c, w in zip(line, widths, strict=True)] for line in lines]
+    text = [f"| {' | '.join(row)} |" for row in cells]
+    text.insert(1, f"|{'|'.join('-' * (width + 2) for width in widths)}|")
+    return "\n".join(text)
 
 
 def print_table(header, rows):

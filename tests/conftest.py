@@ -26,8 +26,7 @@ SLOW = {"attack", "native", "test_matrix.py"}
 
 def pytest_configure(config):
     """Leave the slow tests out of a run that names neither files, folders nor marks."""
-    named = config.args_source is config.ArgsSource.ARGS or config.option.markexpr
-    if not named and not hasattr(config, "workerinput"):  # workers get the option from here
+    if config.args_source is not config.ArgsSource.ARGS and not config.option.markexpr:
         config.option.markexpr = "not slow"
 
 
