@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import typed_program
-from docstrings import entries, sections
+from docsections import entries, sections
 from test_public import PUBLIC
 
 import mvsc_fast

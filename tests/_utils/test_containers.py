@@ -63,6 +63,7 @@ def test_entries_after_the_last_row_are_not_read():
         ("bsr", "indices", [0, 1, 2], "0 and 1"),
         ("coo", "row", [0, 0, 1, 1, 2, 3, 4], "row .*0 and 3"),
         ("coo", "col", [0, 0, 1, 1, 2, 3, 6], "column .*0 and 5"),
+        ("coo", "col", [0, 0, 1], "lengths"),
         ("dia", "offsets", [[0]], "offsets"),
         ("dia", "offsets", np.zeros(5, int), "offsets"),
         ("lil", "rows", np.array([[0], [1]]), "rows and data"),

@@ -93,6 +93,14 @@ def test_a_callback_ends_the_search_for_labellings_without_a_word(views, capsys)
     assert len(model.candidates_["graph"]) < 10 and capsys.readouterr().err == ""
 
 
+def test_long_stages_say_how_long_they_may_take(monkeypatch, views, capsys):
+    monkeypatch.setattr("mvsc_fast._utils.progress.EVERY", 0.0)
+    TRPCA(3, random_state=0, verbose=1).fit(views)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "iteration" in line]
+    assert len(lines) > 100
+    assert re.match(r"\[TRPCA\] solve: iteration 1 of at most 500, residual .*, at most", lines[0])
+
+
 class Terminal(io.StringIO):
     def isatty(self):
         return True

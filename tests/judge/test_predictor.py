@@ -202,6 +202,13 @@ def test_a_file_has_the_arrays_of_a_model(tmp_path):
     assert head["kernel_coefficients"].shape == (L, c)
 
 
+def test_names_without_an_end_are_refused(tmp_path):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    model = ConsensusTLRR(3, random_state=0).fit({"a": views[0], "b\0": views[1]})
+    with pytest.raises(ValueError, match="NUL"):
+        model.to_native(tmp_path / "model.mvsc")
+
+
 def test_dense_and_sparse_views_have_the_same_map():
     rng = np.random.default_rng(0)
     y = np.arange(70) % 2

@@ -54,6 +54,9 @@ def test_what_cannot_be_told_stays(subspaces):
     rng = np.random.default_rng(0)
     with pytest.warns(UserWarning, match="view 3 .*kept"):  # of few columns
         assert fit([*views, rng.standard_normal((220, 3))]).views_used_ == [0, 1, 2, 3]
+    rare = rng.standard_normal((220, 20))
+    rare[:100] = np.nan
+    assert fit([*views, rare]).views_used_ == [0, 1, 2, 3]
     few = [X[:150] for X in [*views, rng.standard_normal((220, 20))]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -95,3 +95,9 @@ def test_parameters_out_of_range():
         similarity.self_representation(views, scales=(0.5, 0.0))
     with pytest.raises(ValueError, match="n_neighbors"):
         similarity.nearest_neighbors(views, n_neighbors=0)
+
+
+def test_sparse_views_have_the_similarities_of_dense_ones():
+    views = [np.maximum(X, 0) for X in random_views()]
+    W = similarity.self_representation([scipy.sparse.csr_array(X) for X in views])
+    np.testing.assert_allclose(W, similarity.self_representation(views), atol=1e-6)

@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pytest
 from conftest import FULL
@@ -28,6 +30,15 @@ def test_many_samples_are_searched_approximately_where_that_is_installed(monkeyp
     labels = ConsensusTLRR(4, verbose=1, random_state=0).fit_predict(subspaces(1500))
     assert "pynndescent" in capsys.readouterr().err
     assert adjusted_rand_score(expected, labels) > 0.95
+
+
+def test_a_search_by_another_package_is_told(monkeypatch, capsys):
+    rows = importlib.import_module("mvsc_fast.similarity._nearest_rows")
+    monkeypatch.setattr(LIMIT, 149)
+    monkeypatch.setattr(FIND, lambda name: name == "pynndescent")
+    monkeypatch.setattr(rows, "approximate_nearest_rows", rows.nearest_rows)
+    ConsensusTLRR(4, verbose=1, random_state=0).fit(subspaces())
+    assert "pynndescent" in capsys.readouterr().err
 
 
 def test_many_samples_without_it_are_searched_exactly_with_a_warning(monkeypatch):
@@ -74,6 +85,13 @@ def test_threads_change_no_bit():
     for A, B in zip(one, three, strict=True):
         np.testing.assert_array_equal(A.indices, B.indices)
         np.testing.assert_array_equal(A.data, B.data)
+
+
+def test_entries_that_do_not_fit_in_memory_are_computed_twice(monkeypatch):
+    whole = similarity.sparse_self_representation(subspaces())
+    monkeypatch.setattr("mvsc_fast.similarity._sparse.MEMORY", 200_000)
+    for A, B in zip(whole, similarity.sparse_self_representation(subspaces()), strict=True):
+        np.testing.assert_array_equal(A.toarray(), B.toarray())
 
 
 def test_permuting_samples_permutes_the_graph():

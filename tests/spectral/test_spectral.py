@@ -1,5 +1,7 @@
 """From an affinity matrix to labels: fusion, eigenvectors at every size, k-means."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -79,6 +81,16 @@ def test_fusing_sparse_slices_is_fusing_dense_ones(keep_diagonal):
     fused = fuse([scipy.sparse.csr_array(A) for A in T], keep_diagonal=keep_diagonal)
     expected = fuse(T, keep_diagonal=keep_diagonal)
     np.testing.assert_allclose(fused.toarray(), expected, atol=1e-15)
+
+
+def test_k_means_of_many_samples_starts_from_some(monkeypatch):
+    """The means of some rows are improved by passes over all."""
+    S, y = block_affinity([40, 60, 30], weak=0.05)
+    expected, _ = spectral_labels(S, 3, random_state=0)
+    assign = sys.modules["mvsc_fast.spectral._cut"].assign
+    monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 50)
+    labels, _ = spectral_labels(S, 3, random_state=0)
+    np.testing.assert_array_equal(labels, expected)
 
 
 def _changed(S, index, value):
