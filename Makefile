@@ -1,13 +1,19 @@
-# `make test` and `make demo` set up everything they need, in .venv or .venv-demo.
+# Every target sets up what it needs, in .venv or an environment of its own.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test stress demo bench tables paper paper-test docs lint wheel \
+.PHONY: test check stress demo tables paper paper-test docs lint wheel \
 	release-check sanitize mutants platforms versions clean
 
+# All tests but the slow ones
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 test: $(VENV)/test
-	$(BIN)/python -m pytest tests --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(PYTEST)
+
+# All tests, as continuous integration runs them
+check: $(VENV)/test
+	$(PYTEST) tests
 
 # The random tests as often as a release demands: hostile input, failures, leaks, interrupts;
 # and published accuracies, if benchmark data are next to the repository
@@ -32,11 +38,7 @@ $(DEMO)/installed: $(WHEEL)
 	$(DEMO)/bin/python -m pip install --quiet "$(WHEEL)[plot,progress]"
 	touch $@
 
-bench: $(VENV)/installed
-	$(BIN)/python bench/solvers.py
-	$(BIN)/python bench/kernels.py
-
-# Tables and pictures of README.md and docs whose sources have changed since; an hour
+# Tables and pictures of README.md and docs whose sources have changed since; all take two hours, two at a time
 tables: $(VENV)/test
 	$(BIN)/python bench/peers.py --install
 	$(BIN)/python bench/tables.py

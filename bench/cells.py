@@ -1,21 +1,9 @@
-"""CITE-seq-like cells: from counts to labels, graph and Leiden, by this package and by muon.
+"""Simulated CITE-seq-like cells, their preparation, and Leiden.
 
 Negative binomial counts of 12 types in 4 lineages, 2000 genes and 100 proteins. A third of the
-types is weak in the genes, a third in the proteins. Each way runs in a process of its own::
-
-    pip install "mvsc-fast[scverse]"
-    python bench/cells.py 8000 mvsc wnn
-    python bench/cells.py 100000 mvsc
-
-Seconds and CPU seconds are those after the simulation, peak memory includes it. Resolutions of
-Leiden are .1 to 2; the table has the ARI at 1, and at the resolution that is best by the truth.
+types is weak in the genes, a third in the proteins. The scripts ``cells_*.py`` need
+``pip install "mvsc-fast[scverse]"``.
 """
-
-import multiprocessing
-import resource
-import sys
-import time
-import warnings
 
 import anndata as ad
 import mudata as md
@@ -90,14 +78,6 @@ def simulate(
     return data
 
 
-def prepare(data):
-    """30 components of the genes, and centred log-ratios of the proteins."""
-    rna, prot = data["rna"], data["prot"]
-    log_counts(rna)
-    sc.pp.pca(rna, n_comps=30)
-    prot.obsm["X_clr"] = centred_log_ratios(prot.X)
-
-
 def log_counts(rna):
     """Replace counts of genes by logarithms of their shares."""
     sc.pp.normalize_total(rna, target_sum=1e4)
@@ -110,62 +90,13 @@ def centred_log_ratios(counts):
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def leiden(graph):
-    """Labels of all nodes of a graph by the resolution."""
+def leiden(graph, y):
+    """Adjusted Rand indices of communities of a graph, by the resolution."""
     data = ad.AnnData(sp.csr_matrix((graph.shape[0], 1), dtype="f4"))
     data.obsp["connectivities"] = sp.csr_matrix(graph)
     data.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {}}
-    found = {}
+    scores = {}
     for r in RESOLUTIONS:
         sc.tl.leiden(data, r, flavor="igraph", n_iterations=2, directed=False)
-        found[r] = data.obs["leiden"].to_numpy().astype(int)
-    return found
-
-
-def mvsc(data):
-    import mvsc_fast
-
-    views = {"rna": data["rna"].obsm["X_pca"], "prot": data["prot"].obsm["X_clr"]}
-    model = mvsc_fast.ConsensusTLRR(TYPES, random_state=0).fit(views)
-    mvsc_fast.annotate(data, model, views)
-    return "mvsc"
-
-
-def wnn(data):
-    import muon
-
-    sc.pp.neighbors(data["rna"], use_rep="X_pca")
-    sc.pp.neighbors(data["prot"], use_rep="X_clr")
-    muon.pp.neighbors(data, key_added="wnn")
-    return "wnn"
-
-
-def run(way, n):
-    """Print one row of the table."""
-    warnings.simplefilter("ignore")
-    data = simulate(n)
-    y, wall, cpu = data.obs["type"], time.perf_counter(), time.process_time()
-    prepare(data)
-    key = {"mvsc": mvsc, "wnn": wnn}[way](data)
-    spent = time.perf_counter() - wall, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    labels = f"{adjusted_rand_score(y, data.obs[key]):.3f}" if key in data.obs else ""
-    wall = time.perf_counter()
-    graph = data.obsp[data.uns[key]["connectivities_key"]]
-    found = {r: adjusted_rand_score(y, labels) for r, labels in leiden(graph).items()}
-    best = max(found, key=found.get)
-    each = (time.perf_counter() - wall) / len(RESOLUTIONS)
-    print(
-        f"{way:6}{n:8}{spent[0]:8.0f}{spent[1]:8.0f}{peak:7.1f}{labels:>8}"
-        f"{found[1.0]:9.3f}{found[best]:8.3f} ({best:g}){each:8.1f}",
-        flush=True,
-    )
-
-
-if __name__ == "__main__":
-    n, ways = int(sys.argv[1]), sys.argv[2:]
-    print("way          n       s   CPU s    GiB     ARI Leiden 1    best (at)  s each", flush=True)
-    for way in ways:
-        process = multiprocessing.get_context("spawn").Process(target=run, args=(way, n))
-        process.start()
-        process.join()
+        scores[r] = adjusted_rand_score(y, data.obs["leiden"].to_numpy().astype(int))
+    return scores

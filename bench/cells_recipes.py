@@ -15,7 +15,6 @@ muon), alone and with 30 components of genes; means and standard errors.
 """
 
 import argparse
-import sys
 import warnings
 
 import anndata as ad
@@ -24,7 +23,7 @@ import numpy as np
 import scanpy as sc
 from cells import centred_log_ratios, leiden, log_counts, simulate
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-from timing import print_table
+from timing import print_table, report, with_error
 
 import mvsc_fast
 from mvsc_fast.explanation import joint_graph
@@ -57,13 +56,10 @@ def logs_of(counts, top=None):
     return data.obsm["X_pca"]
 
 
-GENES = {
-    "counts": counts_of,
-    "logs": logs_of,
-    "logs, PCA": lambda counts: logs_of(counts, TOP),
-}
+GENES = {"counts": counts_of, "logs": logs_of, "logs, PCA": lambda counts: logs_of(counts, TOP)}
 PROTEINS = {"counts": lambda counts: counts.toarray(), "CLR": centred_log_ratios}
-RECIPES = [(0, "counts"), (0, "CLR"), (1, "CLR"), (2, "counts"), (2, "CLR")]
+RECIPES = [("counts", "counts"), ("counts", "CLR"), ("logs", "CLR")]
+RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]
 
 
 def pbmc():
@@ -80,7 +76,14 @@ def pbmc():
 
 
 def best_leiden(graph, y):
-    return max(adjusted_rand_score(y, labels) for labels in leiden(graph).values())
+    return max(leiden(graph, y).values())
+
+
+def fit_scores(views, y):
+    """ARI of `ConsensusTLRR` by its number of clusters and of Leiden on its graph, and labels."""
+    model = mvsc_fast.ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
+    ari = adjusted_rand_score(y, model.labels_)
+    return ari, best_leiden(joint_graph(model, views), y), model.labels_
 
 
 def wnn_graph(components, proteins):
@@ -96,30 +99,25 @@ def wnn_graph(components, proteins):
 
 def measured(data, wnn):
     """ARI of each row of the table: (preparations of both modalities, method)."""
-    y, found = data.obs["type"].to_numpy(), {}
-    c = len(np.unique(y))
+    y, scores, proteins = data.obs["type"].to_numpy(), {}, {}
     genes = {name: prepare(data["rna"].X) for name, prepare in GENES.items()}
-    names = list(genes)
-    proteins = (
-        {name: prepare(data["prot"].X) for name, prepare in PROTEINS.items()}
-        if "prot" in data.mod
-        else {}
-    )
-    for one, other in RECIPES:
-        views = [genes[names[one]], *([proteins[other]] if proteins else [])]
-        model = mvsc_fast.ConsensusTLRR(c, random_state=0).fit(views)
-        found[names[one], other, "`ConsensusTLRR`"] = adjusted_rand_score(y, model.labels_)
-        found[names[one], other, "its joint graph, Leiden"] = best_leiden(
-            joint_graph(model, views), y
-        )
-    components = genes[names[2]]
+    if "prot" in data.mod:
+        proteins = {name: prepare(data["prot"].X) for name, prepare in PROTEINS.items()}
+    for recipe in RECIPES:
+        views = [genes[recipe[0]]]
+        if proteins:
+            views.append(proteins[recipe[1]])
+        ari, communities, _ = fit_scores(views, y)
+        scores[(*recipe, "`ConsensusTLRR`")] = ari
+        scores[(*recipe, "its joint graph, Leiden")] = communities
+    name, components = [*genes.items()][-1]
     alone = ad.AnnData(components)
     sc.pp.neighbors(alone, use_rep="X")
-    found[names[2], "", "neighbours, Leiden"] = best_leiden(alone.obsp["connectivities"], y)
+    scores[name, "", "neighbours, Leiden"] = best_leiden(alone.obsp["connectivities"], y)
     if wnn and proteins:
         graph = wnn_graph(components, proteins["CLR"])
-        found[names[2], "CLR", "WNN, Leiden"] = best_leiden(graph, y)
-    return found
+        scores[name, "CLR", "WNN, Leiden"] = best_leiden(graph, y)
+    return scores
 
 
 def integrated(cells, draws):
@@ -141,15 +139,11 @@ def integrated(cells, draws):
             "genes": [harmony(genes), proteins],
             "genes and proteins": [harmony(genes), harmony(proteins)],
         }.items():
-            model = mvsc_fast.ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
-            scores = [
-                adjusted_rand_score(y, model.labels_),
-                adjusted_mutual_info_score(batch, model.labels_),
-                best_leiden(joint_graph(model, views), y),
-            ]
-            found.setdefault(name, []).append(scores)
+            ari, communities, labels = fit_scores(views, y)
+            mixing = adjusted_mutual_info_score(batch, labels)
+            found.setdefault(name, []).append([ari, mixing, communities])
     rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in found.items()]
-    print_table(["integrated", "ARI", "AMI with the batch", "ARI of Leiden"], rows)
+    print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
 
 
 def lsi_of(counts):
@@ -171,8 +165,6 @@ def peaks(cells, draws):
             counts = counts[:, counts.getnnz(axis=0) > 0]
             other = simulate(cells, seed)  # the same types
             genes = logs_of(other["rna"].X, TOP)
-            share = 1 - counts.nnz / np.prod(counts.shape), np.mean(counts.data == 1)
-            print(name, seed, "zeros, ones of others:", *share, file=sys.stderr)
             assert (y == other.obs["type"]).all()
             for recipe, X in {
                 "counts": counts,
@@ -180,21 +172,14 @@ def peaks(cells, draws):
                 "TF-IDF, LSI": lsi_of(counts),
             }.items():
                 for extra, views in {"": [X], " and genes": [X, genes]}.items():
-                    model = mvsc_fast.ConsensusTLRR(len(np.unique(y)), random_state=0).fit(views)
-                    scores = {
-                        "`ConsensusTLRR`": adjusted_rand_score(y, model.labels_),
-                        "its joint graph, Leiden": best_leiden(joint_graph(model, views), y),
-                    }
-                    for method, score in scores.items():
+                    scores = fit_scores(views, y)[:2]
+                    methods = "`ConsensusTLRR`", "its joint graph, Leiden"
+                    for method, score in zip(methods, scores, strict=True):
                         row = found.setdefault((recipe, method), {})
                         row.setdefault(name + extra, []).append(score)
-                    print(name + extra, seed, recipe, scores, file=sys.stderr, flush=True)
-    error = max(draws - 1, 1) ** 0.5
+                    report(name + extra, seed, recipe, scores)
     columns = sorted(next(iter(found.values())))
-    rows = [
-        [*key, *(f"{np.mean(row[c]):.3f} ± {np.std(row[c]) / error:.3f}" for c in columns)]
-        for key, row in found.items()
-    ]
+    rows = [[*key, *(with_error(row[c]) for c in columns)] for key, row in found.items()]
     print_table(["peaks as", "method", *columns], rows)
 
 
@@ -205,16 +190,15 @@ def main(cells, draws, wnn):
         for seed in range(draws):
             data = simulate(cells, seed, **options)
             several.append(measured(data, wnn))
-            print(name, seed, several[-1], file=sys.stderr, flush=True)
+            report(name, seed, several[-1])
         columns[name] = {key: np.mean([one[key] for one in several]) for key in several[0]}
         keys = keys or list(several[0])
-    mean = {key: np.mean([found[key] for found in columns.values()]) for key in keys}
-    columns["mean"] = mean
+    columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
     columns[PBMC] = measured(pbmc(), wnn)
-    rows = [
-        [*key, *(f"{found[key]:.3f}" if key in found else "" for found in columns.values())]
-        for key in keys
-    ]
+    rows = []
+    for key in keys:
+        cells = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
+        rows.append([*key, *cells])
     print_table(["genes", "proteins", "method", *columns], rows)
 
 

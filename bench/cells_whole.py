@@ -123,9 +123,9 @@ def main(way, path, also):
                 components(steps, data)
             fit(steps, data, USE | ({"rna": "X_pca"} if way == "components" else {}))
     y, graph = data.obs["type"], data.obsp["mvsc_connectivities"]
-    found = {r: adjusted_rand_score(y, labels) for r, labels in leiden(graph).items()}
-    r = max(found, key=found.get)
-    steps.done(f"Leiden, resolution {r:g}", found[r], len(found))
+    scores = leiden(graph, y)
+    r = max(scores, key=scores.get)
+    steps.done(f"Leiden, resolution {r:g}", scores[r], len(scores))
     if also:
         rest(steps, data, path.with_suffix(".png"))
 

@@ -10,12 +10,11 @@ default, with its standard error over the sets.
 """
 
 import argparse
-import sys
 import warnings
 
 import numpy as np
-from sets import SIXTEEN, shuffled
-from timing import NotAtHand, limit_threads, print_table
+from sets import SIXTEEN, at_hand, shuffled
+from timing import limit_threads, print_table, report, with_error
 
 from mvsc_fast import TLRR, ConsensusTLRR, label_predictability
 from mvsc_fast.methods import AWP
@@ -44,27 +43,19 @@ def choices(views, c):
 
 def main(names, max_samples):
     rows = {}
-    for name in names:
-        try:
-            views, y = shuffled(name)
-        except NotAtHand as absent:
-            print(f"{name} is skipped: {absent}", file=sys.stderr)
-            continue
-        views, y = [X[:max_samples] for X in views], y[:max_samples]
+    for name, (views, y) in at_hand(names, lambda name: shuffled(name, max_samples)):
         for what, labellings in choices(views, len(np.unique(y))):
             acc = np.array([clustering_scores(y, labels)["acc"] for labels in labellings])
             chosen = acc[np.argmax(label_predictability(views, labellings))]
             rows.setdefault(what, []).append((acc[0], acc.mean(), chosen, acc.max()))
-            print(name, what, *np.round(rows[what][-1], 3), sep="   ", file=sys.stderr, flush=True)
+            report(name, what, *np.round(rows[what][-1], 3))
     table = []
-    for what, found in rows.items():
-        found = np.array(found)
-        gain = found[:, 2] - found[:, 0]
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        means = [f"{one:.3f}" for one in found.mean(axis=0)]
-        table.append([what, *means, f"{gain.mean():+.3f} ± {error:.3f}"])
-    heads = ["chosen among", "default", "random", "chosen", "best", "chosen - default"]
-    print_table(heads, table)
+    for what, accuracies in rows.items():
+        accuracies = np.array(accuracies)
+        gain = accuracies[:, 2] - accuracies[:, 0]
+        means = [f"{mean:.3f}" for mean in accuracies.mean(axis=0)]
+        table.append([what, *means, with_error(gain)])
+    print_table("chosen among | default | random | chosen | best | chosen - default", table)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often a fit warns that its clusters are no better than those of noise.
 
-Usage: python bench/doubts.py [--draws 3] [--details]
+Usage: python bench/doubts.py [--draws 3]
 
 Four families: the sixteen sets; Gaussian groups of equal and of unequal sizes at several distances
 in two views of 20 columns; and 300 samples of noise, in 2, 4 and 8 clusters. Right are labels with
@@ -9,14 +9,13 @@ fit should warn.
 """
 
 import argparse
-import sys
 import warnings
 
 import numpy as np
-from sets import SIXTEEN, shuffled
+from sets import SIXTEEN, at_hand, shuffled
 from sklearn.metrics import adjusted_rand_score
 from structure import NOISE, unequal_clusters
-from timing import NotAtHand, limit_threads, print_table
+from timing import limit_threads, print_table, report
 
 from mvsc_fast import ConsensusTLRR
 
@@ -34,11 +33,7 @@ WORDS = "clusters of noise are as predictable"
 
 
 def sets(draws):
-    for name in SIXTEEN:
-        try:
-            views, y = shuffled(name)
-        except NotAtHand:
-            continue
+    for name, (views, y) in at_hand(SIXTEEN, shuffled):
         yield name, views, y, len(np.unique(y))
 
 
@@ -83,26 +78,21 @@ def kind(family, labels, y):
     return f"{family}, {'right' if right else 'wrong'}"
 
 
-def main(draws, show):
-    marks, details = {}, []
+def main(draws):
+    marks = {}
     for family, cases in FAMILIES.items():
         for name, views, y, c in cases(draws):
             labels, warned = doubts(views, c)
             marks.setdefault(kind(family, labels, y), []).append(warned)
             score = "" if y is None else f"{adjusted_rand_score(y, labels):.2f}"
-            details.append([name, len(labels), score, int(warned)])
-            print(*details[-1], sep="   ", file=sys.stderr, flush=True)
-    if show:
-        print_table(["data", "samples", "ARI", "as noise"], details)
-        print()
+            report(name, len(labels), score, warned)
     rows = [[name, len(each), sum(each)] for name, each in marks.items()]
-    print_table(["labels", "fits", "as noise"], rows)
+    print_table("labels | fits | as noise", rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--details", action="store_true", help="also a table of all fits")
     arguments = parser.parse_args()
     with limit_threads(1):
-        main(arguments.draws, arguments.details)
+        main(arguments.draws)

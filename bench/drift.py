@@ -1,7 +1,6 @@
 """How many new samples are unlike the fitted ones, and how many if one view fails.
 
-Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500] [--split 1] [--sensors]
-       [--sizes] [--draws 5] [--plot FILE]
+Usage: python bench/drift.py [--sets NAME ...] [--max-samples 1500] [--split 1] [--plot FILE]
 
 One half of each set is fitted, the other is new. Its first view is left as it is, gets the rows of
 other samples, is stuck at its mean, is replaced by Gaussian noise of the same means and deviations,
@@ -9,29 +8,25 @@ or gets other units (columns are multiplied by log-normal numbers). For each: th
 samples whose residual is larger than that of .95 of the fitted ones, in bold where `predict` warns,
 and the adjusted Rand index of the predicted labels with the classes.
 
---sensors fits 2000 windows of three sensors and labels 1000 others: of later days, on which the
+--plot also fits 2000 windows of three sensors and labels 1000 others: of later days, on which the
 zero points of the sensors have drifted; with an accelerometer that is stuck at 1, replaced by
-noise, assigned to other windows, or 9.81 times as large; and without standardised columns. The
-limit of the warning was chosen on the first split of the sets, so neither --split 2 nor --sensors
-had a part in it. --sizes fits two views of Gaussian groups of unequal sizes: the mean and the
-standard deviation of the share of new samples with right labels that are unlike, for each group,
-and in how many draws `predict` warns of 30 samples of a group, or of the sizes of the fit.
---plot draws both, by the adjusted Rand index that is lost, and prints the shares
-of the cases with a warning.
+noise, assigned to other windows, or 9.81 times as large; and without standardised columns. It draws
+both by the adjusted Rand index that is lost, and prints the shares of the cases with a warning. The
+limit of the warning was chosen on the first split of the sets, so neither --split 2 nor the sensors
+had a part in it.
 """
 
 import argparse
-import sys
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse
 from families import windows
-from sets import SIXTEEN
+from sets import SIXTEEN, at_hand
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
-from timing import NotAtHand, limit_threads, print_table
+from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.judge._landmarks import UNLIKE
@@ -44,7 +39,6 @@ CHANGES = {
     "other units": lambda X, rng: X * rng.lognormal(size=X.shape[1]),
 }
 DAYS = (0, 5, 20, 60)
-SIZES = ((285, 15), (270, 15, 15), (970, 30), (1940, 60), (900, 80, 20), (500, 300, 150, 50))
 OF_SENSORS = {
     "stuck": lambda X, rng: np.ones_like(X),
     "replaced by noise": CHANGES["noise"],
@@ -53,9 +47,8 @@ OF_SENSORS = {
 }
 
 
-def halves(name, max_samples, split):
+def halves(views, y, max_samples, split):
     """Views of the fit and new ones, dense, and the classes of the new samples."""
-    views, y = SIXTEEN[name]()
     order = np.random.RandomState(split).permutation(len(y))[:max_samples]
     views = [X.toarray() if scipy.sparse.issparse(X) else X for X in views]
     fitted, new = ([X[rows] for X in views] for rows in (order[::2], order[1::2]))
@@ -73,9 +66,9 @@ def seen(model, new, y):
     return far / m, bool(warned), adjusted_rand_score(y, labels)
 
 
-def of_set(name, max_samples, split):
+def of_set(data, max_samples, split):
     """What is `seen` after each change."""
-    fitted, (first, *others), c, y = halves(name, max_samples, split)
+    fitted, (first, *others), c, y = halves(*data, max_samples, split)
     model = ConsensusTLRR(c, random_state=0, n_threads=1).fit(fitted)
     for change in CHANGES.values():
         new = np.ascontiguousarray(change(first, np.random.RandomState(0)))
@@ -101,78 +94,25 @@ def of_sensors(draw, n=2000, m=1000):
     yield "columns not standardised", seen(model, [first, *others], y)
 
 
-def all_sensors(draws):
-    """A dict of lists of what is `seen` in each draw."""
-    found = {}
-    for draw in range(draws):
-        for name, case in of_sensors(draw):
-            found.setdefault(name, []).append(case)
-    return found
-
-
-def of_sizes(sizes, draws, d=20, distance=6, m=400):
-    """Shares of unlike samples and whether 30 are warned of, for each draw and group; of all."""
-    y, groups = np.repeat(np.arange(len(sizes)), sizes), np.arange(len(sizes))
-    for draw in range(draws):
-        rng = np.random.RandomState(draw)
-        centres = [distance * np.linalg.qr(rng.randn(d, len(sizes)))[0].T for _ in range(2)]
-
-        def views(y, rng=rng, centres=centres):
-            return [rng.randn(len(y), d) + C[y] for C in centres]
-
-        model = ConsensusTLRR(len(sizes), random_state=0, n_threads=1).fit(views(y))
-        of_group = [np.bincount(model.labels_[y == k]).argmax() for k in groups]
-        shares, warned = [], []
-        for k in groups:
-            new, few = views(np.full(m, k)), views(np.full(30, k))
-            right = model.predict(new) == of_group[k]
-            shares.append(model.predict_margin(new, return_unlike=True)[1][right].mean())
-            warned.append(seen(model, few, np.full(30, k))[1])
-        yield shares, warned, seen(model, views(y), y)[1]
-
-
-def print_sizes(draws):
-    rows = []
-    for sizes in SIZES:
-        shares, warned, whole = map(np.array, zip(*of_sizes(sizes, draws), strict=True))
-        ends = zip(shares.mean(axis=0), shares.std(axis=0), warned.sum(axis=0), strict=True)
-        cells = [f"{mean:.3f} ± {sd:.3f} ({count})" for mean, sd, count in ends]
-        rows.append(["/".join(map(str, sizes)), ", ".join(cells), f"{whole.sum()} of {draws}"])
-    print_table(["groups", "unlike (draws in which 30 are warned of)", "warned of all"], rows)
-
-
-def sets_at_hand(names, max_samples, split):
-    found = {}
-    for name in names:
-        try:
-            found[name] = list(of_set(name, max_samples, split))
-        except NotAtHand as absent:
-            print(f"{name} is skipped: {absent}", file=sys.stderr)
-    return found
-
-
-def cell(share, warned, ari):
-    return f"**{share:.2f}** ({ari:.2f})" if warned else f"{share:.2f} ({ari:.2f})"
+def changes_of(by_set, by_sensor):
+    """Label, and arrays of the ARI that is lost, the share of unlike samples, and warnings."""
+    by_set = np.array([*by_set.values()], dtype=float)  # of shape (sets, changes, 3)
+    for k, change in enumerate(CHANGES):
+        share, warned, ari = by_set[:, k].T
+        yield f"sixteen sets: {change}", by_set[:, 0, 2] - ari, share, warned
+    by_sensor = np.array([*by_sensor.values()], dtype=float)  # (changes, draws, 3)
+    share, warned, ari = np.moveaxis(by_sensor, 2, 0)
+    yield "sensors", (ari[0] - ari).ravel(), share.ravel(), warned.ravel()
 
 
 def draw_and_count(by_set, by_sensor, path):
     """Plot the shares by the ARI that is lost; print the share of cases with a warning."""
-    cases = []  # ARI lost, share, warned
     ax = plt.figure(figsize=(7, 4), layout="constrained").add_subplot()
-    for k, change in enumerate(CHANGES):
-        some = [(one[0][2] - one[k][2], one[k][0], one[k][1]) for one in by_set.values()]
-        cases += [("sixteen sets", *one) for one in some]
-        lost, share, _ = zip(*some, strict=True)
-        ax.plot(lost, share, "o", ms=5, label=f"sixteen sets: {change}")
-    before = [one[2] for one in by_sensor["day 0"]]
-    some = [
-        (ari - one[2], one[0], one[1])
-        for found in by_sensor.values()
-        for ari, one in zip(before, found, strict=True)
-    ]
-    cases += [("sensors", *one) for one in some]
-    lost, share, _ = zip(*some, strict=True)
-    ax.plot(lost, share, "x", color="black", ms=5, label="sensors")
+    cases = {"sixteen sets": [], "sensors": []}
+    for label, lost, share, warned in changes_of(by_set, by_sensor):
+        style = {"marker": "x", "color": "black"} if label == "sensors" else {"marker": "o"}
+        ax.plot(lost, share, ls="", ms=5, label=label, **style)
+        cases[label.partition(":")[0]].append(np.transpose([lost, warned]))
     ax.axhline(UNLIKE, color="grey", lw=1, ls="--")
     ax.set(xlabel="adjusted Rand index lost by the change", ylabel="share of unlike new samples")
     ax.legend(fontsize="small")
@@ -180,38 +120,43 @@ def draw_and_count(by_set, by_sensor, path):
     rows = []
     for low, high in ((-1, 0.02), (0.02, 0.1), (0.1, 0.3), (0.3, 1)):
         rows.append([f"{'less than' if low < 0 else f'{low} to'} {high}"])
-        for kind in ("sixteen sets", "sensors"):
-            warned = [one[3] for one in cases if one[0] == kind and low <= one[1] < high]
-            rows[-1].append(f"{sum(warned)} of {len(warned)}")
-    print_table(["adjusted Rand index lost", "sixteen sets", "sensors"], rows)
+        for parts in cases.values():
+            lost, warned = np.concatenate(parts).T
+            some = warned[(lost >= low) & (lost < high)]
+            rows[-1].append(f"{int(some.sum())} of {len(some)}")
+    print_table(["adjusted Rand index lost", *cases], rows)
 
 
 def main(args):
-    if args.sizes:
-        print_sizes(args.draws)
+    by_sensor = {}
+    for draw in range(args.draws) if args.plot else ():
+        for name, case in of_sensors(draw):
+            by_sensor.setdefault(name, []).append(case)
+    by_set = {
+        name: list(of_set(data, args.max_samples, args.split)) for name, data in at_hand(args.sets)
+    }
+    rows = []
+    if args.plot:
+        for name, cases in by_sensor.items():
+            share, warned, ari = np.array(cases, dtype=float).T
+            counts = f"{int(warned.sum())} of {args.draws}"
+            rows.append(f"{name} | {share.mean():.2f} | {counts} | {ari.mean():.2f}")
+        print_table("new windows | unlike | warned | adjusted Rand index", rows)
+        print()
+        draw_and_count(by_set, by_sensor, args.plot)
         return
-    if args.sensors or args.plot:
-        by_sensor = all_sensors(args.draws)
-        rows = [
+    for name, cases in by_set.items():
+        marks = ["**" if warned else "" for _, warned, _ in cases]
+        rows.append(
             [
                 name,
-                f"{np.mean(shares):.2f}",
-                f"{sum(warned)} of {args.draws}",
-                f"{np.mean(ari):.2f}",
+                *(
+                    f"{mark}{share:.2f}{mark} ({ari:.2f})"
+                    for mark, (share, _, ari) in zip(marks, cases, strict=True)
+                ),
             ]
-            for name, found in by_sensor.items()
-            for shares, warned, ari in [zip(*found, strict=True)]
-        ]
-        print_table(["new windows", "unlike", "warned", "adjusted Rand index"], rows)
-        if not args.plot:
-            return
-        print()
-    by_set = sets_at_hand(args.sets, args.max_samples, args.split)
-    if args.plot:
-        draw_and_count(by_set, by_sensor, args.plot)
-    else:
-        rows = [[name, *(cell(*one) for one in cases)] for name, cases in by_set.items()]
-        print_table(["data", *CHANGES], rows)
+        )
+    print_table(["data", *CHANGES], rows)
 
 
 if __name__ == "__main__":
@@ -219,11 +164,9 @@ if __name__ == "__main__":
     parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
     parser.add_argument("--max-samples", type=int, default=1500)
     parser.add_argument("--split", type=int, default=1, help="seed of the halves")
-    parser.add_argument("--sensors", action="store_true", help="windows of sensors instead")
-    parser.add_argument("--sizes", action="store_true", help="groups of unequal sizes instead")
-    parser.add_argument("--draws", type=int, default=5, help="of sensors and of groups")
-    parser.add_argument("--plot", metavar="FILE", help="draw sets and sensors to this file")
-    arguments = parser.parse_args()
+    parser.add_argument("--draws", type=int, default=5, help="of sensors")
+    parser.add_argument("--plot", metavar="FILE", help="sensors too; draw both to this file")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
     with limit_threads(1):
-        main(arguments)
+        main(options)

@@ -20,7 +20,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from large_n import make
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
@@ -127,9 +126,43 @@ def lobes(n, seed, n_clusters=6, n_lobes=8, separation=0.45):
     return views, y
 
 
+CLUSTERS, RANK, NOISE, CORRUPT = 10, 4, 0.25, 0.15
+FEATURES = (40, 60, 100)
+DRAWN = 10_000  # samples that share a random generator
+
+
 def subspaces(n, seed):
-    """The noisy subspaces of `large_n.py`."""
-    return make(n, "subspaces", seed)
+    """Three views of ten noisy subspaces; the samples of a smaller n are the first of a larger one.
+
+    In each view four clusters look like four others, and 15 % of the samples are those of somebody
+    else.
+    """
+    rng = np.random.default_rng([seed, 1])
+    structures = []
+    for d in FEATURES:
+        looks_like, order = np.arange(CLUSTERS), rng.permutation(CLUSTERS)
+        looks_like[order[:4]] = order[4:8]
+        structures.append((looks_like, rng.standard_normal((CLUSTERS, RANK, d)) / np.sqrt(d)))
+        rng.standard_normal((2, CLUSTERS, d))  # unused: the tables' data had mixtures of lobes too
+    views, y = [np.empty((n, d), dtype=np.float32) for d in FEATURES], np.empty(n, dtype=np.int64)
+    for first in range(0, n, DRAWN):
+        rng = np.random.default_rng([seed, 2, first])
+        labels = rng.choice(CLUSTERS, DRAWN, p=np.full(CLUSTERS, 1 / CLUSTERS))
+        rows = slice(first, min(n, first + DRAWN))
+        y[rows] = labels[: len(y[rows])]
+        for X, (looks_like, bases) in zip(views, structures, strict=True):
+            drawn = _subspace_rows(rng, bases[looks_like[labels]])
+            X[rows] = drawn[: len(X[rows])]
+    return views, y
+
+
+def _subspace_rows(rng, bases):
+    n, rank, d = bases.shape
+    noise = NOISE * rng.standard_normal((n, d))
+    X = (rng.standard_normal((n, 1, rank)) @ bases)[:, 0] + noise * np.sqrt(rank / d)
+    wrong = rng.random(n) < CORRUPT
+    X[wrong] = X[rng.permutation(n)[: wrong.sum()]]
+    return X
 
 
 TYPES, BATCHES, GENES, PROTEINS = 12, 3, 1000, 60

@@ -18,7 +18,7 @@ import scipy.linalg
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
-from timing import limit_threads, load_shared, print_table
+from timing import cpu_seconds, limit_threads, load_shared, print_table
 
 from mvsc_fast import TLRR, ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -28,24 +28,17 @@ LARGEST_EVD = 5000  # samples
 NEIGHBORS = 15
 
 
-def cpu_seconds(function, *args, **kwargs):
-    begun = time.process_time()
-    result = function(*args, **kwargs)
-    return time.process_time() - begun, result
-
-
-def spectral(A, k):
+def spectral(units, k):
+    A = sum(kneighbors_graph(U, NEIGHBORS, include_self=True) for U in units) / len(units)
     return SpectralClustering(k, affinity="precomputed", random_state=0).fit((A + A.T) / 2)
 
 
 def concatenated(views, k, n_threads):
-    unit = np.hstack([normalize(X) for X in views])
-    return spectral(kneighbors_graph(unit, NEIGHBORS, include_self=True), k)
+    return spectral([np.hstack([normalize(X) for X in views])], k)
 
 
 def averaged(views, k, n_threads):
-    graphs = [kneighbors_graph(normalize(X), NEIGHBORS, include_self=True) for X in views]
-    return spectral(sum(graphs) / len(graphs), k)
+    return spectral([normalize(X) for X in views], k)
 
 
 def ours(estimator):
@@ -79,7 +72,7 @@ def eigendecomposition(n):
 
 
 def main(n_threads, largest, only, repeats):
-    rows, stages, ratios = [], {}, {}
+    rows, stages, medians, names = [], {}, {}, []
     fits = {name: fit for name, fit in FITS.items() if any(part in name for part in only)}
     for name in SETS:
         views, y = load_shared(name, seed=0)
@@ -87,43 +80,29 @@ def main(n_threads, largest, only, repeats):
         n, k = len(y), len(np.unique(y))
         if n > largest:
             continue
-        runs = {fit: [] for fit in fits}
-        evd = []
+        names.append(name)
+        runs, evd = {title: [] for title in fits}, []
         with limit_threads(n_threads), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for _ in range(repeats):
                 evd.append(eigendecomposition(n) if n <= LARGEST_EVD else np.nan)
                 for title, fit in fits.items():
                     runs[title].append(cpu_seconds(fit, views, k, n_threads))
-        for title, found in runs.items():
-            seconds = np.median([run[0] for run in found])
-            model = found[-1][1]
+        for title, pairs in runs.items():
+            seconds, model = np.median([pair[0] for pair in pairs]), pairs[-1][1]
+            ratio = f"{seconds / np.median(evd):.1f}".replace("nan", "")
             acc = clustering_scores(y, model.labels_)["acc"]
-            ratio = seconds / np.median(evd)
-            rows.append(
-                [
-                    name,
-                    n,
-                    title,
-                    f"{seconds:.2f}",
-                    "" if np.isnan(ratio) else f"{ratio:.1f}",
-                    f"{acc:.3f}",
-                ]
-            )
+            rows.append(f"{name} | {n} | {title} | {seconds:.2f} | {ratio} | {acc:.3f}")
+            medians.setdefault(title, {})[name] = seconds
             for stage in getattr(model, "stages", []):
-                part = np.median([run[1].stages[stage] for run in found])
+                part = np.median([pair[1].stages[stage] for pair in pairs])
                 stages.setdefault((title, stage), {})[name] = f"{part:.3f}"
-            ratios.setdefault(title, {})[name] = seconds
-    names = [name for name in SETS if any(name in row for row in ratios.values())]
-    print_table(["data", "n", "fit", "seconds", "/ evd", "ACC"], rows)
+    print_table("data | n | fit | seconds | / evd | ACC", rows)
     print()
     rows = [[*key, *(row.get(name, "") for name in names)] for key, row in stages.items()]
-    plain = ratios.get("scikit-learn, concatenated", {})
-    rows += [
-        [title, "/ scikit-learn", *(f"{row[name] / plain[name]:.1f}" for name in names)]
-        for title, row in ratios.items()
-        if plain and row is not plain
-    ]
+    plain = medians.pop("scikit-learn, concatenated", {})
+    for title, row in medians.items() if plain else ():
+        rows.append([title, "/ scikit-learn", *(f"{row[x] / plain[x]:.1f}" for x in names)])
     print_table(["fit", "stage", *names], rows)
 
 
@@ -133,5 +112,5 @@ if __name__ == "__main__":
     parser.add_argument("--largest", type=int, default=10_000, help="samples")
     parser.add_argument("--only", nargs="*", default=[""], help="parts of names of fits to run")
     parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    main(arguments.threads, arguments.largest, arguments.only, arguments.repeats)
+    options = parser.parse_args()
+    main(options.threads, options.largest, options.only, options.repeats)

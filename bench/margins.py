@@ -13,17 +13,16 @@ half of the samples, which the first half predicts. All are means over sets, wit
 """
 
 import argparse
-import sys
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sets import SIXTEEN, case
+from sets import SIXTEEN, at_hand, case
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
-from timing import NotAtHand, limit_threads, print_table
+from timing import limit_threads, print_table
 
 from mvsc_fast import ConsensusTLRR, explain
 
@@ -62,21 +61,18 @@ def mean_and_error(values):
     return f"{values.mean():.2f} ± {values.std() / np.sqrt(len(values)):.2f}"
 
 
-def cases_of(name, max_samples):
+def cases_of(name, views, y, max_samples):
     """(explanation, which samples are misplaced) of each case of a set."""
-    views, y = SIXTEEN[name]()
     for number in CASES:
         chosen = case(name, y, number)[0][:max_samples]
         given, classes = [X[chosen] for X in views], y[chosen]
         model = ConsensusTLRR(len(np.unique(classes)), random_state=0, n_threads=1).fit(given)
         wrong = misplaced(classes, model.labels_)
-        print(name, number, f"{wrong.mean():.2f}", sep="   ", file=sys.stderr)
         yield explain(model, given), wrong
 
 
-def new_samples(name, max_samples):
+def new_samples(views, y, max_samples):
     """Margin of each new sample, and whether it is misplaced."""
-    views, y = SIXTEEN[name]()
     y = np.unique(y, return_inverse=True)[1]
     order = np.random.RandomState(3).permutation(len(y))[: 2 * max_samples]
     fitted, new = order[::2], order[1::2]
@@ -149,29 +145,23 @@ def plotted(curves, path):
 
 def main(names, max_samples, path):
     by_set, later = {}, {}
-    for name in names:
-        try:
-            by_set[name] = list(cases_of(name, max_samples))
-            later[name] = new_samples(name, max_samples)
-        except NotAtHand as absent:
-            print(f"{name} is skipped: {absent}", file=sys.stderr)
+    for name, (views, y) in at_hand(names):
+        by_set[name] = list(cases_of(name, views, y, max_samples))
+        later[name] = new_samples(views, y, max_samples)
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
     print_table(titles, list(compared(by_set)))
     print()
-    of_fit = {
-        name: [
-            np.concatenate(parts)
-            for parts in zip(*((e.certainty, w) for e, w in cases), strict=True)
-        ]
-        for name, cases in by_set.items()
-    }
+    fitted = {}
+    for name, cases in by_set.items():
+        parts = zip(*((explanation.certainty, wrong) for explanation, wrong in cases), strict=True)
+        fitted[name] = [np.concatenate(part) for part in parts]
     curves = {
-        "certainty of fitted samples": calibrated(of_fit),
+        "certainty of fitted samples": calibrated(fitted),
         "margin of new samples": calibrated(later),
     }
-    print_calibration("certainty", curves["certainty of fitted samples"], len(by_set))
-    print()
-    print_calibration("margin", curves["margin of new samples"], len(by_set))
+    for title, curve in curves.items():
+        print_calibration(title.split()[0], curve, len(by_set))
+        print()
     if path:
         plotted(curves, path)
 

@@ -8,14 +8,13 @@ order. The last row has mean CPU seconds of what has a cell for each size.
 """
 
 import argparse
-import time
 import warnings
 from functools import partial
 
 import numpy as np
 from families import lobes, sensors, subspaces
 from sklearn.metrics import adjusted_rand_score
-from timing import limit_threads, load_shared, print_table
+from timing import cpu_seconds, limit_threads, load_shared, print_table
 
 from mvsc_fast import ConsensusTLRR
 
@@ -30,23 +29,22 @@ DATA = {
 }
 
 
-def cell(views, y, size, draw):
+def measure(views, y, size, draw):
     """ARI and CPU seconds of one fit."""
     model = ConsensusTLRR(int(y.max()) + 1, max_samples=size, random_state=draw, n_threads=1)
-    start = time.process_time()
-    labels = model.fit(views).labels_
-    return adjusted_rand_score(y, labels), time.process_time() - start
+    seconds, labels = cpu_seconds(model.fit_predict, views)
+    return adjusted_rand_score(y, labels), seconds
 
 
 def main(names, sizes, draws):
     rows, seconds = [], []
     for name in names:
-        found = []
+        results = []
         for draw in range(draws):
             views, y = DATA[name](seed=draw)
             fitted = [size for size in sizes if size < 2 * len(y)]
-            found.append([cell(views, y, size, draw) for size in fitted])
-        scores, spent = np.mean(found, axis=0).T
+            results.append([measure(views, y, size, draw) for size in fitted])
+        scores, spent = np.mean(results, axis=0).T
         row = [*(f"{score:.3f}" for score in scores), *[""] * (len(sizes) - len(scores))]
         rows.append([name, len(y), y.max() + 1, *row])
         if len(scores) == len(sizes):
@@ -61,7 +59,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA), metavar="NAME")
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES, metavar="N")
     parser.add_argument("--draws", type=int, default=2)
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     with limit_threads(1):
-        main(given.data, given.sizes, given.draws)
+        main(options.data, options.sizes, options.draws)

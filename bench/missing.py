@@ -1,13 +1,12 @@
 """Accuracy where samples lack views, or single cells: NaN, beside imputed values.
 
 Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
-                               [--imputed NAME=MODULE:CLASS ...]
        python bench/missing.py --cells [--shares 0 .02 .05 .1] ...
 
 ACC of shuffled samples. Every entry of the table of samples and views is removed with the
 probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
 "ridge" and "mean" are ConsensusTLRR on views whose missing rows are predicted from the other
-views, or are the mean of the view. Any other class fits the views of "ridge" with --imputed.
+views, or are the mean of the view.
 
 With --cells every cell is removed with the probability given. "NaN" is ConsensusTLRR, which fills
 cells by the multiple of the mean row that is nearest to the others of the row. "mean" fills column
@@ -19,11 +18,10 @@ import argparse
 import warnings
 
 import numpy as np
-from accuracy import named_class, with_error
 from sets import TEN
 from sklearn.impute import KNNImputer
 from sklearn.preprocessing import normalize
-from timing import print_table
+from timing import print_table, with_error
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -34,28 +32,23 @@ from mvsc_fast.views._rows import unit_rows
 SETS = ["orl_3view", "yaleb10", "bbc4view", "handwritten (embedded)", "uci_digit"]
 
 
-def lacking(views, share, seed):
+def remove_rows(views, share, seed):
     """Views with rows of NaN; every sample keeps one view at least."""
     rng = np.random.RandomState(seed)
     n, v = len(views[0]), len(views)
     removed = rng.uniform(size=(n, v)) < share
     removed[np.arange(n), rng.randint(v, size=n)] &= ~removed.all(axis=1)
-    out = []
-    for X, gone in zip(views, removed.T, strict=True):
-        X = X.astype(np.float64)
-        X[gone] = np.nan
-        out.append(X)
-    return out
+    return [np.where(gone[:, None], np.nan, X) for X, gone in zip(views, removed.T, strict=True)]
+
+
+def remove_cells(views, share, seed):
+    """Views with cells of NaN."""
+    rng = np.random.RandomState(seed)
+    return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
 
 
 def by_mean(views):
     return [np.where(np.isnan(X), np.nanmean(X, axis=0), X) for X in views]
-
-
-def with_gaps(views, share, seed):
-    """Views with cells of NaN."""
-    rng = np.random.RandomState(seed)
-    return [np.where(rng.uniform(size=X.shape) < share, np.nan, X) for X in views]
 
 
 def by_neighbors(views):
@@ -68,50 +61,45 @@ def by_ridge(views):
     Z = normalize(np.hstack([U - U.mean(axis=0) for U in units]))
     kernel = Z @ Z.T
     H = kernel @ np.linalg.inv(kernel + RIDGE * np.eye(len(Z)))
-    own = np.diag(H)[:, None]
+    weight = np.diag(H)[:, None]  # of a row in its own prediction
     out = []
     for X, U in zip(views, units, strict=True):
         mean = U.mean(axis=0)
-        predicted = (H @ (U - mean) - own * (U - mean)) / (1 - own) + mean
+        predicted = (H @ (U - mean) - weight * (U - mean)) / (1 - weight) + mean
         out.append(np.where(np.isnan(X), np.maximum(predicted, min(U.min(), 0)), U))
     return out
 
 
-ROWS = lacking, {"NaN": list, "ridge": imputed, "mean": by_mean}
-CELLS = with_gaps, {"NaN": list, "mean": by_mean, "KNN": by_neighbors, "ridge": by_ridge}
+ROWS = remove_rows, {"NaN": list, "ridge": imputed, "mean": by_mean}
+CELLS = remove_cells, {"NaN": list, "mean": by_mean, "KNN": by_neighbors, "ridge": by_ridge}
 
 
-def run(name, share, draw, fits, gaps, ways):
-    """ACC of every way, by name."""
+def accuracies(name, share, draw, remove, ways):
+    """ACC of every way to fill what is missing."""
     views, y = TEN[name]()
     order = np.random.RandomState(draw).permutation(len(y))
-    views, y = gaps([X[order].astype(float) for X in views], share, draw), y[order]
-    given = {way: fill(views) for way, fill in ways.items()}
-    out = {}
-    for way, (make, kind) in fits.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = make(int(y.max()) + 1, random_state=draw).fit(given[kind]).labels_
-        out[way] = clustering_scores(y, labels)["acc"]
-    return out
+    views, y = remove([X[order].astype(float) for X in views], share, draw), y[order]
+    model = ConsensusTLRR(int(y.max()) + 1, random_state=draw)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labellings = [model.fit_predict(fill(views)) for fill in ways.values()]
+    return [clustering_scores(y, labels)["acc"] for labels in labellings]
 
 
-def main(sets, shares, draws, further, cells):
-    gaps, ways = CELLS if cells else ROWS
-    fits = {kind: (ConsensusTLRR, kind) for kind in ways}
-    fits |= {f"{name} of ridge": (make, "ridge") for name, make in further}
+def main(names, shares, draws, cells):
+    remove, ways = CELLS if cells else ROWS
     for share in shares:
-        found = {
-            name: [run(name, share, draw, fits, gaps, ways) for draw in range(draws)]
-            for name in sets
-        }
-        acc = {way: [np.mean([one[way] for one in found[name]]) for name in sets] for way in fits}
-        rows = [[name, *(f"{acc[way][i]:.3f}" for way in fits)] for i, name in enumerate(sets)]
-        rows.append(["mean", *(f"{np.mean(acc[way]):.3f}" for way in fits)])
-        less = [with_error(np.subtract(acc[way], acc["NaN"])) for way in fits]
-        rows.append(["less NaN, ± error over sets", *less])
+        runs = [
+            [accuracies(name, share, draw, remove, ways) for draw in range(draws)] for name in names
+        ]
+        acc = np.mean(runs, axis=1)
+        rows = [
+            [name, *(f"{x:.3f}" for x in row)]
+            for name, row in zip([*names, "mean"], [*acc, acc.mean(axis=0)], strict=True)
+        ]
+        less = [with_error(column - acc[:, 0]) for column in acc.T]
         print(f"\n{100 * share:g} % of the {'cells' if cells else 'rows'} missing\n")
-        print_table(["data", *fits], rows)
+        print_table(["data", *ways], [*rows, ["less NaN, ± error over sets", *less]])
 
 
 if __name__ == "__main__":
@@ -119,8 +107,7 @@ if __name__ == "__main__":
     parser.add_argument("--shares", nargs="*", type=float, default=None)
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN, metavar="NAME")
-    parser.add_argument("--imputed", nargs="*", type=named_class, default=[])
     parser.add_argument("--cells", action="store_true")
-    given = parser.parse_args()
-    shares = given.shares or ([0, 0.02, 0.05, 0.1] if given.cells else [0.1, 0.3, 0.5])
-    main(given.sets, shares, given.draws, given.imputed, given.cells)
+    options = parser.parse_args()
+    shares = options.shares or ([0, 0.02, 0.05, 0.1] if options.cells else [0.1, 0.3, 0.5])
+    main(options.sets, shares, options.draws, options.cells)

@@ -1,7 +1,7 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
 Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
-                                  [--simulated] [--hidden] [--details]
+                                  [--simulated]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
@@ -12,20 +12,16 @@ confidence is low: four subsamples of 80 % of at most --max-samples samples for 
 equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A suggestion is near
 if it is near the number of clusters, or of groups of clusters; levels are these numbers. The
 second table has the stable and predictable suggestions by the lead of their criterion over those of
-the next numbers, on which high confidence depends. --hidden counts the groups that suggestions name
-within clusters, in the first 600 samples of sixteen sets and in noise. A group is a class if it has
-a Jaccard index of at least .5 with the classes of which it has most samples.
+the next numbers, on which high confidence depends.
 """
 
 import argparse
-import sys
-import time
 import warnings
 
 import families
 import numpy as np
-from sets import SIXTEEN, TEN, shuffled
-from timing import limit_threads, print_table
+from sets import TEN, shuffled
+from timing import cpu_seconds, limit_threads, print_table, report
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
 from mvsc_fast.explanation import stability
@@ -55,112 +51,59 @@ def near(count, truth):
     return abs(count - truth) <= max(1, 0.1 * truth)
 
 
-def cpu_seconds(function):
-    start = time.process_time()
-    return function(), time.process_time() - start
-
-
-def main(names, max_samples, draw, show):
-    details, table, sure = [], [], []
+def all_problems(names, draw):
+    """Name of the set, random state, and `problems` of every set."""
     for number, name in enumerate(names):
+        for seed, problem in enumerate(problems(*shuffled(name), 100 * draw + number)):
+            yield name, seed, *problem
+
+
+def main(names, max_samples, draw):
+    rows, whole = {}, {}
+    for name, seed, kind, views, y in all_problems(names, draw):
+        truth, options = len(np.unique(y)), {"max_samples": max_samples, "random_state": seed}
+        seconds, result = cpu_seconds(suggest_n_clusters, views, n_threads=1, **options)
+        count = result.n_clusters
+        marks = count == truth, near(count, truth), any(near(c, truth) for c in result.candidates)
+        rows.setdefault(name, []).append((result.confidence == "high", *marks))
+        whole.setdefault(name, seconds)
+        report(name, kind, truth, result.candidates, result.confidence)
+    table = []
+    for name, marks in rows.items():
         views, y = shuffled(name)
-        right = []
-        for seed, (what, some, labels) in enumerate(problems(views, y, 100 * draw + number)):
-            truth = len(np.unique(labels))
-            found, seconds = cpu_seconds(
-                lambda: suggest_n_clusters(
-                    some, max_samples=max_samples, random_state=seed, n_threads=1
-                )
-            )
-            count = found.n_clusters
-            marks = (
-                count == truth,
-                near(count, truth),
-                any(near(one, truth) for one in found.candidates),
-            )
-            right.append(marks)
-            sure.append((found.confidence, *marks))
-            details.append(
-                [
-                    name,
-                    what,
-                    len(labels),
-                    truth,
-                    " ".join(map(str, found.candidates)),
-                    f"{found.criterion.max():.3f}",
-                    found.confidence,
-                    f"{seconds:.2f}",
-                    "" if marks[1] else "missed",
-                ]
-            )
-            if seed == 0:
-                whole = seconds
         model = ConsensusTLRR(len(np.unique(y)), random_state=0, n_threads=1)
-        fit = cpu_seconds(lambda: model.fit(views))[1]
-        table.append(
-            [
-                name,
-                *np.sum(right, axis=0).tolist(),
-                f"{whole:.2f}",
-                f"{fit:.2f}",
-                f"{whole / fit:.2f}",
-            ]
-        )
-        print(*table[-1], file=sys.stderr)
-    total = np.sum([row[1:4] for row in table], axis=0)
-    if show:
-        print_table(
-            ["set", "classes", "n", "true", "candidates", "criterion", "confidence", "seconds", ""],
-            details,
-        )
-        print()
-    print_table(
-        ["set", "right", "near", "any", "seconds", "ConsensusTLRR", "ratio"],
-        [*table, [f"of {len(sure)}", *total, "", "", ""]],
-    )
+        fit, _ = cpu_seconds(model.fit, views)
+        counts = " | ".join(map(str, np.sum(marks, axis=0)[1:]))
+        table.append(f"{name} | {counts} | {whole[name]:.2f} | {fit:.2f} | {whole[name] / fit:.2f}")
+    marks = np.concatenate([*rows.values()]).astype(int)
+    counts = " | ".join(map(str, marks.sum(axis=0)[1:]))
+    table.append(f"of {len(marks)} | {counts} | | |")
+    print_table("set | right | near | any | seconds | ConsensusTLRR | ratio", table)
     print()
     levels = []
     for level in ("high", "low"):
-        marks = [one[1:] for one in sure if one[0] == level]
-        levels.append([level, len(marks), *(np.sum(marks, axis=0) if marks else (0, 0, 0))])
-    print_table(["confidence", "problems", "right", "near", "any"], levels)
+        some = marks[marks[:, 0] == (level == "high"), 1:]
+        levels.append([level, len(some), *some.sum(axis=0)])
+    print_table("confidence | problems | right | near | any", levels)
 
 
-def most_stable(names, max_samples, draw, show):
+def most_stable(names, max_samples, draw):
     """Print how often the most stable candidate is near the truth, beside the suggested one."""
-    details, marks = [], []
-    for number, name in enumerate(names):
-        views, y = shuffled(name)
-        for seed, (what, some, labels) in enumerate(problems(views, y, 100 * draw + number)):
-            some, truth = [X[:max_samples] for X in some], len(np.unique(labels[:max_samples]))
-            found = suggest_n_clusters(some, random_state=seed, n_threads=1)
-            if found.confidence == "high":
-                continue
-            agreement = [
-                stability(
-                    ConsensusTLRR(c, n_threads=1), some, n_resamples=4, random_state=0
-                ).agreement.mean()
-                for c in found.candidates
-            ]
-            chosen = found.candidates[int(np.argmax(agreement))]
-            marks.append((near(found.n_clusters, truth), near(chosen, truth)))
-            details.append(
-                [
-                    name,
-                    what,
-                    truth,
-                    " ".join(map(str, found.candidates)),
-                    " ".join(f"{one:.2f}" for one in agreement),
-                    chosen,
-                ]
-            )
-            print(*details[-1], file=sys.stderr)
+    marks = []
+    for name, seed, kind, views, y in all_problems(names, draw):
+        views, truth = [X[:max_samples] for X in views], len(np.unique(y[:max_samples]))
+        result = suggest_n_clusters(views, random_state=seed, n_threads=1)
+        if result.confidence == "high":
+            continue
+        models = [ConsensusTLRR(c, n_threads=1) for c in result.candidates]
+        evidence = [stability(m, views, n_resamples=4, random_state=0) for m in models]
+        agreement = [each.agreement.mean() for each in evidence]
+        chosen = result.candidates[int(np.argmax(agreement))]
+        marks.append((near(result.n_clusters, truth), near(chosen, truth)))
+        report(name, kind, truth, result.candidates, np.round(agreement, 2))
     marks = np.array(marks, dtype=int)
     gain = marks[:, 1] - marks[:, 0]
     error = gain.std(ddof=1) * np.sqrt(len(gain))
-    if show:
-        print_table(["set", "classes", "true", "candidates", "agreement", "most stable"], details)
-        print()
     print(
         f"of {len(marks)} near: {marks[:, 0].sum()} as suggested, {marks[:, 1].sum()} by "
         f"stability; difference {gain.sum():+d}, standard error {error:.1f}"
@@ -231,12 +174,12 @@ def noise(draw):
 LEADS = (0.005, 0.01, 0.015, 0.03, 0.06, 0.1, np.inf)
 
 
-def lead(found):
+def lead(result):
     """By how much the criterion exceeds those of the next numbers; -1 if it is not reliable."""
-    best = int(found.criterion.argmax())
-    if found.stability[best] < SURE or found.predictability[best] < PREDICTABLE:
+    best = int(result.criterion.argmax())
+    if result.stability[best] < SURE or result.predictability[best] < PREDICTABLE:
         return -1
-    return _lead(found.criterion)[best]
+    return _lead(result.criterion)[best]
 
 
 def simulated(draw):
@@ -245,24 +188,26 @@ def simulated(draw):
     for family in (flat, nested, others, noise):
         row = np.zeros(8, dtype=int)
         for seed, (views, truth) in enumerate(family(draw)):
-            found = suggest_n_clusters(views, random_state=seed, n_threads=1)
-            high, count = found.confidence == "high", found.n_clusters
-            close = any(near(count, one) for one in truth)
-            leads.append((lead(found), 1, count in truth, close))
+            result = suggest_n_clusters(views, random_state=seed, n_threads=1)
+            high, count, levels = result.confidence == "high", result.n_clusters, result.levels
+            close = any(near(count, n) for n in truth)
+            leads.append((lead(result), 1, count in truth, close))
+            reached = [any(near(level, n) for level in levels) for n in truth]
+            supported = [any(near(level, n) for n in truth) for level in levels]
             row += [
                 1,
                 high,
                 high and count in truth,
                 high and close,
                 len(truth),
-                sum(any(near(level, one) for level in found.levels) for one in truth),
-                len(found.levels),
-                sum(any(near(level, one) for one in truth) for level in found.levels),
+                sum(reached),
+                len(levels),
+                sum(supported),
             ]
         table.append([family.__name__, *row])
-        print(*table[-1], file=sys.stderr)
-    heads = ["sets", "high", "right", "near", "levels", "found", "supported", "near a level"]
-    print_table(["family", *heads], table)
+        report(*table[-1])
+    header = "family | sets | high | right | near | levels | found | supported | near a level"
+    print_table(header, table)
     print()
     leads, rows, low = np.array(leads), [], 0
     for high in LEADS:
@@ -270,32 +215,7 @@ def simulated(draw):
         title = f"above {low}" if np.isinf(high) else f"{low} to {high}"
         rows.append([title, *some.sum(axis=0).astype(int)])
         low = high
-    print_table(["lead", "suggestions", "right", "near"], rows)
-
-
-def overlap(group, y):
-    """Jaccard index of some samples and the classes of which they are more than half."""
-    classes = np.unique(y)
-    shares = np.array([np.mean(np.isin(np.flatnonzero(y == c), group)) for c in classes])
-    whole = np.flatnonzero(np.isin(y, classes[shares > 0.5]))
-    return len(np.intersect1d(group, whole)) / len(np.union1d(group, whole))
-
-
-def hidden(draw):
-    """Print how many groups are named within the clusters of suggestions, and are classes."""
-    cases = []
-    for name in SIXTEEN:
-        views, y = shuffled(name)
-        cases.append((name, [X[:600] for X in views], y[:600]))
-    cases += [("noise", views, None) for views, _ in noise(draw)]
-    rows = []
-    for seed, (name, views, y) in enumerate(cases):
-        found = suggest_n_clusters(views, random_state=seed, n_threads=1)
-        groups = list(found.hidden.values())
-        right = [] if y is None else [overlap(group, y) >= 0.5 for group in groups]
-        rows.append([name, found.n_clusters, int(found.sizes.min()), len(groups), sum(right)])
-        print(*rows[-1], sep="   ", file=sys.stderr, flush=True)
-    print_table(["data", "suggested", "smallest", "named groups", "that are classes"], rows)
+    print_table("lead | suggestions | right | near", rows)
 
 
 if __name__ == "__main__":
@@ -305,15 +225,11 @@ if __name__ == "__main__":
     parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
     parser.add_argument("--stability", action="store_true", help="choose by stability instead")
     parser.add_argument("--simulated", action="store_true", help="test confidence and levels")
-    parser.add_argument("--hidden", action="store_true", help="count groups within clusters")
-    parser.add_argument("--details", action="store_true", help="also a table of all problems")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    run = most_stable if arguments.stability else main
     with limit_threads(1):
-        if arguments.simulated:
-            simulated(arguments.draw)
-        elif arguments.hidden:
-            hidden(arguments.draw)
+        if options.simulated:
+            simulated(options.draw)
         else:
-            run(arguments.sets, arguments.max_samples, arguments.draw, arguments.details)
+            run = most_stable if options.stability else main
+            run(options.sets, options.max_samples, options.draw)

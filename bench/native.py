@@ -1,10 +1,10 @@
 """The solver called from C against the same call from Python: time, and memory; labels in C.
 
 Usage: python bench/native.py [--solvers dual]
-       python bench/native.py --predict [SRC]
+       python bench/native.py --predict
 
 With --predict, microseconds of CPU time per label, on one thread, the fastest of nine: of a C
-program with mvsc_predict.h, of `predict` in Python, and of the package in another folder SRC.
+program with mvsc_predict.h, and of `predict` in Python.
 
 Builds the probe of tests/native_probe and calls `tlrr_solve` on YaleB through it. Times are
 medians of pairs of calls, one of each, in turn; the C call includes its checks of the data. The
@@ -14,7 +14,6 @@ that was held at a time besides.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -64,36 +63,10 @@ def main(solvers):
         for solver in solvers:
             tol, max_iter = (1e-4, 500) if solver == "dual" else (1e-4, 30)
             for threads in (1, 2):
-                parameters = {
-                    "omega1": omega1,
-                    "alpha": 9.0,
-                    "lam": lam,
-                    "tol": tol,
-                    "max_iter": max_iter,
-                    "n_threads": threads,
-                }
-                arguments = (
-                    W,
-                    v,
-                    n,
-                    n,
-                    2,
-                    0,
-                    SOLVERS[solver],
-                    threads,
-                    omega1,
-                    9.0,
-                    lam,
-                    tol,
-                    max_iter,
-                    1e-4,
-                    1.1,
-                    1e10,
-                    -1,
-                    1,
-                    0,
-                    None,
-                )
+                parameters = {"omega1": omega1, "alpha": 9.0, "lam": lam, "tol": tol}
+                parameters |= {"max_iter": max_iter, "n_threads": threads}
+                shape = W, v, n, n, 2, 0, SOLVERS[solver], threads
+                arguments = *shape, omega1, 9.0, lam, tol, max_iter, 1e-4, 1.1, 1e10, -1, 1, 0, None
                 python, native, ratios = [], [], []
                 for _ in range(31 if solver == "dual" else 3):
                     seconds, result = stopwatch(tlrr, W, solver=solver, **parameters)
@@ -102,38 +75,15 @@ def main(solvers):
                     native.append(answer["seconds"])
                     ratios.append(answer["seconds"] / seconds)
                 equal = answer["L"] == result.tensor.tobytes()
+                times = " | ".join(f"{np.median(s):.3f}" for s in (python, native, ratios))
                 rows.append(
-                    [
-                        name,
-                        solver,
-                        threads,
-                        result.n_iter,
-                        f"{np.median(python):.3f}",
-                        f"{np.median(native):.3f}",
-                        f"{np.median(ratios):.3f}",
-                        "yes" if equal else "NO",
-                        f"{answer['asked'] / 2**20:.1f}",
-                        f"{answer['inside'] / 2**10:.1f}",
-                    ]
+                    f"{name} | {solver} | {threads} | {result.n_iter} | {times} | "
+                    f"{'yes' if equal else 'NO'} | {answer['asked'] / 2**20:.1f} | "
+                    f"{answer['inside'] / 2**10:.1f}"
                 )
-    print_table(
-        [
-            "YaleB",
-            "solver",
-            "threads",
-            "iterations",
-            "Python s",
-            "C s",
-            "C / Python",
-            "same bits",
-            "asked MiB",
-            "inside KiB",
-        ],
-        rows,
-    )
+    header = "YaleB | solver | threads | iterations | Python s | C s | C / Python | same bits"
+    print_table(f"{header} | asked MiB | inside KiB", rows)
 
-
-# ------------------------------------------------------------------ labels
 
 BATCHES = (1, 6, 16, 128, 1000)
 
@@ -155,24 +105,8 @@ def cases():
     yield "100 clusters", parts, 100
 
 
-def python_times(folder):
-    """Microseconds per label of `predict` for every case and batch; files for the C program."""
-    found = {}
-    for k, (name, views, c) in enumerate(cases()):
-        order = np.random.default_rng(1).permutation(2000)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = ConsensusTLRR(c, random_state=0, n_threads=1)
-            model.fit([X[order[:1000]] for X in views])
-            new = [np.ascontiguousarray(X[order[1000:]], dtype=np.float64) for X in views]
-            found[name] = [cpu_time(model, new, batch) for batch in BATCHES]
-        if folder is not None:
-            model.to_native(folder / f"{k}.mvsc")
-            np.concatenate([X.ravel() for X in new]).tofile(folder / f"{k}.f64")
-    return found
-
-
-def cpu_time(model, new, batch):
+def python_time(model, new, batch):
+    """Microseconds of a label, the fastest of nine."""
     best, calls = np.inf, 100 // batch + 1 if batch < 100 else 1
     for _ in range(9):
         start = time.process_time()
@@ -182,44 +116,42 @@ def cpu_time(model, new, batch):
     return 1e6 * best / (calls * batch)
 
 
-def print_labels(other):
+def print_labels():
     """The table of times per label, see --predict."""
+    rows = []
     with tempfile.TemporaryDirectory() as name:
-        folder, earlier = Path(name), {}
-        program = folder / "predict_times"
+        folder = Path(name)
+        program, files = folder / "predict_times", [folder / "model.mvsc", folder / "rows.f64"]
         source = ROOT / "bench" / "predict_times.c"
         include = f"-I{mvsc_fast.get_include()}"
         subprocess.run(["cc", "-O3", include, source, "-o", program, "-lm"], check=True)
-        if other:
-            command = [sys.executable, *sys.argv[:1], "--predict-times"]
-            environment = {**os.environ, "PYTHONPATH": other}
-            run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-            earlier = json.loads(run.stdout)
-        rows = []
-        for k, (case, python) in enumerate(python_times(folder).items()):
-            files = [folder / f"{k}.mvsc", folder / f"{k}.f64"]
+        for case, views, c in cases():
+            order = np.random.default_rng(1).permutation(2000)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = ConsensusTLRR(c, random_state=0, n_threads=1)
+                model.fit([X[order[:1000]] for X in views])
+                new = [np.ascontiguousarray(X[order[1000:]], dtype=np.float64) for X in views]
+                python = [python_time(model, new, batch) for batch in BATCHES]
+            model.to_native(files[0])
+            np.concatenate([X.ravel() for X in new]).tofile(files[1])
             command = [program, *files, "1000", *map(str, BATCHES)]
-            run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            for batch, c, time_here, before in zip(
-                BATCHES, run.stdout.split(), python, earlier.get(case, [np.nan] * 5), strict=True
-            ):
-                rows.append([case, batch, c, f"{time_here:.1f}", f"{before:.1f}"])
-        print_table(["model", "rows per call", "C", "Python", "Python of SRC"], rows)
+            native = subprocess.check_output(command, text=True).split()
+            for batch, c_time, time_here in zip(BATCHES, native, python, strict=True):
+                rows.append([case, batch, c_time, f"{time_here:.1f}"])
+    print_table("model | rows per call | C | Python", rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--solvers", nargs="*", choices=SOLVERS, default=[*SOLVERS])
-    parser.add_argument("--predict", nargs="?", const="", metavar="SRC")
-    parser.add_argument("--predict-times", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.predict is not None:
-        print_labels(arguments.predict)
-    elif arguments.predict_times:
-        print(json.dumps(python_times(None)))
+    parser.add_argument("--predict", action="store_true", help="times of labels")
+    options = parser.parse_args()
+    if options.predict:
+        print_labels()
     elif "MVSC_PROBE" in os.environ:
         sys.path.insert(0, os.environ["MVSC_PROBE"])
-        main(arguments.solvers)
+        main(options.solvers)
     else:
         with tempfile.TemporaryDirectory() as folder:
             source, library = build(Path(folder))

@@ -31,8 +31,7 @@ def accuracies(views, y, affinity="self_representation"):
 def main(names):
     rows = []
     for name in names:
-        views, y = shuffled(name)
-        rows.append([name, *accuracies([X[:AT_MOST] for X in views], y[:AT_MOST])])
+        rows.append([name, *accuracies(*shuffled(name, AT_MOST))])
     rows.append(["mean", *np.mean([row[1:] for row in rows], axis=0)])
     views, y = load_shared("yaleb10")
     affinity = TSVDMSC(len(np.unique(y)), lam=0.5, sample_transform="dft")

@@ -59,13 +59,13 @@ def main(sets, draws, limit):
                 scores = []
                 for draw in range(draws):
                     order = np.random.RandomState(draw).permutation(len(y))
-                    given = [X[order] for X in (views[2:] if method == RNA else views)]
-                    found, problem = run(method, given, k, draw, limit)
-                    if found is None:
+                    assays = [X[order] for X in (views[2:] if method == RNA else views)]
+                    result, problem = run(method, assays, k, draw, limit)
+                    if result is None:
                         raise SystemExit(f"{method} on {name}: {problem}")
                     judges = adjusted_rand_score, normalized_mutual_info_score
-                    scores.append([judge(y[order], found["labels"]) for judge in judges])
-                    seconds.append(found["seconds"])
+                    scores.append([judge(y[order], result["labels"]) for judge in judges])
+                    seconds.append(result["seconds"])
                 row += [f"{score:.3f}" for score in np.mean(scores, axis=0)]
             rows.append([*row, f"{np.median(seconds):.1f}"])
         heads = [f"{score}, k={k}" for k in SETS[name] for score in ("ARI", "NMI")]
@@ -77,5 +77,5 @@ if __name__ == "__main__":
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS)
     parser.add_argument("--limit", type=float, default=600, help="wall seconds of one fit")
-    given = parser.parse_args()
-    main(given.sets, given.draws, given.limit)
+    options = parser.parse_args()
+    main(options.sets, options.draws, options.limit)

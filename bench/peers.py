@@ -50,19 +50,23 @@ PEERS = [
 ]
 
 
-def labels_of(method, views, k, seed):
-    """Labels by one method, imported and fitted here."""
+def fit_function(method, views, k, seed):
+    """A call that gives the labels by one method, which is imported here."""
     if method in OURS:
         import mvsc_fast
 
         model = getattr(mvsc_fast, method)(k, random_state=seed, n_threads=1)
         return lambda: model.fit_predict(views)
-    from sklearn.cluster import SpectralClustering
+    from sklearn.cluster import KMeans, SpectralClustering
     from sklearn.neighbors import kneighbors_graph
 
     def cut(affinity):
         model = SpectralClustering(k, affinity="precomputed", random_state=seed)
         return model.fit_predict(affinity)
+
+    def average():
+        graphs = [kneighbors_graph(X, 10, include_self=True) for X in views]
+        return cut(sum(0.5 * (A + A.T) for A in graphs))
 
     if method.startswith("mvlearn"):
         import mvlearn.cluster
@@ -79,27 +83,21 @@ def labels_of(method, views, k, seed):
         from imml.cluster import NEMO
 
         return lambda: NEMO(k, random_state=seed).fit_predict(views)
+    if method.endswith("averaged graphs"):
+        return average
     if method.startswith("k-means"):
-        from sklearn.cluster import KMeans
-
         model = KMeans(k, n_init=10, random_state=seed)
-        return lambda: model.fit_predict(np.hstack(views))
-    if method.endswith("concatenated views"):
+    else:
         model = SpectralClustering(k, affinity="nearest_neighbors", random_state=seed)
-        return lambda: model.fit_predict(np.hstack(views))
-    return lambda: cut(sum(_symmetric(kneighbors_graph(X, 10, include_self=True)) for X in views))
+    return lambda: model.fit_predict(np.hstack(views))
 
 
-def _symmetric(A):
-    return 0.5 * (A + A.T)
-
-
-def fit_one(method, path, k, seed):
-    """Fit in this process; labels and seconds as JSON."""
+def fit_here(method, path, k, seed):
+    """Fit in this process; print labels and seconds as JSON."""
     warnings.simplefilter("ignore")
     with np.load(path) as file:
         views = [file[name] for name in sorted(file.files)]
-    fit = labels_of(method, views, k, seed)
+    fit = fit_function(method, views, k, seed)
     start = time.process_time()
     labels = fit()
     seconds = time.process_time() - start
@@ -120,34 +118,21 @@ def make_environment():
 
 
 def run(method, views, k, seed, limit):
-    """Labels and seconds of one fit in a process of its own, or what went wrong."""
+    """Labels and seconds of one fit in a process of its own, or None and what went wrong."""
+    from timing import in_process  # not in the environment of the peers
+
     here = method in OURS or method.startswith(("scikit-learn", "k-means"))
     python = sys.executable if here else make_environment()
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "views.npz"
         np.savez(path, **{f"view_{i:02}": X for i, X in enumerate(views)})
-        command = [python, __file__, "--one", method, str(path), str(k), str(seed)]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=limit,
-                env={**os.environ, **threads},
-            )
-        except subprocess.TimeoutExpired:
-            return None, f"more than {limit:g} s"
-    if done.returncode:
-        return None, done.stderr.strip().splitlines()[-1]
-    return json.loads(done.stdout.splitlines()[-1]), ""
+        return in_process(__file__, "--one", method, path, k, seed, limit=limit, python=python)
 
 
 def main(names, shuffles, limit):
     import sklearn
-    from accuracy import with_error
     from sklearn.preprocessing import normalize
-    from timing import load_shared, print_table
+    from timing import load_shared, print_table, report, with_error
 
     from mvsc_fast.metrics import clustering_scores
 
@@ -159,21 +144,21 @@ def main(names, shuffles, limit):
     for method in OURS[:1] + PEERS:
         acc, nmi, seconds = {name: [] for name in names}, {name: [] for name in names}, []
         for (name, seed), (views, y) in data.items():
-            found, problem = run(method, views, len(np.unique(y)), seed, limit)
-            if found is None:
+            result, problem = run(method, views, len(np.unique(y)), seed, limit)
+            if result is None:
                 failures.append(f"{method} on {name}: {problem}")
                 continue
-            scores = clustering_scores(y, found["labels"])
+            scores = clustering_scores(y, result["labels"])
             acc[name].append(scores["acc"])
             nmi[name].append(scores["nmi"])
-            seconds.append(found["seconds"])
-        cells = [f"{np.mean(acc[name]):.3f}" if acc[name] else "-" for name in names]
-        complete = all(acc.values())
-        means = [
-            with_error(np.mean(v) for v in s.values()) if complete else "-" for s in (acc, nmi)
-        ]
-        table.append([method, *cells, *means, f"{np.mean(seconds):.1f}" if complete else "-"])
-        print(f"{method}: {cells}", file=sys.stderr)
+            seconds.append(result["seconds"])
+        cells = [f"{np.mean(values):.3f}" if values else "-" for values in acc.values()]
+        means = ["-"] * 3
+        if all(acc.values()):
+            means = [with_error([np.mean(v) for v in score.values()]) for score in (acc, nmi)]
+            means.append(f"{np.mean(seconds):.1f}")
+        table.append([method, *cells, *means])
+        report(*table[-1])
     print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
     print("\n" + "\n\n".join([*failures, NOTE.format(sklearn.__version__)]))
 
@@ -183,21 +168,17 @@ if __name__ == "__main__":
     parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
     parser.add_argument("--shuffles", type=int, default=1)
     parser.add_argument("--limit", type=float, default=3600, help="wall seconds of one fit")
-    parser.add_argument(
-        "--install",
-        action="store_true",
-        help="only install the peers, and download the wheels of sets",
-    )
+    parser.add_argument("--install", action="store_true", help="peers, and the wheels of sets")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.one:
-        method, path, k, seed = arguments.one
-        fit_one(method, path, int(k), int(seed))
-    elif arguments.install:
+    options = parser.parse_args()
+    if options.one:
+        method, path, k, seed = options.one
+        fit_here(method, path, int(k), int(seed))
+    elif options.install:
         from sets import VERSIONS, wheel
 
         make_environment()
         for package in VERSIONS:
             wheel(package)
     else:
-        main(arguments.names, arguments.shuffles, arguments.limit)
+        main(options.names, options.shuffles, options.limit)

@@ -30,8 +30,10 @@ ROWS = [
 VARIANTS = {"dft": {"sample_transform": "dft"}, "graph": {}}
 
 
-def scores(estimator, parameters, views, y, seed, then_tlrr):
-    k = len(np.unique(y))
+def scores(estimator, parameters, data, seed, then_tlrr):
+    """ACC and NMI on shuffled samples, or in file order if there is no seed."""
+    views, y = load_shared(data, seed)
+    k, seed = len(np.unique(y)), seed or 0
     if then_tlrr:
         affinity = estimator(k, **parameters)
         model = TLRR(k, omega1=0.4, alpha=9, lam=15, affinity=affinity, random_state=seed)
@@ -48,15 +50,14 @@ def main(shuffles, only):
             continue
         then_tlrr = name.startswith("TLRR on")
         variants = {"dft": {}} if estimator is TLRR else VARIANTS
-        cells = []
-        views, y = load_shared(data)
-        cells.append([scores(estimator, {**parameters, **variants["dft"]}, views, y, 0, then_tlrr)])
-        for extra in variants.values():
-            runs = []
-            for seed in range(shuffles):
-                views, y = load_shared(data, seed)
-                runs.append(scores(estimator, {**parameters, **extra}, views, y, seed, then_tlrr))
-            cells.append(runs)
+        orders = [("dft", [None]), *((variant, range(shuffles)) for variant in variants)]
+        cells = [
+            [
+                scores(estimator, parameters | variants[variant], data, seed, then_tlrr)
+                for seed in seeds
+            ]
+            for variant, seeds in orders
+        ]
         text = ["{:.3f} / {:.3f}".format(*np.mean(cell, axis=0)) for cell in cells]
         rows.append([data, name, *text, *[""] * (1 + len(VARIANTS) - len(text))])
     header = ["data", "method", "file order, dft", *(f"shuffled, {v}" for v in VARIANTS)]

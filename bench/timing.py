@@ -1,5 +1,8 @@
-"""What all benchmarks share: data, paired runs, peak memory, tables."""
+"""What all benchmarks share: data, paired runs, processes, memory, tables."""
 
+import importlib
+import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,19 +14,8 @@ import threadpoolctl
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 sys.path.insert(0, str(ROOT / "tests"))
-
-from reference import awp as twin_awp  # noqa: E402, F401
-from reference import dimsc as twin_dimsc  # noqa: E402, F401
-from reference import etlmsc as twin_etlmsc  # noqa: E402, F401
-from reference import lmsc as twin_lmsc  # noqa: E402, F401
-from reference import lt_msc as twin_lt_msc  # noqa: E402, F401
-from reference import mcles as twin_mcles  # noqa: E402, F401
-from reference import recovery as twin_recovery  # noqa: E402, F401
-from reference import scmv_3dt as twin_scmv_3dt  # noqa: E402, F401
-from reference import tlrr as twin_tlrr  # noqa: E402, F401
-from reference import tsvd_msc as twin_tsvd  # noqa: E402, F401
-from reference.latent import drawer  # noqa: E402, F401
 
 
 class NotAtHand(SystemExit):
@@ -44,6 +36,11 @@ def load_shared(name, seed=None):
     return views, y
 
 
+def twin(name):
+    """A reference implementation of the tests."""
+    return importlib.import_module(f"reference.{name}")
+
+
 def stopwatch(function, *args, **kwargs):
     """Seconds and result of one call."""
     start = time.perf_counter()
@@ -51,10 +48,11 @@ def stopwatch(function, *args, **kwargs):
     return time.perf_counter() - start, result
 
 
-def median_seconds(function, repeats=3):
-    """Median time of several calls, and the last result."""
-    runs = [stopwatch(function) for _ in range(repeats)]
-    return float(np.median([seconds for seconds, _ in runs])), runs[-1][1]
+def cpu_seconds(function, *args, **kwargs):
+    """CPU seconds and result of one call."""
+    start = time.process_time()
+    result = function(*args, **kwargs)
+    return time.process_time() - start, result
 
 
 def limit_threads(n_threads):
@@ -62,31 +60,66 @@ def limit_threads(n_threads):
     return threadpoolctl.threadpool_limits(n_threads)
 
 
+def in_process(script, *arguments, limit=None, python=sys.executable, threads=ONE_THREAD):
+    """The JSON in the last line that a script prints, and "", or None and what went wrong."""
+    command = [python, script, *map(str, arguments)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    try:
+        run = subprocess.run(command, timeout=limit, env=os.environ | threads, **pipes)
+    except subprocess.TimeoutExpired:
+        return None, f"more than {limit:g} s"
+    if run.returncode:
+        lines = run.stderr.strip().splitlines() or [f"ended by signal {-run.returncode}"]
+        return None, lines[-1][:90]
+    return json.loads(run.stdout.splitlines()[-1]), ""
+
+
+def memory(field):
+    """Bytes of this process in use ("VmRSS") or at the peak ("VmHWM")."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
+
+
+def forget_peak():
+    """Let the peak of memory begin again; bytes in use."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return memory("VmRSS")
+
+
 def peak_bytes(code):
     """Growth of a fresh process's memory from where ``code`` says ``# start`` to its peak."""
     before, after = textwrap.dedent(code).split("# start\n")
-    program = f"""
-def memory(field):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
-{before}
-open("/proc/self/clear_refs", "w").write("5")  # forget the peak so far
-base = memory("VmRSS")
-{after}
-print(memory("VmHWM") - base)
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    return int(run.stdout.split()[-1])
+    lines = [f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r})", "import timing", before]
+    lines += ["base = timing.forget_peak()", after, "print(timing.memory('VmHWM') - base)"]
+    command = [sys.executable, "-c", "\n".join(lines)]
+    return int(subprocess.check_output(command, text=True).split()[-1])
+
+
+def report(*cells):
+    """Say at once what was found; tables come at the end."""
+    print(*cells, sep="   ", file=sys.stderr, flush=True)
+
+
+def with_error(values, digits=3):
+    """Mean and standard error of independent values."""
+    values = np.asarray(list(values))
+    mean = f"{values.mean():.{digits}f}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ± {values.std(ddof=1) / np.sqrt(len(values)):.{digits}f}"
+
+
+def markdown_table(header, rows):
+    """A table; a row is a list, or a text with | between its cells."""
+    lines = [row.split("|") if isinstance(row, str) else row for row in (header, *rows)]
+    lines = [[str(cell).strip() for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    cells = [[c.ljust(w) for c, w in zip(line, widths, strict=True)] for line in lines]
+    text = [f"| {' | '.join(row)} |" for row in cells]
+    text.insert(1, f"|{'|'.join('-' * (width + 2) for width in widths)}|")
+    return "\n".join(text)
 
 
 def print_table(header, rows):
-    """A Markdown table."""
-    cells = [header, *rows]
-    widths = [max(len(str(row[i])) for row in cells) for i in range(len(header))]
-    for number, row in enumerate(cells):
-        print("| " + " | ".join(str(c).ljust(w) for c, w in zip(row, widths, strict=True)) + " |")
-        if number == 0:
-            print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
-        sys.stdout.flush()
+    """Print a Markdown table."""
+    print(markdown_table(header, rows), flush=True)

@@ -13,10 +13,7 @@ s^2 / (s^2 + g) of the length of the targets, with s the largest singular value 
 import argparse
 import json
 import math
-import os
 import pickle
-import subprocess
-import sys
 import sysconfig
 import time
 import warnings
@@ -28,7 +25,7 @@ from families import docstrings
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
-from timing import print_table
+from timing import cpu_seconds, forget_peak, in_process, memory, print_table, report
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.judge._ridge import RIDGE
@@ -69,21 +66,16 @@ def texts(n):
     rng, site = np.random.default_rng(0), Path(sysconfig.get_paths()["purelib"])
     documents, y = [], []
     for package in PACKAGES.split():
-        found = docstrings(site / package, skipped=(), most=math.inf)
-        chosen = rng.permutation(len(found))[:MANY]
-        documents += [found[i] for i in chosen]
+        texts = docstrings(site / package, skipped=(), most=math.inf)
+        chosen = rng.permutation(len(texts))[:MANY]
+        documents += [texts[i] for i in chosen]
         y += [package] * len(chosen)
     kept = rng.permutation(len(documents))[:n]
     documents = [documents[i] for i in kept]
-    words = TfidfVectorizer(max_features=12_000, sublinear_tf=True, dtype=np.float32)
-    grams = TfidfVectorizer(
-        analyzer="char_wb",
-        ngram_range=(3, 5),
-        max_features=50_000,
-        sublinear_tf=True,
-        dtype=np.float32,
-    )
-    return [one.fit_transform(documents) for one in (words, grams)], np.array(y)[kept]
+    options = {"sublinear_tf": True, "dtype": np.float32}
+    words = TfidfVectorizer(max_features=12_000, **options)
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), max_features=50_000, **options)
+    return [kind.fit_transform(documents) for kind in (words, grams)], np.array(y)[kept]
 
 
 DATA = {
@@ -93,37 +85,23 @@ DATA = {
 }
 
 
-def memory(field):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(field))
-
-
 def measure(name, components):
-    """Print the cells of a row as JSON."""
+    """The cells of a row."""
     warnings.simplefilter("ignore")
     make, n, n_clusters = DATA[name]
     views, y = make(n)
     size = sum(X.data.nbytes + X.indices.nbytes for X in views) / 2**20
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before, start = memory("VmRSS"), time.process_time()
+    before, start = forget_peak(), time.process_time()
     if components:
         views = [TruncatedSVD(components, random_state=0).fit_transform(X) for X in views]
     model = ConsensusTLRR(n_clusters, store="predictor", random_state=0, n_threads=1).fit(views)
-    seconds, peak = time.process_time() - start, memory("VmHWM") - before
-    start = time.process_time()
-    model.predict(views)
-    row = [
-        f"{seconds:.1f}",
-        f"{time.process_time() - start:.1f}",
-        f"{size:.0f}",
-        f"{peak:.0f}",
-        f"{len(pickle.dumps(model)) / 1e6:.1f}",
-        f"{adjusted_rand_score(y, model.labels_):.3f}",
-    ]
-    print(json.dumps(row))
+    seconds, peak = time.process_time() - start, (memory("VmHWM") - before) / 2**20
+    ari = adjusted_rand_score(y, model.labels_)
+    numbers = f"{seconds:.1f} | {cpu_seconds(model.predict, views)[0]:.1f} | {size:.0f}"
+    return f"{numbers} | {peak:.0f} | {len(pickle.dumps(model)) / 1e6:.1f} | {ari:.3f}"
 
 
-def bound(name):
+def print_bound(name):
     """The bound of each view of a set, from some more components."""
     for X in DATA[name][0](DATA[name][1])[0]:
         n, d = X.shape
@@ -137,25 +115,11 @@ def main(names):
     rows = []
     for name in names:
         for components in (0, 30):
-            run = subprocess.run(
-                [sys.executable, __file__, "--one", name, str(components)],
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                stdout=subprocess.PIPE,
-                check=True,
-            )
+            row, problem = in_process(__file__, "--one", name, components)
             kind = f"{components} components" if components else "as they are"
-            rows.append([name, kind, *json.loads(run.stdout)])
-            print(*rows[-1], file=sys.stderr, flush=True)
-    header = [
-        "data",
-        "views",
-        "CPU s",
-        "of `predict`",
-        "MiB of views",
-        "peak",
-        "MB of model",
-        "ARI",
-    ]
+            rows.append(f"{name} | {kind} | {row or problem}")
+            report(rows[-1])
+    header = "data | views | CPU s | of `predict` | MiB of views | peak | MB of model | ARI"
     print_table(header, rows)
 
 
@@ -164,11 +128,11 @@ if __name__ == "__main__":
     parser.add_argument("--data", nargs="*", choices=DATA, default=[*DATA], metavar="NAME")
     parser.add_argument("--bound", action="store_true")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        measure(given.one[0], int(given.one[1]))
-    elif given.bound:
-        for name in given.data:
-            bound(name)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one[0], int(options.one[1]))))
+    elif options.bound:
+        for name in options.data:
+            print_bound(name)
     else:
-        main(given.data)
+        main(options.data)

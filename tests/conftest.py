@@ -20,6 +20,22 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
 
 
+# Attacks, programs in C, processes, and every form of data with every condition and question.
+SLOW = {"attack", "native", "test_matrix.py"}
+
+
+def pytest_configure(config):
+    """Leave the slow tests out of a run that names neither files, folders nor marks."""
+    if config.args_source is not config.ArgsSource.ARGS and not config.option.markexpr:
+        config.option.markexpr = "not slow"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if SLOW.intersection(item.path.parts):
+            item.add_marker(pytest.mark.slow)
+
+
 # The published parameters, which the twins have as defaults.
 PUBLISHED = {"alpha": 5.0, "lam": 15.0, "tol": 1e-4, "max_iter": 500}
 published_tlrr = partial(tlrr, **PUBLISHED)

@@ -72,7 +72,7 @@ def test_a_cohort_has_ids_gaps_markers_and_the_scales_of_its_assays():
 
 
 def test_bad_parameters_of_cohorts():
-    with pytest.raises(ValueError, match=r"at least n_markers . n_clusters = 32, got .300, 9, 40."):
+    with pytest.raises(ValueError, match="n_markers .*32, got .300, 9, 40."):
         datasets.make_cohort(n_features=(300, 9, 40))
     with pytest.raises(ValueError, match="missing"):
         datasets.make_cohort(missing=2)

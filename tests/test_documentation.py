@@ -68,12 +68,15 @@ def test_a_parameter_without_an_entry_is_named(docstrings, tmp_path):
 
 
 @needs_bench
-def test_every_table_has_a_place_and_a_script(tables):
-    for name, table in tables.TABLES.items():
-        assert len(re.findall(tables.block_pattern(name), tables.read(table.page), re.S)) == 1
-        assert (tables.ROOT / table.command.split()[0]).exists()
-        assert tables.sources(name)[:2] == ["src", "setup.py"]
-        assert all((tables.ROOT / "src" / "mvsc_fast" / part).exists() for part in table.unused)
+def test_every_table_names_its_script_once(tables):
+    names = tables.find_tables()
+    assert len(names) > 40
+    for name, page in names.items():
+        assert tables.read(page).count(f"<!-- {name} -->") == 1
+        command, commit = tables.footer(name)
+        assert (tables.ROOT / command.split()[0]).exists() and commit
+        assert tables.sources(command)[:2] == ["src", "setup.py"]
+    assert set(tables.TIMED) <= set(names)
     for name in tables.EXTRACTS:
         tables.block(name, tables.README)
 
@@ -83,70 +86,60 @@ def test_comments_and_docstrings_do_not_make_a_table_stale(tables):
     before = 'def f(x):\n    """Add."""\n    # One.\n    return "a" + x\n'
     for same in (before.replace("Add", "Sum"), before.replace("    # One.\n", "\n")):
         assert tables.code(same) == tables.code(before)
-    for other in (before.replace('"a"', '"b"'), before + "    x\n", before + "x\n"):
-        assert tables.code(other) != tables.code(before)
-    assert tables.code(before + "    x\n") != tables.code(before + "x\n")
+    others = [before.replace('"a"', '"b"'), before + "    x\n", before + "x\n"]
+    assert len({str(tables.code(text)) for text in [before, *others]}) == 4
 
 
 @needs_bench
-def test_tables_of_the_first_page_are_parts_of_others(tables, monkeypatch):
-    table, score = tables.table, "0.9 ± 0.1"
-    baselines = ["best single view", "averaged graph", "concatenated"]
-    ari = ["method", "ARI", "NMI"]
-    blocks = {
-        "accuracy": table(
-            ["data", "ConsensusTLRR", *baselines], [*"abcde"], ["mean", score, "2", "3", "4"]
-        )
-        + "\nmeans\n\n"
-        + table(
-            ["method", "all sets and cases"],
-            ["ConsensusTLRR", "1"],
-            *zip(baselines, "567", strict=True),
-        ),
-        "peers": table(["ACC", "mean"], ["ConsensusTLRR", "0.7"], ["snfpy", "0.6"]),
-        "omics": table(ari, ["ConsensusTLRR", ".1", ".2"], ["k", ".3", ".4"])
-        + "\nbrca\n\n"
-        + table(ari, ["ConsensusTLRR", ".5", ".6"], ["k", ".7", ".8"]),
-        "unequal": table(
-            ["ARI / mean F1 / NMI", "ConsensusTLRR", "k-means"],
-            ["sets 10 : 1 (24)", ".1 / .2 / .3", ".4 / .5 / .6"],
-            ["sets 30 : 1 (24)", ".7 / .8 / .9", ".6 / .5 / .4"],
-        ),
-        "solvers": table(
-            ["tensor", "threads", "solver", "seconds", "relative gap"],
-            *(
-                ["yaleb10, default W", str(threads), solver, f"{threads}.5", ""]
-                for threads in (1, 2)
-                for solver in ("dual", "ialm", "NumPy twin")
-            ),
-        ),
-    }
-    monkeypatch.setattr(tables, "block", lambda name, page=None: blocks[name])
-    found = tables.extracts()
-    assert set(found) == set(tables.EXTRACTS)
-    lines = found["accuracy"].splitlines()
-    assert lines[2] == (
-        f"| ten sets, ACC | {score} | best single view, chosen with true labels 2; averaged graph "
-        "3; concatenated views 4 |"
+def test_tables_of_the_first_page_are_parts_of_others(tables):
+    accuracy, solvers = (tables.extracts()[name].splitlines() for name in ("accuracy", "solvers"))
+    assert len(accuracy) == 9 and len(solvers) == 5
+    mean = tables.rows_of("accuracy")[-1]
+    assert mean["data"] == "mean" and mean["ConsensusTLRR"] in accuracy[2]
+    assert mean["averaged graph"] in accuracy[2]
+    (peer,) = (row for row in tables.rows_of("peers") if row["ACC"] == "NEMO (imml)")
+    assert f"NEMO (imml) {peer['mean']}" in accuracy[4]
+    assert tables.rows_of("omics", 1)[0]["method"] == "ConsensusTLRR"
+    assert " / ".join([*tables.rows_of("omics", 1)[0].values()][1:3]) in accuracy[6]
+    (dual,) = (
+        row
+        for row in tables.rows_of("solvers")
+        if [row["tensor"], row["threads"], row["solver"]] == ["yaleb10, default W", "1", "dual"]
     )
-    assert lines[4] == "| seven sets, ACC | 0.7 | snfpy 0.6 |"
-    assert lines[6] == "| five breast cancers, ARI / NMI | .5 / .6 | k .7 / .8 |"
-    assert lines[3].endswith("concatenated views 7 |")
-    assert lines[7:] == ["| sets 30 : 1, unequal groups, ARI | .7 | k-means .6 |"]
-    assert "**1.5**" in found["solvers"]
+    assert dual["seconds"] in solvers[2] and dual["relative gap"] in solvers[2]
 
 
 @needs_bench
-def test_a_table_is_stale_without_its_commit_or_command(tables, monkeypatch):
-    name = "columns"
-    command = tables.TABLES[name].command
-    head = tables.git("rev-parse", "--short", "HEAD")[1]
-    if not head:
-        pytest.skip("tests without their repository")
-    for footer, why in {
-        "": "names no commit",
-        f"`other`, commit {head}, CPU, 2026-11-22, 1.0 min\n": "was made by other",
-        f"`{command}`, commit 0000000, CPU, 2026-11-22, 1.0 min\n": "is not an ancestor",
-    }.items():
-        monkeypatch.setattr(tables, "block", lambda *_, footer=footer: f"| a |\n\n{footer}")
-        assert why in tables.why_stale(name)
+def test_a_table_is_stale_without_its_commit(tables, monkeypatch):
+    for commit, reason in {"": "names no commit", ", commit 0000000, 1.0 min": "0000000"}.items():
+        text = f"| a |\n\n`bench/columns.py`{commit}\n"
+        monkeypatch.setattr(tables, "block", lambda *_, text=text: text)
+        assert reason in tables.why_stale("columns")
+    monkeypatch.setattr(tables, "block", lambda *_: "| a |\n")
+    with pytest.raises(SystemExit, match="columns"):
+        tables.why_stale("columns")
+
+
+@needs_bench
+def test_code_names_of_the_architecture_exist():
+    """Files, folders and functions that the page names, with the part of CONTRIBUTING.md."""
+    root, package = BENCH.parent, BENCH.parent / "src" / "mvsc_fast"
+    contributing = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page += contributing.split("## The architecture")[1].split("## Adding a method")[0]
+    files = [path for path in package.rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".h")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    paths = {
+        f"/{path.relative_to(root)}/"
+        for top in ("src", "tests", "bench", "docs")
+        for path in (root / top).rglob("*")
+    }
+    missing = []
+    for name in set(re.findall(r"`([\w./]+)(?:\(\w*\))?`", page)):
+        if "/" in name or "." in name:
+            exists = any(path.endswith(f"/{name.strip('/')}/") for path in paths)
+        else:
+            exists = re.search(rf"\b{name}\b", code) or list(package.rglob(f"{name}.*"))
+        if not exists:
+            missing.append(name)
+    assert missing == []

@@ -98,14 +98,7 @@ PUBLIC = {
         "sparse_nearest_neighbors",
         "sparse_self_representation",
     ],
-    "mvsc_fast.solvers": [
-        "IterationState",
-        "Result",
-        "TLRRResult",
-        "snn",
-        "tlrr",
-        "trpca",
-    ],
+    "mvsc_fast.solvers": ["IterationState", "Result", "TLRRResult", "snn", "tlrr", "trpca"],
     "mvsc_fast.spectral": ["fuse", "spectral_embedding", "spectral_labels"],
     "mvsc_fast.views": ["align", "check_views", "from_anndata", "missing"],
 }

@@ -1,277 +1,308 @@
-"""One self-contained HTML page of tables and pictures."""
+"""One page of tables and pictures."""
 
 import time
-from html import escape
+from pathlib import Path
+from typing import NamedTuple
 
-import figures
 import numpy as np
+from cells import arrays_path
+from matplotlib.figure import Figure
 from settings import (
     ABLATION,
     ABLATION_INPUT,
     ABLATION_SET,
+    HEAT_MAPS,
     INITIAL,
     METHODS,
+    PAPER,
     PAPER_ABLATION,
     PAPER_ORDER_FREE,
+    SENSITIVITY,
 )
-from tables import CLOSE, entries, ordered, paper_value
+from timing import markdown_table
 
-from mvsc_fast.explanation._page import details, gallery, html_table, page, section
-
-ORDERS = {"file": "file order", "shuffled": "shuffled"}
-DEFAULTS = ("TLRR default", "ConsensusTLRR default")
-SHOWN = ("acc", "nmi", "ari")
-SAME = '<span title="does not depend on the order of the samples">†</span>'
+SCORES = ("acc", "nmi", "ari", "f1", "precision", "recall", "purity")
+SHOWN = SCORES[:3]
+CLOSE = 0.005  # a difference of rounding and of the starts of k-means
 
 
-def report(output, records, left_out=()):
-    """Write ``report.html`` from records of cells; returns its path."""
-    # Only what belongs to the tables: parameters of TLRR are varied in rows of their own.
+class Entry(NamedTuple):
+    """A row on a set in one order: mean and spread of every score over all runs, CPU seconds."""
+
+    mean: dict
+    spread: dict
+    runs: int
+    seconds: float
+
+
+def entries(records):
+    """{(data, row, order): Entry} of all finished cells."""
+    groups = {}
+    for record in records:
+        if "scores" in record:
+            key = record["data"], record["row"], record["order"]
+            groups.setdefault(key, []).append(record)
+    return {key: entry_of(group) for key, group in groups.items()}
+
+
+def entry_of(group):
+    runs = {name: np.concatenate([record["scores"][name] for record in group]) for name in SCORES}
+    mean = {name: float(values.mean()) for name, values in runs.items()}
+    spread = {name: float(values.std()) for name, values in runs.items()}
+    seconds = np.median([record["seconds"] + record["input_seconds"] for record in group])
+    return Entry(mean, spread, len(runs["acc"]), float(seconds))
+
+
+def write_report(output, records, left_out=()):
+    """Write ``report.md`` and its pictures from records of cells; returns its path."""
     finished = [record for record in records if "scores" in record]
-    table = entries([record for record in finished if record["study"] == "tables"])
+    if not finished:
+        errors = [f", the first cell failed: {record['error']}" for record in records]
+        raise ValueError(f"{output} has no finished cell to report{''.join(errors[:1])}")
+    # Only what belongs to the tables: parameters of TLRR are varied in rows of their own.
+    tables = [record for record in finished if record["study"] == "tables"]
+    table = entries(tables)
     other = entries([record for record in finished if record["study"] != "tables"])
-    sets = ordered(record["data"] for record in finished)
-    rows = ordered(row for _, row, _ in table)
-    parts = [_head(records), _aims(sets, table), _overview(sets, rows, table)]
+    sets = list(dict.fromkeys(record["data"] for record in finished))
+    rows = list(dict.fromkeys(row for _, row, _ in table))
+    folder = Path(output) / "pictures"
+    folder.mkdir(exist_ok=True)
+    parts = [head(finished), overview(sets, rows, table)]
     for data in sets:
-        parts.append(_set(output, data, rows, table, finished))
-    parts += [_ablation(other), _initial(sets, table, other)]
-    pictures = [one for data in sets for one in figures.sensitivity(data, finished)]
-    if pictures:
-        text = (
-            "In file order; solved exactly. The published iteration takes 20 times as long or "
-            "more; the tables above compare the two, at the values of the table alone."
-        )
-        parts.append(section("Sensitivity of TLRR", text, gallery(pictures)))
-    parts += [_parameters(sets, rows), _notes(records, left_out)]
-    path = output / "report.html"
-    path.write_text(page("mvsc_fast: the paper reproduced", parts), encoding="utf-8")
+        mine = [record for record in tables if record["data"] == data and record["seed"] == 0]
+        parts += [scores_of(data, rows, table), *pictures_of(folder, data, mine)]
+    parts += [ablation(other), initial(sets, table, other)]
+    for data in sets:
+        parts += sensitivity(folder, data, finished)
+    parts += [parameters(sets, rows), notes(records, left_out)]
+    path = Path(output) / "report.md"
+    path.write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8")
     return path
 
 
-def _head(records):
-    done = [record for record in records if "scores" in record]
-    versions = ordered(
-        ", ".join(f"{name} {value}" for name, value in one["versions"].items()) for one in done
-    )
-    seconds = sum(record["seconds"] + record["input_seconds"] for record in done)
+def head(records):
+    versions = {", ".join(f"{name} {x}" for name, x in r["versions"].items()) for r in records}
+    seconds = sum(record["seconds"] + record["input_seconds"] for record in records)
     return (
-        "<h1>Multi-view spectral clustering: the paper's tables</h1>"
-        "<p>Jia, Liu, Hou, Kwong, Zhang: <cite>Multi-view spectral clustering tailored tensor "
-        "low-rank representation</cite>, IEEE TCSVT 31(12), 2021, computed again by mvsc_fast; "
-        f"{time.strftime('%d %B %Y')}. {len(done)} cells, {seconds / 60:.1f} CPU minutes. "
-        f"{escape('; '.join(versions))}.</p>"
-        "<p><b>File order</b> is how such files come, sorted by class, and how the paper was "
-        "computed: methods with a Fourier transform along the samples profit from it. "
-        "<b>Shuffled</b> is what a user's own data are like. Values are means ± standard "
-        "deviations over runs of k-means and over shuffles. Beside the paper's numbers, "
-        f'<span class="close">≈</span> is within {CLOSE}, <span class="above">▲</span> above, '
-        '<span class="below">▼</span> below; – is not at hand.</p>'
+        "# Multi-view spectral clustering: the paper's tables\n\n"
+        "Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank "
+        "representation, IEEE TCSVT 31(12), 2021, computed again by mvsc_fast; "
+        f"{time.strftime('%d %B %Y')}. {len(records)} cells, {seconds / 60:.1f} CPU minutes. "
+        f"{'; '.join(sorted(versions))}.\n\n"
+        "**File order** is how such files come, sorted by class, and how the paper was computed: "
+        "methods with a Fourier transform along the samples profit from it. **Shuffled** is what a "
+        "user's own data are like. Values are means ± standard deviations over runs of k-means and "
+        f"over shuffles. Beside the paper's numbers, ≈ is within {CLOSE}, ▲ above, ▼ below; – is "
+        "not at hand. † is the value in file order of a method that does not depend on the order."
     )
 
 
-def _aims(sets, table):
-    """TLRR in file order and the defaults on shuffled samples, against the paper."""
-    lines = []
-    for data in sets:
-        paper = paper_value(data, "TLRR", "acc")
-        own = table.get((data, "TLRR", "file"))
-        cells = [escape(data), _number(paper), _mean(own, "acc"), _difference(own, "acc", paper)]
-        best = PAPER_ORDER_FREE.get(data)
-        cells.append(_number(best))
-        for row in DEFAULTS:
-            entry = table.get((data, row, "shuffled"))
-            cells += [_mean(entry, "acc"), _difference(entry, "acc", best)]
-        lines.append(cells)
-    head = [("data", 1), ("TLRR, file order", 3), ("free of the order, shuffled", 5)]
-    names = [
-        "",
-        "paper",
-        "here",
-        "difference",
-        "paper's best",
-        *(part for row in DEFAULTS for part in (row.removesuffix(" default") + "()", "difference")),
-    ]
-    return section("In short", "ACC.", html_table(lines, [head, names]))
-
-
-def _overview(sets, rows, table):
+def overview(sets, rows, table):
+    header = ["ACC", *(f"{data}, {order}" for data in sets for order in ("file", "shuffled"))]
     lines = []
     for row in rows:
-        line = [escape(row)]
-        for data in sets:
-            for order in ORDERS:
-                entry, mark = _found(table, data, row, order)
-                line.append(f"{_mean(entry, 'acc')}{mark}")
-        lines.append(line)
-    head = [("ACC", 1), *((data, len(ORDERS)) for data in sets)]
-    names = ["method", *(name for _ in sets for name in ORDERS.values())]
-    return section(
-        "All methods",
-        f"{SAME} is the value in file order, as the method does not depend on the order.",
-        html_table(lines, [head, names]),
+        cells = [(data, order) for data in sets for order in ("file", "shuffled")]
+        lines.append([row, *(mean(*entry_at(table, data, row, order)) for data, order in cells)])
+    best = [
+        (f"{PAPER.get((data, 'TLRR'), ['–'])[0]}", PAPER_ORDER_FREE.get(data, "–")) for data in sets
+    ]
+    lines.append(
+        ["the paper: TLRR; its best free of the order", *(x for pair in best for x in pair)]
     )
+    return "## All methods\n\n" + markdown_table(header, lines)
 
 
-def _found(table, data, row, order):
+def entry_at(table, data, row, order):
     """The entry, or for a method that is free of the order that in file order, with a mark."""
     entry = table.get((data, row, order))
     if entry is None and order == "shuffled" and METHODS[row].order_free:
-        entry = table.get((data, row, "file"))
-        return entry, "" if entry is None else SAME
+        return table.get((data, row, "file")), "†"
     return entry, ""
 
 
-def _set(output, data, rows, table, records):
+def mean(entry, mark=""):
+    return "–" if entry is None else f"{entry.mean['acc']:.3f}{mark}"
+
+
+def spread(entry, score, mark=""):
+    if entry is None:
+        return "–"
+    error = f" ±{entry.spread[score]:.3f}" if entry.runs > 1 else ""
+    return f"{entry.mean[score]:.3f}{error}{mark}"
+
+
+def compared(entry, score, paper):
+    """The paper's number and the difference from it."""
+    if paper is None:
+        return "–"
+    if entry is None:
+        return f"{paper:.3f}"
+    value = round(entry.mean[score] - paper, 3) + 0.0  # no negative zero
+    sign = "≈" if abs(value) <= CLOSE else "▲" if value > 0 else "▼"
+    return f"{paper:.3f} {sign} {value:+.3f}"
+
+
+def scores_of(data, rows, table):
+    """All scores on a set."""
+    header = ["method"]
+    header += [text for score in SHOWN for text in (f"{score.upper()}, file order", "paper")]
+    header += [*(f"{score.upper()}, shuffled" for score in SHOWN), "CPU s"]
     lines = []
     for row in rows:
-        own = table.get((data, row, "file"))
-        shuffled, mark = _found(table, data, row, "shuffled")
-        if own is None and shuffled is None:
+        entry = table.get((data, row, "file"))
+        shuffled, mark = entry_at(table, data, row, "shuffled")
+        if entry is None and shuffled is None:
             continue
-        line = [escape(row)]
+        line = [row]
+        paper = dict(zip(SHOWN, PAPER.get((data, row), ()), strict=False))
         for score in SHOWN:
-            paper = paper_value(data, row, score)
-            line += [_spread(own, score), _number(paper), _difference(own, score, paper)]
-        line += [f"{_spread(shuffled, score)}{mark}" for score in SHOWN]
-        entry = own or shuffled
-        peak = "–" if entry.peak_mib is None else f"{entry.peak_mib:.0f}"
-        lines.append([*line, f"{entry.seconds:.3g}", peak])
-    head = [
-        ("", 1),
-        *((f"{score.upper()}, file order", 3) for score in SHOWN),
-        ("shuffled", len(SHOWN)),
-        ("cost", 2),
-    ]
-    names = [
-        "method",
-        *(["here", "paper", "difference"] * len(SHOWN)),
-        *(score.upper() for score in SHOWN),
-        "CPU s",
-        "MiB",
-    ]
-    sizes = next((one["n"], one["n_clusters"]) for one in records if one["data"] == data)
-    pictures = figures.of_set(output, data, records) if lines else []
-    text = f"{sizes[0]} samples in {sizes[1]} classes."
-    return section(data, text, html_table(lines, [head, names]) + gallery(pictures))
+            line += [spread(entry, score), compared(entry, score, paper.get(score))]
+        line += [spread(shuffled, score, mark) for score in SHOWN]
+        lines.append([*line, f"{(entry or shuffled).seconds:.3g}"])
+    return f"## {data}\n\n" + markdown_table(header, lines) if lines else ""
 
 
-def _ablation(other):
+def ablation(other):
     lines = []
     for row in ABLATION:
         entry = other.get((ABLATION_SET, row, "file"))
         if entry is not None:
-            paper = PAPER_ABLATION[row]
-            lines.append(
-                [
-                    row,
-                    _spread(entry, "acc"),
-                    _number(paper),
-                    _difference(entry, "acc", paper),
-                    _spread(entry, "nmi"),
-                ]
-            )
+            paper = compared(entry, "acc", PAPER_ABLATION[row])
+            lines.append([row, spread(entry, "acc"), paper, spread(entry, "nmi")])
     if not lines:
         return ""
-    given = _text({"affinity": ABLATION_INPUT}).removeprefix("affinity=")
-    text = (
-        f"In file order, on the tensor of {given}, which reproduces these numbers; that of the "
-        "table reproduces TLRR itself better."
-    )
-    names = ["TLRR with", "ACC", "paper", "difference", "NMI"]
-    return section(
-        f"Terms of TLRR left out, {ABLATION_SET}", escape(text), html_table(lines, [names])
+    return (
+        f"## Terms of TLRR left out, {ABLATION_SET}\n\n"
+        f"In file order, on the tensor of {text_of(ABLATION_INPUT)}, which reproduces these "
+        "numbers; that of the table reproduces TLRR itself better.\n\n"
+        + markdown_table(["TLRR with", "ACC", "paper", "NMI"], lines)
     )
 
 
-def _initial(sets, table, other):
+def initial(sets, table, other):
+    methods = ("t-SVD-MSC", *INITIAL)
+    after = dict.fromkeys(methods[:1], "TLRR") | {m: f"TLRR after {m}" for m in INITIAL}
     lines = []
     for data in sets:
-        line = [
-            data,
-            *(_spread(table.get((data, row, "file")), "acc") for row in ("t-SVD-MSC", "TLRR")),
-        ]
-        for method in INITIAL:
-            after = other.get((data, f"TLRR after {method}", "file"))
-            line += [_spread(table.get((data, method, "file")), "acc"), _spread(after, "acc")]
-        if any((data, f"TLRR after {method}", "file") in other for method in INITIAL):
+        if any((data, after[method], "file") in other for method in INITIAL):
+            line = [data]
+            for method in methods:
+                then = {**table, **other}.get((data, after[method], "file"))
+                line += [spread(table.get((data, method, "file")), "acc"), spread(then, "acc")]
             lines.append(line)
     if not lines:
         return ""
-    head = [("", 1), *((method, 2) for method in ("t-SVD-MSC", *INITIAL))]
-    names = ["ACC", *(["alone", "then TLRR"] * (1 + len(INITIAL)))]
-    text = (
-        "In file order. t-SVD-MSC alone has the lam at which it clusters best, TLRR's input "
-        "another. Tensors of LT-MSC and ETLMSC have scales of their own, so TLRR, solved exactly, "
-        "gets the lam at which as many similarities survive as of its published input."
+    header = ["ACC", *(text for method in methods for text in (method, "then TLRR"))]
+    return (
+        "## TLRR after other methods\n\nIn file order. t-SVD-MSC alone has the lam at which it "
+        "clusters best, TLRR's input another. Tensors of LT-MSC and ETLMSC have scales of their "
+        "own, so TLRR, solved exactly, gets the lam at which as many similarities survive as of "
+        "its published input.\n\n" + markdown_table(header, lines)
     )
-    return section("TLRR after other methods", text, html_table(lines, [head, names]))
 
 
-def _parameters(sets, rows):
+def parameters(sets, rows):
     lines = []
     for row in rows:
-        method = METHODS[row]
-        given = {}
+        texts = {}
         for data in sets:
-            given.setdefault(_text(method.parameters_on(data)), []).append(data)
-        text = "<br>".join(
-            f"{escape(', '.join(names))}: {escape(text)}" for text, names in given.items()
-        )
-        lines.append([escape(row), text, escape(method.reason)])
+            texts.setdefault(text_of(METHODS[row].parameters_on(data)), []).append(data)
+        text = "; ".join(f"{', '.join(names)}: {text}" for text, names in texts.items())
+        lines.append([row, text, METHODS[row].reason])
+    return "## Parameters\n\n" + markdown_table(["method", "parameters", "why"], lines)
+
+
+def text_of(values):
+    """Parameters in words, those of the input in parentheses."""
+    values = dict(values)
+    method, parts = values.pop("method", None), []
+    for name, value in values.items():
+        parts.append(f"{name}={text_of(value) if isinstance(value, dict) else value}")
+    text = ", ".join(parts) or "defaults"
+    return f"{method}({text})" if method else text
+
+
+def notes(records, left_out):
+    lines = [f"left out: {text}" for text in left_out]
+    for record in records:
+        row = f"{record['data']}, {record['row']}, {record['order']}"
+        lines += [f"warning: {row}: {text}" for text in record.get("warnings", ())]
+        if "error" in record:
+            lines.append(f"failed: {row}: {record['error']}")
     if not lines:
         return ""
-    return section("Parameters", "", html_table(lines, [["method", "parameters", "why"]], "wide"))
+    return "## What is not in the tables\n\n" + "\n".join(f"* {line}" for line in lines)
 
 
-def _text(parameters):
-    parts = []
-    for name, value in parameters.items():
-        if isinstance(value, dict):
-            inner = {key: one for key, one in value.items() if key != "method"}
-            value = f"{value['method']}({_text(inner)})"
-        parts.append(f"{name}={value}")
-    return ", ".join(parts) or "defaults"
+# ------------------------------------------------------------------------------------ pictures
 
 
-def _notes(records, left_out):
-    failed = [
-        f"{one['data']}, {one['row']}, {ORDERS[one['order']]}: {one['error']}"
-        for one in records
-        if "error" in one
-    ]
-    said = ordered(
-        f"{one['data']}, {one['row']}: {text}"
-        for one in records
-        for text in one.get("warnings", ())
-    )
-    parts = ("Left out", left_out), ("Failed", failed), ("Warnings", said)
-    return section("What is not in the tables", "", "".join(details(*part) for part in parts))
+def save(folder, name, caption, draw, size=(4.4, 3.4)):
+    """Draw on new axes, write them to the folder, and give the line of the page."""
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
+    path = folder / f"{name}.png".replace(" ", "_")
+    figure.savefig(path, dpi=100)
+    return f"![{caption}](pictures/{path.name})\n{caption}"
 
 
-# ---------------------------------------------------------------------------------------- pieces
+def pictures_of(folder, data, records):
+    """Residuals, and similarities in file order or else shuffled."""
+    cells = {record["row"]: record for record in records}
+    cells |= {record["row"]: record for record in records if record["order"] == "file"}
+
+    def residuals(ax):
+        for row, record in cells.items():
+            if len(record["residual"]) > 1:
+                ax.semilogy(np.array(record["residual"], dtype=float), label=row)
+        ax.set(xlabel="iteration", ylabel="residual")
+        ax.legend(fontsize="x-small", ncols=2)
+
+    if any(len(record["residual"]) > 1 for record in cells.values()):
+        caption = f"{data}: residual of each solver, by its own rule"
+        yield save(folder, f"{data}-convergence", caption, residuals)
+    for row, record in cells.items():
+        path = arrays_path(folder.parent, record["key"])
+        if path.exists():
+            with np.load(path, allow_pickle=False) as file:
+                affinity, labels = file["affinity"].astype(float), file["labels"]
+
+            def similarity(ax, affinity=affinity, labels=labels):
+                ends = np.flatnonzero(np.diff(labels)) + 0.5
+                ax.imshow(affinity, cmap="magma", vmax=np.quantile(affinity, 0.99) or 1)
+                ax.set(xticks=ends, yticks=ends, xticklabels=[], yticklabels=[])
+
+            caption = f"{data}: similarities that {row} learned, classes side by side"
+            yield save(folder, f"{data}-{row}", caption, similarity, size=(3.2, 3.2))
 
 
-def _number(value):
-    return "–" if value is None or np.isnan(value) else f"{value:.3f}"
+def sensitivity(folder, data, records):
+    """Heat maps of ACC against two parameters of TLRR at a time, the table's choice in a frame."""
+    points, table = {}, METHODS["TLRR exact"].parameters_on(data)
+    for record in records:
+        if record["data"] == data and record["study"] == "sensitivity":
+            key = tuple(float(record["parameters"][name]) for name in SENSITIVITY)
+            points[key] = float(np.mean(record["scores"]["acc"]))
+    for across, up in HEAT_MAPS if points else ():
+        columns, rows = SENSITIVITY[across], SENSITIVITY[up]
+        keys = [[table | {across: a, up: b} for a in columns] for b in rows]
+        scores = np.array(
+            [
+                [points.get(tuple(key[name] for name in SENSITIVITY), np.nan) for key in line]
+                for line in keys
+            ]
+        )
 
+        def heat_map(ax, scores=scores, across=across, up=up, columns=columns, rows=rows):
+            ax.imshow(scores, vmin=0, vmax=1, origin="lower", aspect="auto")
+            for (i, j), value in np.ndenumerate(scores):
+                chosen = columns[j] == table[across] and rows[i] == table[up]
+                text = f"[{value:.2f}]" if chosen else f"{value:.2f}"
+                color = "white" if value < 0.45 else "black"
+                ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+            ax.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+            ax.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+            ax.set(xlabel=across, ylabel=up)
 
-def _mean(entry, score):
-    return _number(None if entry is None else entry.mean[score])
-
-
-def _spread(entry, score):
-    if entry is None:
-        return "–"
-    spread = f" <small>±{entry.spread[score]:.3f}</small>" if entry.runs > 1 else ""
-    return f"{entry.mean[score]:.3f}{spread}"
-
-
-def _difference(entry, score, paper):
-    if entry is None or paper is None:
-        return "–"
-    value = round(entry.mean[score] - paper, 3) + 0.0  # no negative zero
-    kind, sign = (
-        ("close", "≈") if abs(value) <= CLOSE else (("above", "▲") if value > 0 else ("below", "▼"))
-    )
-    return f'<span class="{kind}">{sign}&nbsp;{value:+.3f}</span>'
+        caption = f"{data}: ACC of TLRR, solved exactly, against {across} and {up} in file order"
+        yield save(folder, f"{data}-{across}-{up}", caption, heat_map)

@@ -1,22 +1,15 @@
 """Run the cells that are not finished, in parallel, and write the report."""
 
-import contextlib
-import json
-import sys
+from collections import Counter
 from pathlib import Path
 
 import joblib
-from cells import work
-from data import find_sources
+from cells import ORDERS, STUDIES, plan, work
+from data import find_sources, read_results
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from plan import ORDERS, STUDIES, estimated, plan
-from report import report
+from report import write_report
 from settings import METHODS
-from store import mend, read
-from tables import write_csv
 from tqdm import tqdm
-
-PLAN = "plan.json"  # what the last run was asked for
 
 
 def run(
@@ -41,7 +34,7 @@ def run(
         Folder of data sets. Never written to.
     output : str or Path, default="reproduced"
         Folder of ``results.jsonl``, to which every finished cell is appended at once,
-        ``report.html``, ``tables/*.csv``, and what is kept between runs.
+        ``report.md`` with its ``pictures``, and what is kept between runs.
     methods : sequence of str, optional
         Rows of the tables; case and punctuation do not matter. None: all of `settings.METHODS`, the
         paper's twelve, the estimators of the package with their defaults, and baselines.
@@ -50,189 +43,82 @@ def run(
     orders : sequence of {"file", "shuffled"}, optional
         None: both.
     seeds : int, default=3
-        Shuffles, and starts of methods that depend on one. Methods that depend on neither have
-        one, and cells of more than a minute too.
+        Shuffles, and starts of methods that depend on one. Slow methods, and those that depend on
+        neither, have one.
     repeats : int, default=20
         Runs of k-means, each the best of 20 starts, on every fit; the paper's means are over 20.
     studies : sequence of {"tables", "ablation", "initial", "sensitivity"}, optional
         None: all. Those beside the tables are of TLRR in file order: its terms left out, its input
         from other methods, and its parameters.
     jobs : int, optional
-        Cells at a time, each with one thread. None: as many as CPUs are allowed, even if they are
-        busy at the moment.
+        Cells at a time, each with one thread. None: as many as CPUs are allowed.
     longest : float, default=20.0
-        Minutes; cells that take longer by rough documented times are left out, and the report says
-        so. Others are stopped when they have taken so long.
+        Minutes after which a cell is stopped; the report says so.
     dry_run : bool, default=False
-        Only print what would be computed, how long that takes, and what is left out.
+        Only print how many cells would be computed.
 
     Returns
     -------
     list of dict
         The records of all cells that were asked for and are finished: what they are, ``scores`` of
-        every run, CPU seconds, memory, versions, warnings, or the ``error``.
+        every run, CPU seconds, versions, warnings, or the ``error``.
     """
-    methods = _known(methods, METHODS, "method")
-    orders = _known(orders, ORDERS, "order")
-    studies = _known(studies, STUDIES, "study")
+    methods = known_names(methods, METHODS, "method")
+    orders = known_names(orders, ORDERS, "order")
+    studies = known_names(studies, STUDIES, "study")
     jobs = joblib.cpu_count() if jobs is None else jobs
     for name, value in (("seeds", seeds), ("repeats", repeats), ("jobs", jobs)):
         if value < 1:
             raise ValueError(f"{name} == {value}, must be >= 1")
     sources, absent = find_sources(data, sets)
-    cells, left_out = plan(sources, methods, orders, seeds, repeats, studies, longest)
-    left_out += [f"{name}: not in the data folder" for name in absent]
-    by_name = {source.name: source for source in sources}
-    keys = [cell.key(by_name[cell.data].digest) for cell in cells]
-    records = read(output)
-    unfinished = [
-        cell for cell, key in zip(cells, keys, strict=True) if "scores" not in records.get(key, {})
-    ]
-    seconds = estimated(unfinished, sources, records)
-    print(_forecast(len(cells), unfinished, seconds, left_out, jobs), flush=True)
+    sources = {source.name: source for source in sources}
+    cells = {
+        cell.key(sources[cell.data].digest): cell
+        for cell in plan(sources, methods, orders, seeds, repeats, studies)
+    }
+    records = read_results(output)
+    unfinished = [cell for key, cell in cells.items() if "scores" not in records.get(key, {})]
+    print(f"{len(cells)} cells, {len(cells) - len(unfinished)} of them finished", flush=True)
+    for name, count in Counter(cell.data for cell in unfinished).items():
+        print(f"  {name}: {count} cells to do", flush=True)
     if not dry_run:
         Path(output).mkdir(parents=True, exist_ok=True)
-        asked = {"keys": keys, "left_out": left_out}
-        (Path(output) / PLAN).write_text(json.dumps(asked), encoding="utf-8")
-        mend(output)
-        new = _compute(unfinished, seconds, by_name, output, jobs, longest)
-        records |= {record["key"]: record for record in new}
-        print(f"wrote {write_report(output)}")
-    return [records[key] for key in keys if key in records]
+        for record in compute(unfinished, sources, output, jobs, longest):
+            records[record["key"]] = record
+        left_out = [f"{name}: not in the data folder" for name in absent]
+        print(f"wrote {write_report(output, [records[key] for key in cells], left_out)}")
+    return [records[key] for key in cells if key in records]
 
 
-def write_report(output):
-    """Write the report and the tables of a results folder as far as it is finished.
-
-    Parameters
-    ----------
-    output : str or Path
-        As for `run`, whose last call says what is reported; it may still be running.
-
-    Returns
-    -------
-    pathlib.Path
-        ``report.html``, which needs no other file and no network.
-
-    Raises
-    ------
-    ValueError
-        If there is no result yet.
-    """
-    output = Path(output)
-    if not (output / PLAN).exists():
-        raise ValueError(f"{output} is no folder of results: it has no {PLAN}")
-    asked = json.loads((output / PLAN).read_text(encoding="utf-8"))
-    found = read(output)
-    records = [found[key] for key in asked["keys"] if key in found]
-    if not any("scores" in record for record in records):
-        errors = [f", the first cell failed: {record['error']}" for record in records]
-        raise ValueError(f"{output} has no finished cell to report{''.join(errors[:1])}")
-    missing = len(asked["keys"]) - len(records)
-    unfinished = [f"{missing} cells are not finished yet"] if missing else []
-    write_csv(output, records)
-    return report(output, records, unfinished + asked["left_out"])
-
-
-def _known(names, known, kind):
+def known_names(names, known, kind):
     """Names as they are written in ``known``, whatever their case and punctuation."""
     if names is None:
         return list(known)
-    plain = {_letters(name): name for name in known}
+    by_letters = {letters(name): name for name in known}
     for name in names:
-        if _letters(name) not in plain:
+        if letters(name) not in by_letters:
             raise ValueError(f"unknown {kind} {name!r}: known are {', '.join(known)}")
-    return [plain[_letters(name)] for name in names]
+    return [by_letters[letters(name)] for name in names]
 
 
-def _letters(name):
+def letters(name):
     return "".join(letter for letter in str(name).lower() if letter.isalnum())
 
 
-def _forecast(count, unfinished, seconds, left_out, jobs):
-    """What is to be done and how long it takes, in words."""
-    lines = [f"{count} cells, {count - len(unfinished)} of them finished"]
-    by_set = {}
-    for cell, took in zip(unfinished, seconds, strict=True):
-        by_set.setdefault(cell.data, []).append(took)
-    for name, times in by_set.items():
-        lines.append(f"  {name}: {len(times)} cells to do, {_minutes(sum(times))} of one core")
-    if unfinished:
-        # The last cell may run alone.
-        total = max(sum(seconds) / jobs, max(seconds))
-        lines.append(f"about {_minutes(total)} with {jobs} at a time")
-    return "\n".join(lines + [f"left out: {text}" for text in left_out])
-
-
-def _minutes(seconds):
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
-def _compute(cells, seconds, sources, output, jobs, longest):
-    """Records of the cells, computed in worker processes, with a bar of the time that is left."""
-    if not cells:
-        return []
-    # Inputs of one group are made once by each process, so groups stay together; long ones first.
-    weight = {}
-    for cell, took in zip(cells, seconds, strict=True):
-        weight[cell.group] = weight.get(cell.group, 0.0) + took
-    tasks = sorted(
-        zip(cells, seconds, strict=True), key=lambda task: (-weight[task[0].group], task[0].group)
-    )
-    records = []
-    with _progress(len(cells), sum(seconds)) as (begin, advance):
-        started = (
-            begin(cell) or joblib.delayed(_task)(cell, sources[cell.data], output, took, longest)
-            for cell, took in tasks
-        )
-        for record, took in _in_parallel(started, jobs):
-            records.append(record)
-            advance(record, took)
-    return records
-
-
-def _in_parallel(tasks, jobs):
-    """(record, estimated seconds) of every task, as they finish."""
+def compute(cells, sources, output, jobs, longest):
+    """Records of the cells as they are finished by worker processes, with a bar."""
+    tasks = (joblib.delayed(work)(cell, sources[cell.data], output, longest) for cell in cells)
+    # Nothing waits in a worker: should this process be killed, workers end what they run.
+    queue = {"pre_dispatch": "n_jobs", "batch_size": 1, "return_as": "generator_unordered"}
     try:
-        # Nothing waits in a worker: should this process be killed, workers end what they run.
-        queue = {"pre_dispatch": "n_jobs", "batch_size": 1}
         with joblib.parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-            yield from joblib.Parallel(return_as="generator_unordered", **queue)(tasks)
+            with tqdm(joblib.Parallel(**queue)(tasks), total=len(cells)) as bar:
+                for record in bar:
+                    outcome = record.get("error") or f"ACC {max(record['scores']['acc']):.3f}"
+                    bar.set_postfix_str(f"{record['data']}, {record['row']}: {outcome}")
+                    yield record
     except TerminatedWorkerError as error:
         raise MemoryError(
             "a worker process was killed, usually for lack of memory; finished cells are kept: "
             "run again with fewer jobs, or with methods and sets that fit"
         ) from error
-
-
-def _task(cell, source, output, took, longest):
-    pictures = cell.study == "tables" and cell.seed == 0
-    return work(cell, source, output, pictures, longest), took
-
-
-@contextlib.contextmanager
-def _progress(count, total):
-    """``begin(cell)`` for every cell, and ``advance(record, seconds)`` when it is finished."""
-    pattern = "{percentage:3.0f}% |{bar}| {postfix} [{elapsed}, {remaining} left]"
-    interval = 0.5 if sys.stderr.isatty() else 60.0
-    with tqdm(total=total, bar_format=pattern, mininterval=interval) as bar:
-        done = []
-
-        def begin(cell):
-            name = f"{cell.data}, {cell.row}, {cell.order} order, seed {cell.seed}"
-            bar.set_postfix_str(f"{len(done)}/{count} {name}", refresh=True)
-
-        def advance(record, took):
-            done.append(took)
-            bar.set_postfix_str(f"{len(done)}/{count} {_outcome(record)}", refresh=False)
-            bar.update(min(took, bar.total - bar.n))  # sums round
-
-        yield begin, advance
-
-
-def _outcome(record):
-    name = f"{record['data']}, {record['row']}"
-    if "error" in record:
-        return f"{name}: {record['error']}"
-    acc = record["scores"]["acc"]
-    return f"{name}: ACC {sum(acc) / len(acc):.3f}"

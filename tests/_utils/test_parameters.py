@@ -1,107 +1,79 @@
-from typing import Literal
+"""Parameters and labels, through what takes them."""
+
+import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from mvsc_fast._utils import parameters
-from mvsc_fast._utils.parameters import CHECKS, check_integer, check_number
+from mvsc_fast import TLRR, ConsensusTLRR
+from mvsc_fast.metrics import clustering_scores
+from mvsc_fast.solvers import snn, tlrr
+
+VIEW = np.random.default_rng(0).uniform(size=(12, 5))
+W = np.ones((2, 4, 4))
 
 
 @pytest.mark.parametrize(
-    ("check", "given", "value"),
+    ("call", "facts"),
     [
-        (parameters.count, 1, 1),
-        (parameters.natural, np.int8(0), 0),
-        (parameters.nonnegative, 0, 0.0),
-        (parameters.positive, 1e-300, 1e-300),
-        (lambda value, name: check_number(value, name, 0.0, 1.0), np.float32(1), 1.0),
-        (parameters.verbosity, True, 1),
-        (parameters.verbosity, 3, 3),
-        (parameters.check_flag, np.False_, False),
-        (parameters.check_seed, None, None),
-        (parameters.check_seed, 7, 7),
-        (parameters.check_callback, print, print),
-        (parameters.option(Literal["a", "b"]), "b", "b"),
-        (parameters.either(None, parameters.count), None, None),
-        (parameters.either("auto", parameters.count), "au" + "to", "auto"),
-        (parameters.either("auto", parameters.count), 2, 2),
-        (CHECKS["tol"], 0.0, 0.0),
-        (CHECKS["max_iter"], 0, 0),
-        (CHECKS["rho"], 1, 1.0),
-        (CHECKS["n_threads"], None, None),
+        (lambda: TLRR(2, alpha=-0.1).fit([VIEW]), "alpha == -0.1, .* 0"),
+        (lambda: TLRR(2, alpha=np.inf).fit([VIEW]), "alpha == inf"),
+        (lambda: TLRR(2, alpha=np.nan).fit([VIEW]), "alpha == nan"),
+        (lambda: TLRR(2, omega1=1.1).fit([VIEW]), "omega1 == 1.1, .* 1"),
+        (lambda: TLRR(2, max_iter=1.5).fit([VIEW]), "max_iter"),
+        (lambda: TLRR(2, max_iter=True).fit([VIEW]), "max_iter .*True"),
+        (lambda: TLRR(2, alpha="1").fit([VIEW]), "alpha"),
+        (lambda: TLRR(2, n_threads="2").fit([VIEW]), "n_threads=None"),
+        (lambda: TLRR(2, solver=["dual"]).fit([VIEW]), "solver .*'dual', 'ialm'"),
+        (lambda: TLRR(2, verbose=-1).fit([VIEW]), "verbose == -1"),
+        (lambda: ConsensusTLRR(2, max_samples="aut").fit([VIEW]), "max_samples='auto'"),
+        (lambda: tlrr(W, rho=0.9), "rho == 0.9, .* 1"),
+        (lambda: snn(W, weights=[1, 2, 3]), "2, got 3"),
+        (lambda: tlrr(W, sample_weight=[1, 0, -2, 1]), r"sample_weight\[2\] == -2"),
+        (lambda: tlrr(W, sample_weight=[1, 1, 1e13, 1]), "1e-12 and 1e12"),
+        (lambda: tlrr(W, sample_weight=[1, np.nan, 1, 1]), "sample_weight .*NaN"),
+        (lambda: tlrr(W, sample_weight=3), "sample_weight"),
     ],
 )
-def test_good_values(check, given, value):
-    found = check(given, "it")
-    assert found == value and isinstance(found, type(value) if value is not False else np.bool_)
+def test_parameters_that_are_refused(call, facts):
+    with pytest.raises((TypeError, ValueError), match=facts):
+        call()
 
 
 @pytest.mark.parametrize(
-    ("check", "value", "message"),
+    "labels",
     [
-        (parameters.count, 0, "it == 0, must be >= 1"),
-        (parameters.natural, -1, "it == -1, must be >= 0"),
-        (parameters.nonnegative, -0.1, "it == -0.1, must be >= 0"),
-        (parameters.positive, 0.0, "it == 0.0, must be > 0"),
-        (parameters.positive, np.inf, "it == inf, must be a finite number"),
-        (parameters.nonnegative, np.nan, "it == nan, must be"),
-        (lambda value, name: check_number(value, name, 0.0, 1.0), 1.1, "it == 1.1, must be <= 1"),
-        (parameters.verbosity, -1, "it == -1, must be >= 0"),
-        (parameters.check_flag, 1, "it must be True or False, got 1"),
-        (parameters.check_seed, "a", "it: 'a' cannot be used to seed"),
-        (parameters.check_callback, 3, "it must be callable or None, got 3"),
-        (parameters.option(Literal["a", "b"]), "c", "it must be one of 'a', 'b', got 'c'"),
-        (parameters.option(Literal["a", "b"]), ["a"], "it must be one of 'a', 'b', got"),
-        (parameters.either("auto", parameters.count), 0, "it == 0, must be >= 1"),
-        (CHECKS["max_iter"], -1, "it == -1, must be >= 0"),
-        (CHECKS["mu"], 0, "it == 0, must be > 0"),
-        (CHECKS["rho"], 0.9, "it == 0.9, must be >= 1"),
+        ["b", "a", "b", "d"],
+        (2.5, 1, 2.5, 3),
+        np.array([2, 1, 2, 9], dtype=np.uint8),
+        np.array(["b", "a", "b", "d"], dtype=object),
+        pd.Series(["b", "a", "b", "d"], dtype="category"),
+        pd.Series([2, 1, 2, 9], dtype="Int64"),
+        [np.bool_(True), False, True, 2],
     ],
 )
-def test_values_out_of_range(check, value, message):
+def test_labels_of_any_kind(labels):
+    assert clustering_scores(labels, [1, 0, 1, 2])["acc"] == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0.0, np.nan, None], "2 NaN or None.* 1"),
+        (["a", np.nan, None], "2 NaN or None.* 1"),
+        (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "2 NaN or None.* 1"),
+        (pd.Series([1, pd.NA, None], dtype="Int64"), "2 NaN or None.* 1"),
+        (pd.Series(["a", pd.NA, None], dtype="string"), "2 NaN or None.* 1"),
+        ([1, "1", 2], "1 and '1'"),
+        ([datetime.date(2020, 1, 1), "a", "b"], "date"),
+        ([[0, 1], [0], [1]], "list"),
+        ([[0, 1, 2], [0, 1, 2]], r"\(2, 3\)"),
+        (3, r"\(\)"),
+        (np.ma.array([1, 2, 3], mask=[True, False, False]), "1 masked"),
+        ([0, 1], " 2 .* 3|3 .* 2"),
+    ],
+)
+def test_labels_that_are_refused(labels, message):
     with pytest.raises(ValueError, match=message):
-        check(value, "it")
-
-
-@pytest.mark.parametrize(
-    ("check", "value", "message"),
-    [
-        (parameters.positive, "1", "it must be an instance of"),
-        (parameters.natural, 1.5, "it must be an instance of"),
-        (parameters.natural, True, "it must be an integer, got True"),
-        (parameters.either("auto", parameters.count), "aut", "Or it='auto'"),
-        (CHECKS["n_threads"], "2", r"not str\. Or it=None"),
-        (CHECKS["n_threads"], True, r"got True\. Or it=None"),
-    ],
-)
-def test_values_of_the_wrong_type(check, value, message):
-    with pytest.raises(TypeError, match=message):
-        check(value, "it")
-
-
-def test_a_list_of_numbers():
-    assert parameters.check_numbers(2, "it", 3) == [2.0] * 3
-    assert parameters.check_numbers([2], "it", 2) == [2.0] * 2
-    assert parameters.check_numbers(np.array([1, 2, 3]), "it", 3, low=1) == [1.0, 2.0, 3.0]
-    for count in (2, 6):
-        with pytest.raises(ValueError, match=f"it must be one number or {count}, got 3"):
-            parameters.check_numbers([1, 2, 3], "it", count)
-    with pytest.raises(ValueError, match="it == 1, must be >= 2"):
-        parameters.check_numbers([2, 1], "it", 2, low=2)
-
-
-def test_weights_of_samples():
-    ends = np.array([1e-12, 1, 1e12])
-    found = parameters.check_sample_weight(ends.tolist(), "w")
-    assert found.dtype == np.float64 and found.tolist() == ends.tolist()
-    for weight, message in (
-        ([1, 0, -2], r"w\[2\] == -2, must be > 0: remove such samples from W"),
-        (0.9 * ends, "w must lie between 1e-12 and 1e12"),
-        (1.1 * ends, "w must lie between 1e-12 and 1e12"),
-        ([1, np.nan], "w contains NaN"),
-        (3, "w must have one weight for each sample, got 3"),
-        ([[1, 2]], "w must have one weight for each sample"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parameters.check_sample_weight(weight, "w")
-    assert check_integer(np.int64(4), "it", 4) == 4
+        clustering_scores(labels, [0, 1, 1])

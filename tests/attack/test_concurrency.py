@@ -85,7 +85,7 @@ def test_fits_of_one_model_in_threads_do_not_mix(views):
 def test_a_fit_in_its_own_callback_is_refused_and_others_are_not(views, method):
     def again(state):
         if not seen:
-            with pytest.raises(RuntimeError, match="is already being fitted.*fit a clone"):
+            with pytest.raises(RuntimeError, match="clone"):
                 model.fit(views)
             seen.append(clone(model).set_params(callback=None).fit_predict(views))
 

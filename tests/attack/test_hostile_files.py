@@ -98,7 +98,7 @@ def test_a_matlab_file_that_crashes_its_reader(seeds, tmp_path):
     content[376] = 212
     path = tmp_path / "crash.mat"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="crash.mat: the MATLAB file is damaged"):
+    with pytest.raises(ValueError, match="crash.mat"):
         load_data([path])
 
 
@@ -195,17 +195,7 @@ def test_names_of_files_in_reports_and_pictures(tmp_path, monkeypatch, name):
     np.save("b.npy", views[1])
     assert (
         main(
-            [
-                "cluster",
-                name,
-                "b.npy",
-                "--clusters",
-                "3",
-                "--labels",
-                "l.csv",
-                "--report",
-                "r.html",
-            ]
+            ["cluster", name, "b.npy", "--clusters", "3", "--labels", "l.csv", "--report", "r.html"]
         )
         == 0
     )

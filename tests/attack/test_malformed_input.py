@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import TLRR, ConsensusTLRR, datasets, methods, similarity
 from mvsc_fast.views import check_views
-from mvsc_fast.views._rows import unit_rows
 
 CASES, BATCH = (10_000, 1000) if FULL else (250, 250)
 
@@ -93,20 +92,6 @@ def blobs():
     return views
 
 
-@pytest.mark.parametrize("layout", [np.asarray, scipy.sparse.csr_array])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_of_any_scale_have_unit_length(layout, dtype):
-    least, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
-    scales = [0, least, np.finfo(dtype).tiny, 1, largest]
-    X = np.array([[s, 0, -s, s] for s in scales], dtype=dtype)
-    before = X.copy()
-    U = unit_rows(layout(X))
-    U = U.toarray() if scipy.sparse.issparse(U) else U
-    expected = np.sign(X) / np.sqrt(3)
-    np.testing.assert_allclose(U, expected, rtol=1e-6)
-    np.testing.assert_array_equal(X, before)
-
-
 @pytest.mark.parametrize("exponents", [(0, -520), (0, 520), (-1000, 1000)])
 def test_labels_do_not_depend_on_the_scale_of_rows(exponents):
     # Of more than 80 columns: ConsensusTLRR may keep the lengths of other rows.
@@ -133,7 +118,7 @@ def test_similarities_do_not_depend_on_the_scale_of_rows(blobs):
 def test_rows_whose_distances_vanish_are_named(blobs, make):
     X = blobs[0].copy()
     X[7] *= 1e-200
-    with pytest.raises(ValueError, match=r"view 1 has entries up to .*e-20\d in row 7"):
+    with pytest.raises(ValueError, match=r"view 1 .*e-20\d.*row 7"):
         make([blobs[1], X])
     for unit in (2.0**-1000, 2.0**1000):
         np.testing.assert_array_equal(make([blobs[0] * unit]), make([blobs[0]]))
@@ -173,7 +158,7 @@ def test_containers_that_would_be_misread_are_refused(blobs, change, message):
 
 def test_masked_similarities_are_refused_and_empty_masks_read(blobs):
     W = blobs[0] @ blobs[0].T
-    with pytest.raises(ValueError, match="X: slice 1 is a masked array with 45 masked entries"):
+    with pytest.raises(ValueError, match="X: slice 1 .*45 masked"):
         TLRR(3, affinity="precomputed").fit([W, np.ma.array(W, mask=np.eye(45))])
     np.testing.assert_array_equal(check_views([np.ma.array(W)]), [W])
 
@@ -202,7 +187,5 @@ def test_objects_that_are_no_numbers_are_named_by_column(blobs, value, container
 def test_containers_in_an_array_are_named_by_column(blobs):
     X = blobs[1].astype(object)
     X[7, 2] = {}
-    with pytest.raises(
-        TypeError, match=r"view 1 has \{\} \(dict\) in column 2: the argument must be"
-    ):
+    with pytest.raises(TypeError, match=r"view 1 .*\(dict\).*column 2"):
         methods.AWP(3).fit([blobs[0], X])

@@ -185,7 +185,7 @@ def test_not_converged_is_an_error_that_names_the_slice():
 
 
 def test_square_slices_are_demanded():
-    with pytest.raises(ValueError, match="must be square, got 4 x 5"):
+    with pytest.raises(ValueError, match="4 x 5"):
         kernels.symmetric_shrink(np.zeros((1, 4, 5)), 1.0)
 
 
@@ -221,15 +221,15 @@ def test_kernels_refuse_arrays_they_cannot_work_on():
         kernels.slice_shrink(np.zeros((2, 3, 4)).transpose(0, 2, 1), 1.0)
     W = np.zeros((2, 3, 3))
     others = [np.zeros((2, 3, 3), dtype=np.float32)] * 4
-    with pytest.raises(ValueError, match="every tensor of a pass must"):
+    with pytest.raises(ValueError, match="tensor"):
         kernels.trpca_pass(W, *others, np.eye(2), lam=1.0, mu=1.0, mu_next=1.0)
     steps = {"mu": 1.0, "mu_next": 1.0}
-    with pytest.raises(ValueError, match="every tensor of a pass must"):
+    with pytest.raises(ValueError, match="tensor"):
         kernels.trpca_pass(W, *[W[:, :2].copy()] * 4, np.eye(2), lam=1.0, **steps)
-    with pytest.raises(ValueError, match=r"basis must have shape \(2, 2\), got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"basis .*\(2, 2\), got \(1, 2\)"):
         kernels.trpca_pass(W, *[W.copy() for _ in range(4)], np.ones((1, 2)), lam=1.0, **steps)
-    with pytest.raises(ValueError, match=r"mapper must have shape \(2, 2\), got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"mapper .*\(2, 2\), got \(1, 2\)"):
         kernels.snn_pass(W, *[W.copy() for _ in range(6)], np.ones((1, 2)), **steps)
     W = np.zeros((2, 4, 3))
-    with pytest.raises(ValueError, match=r"W must have shape \(2, 4, 4\), got \(2, 4, 3\)"):
+    with pytest.raises(ValueError, match=r"W .*\(2, 4, 4\), got \(2, 4, 3\)"):
         kernels.snn_pass(W, *[W.copy() for _ in range(6)], np.eye(2), **steps)

@@ -19,9 +19,6 @@ setup(
                 extra_compile_args=["-O0"],  # the core itself is compiled already
             )
         ],
-        compiler_directives={
-            "language_level": 3,
-            "freethreading_compatible": True,
-        },
+        compiler_directives={"language_level": 3, "freethreading_compatible": True},
     ),
 )

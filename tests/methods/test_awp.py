@@ -109,7 +109,7 @@ def test_kinds_of_input_do_not_matter():
 
 
 def test_it_is_no_graph_for_other_methods():
-    with pytest.raises(ValueError, match="AWP has no attribute tensor_ after fit"):
+    with pytest.raises(ValueError, match="AWP .*tensor_"):
         TRPCA(3, affinity=AWP(3)).fit(subspaces(20)[0])
 
 
@@ -121,7 +121,7 @@ def test_stopping_early():
 
 
 def test_more_clusters_than_samples():
-    with pytest.raises(ValueError, match="n_clusters=13 is more than the number of samples"):
+    with pytest.raises(ValueError, match="n_clusters=13"):
         AWP(13).fit(subspaces(12)[0])
 
 

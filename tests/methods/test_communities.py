@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 from mvsc_fast import ConsensusTLRR, SavedPredictor, explain
 from mvsc_fast.cli import main
 from mvsc_fast.explanation import joint_graph, write_report
-from mvsc_fast.spectral._leiden import leiden, leiden_graph
 
 igraph = pytest.importorskip("igraph", reason="needs igraph: pip install 'mvsc-fast[leiden]'")
 
@@ -42,12 +41,22 @@ def test_communities_are_the_classes_and_new_samples_get_their_labels(given, mod
     assert adjusted_rand_score(truth, model.predict(new)) > 0.98
 
 
-def test_the_graph_is_the_joint_graph(given, model):
-    found = leiden(leiden_graph(model.affinity_matrix_), 1.0, 0)
-    assert adjusted_rand_score(found, model.labels_) == 1
-    weights = np.array(leiden_graph(model.affinity_matrix_).es["weight"])
-    joint = np.sort(joint_graph(model, given[0]).data)[::2]  # of each pair, once
-    np.testing.assert_allclose(joint, np.sort(weights), rtol=1e-5)
+@pytest.mark.parametrize("resolution", [0.5, 1, 4])
+def test_no_move_or_merger_of_communities_has_a_larger_modularity(given, resolution):
+    """Of the joint graph: affinities over the roots of the largest of both ends."""
+    model = ConsensusTLRR(None, resolution=resolution, random_state=0).fit(given[0])
+    A = model.affinity_matrix_.toarray().astype(float)
+    top = np.sqrt(A.max(axis=0))
+    weights = A / np.outer(top, top)
+    joint = np.sort(joint_graph(model, given[0]).data)
+    np.testing.assert_allclose(joint, np.sort(weights[weights > 0]), rtol=1e-5)
+    degrees = weights.sum(axis=0)
+    gain = weights - resolution * np.outer(degrees, degrees) / degrees.sum()
+    Y = np.eye(model.labels_.max() + 1)[model.labels_]
+    between = Y.T @ gain @ Y
+    assert between[~np.eye(len(between), dtype=bool)].max(initial=-1) <= 1e-6  # mergers
+    votes = gain @ Y - np.diag(gain)[:, None] * Y
+    assert (votes.argmax(axis=1) == model.labels_).mean() > 0.95  # after refinement
 
 
 def test_candidates_are_the_communities_of_each_graph(model):

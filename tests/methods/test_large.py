@@ -16,7 +16,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.metrics import clustering_scores
-from mvsc_fast.views import _row_source
 
 N, M = 300, 120
 LABELLER = ConsensusTLRR(3, max_samples=M, random_state=0)
@@ -90,7 +89,7 @@ def test_a_sample_is_fitted_and_the_others_labelled(subspaces, fitted):
 def test_labels_do_not_depend_on_blocks_or_threads(
     views, fitted, monkeypatch, threads_at_any_size, rows, n_threads
 ):
-    monkeypatch.setattr(_row_source, "BLOCK", rows)
+    monkeypatch.setattr("mvsc_fast.views._row_source.BLOCK", rows)
     model = clone_of(fitted, n_threads=n_threads).fit(views)
     np.testing.assert_array_equal(model.labels_, fitted.labels_)
     np.testing.assert_array_equal(model.predict(views), fitted.predict(views))
@@ -151,11 +150,9 @@ def test_few_samples_have_the_form_of_the_views(views, files, client):
 
 
 def test_what_a_limit_of_memory_does_not_allow_is_refused_before_any_work(fitted, files):
-    with pytest.raises(
-        MemoryError, match=r"memory_limit=1 MiB is too small: clustering 120 samples needs"
-    ):
+    with pytest.raises(MemoryError, match="memory_limit=1 MiB .*120"):
         clone_of(fitted, memory_limit="1MiB").fit(files["memory map"])
-    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+    with pytest.raises(ValueError, match="memory_limit"):
         clone_of(fitted, memory_limit="much").fit(files["memory map"])
 
 
@@ -166,12 +163,12 @@ def test_bad_entries_are_named_in_fit_and_in_predict(views, fitted, tmp_path):
     stored = [broken[0], np.load(tmp_path / "broken.npy", mmap_mode="r")]
     for given in (stored, chunked(broken, 150)):
         for method in (clone_of(fitted).fit, lambda X: np.asarray(fitted.predict(X))):
-            with pytest.raises(ValueError, match="view 1 has inf in row 200, column 4: impute"):
+            with pytest.raises(ValueError, match="view 1 .*inf .*row 200, column 4"):
                 method(given)
 
 
 def test_new_views_must_have_the_features_of_fit(fitted, files):
-    with pytest.raises(ValueError, match=r"views have \[15, 20\] features, expected"):
+    with pytest.raises(ValueError, match=r"\[15, 20\]"):
         fitted.predict(files["hdf5"][::-1])
 
 
@@ -185,6 +182,7 @@ def test_a_view_with_negative_entries_outside_the_sample_is_no_count(views):
     assert (roots, rows) == (2, 1)  # MVSC_ROOTS_TO_UNIT, MVSC_ROWS_TO_UNIT
 
 
+@pytest.mark.slow
 def test_blocks_of_a_killed_worker_are_labelled_again(views, client, tmp_path):
     armed = tmp_path / "armed"
 

@@ -40,12 +40,12 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
             ["x0", "x1", "x2", "x3"],
             None,
         ]
-        with pytest.raises(ValueError, match="view 'a' are not those of fit, in another order"):
+        with pytest.raises(ValueError, match="view 'a'"):
             saved.predict({**views, "a": views["a"].iloc[:, ::-1]})
     if form == "list":
-        with pytest.raises(ValueError, match=r"\[7, 4\] features, expected \[4, 7\] as in fit"):
+        with pytest.raises(ValueError, match=r"\[7, 4\].*\[4, 7\]"):
             saved.predict(views[::-1])
-        with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+        with pytest.raises(ValueError, match="memory_limit"):
             clone(saved).set_params(memory_limit="much").predict(views)
 
 

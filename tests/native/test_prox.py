@@ -22,9 +22,9 @@ from native_calls import (
     TOO_LARGE,
     TUBE_SHRINK,
 )
+from threadpoolctl import threadpool_limits
 
 from mvsc_fast import _kernels as kernels
-from mvsc_fast._utils.threads import blas_threads
 
 DATA = np.random.default_rng(0).standard_normal(3 * 4 * 4)
 
@@ -95,7 +95,7 @@ MAPS = {
 def test_maps_in_several_threads_equal_python_to_the_last_bit(probe, code):
     W = random_similarities(3, 50, dtype=np.float32)
     expected = W.copy()
-    with blas_threads(1), ThreadPoolExecutor(3) as pool:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(3) as pool:
         MAPS[code](expected, 1.5)
         calls = [
             pool.submit(probe.prox, code, 48, W, 3, 50, 50, FLOAT32, 1.5, n_threads, 0, 0)

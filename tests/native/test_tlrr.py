@@ -27,8 +27,8 @@ from native_calls import (
     TOO_LARGE,
     call_tlrr,
 )
+from threadpoolctl import threadpool_limits
 
-from mvsc_fast._utils.threads import blas_threads
 from mvsc_fast.solvers import tlrr
 
 # Problems are drawn at random, and some thresholds exceed every tube.
@@ -217,7 +217,7 @@ def test_options_without_their_optional_fields_are_served(probe):
 def test_calls_in_several_threads_are_independent(probe):
     W = random_similarities(2, 120, dtype=np.float32)
     expected = tlrr(W, lam=2.0, tol=1e-4, n_threads=1)
-    with blas_threads(1), ThreadPoolExecutor(3) as pool:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(3) as pool:
         calls = [pool.submit(call_tlrr, probe, W, n_threads=k) for k in (1, 2, 1, 2)]
         for call in calls:
             assert call.result()["L"] == expected.tensor.tobytes()

@@ -16,6 +16,15 @@ def ridge_entries(X, ridge):
     return A + A.T
 
 
+def self_representation(X, ridge=0.5, k=10, cap=1.5):
+    """Similarities of the rows of one view, by an explicit inverse."""
+    A = ridge_entries(unit(X), ridge)
+    r = np.sort(A, axis=1)[:, -k]
+    W = np.minimum(cap, A / np.sqrt(np.outer(r, r)))
+    np.fill_diagonal(W, 0)
+    return W
+
+
 def nearest(u, count):
     """Sets of the rows of largest positive cosine."""
     cosine = unit(u) @ unit(u).T

@@ -43,11 +43,11 @@ def test_basis_is_inverted():
 
 def test_a_basis_of_the_wrong_shape_or_not_orthonormal_is_refused():
     views = [np.ones((4, 2))]
-    with pytest.raises(ValueError, match=r"shape \(3, 3\), expected \(4, 4\)"):
+    with pytest.raises(ValueError, match=r"\(3, 3\).*\(4, 4\)"):
         resolve_sample_transform(np.eye(3), views)
     with pytest.raises(ValueError, match="not orthonormal"):
         resolve_sample_transform(np.ones((4, 4)), views)
-    with pytest.raises(ValueError, match="'dft', 'graph', 'identity', got 'dct'"):
+    with pytest.raises(ValueError, match="'dft', 'graph', 'identity'.*'dct'"):
         resolve_sample_transform("dct", views)
 
 

@@ -1,0 +1,67 @@
+"""Outputs that cannot be written: closed streams, full devices, files that may not grow."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from processes import program, run_python
+
+from mvsc_fast import datasets
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+
+
+@pytest.fixture
+def data(tmp_path):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    np.savez(tmp_path / "data.npz", view_0=views[0], view_1=views[1])
+    return tmp_path / "data.npz"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "fact"), [("<&- 2>&-", 0, ""), (">&-", 2, "standard output")]
+)
+def test_streams_that_are_closed(data, change, code, fact):
+    run = program(str(data), change=change, cwd=data.parent)
+    assert run.returncode == code
+    assert fact in run.stderr and len(run.stderr.splitlines()) <= 1
+    assert code or run.stdout.startswith("sample,cluster")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(data):
+    command = [sys.executable, "-m", "mvsc_fast", "cluster", data, "--clusters", "3"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        assert run.stderr.read() == b""
+    assert run.returncode == 141
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_standard_output(data):
+    run = program(str(data), change="> /dev/full")
+    assert run.returncode == 2 and run.stderr.count("\n") == 1
+    assert "No space left on device" in run.stderr
+
+
+def test_a_file_that_may_not_grow_leaves_the_old_one(data):
+    old = data.parent / "old.html"
+    old.write_text("old")
+    run_python(
+        """
+        import resource, signal, sys
+        from mvsc_fast.cli import main
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, -1))
+        data, old = sys.argv[1:]
+        for options in (["--labels", old], ["--save", old], ["--report", old, "--method", "snn"]):
+            assert main(["cluster", data, "--clusters", "3", *options]) == 2
+            assert open(old).read() == "old"
+        """,
+        data,
+        old,
+        fresh=True,
+    )
+    assert sorted(os.listdir(data.parent)) == [data.name, old.name]

@@ -1,0 +1,116 @@
+"""The regression that predicts labels, and the refinement that repeats it."""
+
+import numpy as np
+import pytest
+import reference.predictability as twin
+import scipy.sparse
+from conftest import random_sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import normalized_mutual_info_score
+
+from mvsc_fast.judge._ridge import LeaveOneOutRidge, mutual_information, one_hot, refined_labellings
+
+
+class Predictions:
+    """A regression that predicts one labelling after the other, and counts how often."""
+
+    def __init__(self, *labellings):
+        self.labellings, self.count = labellings, 0
+
+    def predicted(self, labellings, n_clusters, add):
+        self.count += 1
+        return [np.array(self.labellings[(self.count - 1) % len(self.labellings)])]
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (30, 30), (30, 70)])
+def test_leave_one_out_is_leaving_one_out(shape):
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal(shape).astype(np.float32)
+    Y = rng.standard_normal((30, 5))
+    ridge = LeaveOneOutRidge(F)
+    g = 0.5 * 30 / min(shape)
+    K = F.astype(float) @ F.T
+    np.testing.assert_allclose(ridge.predict(Y), twin.leave_one_out(K, g, Y), atol=2e-3)
+    B = np.linalg.solve(F.T.astype(float) @ F + g * np.eye(shape[1]), F.T @ Y)
+    np.testing.assert_allclose(ridge.coefficients(Y), B, atol=1e-4)
+
+
+@pytest.mark.parametrize("d", [8, 40])
+def test_fitted_samples_predict_the_others(d):
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, d)).astype(np.float32)
+    Y = rng.standard_normal((40, 5))
+    some = np.arange(0, 40, 2)
+    ridge, alone = LeaveOneOutRidge(F, some), LeaveOneOutRidge(F[some])
+    B = alone.coefficients(Y[some])
+    np.testing.assert_array_equal(ridge.coefficients(Y), B)
+    predicted = ridge.predict(Y)
+    np.testing.assert_allclose(predicted[some], alone.predict(Y[some]), atol=1e-5)
+    np.testing.assert_allclose(predicted[1::2], F[1::2] @ B, atol=1e-5)
+
+
+def test_some_samples_alone_have_the_ridge_of_all_columns():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, 8)).astype(np.float32)
+    Y = rng.standard_normal((30, 5))
+    predicted = LeaveOneOutRidge(F, rank=20).of(np.arange(30)).predict(Y)
+    K = F[:30].astype(float) @ F[:30].T
+    np.testing.assert_allclose(predicted, twin.leave_one_out(K, 0.5 * 30 / 20, Y), atol=2e-3)
+
+
+def test_a_sample_that_alone_decides_a_coefficient_has_finite_predictions():
+    F = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
+    F[:, 3] = 0
+    F[7] = [0, 0, 0, 1e5]
+    assert np.isfinite(LeaveOneOutRidge(F).predict(np.eye(30, 2, dtype=np.float32))).all()
+
+
+def test_refinement_ends_after_four_rounds_or_when_nothing_changes():
+    graph = scipy.sparse.csr_array(np.ones((4, 4)) - np.eye(4))
+    start, other = np.array([0, 0, 1, 1]), [0, 1, 0, 1]
+    unsteady, steady = Predictions(other, start), Predictions(other, other)
+    np.testing.assert_array_equal(refined_labellings([start], 2, unsteady, graph), [start])
+    np.testing.assert_array_equal(refined_labellings([start], 2, steady, graph), [other])
+    assert (unsteady.count, steady.count) == (4, 2)
+    emptying = Predictions([0] * 4)
+    np.testing.assert_array_equal(refined_labellings([start], 2, emptying, graph), [start])
+
+
+def test_refinement_adds_means_of_neighbours():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((20, 5)).astype(np.float32)
+    A = random_sparse((20, 20), 0.3, rng) * 40
+    A = scipy.sparse.csr_array(A + A.T)
+    A.setdiag(0)
+    ridge, labels = LeaveOneOutRidge(F), np.arange(20) % 3
+    expected = labels
+    for _ in range(4):
+        Y = one_hot(expected, 3)
+        score = ridge.predict(Y.copy()) + A.toarray() / A.sum(axis=1)[:, None] @ Y
+        new = score.argmax(axis=1)
+        if (new == expected).all() or len(np.unique(new)) < len(np.unique(expected)):
+            break
+        expected = new
+    (refined,) = refined_labellings([labels], 3, ridge, A)
+    np.testing.assert_array_equal(refined, expected)
+    assert (refined != labels).any()
+
+
+def test_labellings_are_refined_as_each_alone():
+    rng = np.random.default_rng(0)
+    F = rng.standard_normal((40, 5)).astype(np.float32)
+    A = random_sparse((40, 40), 0.2, rng)
+    A = scipy.sparse.csr_array(A + A.T)
+    ridge, labellings = LeaveOneOutRidge(F), rng.integers(0, 4, size=(6, 40))
+    labellings[4], labellings[5] = labellings[0], (labellings[0] + 1) % 4
+    alone = [refined_labellings([labels], 4, ridge, A)[0] for labels in labellings]
+    np.testing.assert_array_equal(refined_labellings(labellings, 4, ridge, A), alone)
+    assert (labellings != alone).any(axis=1).sum() >= 5
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12))
+def test_mutual_information_is_that_of_scikit_learn(pairs):
+    a, b = np.array(pairs).T
+    expected = normalized_mutual_info_score(a, b)
+    assert mutual_information(a, b, 3) == pytest.approx(expected, abs=1e-12)
