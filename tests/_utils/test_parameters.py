@@ -66,11 +66,11 @@ def test_values_out_of_range(check, value, message):
 @pytest.mark.parametrize(
     ("check", "value", "message"),
     [
-        (parameters.positive, "1", "it must be an instance of"),
-        (parameters.natural, 1.5, "it must be an instance of"),
+        (parameters.positive, "1", "it must be a number, got '1'"),
+        (parameters.natural, 1.5, "it must be an integer, got 1.5"),
         (parameters.natural, True, "it must be an integer, got True"),
         (parameters.either("auto", parameters.count), "aut", "Or it='auto'"),
-        (CHECKS["n_threads"], "2", r"not str\. Or it=None"),
+        (CHECKS["n_threads"], "2", r"got '2'\. Or it=None"),
         (CHECKS["n_threads"], True, r"got True\. Or it=None"),
     ],
 )
