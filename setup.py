@@ -22,8 +22,8 @@ STABLE_ABI = (
     and not sysconfig.get_config_var("Py_GIL_DISABLED")
 )
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
-# NaN, the order of sums and numbers below 1e-308 are kept whatever CFLAGS says: these follow it, for
-# the linker too, where GCC before 13 adds code that sets small numbers of the process to 0.
+# NaN, the order of sums and numbers below 1e-308 are kept whatever CFLAGS says: these follow it,
+# for the linker too, where GCC before 13 adds code that sets small numbers of the process to 0.
 EXACT = ["-fno-fast-math", "-fno-unsafe-math-optimizations", "-fno-finite-math-only"]
 EXACT += ["-fno-associative-math", "-fno-reciprocal-math", "-fsigned-zeros"]
 OPENMP_PROBE = """
