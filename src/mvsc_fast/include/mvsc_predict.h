@@ -1257,10 +1257,10 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
         return MVSC_MODEL_BAD_ARGUMENT;
     for (i = 0; i < model->n_views; i++) {
         mvsc_view view = mvsc_view_at(model, i);
-        const void *given = rows[view.input];
+        const void *matrix = rows[view.input];
         size_t width = (size_t)view.n_features * itemsize;
-        if (given == NULL || (uintptr_t)given % itemsize != 0 || count > SIZE_MAX / 2 / width ||
-            !mvsc_is_kept(written, sizes, given, count * width))
+        if (matrix == NULL || (uintptr_t)matrix % itemsize != 0 || count > SIZE_MAX / 2 / width ||
+            !mvsc_is_kept(written, sizes, matrix, count * width))
             return MVSC_MODEL_BAD_ARGUMENT;
     }
     base = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
@@ -1348,7 +1348,7 @@ static inline int mvsc_keeps_arithmetic(void)
     float scores[M * C], numbers[(SIZE - START) / 4];
     const void *inputs[1];
     mvsc_model model;
-    /* The file, of which predictions read little. The squares of all landmarks, and all scales, are 4. */
+    /* The bytes of the file: no names, no checksum. Squares of landmarks and scales are 4. */
     for (k = 0; k < (SIZE - START) / 4; k++)
         numbers[k] = k >= 192 && k < 224 ? 4 : (float)(k * k % 29 - 14 + zero) / 32;
     record[1] = record[2] = N;
@@ -1367,6 +1367,7 @@ static inline int mvsc_keeps_arithmetic(void)
     model.n_clusters = C;
     model.n_landmarks = model.scale_neighbors = 3;
     model.bytes = (const unsigned char *)bytes;
+    /* The rows. */
     for (r = 0; r < M; r++)
         for (k = 0; k < N; k++)
             rows[r * N + k] = (r * r + k * k * 5) % 13 - 6 + zero;
@@ -1377,6 +1378,7 @@ static inline int mvsc_keeps_arithmetic(void)
     }
     rows[2 * N + 3] = rows[2 * N + 9] = NAN;
     rows[4 * N - 1] = INFINITY;
+    /* What must come of them; rows without a label have no scores. */
     inputs[0] = rows;
     if (mvsc_model_predict(&model, M, inputs, MVSC_ROWS_FLOAT64, work, sizeof work, scores, labels) !=
         MVSC_MODEL_NOT_FINITE || memcmp(labels, expected, sizeof labels) != 0)
