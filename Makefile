@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: test check stress demo tables paper paper-test docs lint wheel \
-	release-check sanitize mutants platforms versions clean
+	release-check sanitize mutants kernels platforms versions clean
 
 # All tests but the slow ones
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
@@ -106,6 +106,11 @@ sanitize: $(VENV)/test
 mutants: $(VENV)/test
 	$(BIN)/python -m pip install --quiet "poodle>=1.3,<2" "coverage>=7.6"
 	$(BIN)/python tools/mutants.py $(MUTANTS)
+
+# The tests with every kernel of OpenBLAS that this processor has, and 1, 2 and 3 threads; hours:
+# make kernels KERNELS="--kernels Nehalem Haswell --threads 1 3 -- tests/core tests/solvers"
+kernels: $(VENV)/test
+	$(BIN)/python tools/kernels.py $(KERNELS)
 
 # Other processors; other Pythons, with the wheel if there is one, and releases of dependencies. Both
 # need root and the packages of Debian that tools/platforms.py names. What is unpacked and built is kept.

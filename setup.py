@@ -22,6 +22,10 @@ STABLE_ABI = (
     and not sysconfig.get_config_var("Py_GIL_DISABLED")
 )
 PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
+# NaN, the order of sums and numbers below 1e-308 are kept whatever CFLAGS says: these follow it,
+# for the linker too, where GCC before 13 adds code that sets small numbers of the process to 0.
+EXACT = ["-fno-fast-math", "-fno-unsafe-math-optimizations", "-fno-finite-math-only"]
+EXACT += ["-fno-associative-math", "-fno-reciprocal-math", "-fsigned-zeros"]
 OPENMP_PROBE = """
 #include <omp.h>
 int main(void) { return omp_get_max_threads() > 0 ? 0 : 1; }
@@ -70,9 +74,9 @@ def write(target, text):
 class BuildExt(build_ext):
     def build_extensions(self):
         if self.compiler.compiler_type == "msvc":
-            optimise, openmp_flags = ["/O2", "/std:c11"], (["/openmp"], [])
+            optimise, openmp_flags = ["/O2", "/std:c11", "/fp:precise"], (["/openmp"], [])
         else:
-            optimise = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
+            optimise = ["-O3", "-g0", *EXACT, "-fno-math-errno", "-fno-trapping-math"]
             openmp_flags = (["-fopenmp"], ["-fopenmp"])
             if sys.platform == "darwin":  # Apple's compiler has the pragmas, Homebrew the runtime
                 openmp_flags = (["-Xpreprocessor", "-fopenmp"], ["-lomp"])
@@ -81,7 +85,7 @@ class BuildExt(build_ext):
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
         # -g0 saves a fifth of the time; what is left of symbols is most of a wheel.
-        link = ["-Wl,-s"] if sys.platform == "linux" else []
+        link = ["-Wl,-s", "-O3", *EXACT] if sys.platform == "linux" else []
         if SANITIZERS:
             link = [f"-fsanitize={SANITIZERS}"]
             optimise = [

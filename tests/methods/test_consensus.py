@@ -247,6 +247,30 @@ def test_as_few_distinct_samples_as_clusters_or_fewer(distinct):
     np.testing.assert_array_equal(model.predict(views), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("counts", [(10, 10, 10), (28, 1, 1), (40, 2, 40)])
+@pytest.mark.parametrize("distance", [1e-2, 1e-4])
+def test_as_many_distinct_samples_as_clusters_are_the_clusters(counts, distance):
+    """However near two of them are, and however rare."""
+    y = np.repeat(range(3), counts)
+    rng, views = np.random.RandomState(0), []
+    for d in (4, 6):
+        rows = rng.randn(3, d)
+        rows[1] = rows[0] + distance * rng.randn(d)
+        views.append(rows[y])
+    labels = ConsensusTLRR(3, random_state=0).fit_predict(views)
+    assert adjusted_rand_score(y, labels) == 1
+
+
+@pytest.mark.parametrize(("n", "count"), [(199, 26), (200, 31)])
+def test_graphs_of_fifteen_neighbours_need_200_samples(n, count):
+    views, _ = blobs(0, 2, seed=0, sizes=[100, n - 100])
+    candidates = ConsensusTLRR(2, random_state=0).fit(views).candidates_
+    nearest = candidates["n_neighbors"][candidates["graph"] == "neighbors"]
+    assert set(nearest) == ({6} if n < 200 else {6, 15})
+    assert len(candidates["graph"]) == count
+
+
 @pytest.mark.parametrize("per_class", [1, 2, 3, 5])
 def test_few_samples_in_each_class(per_class):
     views, y = blobs(0, 12, seed=0, sizes=per_class)

@@ -21,12 +21,15 @@ def labellings_near(y, share, count, seed):
     ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_equal_to_the_cut_of_all_samples(seed):
-    y = np.arange(60) % 3
-    labellings = labellings_near(y, 0.25, 6, seed)
+@pytest.mark.parametrize(
+    ("n", "share", "seed"),
+    [(60, 0.25, 0), (60, 0.25, 1), (60, 0.25, 2), (200, 0.5, 2)],  # the last by its multiplicities
+)
+def test_equal_to_the_cut_of_all_samples(n, share, seed):
+    y = np.arange(n) % 3
+    labellings = labellings_near(y, share, 6, seed)
     found = consensus_labels(labellings, 3, random_state=0)
-    assert 3 < found.n_tuples < 60 and 0 <= found.gap <= 1e-3
+    assert 3 < found.n_tuples < n and 0 <= found.gap <= 1e-3
     agree = np.array([a[:, None] == a for a in labellings], dtype=float)
     L, _ = twin.tlrr(agree, 0.5, 9.0, 4.5 / (2 * np.sqrt(3)), iterations=30)
     S, S_W = L.sum(axis=0), agree.sum(axis=0)
@@ -48,6 +51,12 @@ def test_rare_tuples_follow_those_they_share_most_labels_with():
     found = consensus_labels(labellings_near(y, 0.3, 7, seed=0), 4, random_state=0)
     assert found.n_tuples > 400 and len(np.unique(found.labels)) == 4
     assert adjusted_rand_score(y, found.labels) > 0.95
+
+
+def test_of_fewer_tuples_than_clusters_the_first_labelling_is_returned():
+    labellings = [[0, 0, 0, 1], [0, 1, 1, 0]]
+    assert consensus_labels(labellings, 4).labels.tolist() == labellings[0]
+    assert consensus_labels(labellings, 3).labels.tolist() == [0, 1, 1, 2]
 
 
 def test_with_no_more_tuples_than_clusters_nothing_is_solved():

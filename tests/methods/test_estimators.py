@@ -65,7 +65,7 @@ def test_types_of_n_clusters():
     model = mvsc_fast.ConsensusTLRR(np.int8(3), random_state=0).fit(views)
     np.testing.assert_array_equal(model.labels_, expected)
     assert type(model.n_clusters) is np.int8
-    for wrong in (True, 3.0, "3"):
+    for wrong in (True, 3.5, "3"):
         with pytest.raises(TypeError, match="n_clusters must be an"):
             mvsc_fast.ConsensusTLRR(wrong).fit(views)
 

@@ -327,6 +327,15 @@ def test_a_view_that_few_samples_have(data, count):
         assert clustering_scores(labels, predicted)["ari"] > 0.9
 
 
+def test_the_support_of_an_excluded_view_is_at_its_place(data):
+    views = [data[0][2].copy(), *data[0][:2]]
+    views[0][1:] = np.nan
+    with pytest.warns(UserWarning, match=r"view 0 \(1\)"):
+        model = ConsensusTLRR(4, random_state=0).fit(views)
+    assert model.views_used_ == [1, 2]
+    assert model.view_support_[0] == 0 < model.view_support_[1:].min()
+
+
 def test_a_view_that_two_of_many_samples_have():
     views, y = datasets.make_multiview_subspaces(1100, 3, n_features=(8, 9, 5), random_state=0)
     views[2][2:] = np.nan

@@ -1,19 +1,26 @@
 """Model files: a saved predictor is the fitted model, less its fit."""
 
+import json
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
+from mvsc_fast.cli import main
 from mvsc_fast.explanation import write_report
+from mvsc_fast.judge._model_file import names_in, with_names
 
 pytestmark = pytest.mark.filterwarnings("ignore:the labels agree little")
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
+DATA = Path(__file__).parent.parent / "judge" / "data"
 FORMS = {
     "list": lambda: list(VIEWS),
     "numbers as names": lambda: {1: VIEWS[0], 0: VIEWS[1]},
+    "digits as names": lambda: {"0": VIEWS[0], "1": VIEWS[1]},
     "names": lambda: dict(zip(["a", "2"], VIEWS, strict=True)),
     "frames": lambda: {"a": pd.DataFrame(VIEWS[0]).add_prefix("x"), "b": VIEWS[1]},
     "one matrix": lambda: VIEWS[0],
@@ -26,17 +33,22 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
     model = ConsensusTLRR(3, random_state=0).fit(views)
     model.to_native(tmp_path / "model.mvsc")
     saved = SavedPredictor(tmp_path / "model.mvsc", n_threads=1)
-    names = [str(name) for name in model.view_names_in_] if "names" in form else None
-    assert saved.view_names_in_ == (names or list(model.view_names_in_))
+    assert saved.view_names_in_ == list(model.view_names_in_)
     assert saved.n_features_per_view_ == model.n_features_per_view_
     assert saved.n_features_in_ == model.n_features_in_ and saved.n_clusters_ == 3
     assert hasattr(saved, "feature_names_in_") == (form == "frames")
-    given = dict(zip(names, views.values(), strict=True)) if names else views
+    as_text = views
+    if isinstance(views, dict):  # as JSON has the keys, and in another order
+        as_text = {str(name): X for name, X in reversed(views.items())}
     for method in ("predict", "predict_margin"):
-        np.testing.assert_array_equal(getattr(saved, method)(given), getattr(model, method)(views))
-    assert clone(saved).predict(given).tolist() == model.predict(views).tolist()
+        for new in (views, as_text):
+            np.testing.assert_array_equal(
+                getattr(saved, method)(new), getattr(model, method)(views)
+            )
+    again = pickle.loads(pickle.dumps(saved))
+    np.testing.assert_array_equal(again.predict(views), model.predict(views))
     if form == "frames":
-        assert [None if one is None else list(one) for one in saved.feature_names_in_] == [
+        assert [None if names is None else list(names) for names in saved.feature_names_in_] == [
             ["x0", "x1", "x2", "x3"],
             None,
         ]
@@ -45,8 +57,23 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
     if form == "list":
         with pytest.raises(ValueError, match=r"\[7, 4\].*\[4, 7\]"):
             saved.predict(views[::-1])
-        with pytest.raises(ValueError, match="memory_limit"):
-            clone(saved).set_params(memory_limit="much").predict(views)
+    if form == "numbers as names":
+        with pytest.raises(ValueError, match="the dict has the views 0, '0', 1"):
+            saved.predict({0: VIEWS[1], "0": VIEWS[1], 1: VIEWS[0]})
+
+
+def test_a_saved_predictor_is_no_estimator(tmp_path):
+    """A parameter that could be set without effect would be a trap: the file is read once."""
+    model = ConsensusTLRR(3, random_state=0).fit(VIEWS)
+    path = tmp_path / "model.mvsc"
+    model.to_native(path)
+    saved = SavedPredictor(path)
+    assert not hasattr(saved, "set_params") and str(path) in repr(saved)
+    for name, value in (("memory_limit", "much"), ("n_threads", "2"), ("n_threads", 0)):
+        with pytest.raises(ValueError, match=name):
+            SavedPredictor(path, **{name: value})
+    limited = SavedPredictor(path, memory_limit="1KiB", n_threads=2.0)
+    np.testing.assert_array_equal(limited.predict(VIEWS), saved.predict(VIEWS))
 
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
@@ -56,7 +83,125 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
             write(tmp_path / "a" / "b.mvsc")
 
 
+# ------------------------------------------------------------------ files that are no models
+
+
 def test_a_file_that_is_no_model_is_named(tmp_path):
     (tmp_path / "model.mvsc").write_bytes(bytes(100))
-    with pytest.raises(ValueError, match=r"model\.mvsc: "):
+    (tmp_path / "empty.mvsc").write_bytes(b"")
+    for name in ("model.mvsc", "empty.mvsc"):
+        with pytest.raises(ValueError, match=rf"{name}: "):
+            SavedPredictor(tmp_path / name)
+    for name in ("absent.mvsc", "."):
+        with pytest.raises(OSError, match=str(tmp_path)):
+            SavedPredictor(tmp_path / name)
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    path = tmp_path_factory.mktemp("image") / "model.mvsc"
+    ConsensusTLRR(3, random_state=0).fit(dict(zip("ab", VIEWS, strict=True))).to_native(path)
+    return np.fromfile(path, np.uint8)
+
+
+@pytest.mark.parametrize("what", ["names", "note"])
+def test_bytes_that_are_no_text_are_named_with_the_file(image, tmp_path, capsys, what):
+    names = "a\0b\0" if what == "names" else names_in(image)[3]
+    at = image.tobytes().index(names.encode())
+    image = image.copy()
+    image[at] = 255
+    forged = with_checksum(image)
+    forged.tofile(tmp_path / "model.mvsc")
+    with pytest.raises(ValueError, match=r"model\.mvsc: .*0xff"):
         SavedPredictor(tmp_path / "model.mvsc")
+    assert main(["predict", str(tmp_path / "model.mvsc"), "a=x.csv"]) == 2
+    assert "model.mvsc: " in capsys.readouterr().err
+
+
+def with_checksum(image):
+    """The model with the checksum of its bytes."""
+    from mvsc_fast.judge._model_file import parts
+    from mvsc_fast.judge._predict import checksum
+
+    parts(image)[0]["checksum"] = checksum(image)
+    return image
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"id_name": 5, "one_table": 3, "values": 7},
+        {"id_name": ["x"]},
+        {"one_table": 1},
+        {"values": [[[1], [1]], [[2], [2]]]},
+        {"values": [[1], [2]]},
+        {"values": [None, [["x"] * 7, ["y"] * 7]]},
+        {"values": [None]},
+        {"values": [None, [[10**400] * 7] * 2]},
+        {"view_names": ["b", "a"]},
+        {"view_names": "ab"},
+        {"view_names": [None, True]},
+    ],
+)
+def test_forged_notes_are_refused_by_the_command_line(image, tmp_path, capsys, content):
+    path = tmp_path / "model.mvsc"
+    with_names(image, ["a", "b"], [None, None], [4, 7], json.dumps(content)).tofile(path)
+    assert main(["predict", str(path), "a=x.csv"]) == 2
+    assert f"{path}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "note", ["[1, 2]", "12345", "no JSON", "[" * 10**5, '{"model": 1, "views": 2, "columns": 3}']
+)
+def test_other_notes_change_nothing(image, tmp_path, capsys, note):
+    """A note cannot replace the model, its views or its columns."""
+    path = tmp_path / "model.mvsc"
+    with_names(image, ["a", "b"], [None, None], [4, 7], note).tofile(path)
+    assert SavedPredictor(path).view_names_in_ == ["a", "b"]
+    table = tmp_path / "x.csv"
+    pd.DataFrame(VIEWS[0]).add_prefix("x").to_csv(table, index=False)
+    assert main(["predict", str(path), f"a={table}"]) == 0
+    found = capsys.readouterr().out.split()[1:]
+    labels = SavedPredictor(path).predict({"a": VIEWS[0]})
+    assert [line.split(",")[-1] for line in found] == list(map(str, labels))
+
+
+# ------------------------------------------------------------------ models of earlier versions
+
+LABELS = {2: [0, 2, 1] * 3, 3: [2, 1, 0] * 3}
+MARGINS = {
+    2: [0.9018, 1, 0.9609, 0.8842, 0.9457, 0.9826, 0.674, 0.9955, 0.9617],
+    3: [0.9494, 0.9818, 0.9686, 0.8506, 0.9552, 0.9824, 0.8943, 0.9853, 0.9793],
+}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("suffix", ["mvsc", "pkl"])
+def test_a_model_of_an_earlier_version_predicts_as_it_did(version, suffix):
+    """Version 2: no lifted views, one limit for all clusters, no names of views in the note."""
+    if suffix == "pkl":
+        pytest.importorskip("numpy._core", reason="a pickle of NumPy 2")
+        model = pickle.loads((DATA / f"version_{version}.pkl").read_bytes())
+        parameters = {"n_clusters": 3, "random_state": 0, "store": "predictor"}
+        assert model.get_params() == ConsensusTLRR(**parameters).get_params()
+    else:
+        model = SavedPredictor(DATA / f"version_{version}.mvsc")
+    rng = np.random.default_rng(0)
+    centres = [6 * rng.standard_normal((3, d)) for d in (5, 3)]
+    for C in centres:  # of the fitted samples
+        rng.standard_normal((24, C.shape[1]))
+    y = np.arange(9) % 3
+    new = [C[y] + rng.standard_normal((9, C.shape[1])) for C in centres]
+    new = dict(zip(model.view_names_in_, new, strict=True))
+    np.testing.assert_array_equal(model.predict(new), LABELS[version])
+    margin, unlike = model.predict_margin(new, return_unlike=True)
+    np.testing.assert_allclose(margin, MARGINS[version], atol=1e-4)
+    np.testing.assert_array_equal(np.flatnonzero(unlike), [0, 3, 4, 6])
+
+
+def test_parameters_that_are_newer_than_a_pickle_have_their_defaults():
+    model = ConsensusTLRR(3, max_samples=50, random_state=0).fit(VIEWS)
+    del model.resolution, model.max_samples
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.resolution, again.max_samples, again.n_clusters) == (None, "auto", 3)
+    np.testing.assert_array_equal(again.predict(VIEWS), model.labels_)

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -19,27 +20,50 @@ def probe(compiled):
 @pytest.fixture(scope="session")
 def predict_library(tmp_path_factory):
     """The functions of mvsc_predict.h, compiled as a program would."""
-    folder = tmp_path_factory.mktemp("predict")
+    command = [c_compiler(), "-std=c99", "-O2", *os.environ.get("CFLAGS", "").split()]
+    return build_predict(tmp_path_factory.mktemp("predict"), command)
+
+
+@pytest.fixture
+def predict_with(tmp_path):
+    """A function that compiles them by another command, or skips if there is no such compiler."""
+
+    def compiled_by(command, before=""):
+        c_compiler()
+        if shutil.which(command.split()[0]) is None:
+            pytest.skip(f"no {command.split()[0]}")
+        return build_predict(tmp_path, command.split(), before)
+
+    return compiled_by
+
+
+def build_predict(folder, command, before=""):
+    """A library of the functions of mvsc_predict.h, with lines of C before it."""
     source = folder / "predict.c"
-    source.write_text("#define MVSC_PREDICT_API\n#include <mvsc_predict.h>\n")
-    command = [c_compiler(), "-std=c99", "-O2", "-shared", "-fPIC", f"-I{mvsc_fast.get_include()}"]
-    command += os.environ.get("CFLAGS", "").split()
+    source.write_text(f"#define MVSC_PREDICT_API\n{before}#include <mvsc_predict.h>\n")
+    command = [*command, "-shared", "-fPIC", f"-I{mvsc_fast.get_include()}"]
     subprocess.run([*command, source, "-o", folder / "predict.so", "-lm"], check=True)
     library = ctypes.CDLL(str(folder / "predict.so"))
-    size, ssize, pointer = ctypes.c_size_t, ctypes.c_ssize_t, ctypes.c_void_p
-    library.mvsc_model_workspace.restype, library.mvsc_model_workspace.argtypes = (
-        size,
-        [pointer, ssize],
-    )
+    size, ssize = ctypes.c_size_t, ctypes.c_ssize_t
+    pointer, text = ctypes.c_void_p, ctypes.c_char_p
+    library.mvsc_model_workspace.restype = size
+    library.mvsc_model_workspace.argtypes = [pointer, ssize]
     library.mvsc_model_load.argtypes = [pointer, pointer, size]
-    library.mvsc_model_strerror.restype = library.mvsc_model_name.restype = ctypes.c_char_p
+    library.mvsc_model_read.argtypes = [pointer, text]
+    library.mvsc_model_free.argtypes = [pointer]
+    library.mvsc_model_strerror.restype = library.mvsc_model_name.restype = text
     library.mvsc_model_name.argtypes = [pointer, ssize, ssize]
-    library.mvsc_model_columns.restype, library.mvsc_model_columns.argtypes = (
-        ssize,
-        [pointer, ssize],
-    )
+    library.mvsc_model_columns.restype = ssize
+    library.mvsc_model_columns.argtypes = [pointer, ssize]
     library.mvsc_model_predict.argtypes = [
-        *(pointer, ssize, pointer, ctypes.c_int, pointer, size, pointer, pointer),
+        pointer,
+        ssize,
+        pointer,
+        ctypes.c_int,
+        pointer,
+        size,
+        pointer,
+        pointer,
     ]
     library.mvsc_model_margins.argtypes = [pointer, ssize, pointer, pointer, pointer]
     return library

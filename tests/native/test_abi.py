@@ -156,6 +156,7 @@ int main(void)
         ("cc -std=c99 -O1 -DMVSC_NO_CLONES", ".c"),
         ("clang -std=c99", ".c"),
         ("c++ -std=c++11", ".cpp"),
+        ("clang++ -std=c++11", ".cpp"),
     ],
 )
 def test_the_headers_alone_are_plain_c_and_cpp(tmp_path, compiler, suffix):

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 
 import numpy as np
@@ -18,7 +19,8 @@ from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
 from mvsc_fast.judge._model_file import HEAD, RECORD, pack, panels, parts, with_names
 from mvsc_fast.judge._predict import Model, checksum
 
-OK, BAD_ARGUMENT, NO_FILE, NO_MEMORY, NOT_A_MODEL, VERSION, DAMAGED, SMALL, NOT_FINITE = range(9)
+OK, BAD_ARGUMENT, NO_FILE, NO_MEMORY, NOT_A_MODEL, VERSION, DAMAGED, SMALL = range(8)
+NOT_FINITE, BAD_ARITHMETIC = 8, 9
 GUARD = 64  # numbers before and after what a call may write
 FULL = os.environ.get("MVSC_STRESS") == "full"
 
@@ -429,7 +431,89 @@ def test_any_problem_stays_within_its_memory(
     assert found.tobytes() == scores.tobytes()
 
 
+# ------------------------------------------------------------------ compilers
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gcc -ffast-math",
+        "gcc -ffinite-math-only",
+        "gcc -funsafe-math-optimizations",
+        "gcc -freciprocal-math",
+        "g++ -Ofast",
+        "clang -ffinite-math-only",
+        "clang++ -ffast-math",
+    ],
+)
+def test_flags_that_change_arithmetic_do_not_compile(tmp_path, command):
+    if shutil.which(command.split()[0]) is None:
+        pytest.skip(f"no {command.split()[0]}")
+    source = tmp_path / ("flags.cpp" if "++" in command else "flags.c")
+    source.write_text("#include <mvsc_predict.h>\n")
+    for words, code in ((command.split(), 1), (command.split()[:1], 0)):
+        run = subprocess.run(
+            [*words, "-E", f"-I{mvsc_fast.get_include()}", source], capture_output=True, text=True
+        )
+        assert run.returncode == code and ("without -ffast-math" in run.stderr) == (code == 1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "clang -O2 -fno-honor-nans",
+        "clang -O2 -fassociative-math -fno-signed-zeros -fno-trapping-math",
+        "gcc -O2 -ffinite-math-only -U__FINITE_MATH_ONLY__",
+        "gcc -O2 -ffast-math -U__FAST_MATH__ -U__FINITE_MATH_ONLY__ "
+        "-U__ASSOCIATIVE_MATH__ -U__RECIPROCAL_MATH__",
+    ],
+)
+def test_flags_that_no_macro_tells_keep_labels_or_load_no_model(
+    predict_library, predict_with, small, command
+):
+    image, rows = small
+    rows[0][0], rows[2][0], rows[0][1], rows[2][2, 1], rows[2][3, 0] = (*[np.nan] * 4, np.inf)
+    other = predict_with(command)
+    status = load(other, image)[0]
+    assert status in (OK, BAD_ARITHMETIC)
+    if status == OK:
+        expected, result = call(predict_library, image, rows), call(other, image, rows)
+        assert expected[0] == result[0] == NOT_FINITE
+        assert list(expected[2][[0, 3]]) == [-1, -4]
+        np.testing.assert_array_equal(result[2], expected[2])
+        np.testing.assert_allclose(result[1], expected[1], rtol=1e-5)
+
+
+@pytest.mark.parametrize("change", ["sqrtf(x) (x)", "sqrt(x) (x)", "NAN 0.0f"])
+def test_other_arithmetic_loads_no_model(predict_with, small, change):
+    """The built-in model has other scores, or labels."""
+    library = predict_with(f"{c_compiler()} -O1", f"#include <math.h>\n#define {change}\n")
+    status, model = load(library, small[0])
+    assert status == BAD_ARITHMETIC and model.bytes is None
+    assert b"such as -ffast-math" in library.mvsc_model_strerror(status)
+
+
 # ------------------------------------------------------------------ damaged files
+
+
+def test_what_is_no_model_file_has_a_status(predict_library, small, tmp_path):
+    small[0].tofile(tmp_path / "model.mvsc")
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "text").write_text("x" * 999)
+    (tmp_path / "half").write_bytes(small[0].tobytes()[:-64])
+    for name, expected in (
+        ("model.mvsc", OK),
+        ("", NO_FILE),  # a folder
+        ("absent", NO_FILE),
+        ("empty", NOT_A_MODEL),
+        ("text", NOT_A_MODEL),
+        ("half", DAMAGED),
+    ):
+        model = Loaded()
+        address = ctypes.byref(model)
+        assert predict_library.mvsc_model_read(address, bytes(tmp_path / name)) == expected, name
+        predict_library.mvsc_model_free(address)
+        predict_library.mvsc_model_free(address)  # which may be called again
 
 
 def changed(image, change):

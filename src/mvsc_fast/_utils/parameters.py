@@ -5,51 +5,67 @@ from numbers import Integral, Real
 from typing import get_args
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state, check_scalar
+from sklearn.utils import check_array, check_random_state
+
+
+class InvalidParameterError(ValueError, TypeError):
+    """A parameter has a wrong type or value.
+
+    It is both errors, as scikit-learn's private error of this name is: callers may expect either.
+    """
 
 
 def check_integer(value, name, minimum):
-    """The integer ``value``, at least ``minimum``; no bool."""
-    if isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {value}")
-    return int(check_scalar(value, name, Integral, min_val=minimum))
+    """The integer ``value``, at least ``minimum``; whole floats are integers, bools are not."""
+    whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+    if isinstance(value, bool) or not whole:
+        raise InvalidParameterError(f"{name} must be an integer, got {value!r}")
+    if value < minimum:
+        raise InvalidParameterError(f"{name} == {value}, must be >= {minimum}")
+    return int(value)
 
 
 def check_number(value, name, low=None, high=None, *, open_interval=False):
     """The finite number ``value`` between ``low`` and ``high``, including bounds unless open."""
-    ends = "neither" if open_interval else "both"
-    check_scalar(value, name, Real, min_val=low, max_val=high, include_boundaries=ends)
-    if not np.isfinite(value):
-        raise ValueError(f"{name} == {value}, must be a finite number.")
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise InvalidParameterError(f"{name} must be a number, got {value!r}")
+    sign = "" if open_interval else "="
+    if low is not None and (value < low or (open_interval and value == low)):
+        raise InvalidParameterError(f"{name} == {value}, must be >{sign} {low}")
+    if high is not None and (value > high or (open_interval and value == high)):
+        raise InvalidParameterError(f"{name} == {value}, must be <{sign} {high}")
+    if not np.isfinite(float(value)):
+        raise InvalidParameterError(f"{name} == {value}, must be a finite number")
     return float(value)
 
 
-def check_numbers(values, name, count, low=None):
-    """A list of ``count`` finite numbers of at least ``low``; a single number is repeated."""
+def check_numbers(values, name, count, low=None, high=None):
+    """A list of ``count`` numbers, see `check_number`; a single number is repeated."""
     values = [values] if isinstance(values, Real) else list(np.ravel(values).tolist())
     if len(values) not in (1, count):
-        raise ValueError(f"{name} must be one number or {count}, got {len(values)}")
-    return [check_number(value, name, low) for value in values * (count // len(values))]
+        raise InvalidParameterError(f"{name} must be one number or {count}, got {len(values)}")
+    return [check_number(value, name, low, high) for value in values * (count // len(values))]
 
 
 def check_option(value, name, options):
     """The string ``value``, one of ``options``."""
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+        words = ", ".join(map(repr, options))
+        raise InvalidParameterError(f"{name} must be one of {words}, got {value!r}")
     return value
 
 
 def check_callback(value, name):
     """``value``, which must be callable."""
     if not callable(value):
-        raise ValueError(f"{name} must be callable or None, got {value!r}")
+        raise InvalidParameterError(f"{name} must be callable or None, got {value!r}")
     return value
 
 
 def check_flag(value, name):
     """``value``, which must be True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
+        raise InvalidParameterError(f"{name} must be True or False, got {value!r}")
     return value
 
 
@@ -58,20 +74,22 @@ def check_seed(value, name):
     try:
         check_random_state(value)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise InvalidParameterError(f"{name}: {error}") from None
     return value
 
 
 def check_sample_weight(value, name):
     """One-dimensional float64 array of finite positive weights."""
     if np.ndim(value) != 1:
-        raise ValueError(f"{name} must have one weight for each sample, got {value!r}")
+        raise InvalidParameterError(f"{name} must have one weight for each sample, got {value!r}")
     weight = check_array(value, ensure_2d=False, dtype=np.float64, order="C", input_name=name)
     if not weight.min() > 0:
         p = int(weight.argmin())
-        raise ValueError(f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W")
+        raise InvalidParameterError(
+            f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W"
+        )
     if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
-        raise ValueError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
+        raise InvalidParameterError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
     return weight
 
 
@@ -83,8 +101,8 @@ def either(word, check):
             return value
         try:
             return check(value, name)
-        except TypeError as error:
-            raise TypeError(f"{str(error).rstrip('.')}. Or {name}={word!r}.") from None
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{error}. Or {name}={word!r}") from None
 
     return check_either
 

@@ -1,9 +1,10 @@
 """Number of threads of the core, and thread limits of BLAS and OpenMP in other libraries.
 
-All threads of a fit belong to the compiled core, whose results do not depend on their number; BLAS
-and OpenMP in other libraries use one. Problems of fewer than `SMALL` samples use one thread. Larger
-ones use the requested number, or by default the CPUs that no other process uses, shared between the
-fits in progress.
+All threads of a fit belong to the compiled core, whose results do not depend on their number (with
+BLAS kernels that round alike wherever an operand lies: OpenBLAS's since Nehalem); BLAS and OpenMP
+in other libraries use one. Problems of fewer than `SMALL` samples use one thread. Larger ones use
+the requested number, or by default the CPUs that no other process uses, shared between the fits in
+progress.
 
 There are two reasons. The sums of OpenBLAS and of scikit-learn's k-means depend on the number of
 threads, and so would the last bits of a result. And threads that wait for each other spin, for

@@ -56,11 +56,11 @@ def check_finite(X, what, columns=None):
     if are_finite(values):
         return
     counts = {"NaN": np.count_nonzero(np.isnan(values)), "infinite": np.isinf(values).sum()}
-    seen = " and ".join(counted(count, f"{kind} value") for kind, count in counts.items() if count)
+    kinds = [counted(count, f"{kind} value") for kind, count in counts.items() if count]
     cell = first_cell(X, not_finite)
     raise ValueError(
-        f"{what} contains {seen}, the first in {shown_cell(cell[0], cell[-1], columns)}: impute or "
-        "remove them first"
+        f"{what} contains {' and '.join(kinds)}, the first in "
+        f"{shown_cell(cell[0], cell[-1], columns)}: impute or remove them first"
     )
 
 
@@ -76,8 +76,8 @@ def first_cell(X, is_bad):
         bad = is_bad(A.data)
         return min(zip(A.row[bad].tolist(), A.col[bad].tolist(), strict=True), default=None)
     bad = is_bad(X)
-    place = np.unravel_index(int(bad.argmax()), bad.shape)
-    return tuple(map(int, place)) if bad[place] else None
+    cell = np.unravel_index(int(bad.argmax()), bad.shape)
+    return tuple(map(int, cell)) if bad[cell] else None
 
 
 def shown_cell(row, column, columns=None):

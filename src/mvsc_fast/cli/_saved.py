@@ -1,6 +1,5 @@
 """Saved models, and a warning if new samples have other units than those in fit."""
 
-import json
 import pickle
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import scipy.sparse
 
 from .._utils.messages import import_extra, warn_user
 from ..judge._model_file import names_in
-from ..methods._prediction import SavedPredictor, native_model
+from ..methods._prediction import SavedPredictor, native_model, note_content
 from ..views._frames import view_title
 from ..views._read import read_views
 from ..views._rows import spread
@@ -46,21 +45,38 @@ def _native(model, views, columns, values, **facts):
     scalers = None
     if hasattr(model, "steps"):
         scale, model = (step for _, step in model.steps)
-        scalers = [(one.mean_, one.scale_) for one in scale.transformers_.values()]
-    facts["values"] = [one and [part.tolist() for part in one] for one in values]
-    return native_model(model, views, columns, json.dumps(facts), scalers)
+        scalers = [(step.mean_, step.scale_) for step in scale.transformers_.values()]
+    facts["values"] = [pair and [part.tolist() for part in pair] for pair in values]
+    return native_model(model, views, columns, scalers, **facts)
 
 
 def _loaded(path):
     """The content of a model file, as `save_model` got it."""
     model = SavedPredictor(path)
-    v = len(model.view_names_in_)
-    names, columns, _, note = names_in(model.predictor_.model.image)
-    content = {"id_name": None, "one_table": False, "values": [None] * v}
-    content |= json.loads(note) if note else {}
-    content["values"] = [one and tuple(map(np.array, one)) for one in content["values"]]
+    names, columns, n_features, note = names_in(model.predictor_.model.image)
     model.view_names_in_ = names
-    return {"model": model, "views": names, "columns": columns, **content}
+    try:
+        facts = _checked_facts(note_content(note), n_features)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: its note is damaged ({error})") from error
+    return {**facts, "model": model, "views": names, "columns": columns}
+
+
+def _checked_facts(note, n_features):
+    """What `_native` writes beside the model, of these types; other entries are ignored."""
+    facts = {"id_name": None, "one_table": False, "values": [None] * len(n_features)}
+    facts |= {name: value for name, value in note.items() if name in facts}
+    if not (facts["id_name"] is None or isinstance(facts["id_name"], str)):
+        raise ValueError("id_name is no text")
+    if not isinstance(facts["one_table"], bool):
+        raise ValueError("one_table is not true or false")
+    pairs = zip(facts["values"], n_features, strict=True)
+    return facts | {"values": [_checked_pair(pair, width) for pair, width in pairs]}
+
+
+def _checked_pair(pair, width):
+    """Medians and ranges of the columns of a view, or None."""
+    return None if pair is None else tuple(np.array(pair, dtype=np.float64).reshape(2, width))
 
 
 def load_model(path):

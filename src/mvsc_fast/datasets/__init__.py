@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from .._utils.messages import import_extra
-from .._utils.parameters import check_integer, check_number
+from .._utils.parameters import (
+    check_flag,
+    check_integer,
+    check_number,
+    check_numbers,
+    check_seed,
+)
 from .._utils.types import Numbers, Seed
+from .._utils.validation import check_clusters
 from ._arrays import read_arrays
 
 __all__ = ["load_handwritten", "load_mat", "make_cohort", "make_multiview_subspaces"]
@@ -129,7 +136,7 @@ def make_multiview_subspaces(
         Dimension of a cluster's subspace in every view.
     noise : float, default=0.1
         Standard deviation of the noise, relative to that of the clean features.
-    quality : sequence of float in [0, 1], optional
+    quality : float or sequence of float in [0, 1], optional
         For each view, the fraction of samples that lie near the subspace of their cluster; the
         others lie near that of a random cluster. By default 1 for all views.
     shuffle : bool, default=True
@@ -151,21 +158,16 @@ def make_multiview_subspaces(
     n_clusters = check_integer(n_clusters, "n_clusters", 1)
     subspace_dim = check_integer(subspace_dim, "subspace_dim", 1)
     noise = check_number(noise, "noise", 0.0)
-    quality = np.ones(len(n_features)) if quality is None else np.asarray(quality, dtype=float)
-    if n_clusters > n_samples:
-        raise ValueError(f"n_clusters={n_clusters} is more than n_samples={n_samples}")
-    if quality.shape != (len(n_features),) or np.any((quality < 0) | (quality > 1)):
-        raise ValueError(
-            f"quality must contain one number in [0, 1] for each of the {len(n_features)} views, "
-            f"got {quality.tolist()}"
-        )
-    rng = check_random_state(random_state)
+    widths = [check_integer(d, "n_features", 1) for d in np.ravel(n_features)]
+    quality = check_numbers(1.0 if quality is None else quality, "quality", len(widths), 0, 1)
+    check_clusters(n_clusters, n_samples)
+    check_flag(shuffle, "shuffle")
+    rng = check_random_state(check_seed(random_state, "random_state"))
     y = np.arange(n_samples) * n_clusters // n_samples
     if shuffle:
         y = rng.permutation(y)
     views = []
-    for d, good in zip(n_features, quality, strict=True):
-        d = check_integer(d, "n_features", 1)
+    for d, good in zip(widths, quality, strict=True):
         bases = rng.standard_normal((n_clusters, min(subspace_dim, d), d))
         astray = rng.uniform(size=n_samples) >= good
         cluster = np.where(astray, rng.randint(n_clusters, size=n_samples), y)
@@ -243,7 +245,7 @@ def make_cohort(
             f"n_features must have {len(ASSAYS)} numbers of at least n_markers * n_clusters = "
             f"{n_markers * c}, got {n_features!r}"
         )
-    rng = check_random_state(random_state)
+    rng = check_random_state(check_seed(random_state, "random_state"))
     ids = np.array([f"P{i + 1:0{len(str(n))}d}" for i in range(n)])
     share = np.linspace(2, 1, c) / np.linspace(2, 1, c).sum()
     y = rng.permutation(np.searchsorted(np.cumsum(share)[:-1], (np.arange(n) + 0.5) / n))

@@ -35,8 +35,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __FAST_MATH__
-#error "mvsc_predict.h needs NaN and a fixed order of sums: compile without -ffast-math"
+/* Flags that no macro tells, such as clang's -fno-honor-nans, are found by mvsc_model_load. */
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(_M_FP_FAST) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "mvsc_predict.h needs NaN and a fixed order of sums: compile without -ffast-math and its parts"
 #endif
 #ifndef MVSC_PREDICT_API
 #define MVSC_PREDICT_API static inline
@@ -55,7 +57,8 @@ enum {
     MVSC_MODEL_VERSION = 5,         /* of another version */
     MVSC_MODEL_DAMAGED = 6,         /* wrong size or checksum, or entries that cannot be */
     MVSC_MODEL_SMALL_WORKSPACE = 7,
-    MVSC_MODEL_NOT_FINITE = 8       /* some rows have no label; all others are valid */
+    MVSC_MODEL_NOT_FINITE = 8,      /* some rows have no label; all others are valid */
+    MVSC_MODEL_BAD_ARITHMETIC = 9   /* the header was compiled with flags like -ffast-math */
 };
 
 enum { MVSC_ROWS_FLOAT32 = 1, MVSC_ROWS_FLOAT64 = 2 };
@@ -85,11 +88,12 @@ enum {
     MVSC_FILE_VERSION = 3,          /* version 2, without lifts and with one limit, is read too */
     MVSC_OLDEST_VERSION = 2
 };
+#define MVSC_MAGIC "MVSC\r\n\x1a\n"
 #define MVSC_ORDER INT64_C(0x0102030405060708)
 
 /* Positions in the head. */
 enum {
-    MVSC_AT_MAGIC,                  /* "MVSC\r\n\x1a\n" */
+    MVSC_AT_MAGIC,                  /* MVSC_MAGIC */
     MVSC_AT_ORDER,                  /* MVSC_ORDER */
     MVSC_AT_VERSION,
     MVSC_AT_SIZE,                   /* of the file, in bytes */
@@ -169,6 +173,8 @@ MVSC_PREDICT_API const char *mvsc_model_strerror(int status)
     case MVSC_MODEL_DAMAGED: return "the model is damaged or incomplete";
     case MVSC_MODEL_SMALL_WORKSPACE: return "the workspace is too small";
     case MVSC_MODEL_NOT_FINITE: return "there are rows with NaN or infinite entries or scores";
+    case MVSC_MODEL_BAD_ARITHMETIC:
+        return "mvsc_predict.h was compiled with flags that change arithmetic, such as -ffast-math";
     default: return "unknown status";
     }
 }
@@ -328,8 +334,12 @@ static inline int mvsc_check_names(const mvsc_model *model)
     return expected == 0 && names[size - 1] == 0;
 }
 
+static int mvsc_keeps_arithmetic(void);
+
 /* Use `size` bytes of a model file in memory, such as mapped ones, which must remain there, begin at a
- * multiple of 8 and not change. All sizes, offsets and indices are checked. Returns a status. */
+ * multiple of 8 and not change. All sizes, offsets and indices are checked, and by a built-in model,
+ * which labels six rows in microseconds, whether the compiler kept NaN and the order of sums. Returns
+ * a status. */
 MVSC_PREDICT_API int mvsc_model_load(mvsc_model *model, const void *memory, size_t size)
 {
     const unsigned char *bytes = (const unsigned char *)memory;
@@ -340,7 +350,7 @@ MVSC_PREDICT_API int mvsc_model_load(mvsc_model *model, const void *memory, size
     memset(model, 0, sizeof *model);
     if (bytes == NULL || (uintptr_t)bytes % 8 != 0)
         return MVSC_MODEL_BAD_ARGUMENT;
-    if (size < sizeof number || memcmp(bytes, "MVSC\r\n\x1a\n", 8) != 0)
+    if (size < sizeof number || memcmp(bytes, MVSC_MAGIC, 8) != 0)
         return MVSC_MODEL_NOT_A_MODEL;
     memcpy(number, bytes, sizeof number);
     if (number[MVSC_AT_ORDER] != MVSC_ORDER)
@@ -378,6 +388,8 @@ MVSC_PREDICT_API int mvsc_model_load(mvsc_model *model, const void *memory, size
             (view.fill == NULL) != (mvsc_view_at(model, 0).fill == NULL))
             return memset(model, 0, sizeof *model), MVSC_MODEL_DAMAGED;
     }
+    if (!mvsc_keeps_arithmetic())
+        return memset(model, 0, sizeof *model), MVSC_MODEL_BAD_ARITHMETIC;
     return MVSC_MODEL_OK;
 }
 
@@ -390,11 +402,14 @@ MVSC_PREDICT_API void mvsc_model_free(mvsc_model *model)
     }
 }
 
-/* Read a model file into memory that mvsc_model_free frees. Returns a status. */
+/* Read a model file into memory that mvsc_model_free frees. Returns a status. The head is read first:
+ * that fails for folders, whose size may be anything, and no memory is taken for other contents. */
 MVSC_PREDICT_API int mvsc_model_read(mvsc_model *model, const char *path)
 {
     FILE *file;
+    unsigned char head[8 * MVSC_HEAD];
     void *memory = NULL;
+    size_t length;
     long size = -1;
     int status = MVSC_MODEL_NO_FILE;
     if (model == NULL || path == NULL)
@@ -403,7 +418,10 @@ MVSC_PREDICT_API int mvsc_model_read(mvsc_model *model, const char *path)
     file = fopen(path, "rb");
     if (file == NULL)
         return status;
-    if (fseek(file, 0, SEEK_END) == 0)
+    length = fread(head, 1, sizeof head, file);
+    if (!ferror(file) && (length < sizeof head || memcmp(head, MVSC_MAGIC, 8) != 0))
+        status = MVSC_MODEL_NOT_A_MODEL;
+    else if (!ferror(file) && fseek(file, 0, SEEK_END) == 0)
         size = ftell(file);
     if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) {
         memory = malloc((size_t)size + 1);
@@ -642,27 +660,40 @@ MVSC_INLINE float mvsc_centre_row(float *MVSC_APART x, const float *mean, ptrdif
     return sums[0];
 }
 
+/* The bits of |x|, which are larger than those of infinity if x is NaN. Comparisons of NaN themselves
+ * are not kept by all flags of compilers. */
+static inline uint64_t mvsc_bits(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits & (UINT64_MAX >> 1);
+}
+
+#define MVSC_INFINITE UINT64_C(0x7ff0000000000000)
+
 /* The largest absolute value, or -1 if one is NaN or infinite. */
 MVSC_INLINE double mvsc_largest(const double *x, ptrdiff_t n)
 {
-    double largest[8] = {0}, zeros[8] = {0};
+    const uint64_t lowest = UINT64_C(1) << 52;  /* bit of the exponent: a sum is 2^63 if all are 1 */
+    double largest[8] = {0};
+    uint64_t sums[8] = {0};
     ptrdiff_t k;
     ptrdiff_t q;
     for (k = 0; k + 8 <= n; k += 8)
         MVSC_LANES for (q = 0; q < 8; q++) {
             double size = fabs(x[k + q]);
             largest[q] = size > largest[q] ? size : largest[q];
-            zeros[q] += size * 0.0;     /* NaN unless finite */
+            sums[q] |= (mvsc_bits(x[k + q]) & MVSC_INFINITE) + lowest;
         }
     for (; k < n; k++) {
         largest[0] = fabs(x[k]) > largest[0] ? fabs(x[k]) : largest[0];
-        zeros[0] += fabs(x[k]) * 0.0;
+        sums[0] |= (mvsc_bits(x[k]) & MVSC_INFINITE) + lowest;
     }
     for (q = 1; q < 8; q++) {
         largest[0] = largest[q] > largest[0] ? largest[q] : largest[0];
-        zeros[0] += zeros[q];
+        sums[0] |= sums[q];
     }
-    return zeros[0] == 0 ? largest[0] : -1;
+    return sums[0] >> 63 ? -1 : largest[0];
 }
 
 /* e^x for -87 <= x <= 0, to 2e-7 of it, as factors 2^k and e^r with |r| <= log(2) / 2. */
@@ -817,9 +848,9 @@ MVSC_INLINE int mvsc_fill_cells(double *x, ptrdiff_t n, const float *mean, const
     double largest = 0, inner = 0, squares = 0;
     ptrdiff_t missing = 0, k;
     for (k = 0; k < n; k++) {
-        if (isinf(x[k]))
+        if (mvsc_bits(x[k]) == MVSC_INFINITE)
             return MVSC_INVALID;
-        missing += isnan(x[k]) != 0;
+        missing += mvsc_bits(x[k]) > MVSC_INFINITE;
         largest = fabs(x[k]) > largest ? fabs(x[k]) : largest;
     }
     if (missing == n || (mean != NULL && 2 * missing > n))
@@ -827,12 +858,12 @@ MVSC_INLINE int mvsc_fill_cells(double *x, ptrdiff_t n, const float *mean, const
     if (mean == NULL)
         return MVSC_INVALID;
     for (k = 0; k < n; k++)
-        if (!isnan(x[k])) {
+        if (mvsc_bits(x[k]) <= MVSC_INFINITE) {
             inner = mvsc_add_d(x[k] / (largest > 0 ? largest : 1), mean[k], inner, fused);
             squares = mvsc_add_d(mean[k], mean[k], squares, fused);
         }
     for (k = 0; k < n; k++)
-        if (isnan(x[k]))
+        if (mvsc_bits(x[k]) > MVSC_INFINITE)
             x[k] = squares > 0 ? largest * (inner / squares) * mean[k] : 0;
     return MVSC_PRESENT;
 }
@@ -1091,7 +1122,7 @@ static inline int64_t mvsc_label_of(const float *scores, ptrdiff_t n_clusters)
 {
     ptrdiff_t best = 0, k;
     for (k = 0; k < n_clusters; k++) {
-        if (!isfinite(scores[k]))
+        if (mvsc_bits(scores[k]) >= MVSC_INFINITE)
             return -1;
         best = scores[k] > scores[best] ? k : best;
     }
@@ -1226,10 +1257,10 @@ MVSC_PREDICT_API int mvsc_model_predict(const mvsc_model *model, ptrdiff_t m, co
         return MVSC_MODEL_BAD_ARGUMENT;
     for (i = 0; i < model->n_views; i++) {
         mvsc_view view = mvsc_view_at(model, i);
-        const void *given = rows[view.input];
+        const void *matrix = rows[view.input];
         size_t width = (size_t)view.n_features * itemsize;
-        if (given == NULL || (uintptr_t)given % itemsize != 0 || count > SIZE_MAX / 2 / width ||
-            !mvsc_is_kept(written, sizes, given, count * width))
+        if (matrix == NULL || (uintptr_t)matrix % itemsize != 0 || count > SIZE_MAX / 2 / width ||
+            !mvsc_is_kept(written, sizes, matrix, count * width))
             return MVSC_MODEL_BAD_ARGUMENT;
     }
     base = (char *)workspace + (64 - (uintptr_t)workspace % 64) % 64;
@@ -1296,6 +1327,67 @@ MVSC_PREDICT_API int mvsc_model_margins(const mvsc_model *model, ptrdiff_t m, co
             unlike[r] = label < 0 || limits == NULL ? -1 : square > limit * limit;
     }
     return MVSC_MODEL_OK;
+}
+
+/* Whether a built-in model labels a row, a row without cells, one that lacks two cells, one with an
+ * infinite cell, a large one and a small one as it must, with the scores that it must have: to the last
+ * bit on all processors with fused multiply-add, else up to rounding errors. */
+static inline int mvsc_keeps_arithmetic(void)
+{
+    enum { N = 11, M = 6, C = 2, START = 8 * (MVSC_HEAD + MVSC_RECORD), SIZE = 2176, WORK = 8192 };
+    /* mean, landmarks, squares, scales, coefficients, mean_row, and the coefficients of the kernel */
+    static const int64_t offsets[] = {320, 384, 1088, 1152, 1216, 1920, 1984};
+    static const int64_t expected[M] = {1, -1, 1, -2, 1, 1};
+    static const float known[M * C] = {
+        -0.0849788934f, 0.0474546403f, 0, 0, -0.0303212628f, 0.379078031f,
+        0, 0, -0.0943363607f, 0.494506419f, -0.261848599f, 0.111032069f};
+    volatile double zero = 0;           /* unknown to the compiler, as are all numbers that follow */
+    int64_t head[MVSC_HEAD] = {0}, record[MVSC_RECORD] = {0}, labels[M];
+    int exact = mvsc_target() > 0 || (MVSC_FUSED && FLT_EVAL_METHOD == 0), r, k;
+    double bytes[SIZE / 8], rows[M * N], work[WORK / 8], least = 0.01;
+    float scores[M * C], numbers[(SIZE - START) / 4];
+    const void *inputs[1];
+    mvsc_model model;
+    /* The bytes of the file: no names, no checksum. Squares of landmarks and scales are 4. */
+    for (k = 0; k < (SIZE - START) / 4; k++)
+        numbers[k] = k >= 192 && k < 224 ? 4 : (float)(k * k % 29 - 14 + zero) / 32;
+    record[1] = record[2] = N;
+    record[3] = MVSC_ROWS_TO_UNIT;
+    memcpy(&record[5], &least, sizeof least);
+    for (k = 0; k < 5; k++)
+        record[6 + k] = offsets[k];
+    record[12] = offsets[5];
+    head[MVSC_AT_KERNEL_COEFFICIENTS] = offsets[6];
+    head[MVSC_AT_SIZE] = SIZE;
+    memcpy(bytes, head, sizeof head);
+    memcpy((char *)bytes + sizeof head, record, sizeof record);
+    memcpy((char *)bytes + START, numbers, sizeof numbers);
+    memset(&model, 0, sizeof model);
+    model.n_inputs = model.n_views = 1;
+    model.n_clusters = C;
+    model.n_landmarks = model.scale_neighbors = 3;
+    model.bytes = (const unsigned char *)bytes;
+    /* The rows. */
+    for (r = 0; r < M; r++)
+        for (k = 0; k < N; k++)
+            rows[r * N + k] = (r * r + k * k * 5) % 13 - 6 + zero;
+    for (k = 0; k < N; k++) {
+        rows[N + k] = NAN;
+        rows[4 * N + k] *= 1e300;
+        rows[5 * N + k] *= 1e-300;
+    }
+    rows[2 * N + 3] = rows[2 * N + 9] = NAN;
+    rows[4 * N - 1] = INFINITY;
+    /* What must come of them; rows without a label have no scores. */
+    inputs[0] = rows;
+    if (mvsc_model_predict(&model, M, inputs, MVSC_ROWS_FLOAT64, work, sizeof work, scores, labels) !=
+        MVSC_MODEL_NOT_FINITE || memcmp(labels, expected, sizeof labels) != 0)
+        return 0;
+    for (k = 0; k < M * C; k++)
+        if (labels[k / C] >= 0 && memcmp(&scores[k], &known[k], sizeof(float)) != 0 &&
+            (exact || fabsf(scores[k] - known[k]) > 1e-5f))
+            return 0;
+    return 1;
 }
 
 #ifdef __cplusplus

@@ -44,24 +44,27 @@ def pack(head, views):
     views : list of dict
         Numbers and arrays of each record; absent arrays are None or missing.
     """
-    size, places = HEAD.itemsize + len(views) * RECORD.itemsize, []
-    filled = []
+    # Each array gets an offset, which replaces it in its entry.
+    size, arrays = HEAD.itemsize + len(views) * RECORD.itemsize, []
+    entries = []
     for entry in (head, *views):
-        filled.append({name: value for name, value in entry.items() if value is not None})
-        for name, value in filled[-1].items():
+        entries.append({name: value for name, value in entry.items() if value is not None})
+        for name, value in entries[-1].items():
             if isinstance(value, np.ndarray):
                 size = _aligned(size)
-                places.append((size, np.ascontiguousarray(value).reshape(-1).view(np.uint8)))
-                filled[-1][name] = size
+                arrays.append((size, np.ascontiguousarray(value).reshape(-1).view(np.uint8)))
+                entries[-1][name] = size
                 size += value.nbytes
+
+    # The bytes are written in one go, the checksum of all others last.
     image = _memory(_aligned(size))
-    for place, part in places:
-        image[place : place + len(part)] = part
+    for offset, array in arrays:
+        image[offset : offset + len(array)] = array
     top, records = parts(image, len(views))
-    filled[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708}
-    filled[0].setdefault("version", VERSION)
-    filled[0] |= {"size": len(image), "n_views": len(views)}
-    for record, entry in zip((top, *records), filled, strict=True):
+    entries[0] |= {"magic": b"MVSC\r\n\x1a\n", "order": 0x0102030405060708}
+    entries[0].setdefault("version", VERSION)
+    entries[0] |= {"size": len(image), "n_views": len(views)}
+    for record, entry in zip((top, *records), entries, strict=True):
         for name, value in entry.items():
             record[name] = value
     top["checksum"] = checksum(image)
@@ -78,25 +81,26 @@ def parts(image, n_views=None):
 def unpack(image):
     """The arguments of `pack` for a model, with arrays as bytes."""
     top, records = parts(image)
-    entries = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
-    starts = {int(record[name]) for record, names in entries for name in names}
+    arrays = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
+    starts = {int(record[name]) for record, names in arrays for name in names}
     starts = sorted(starts | {len(image)})
     ends = dict(zip(starts, starts[1:], strict=False))
-    found = []
-    for record, names in entries:
+    entries = []
+    for record, names in arrays:
         entry = {name: record[name].item() for name in record.dtype.names if name != "reserved"}
         for name in names:
             start = entry[name]
             entry[name] = image[start : ends[start]] if start else None
-        found.append(entry)
-    return found[0], found[1:]
+        entries.append(entry)
+    return entries[0], entries[1:]
 
 
 def aligned(image):
     """The bytes of a model at an address that suits its arrays, a copy if need be."""
     if image.ctypes.data % ALIGNMENT:
-        image, given = _memory(len(image)), image
-        image[:] = given
+        copy = _memory(len(image))
+        copy[:] = image
+        return copy
     return image
 
 

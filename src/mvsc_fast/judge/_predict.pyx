@@ -87,6 +87,7 @@ cdef class Model:
         ValueError
             If an array has not the required shape and type, or a row is not finite.
         """
+        # Rows are divided among the threads, each with its part of the workspace.
         n_threads = max(n_threads, 1)
         cdef Py_ssize_t m = len(rows[0]), step = max(1, (m + n_threads - 1) // n_threads)
         cdef Py_ssize_t count = (m + step - 1) // step, part, last = self.model.n_inputs
@@ -95,8 +96,9 @@ cdef class Model:
         kind = rows[0].dtype
         if kind != np.float32:
             dtype, kind = MVSC_ROWS_FLOAT64, np.dtype(np.float64)
-        first = np.zeros((max(count, 1), last), dtype=np.uintp)
-        cdef size_t *addresses = <size_t *> memory(first, np.uintp)
+        # The address of the first row of each view, for each thread; 0 for views that are not used.
+        starts = np.zeros((max(count, 1), last), dtype=np.uintp)
+        cdef size_t *addresses = <size_t *> memory(starts, np.uintp)
         for i, X in zip(self.used, rows, strict=True):
             width = mvsc_model_columns(&self.model, i)
             start = <size_t> memory(X, kind, (m, width), f"rows of view {i}")
@@ -109,16 +111,17 @@ cdef class Model:
         cdef int64_t *out = <int64_t *> memory(labels, np.int64)
         cdef int *statuses = <int *> memory(failed, np.intc)
         cdef char *work = <char *> memory(workspace, np.int8)
-        cdef float *found = NULL
+        cdef float *score = NULL
         if scores is not None:
-            found = <float *> memory(scores, np.float32, (m, self.model.n_clusters), "scores")
+            score = <float *> memory(scores, np.float32, (m, self.model.n_clusters), "scores")
         for part in prange(count, num_threads=n_threads, schedule="static", nogil=True):
             statuses[part] = mvsc_model_predict(
                 &self.model, min(step, m - part * step),
                 <const void *const *> (addresses + part * last), dtype, work + part * size, size,
-                NULL if found == NULL else found + part * step * self.model.n_clusters,
+                NULL if score == NULL else score + part * step * self.model.n_clusters,
                 out + part * step,
             )
+        # The first row without a label tells which view is not finite.
         if failed.any():
             if failed.max() != MVSC_MODEL_NOT_FINITE:
                 raise ValueError(mvsc_model_strerror(failed.max()).decode())
@@ -147,11 +150,11 @@ cdef class Model:
         """
         cdef Py_ssize_t m = len(scores)
         margins, unlike = np.empty(m, dtype=np.float32), np.empty(m, dtype=np.int8)
-        cdef const float *given = <float *> memory(
+        cdef const float *values = <float *> memory(
             scores, np.float32, (m, self.model.n_clusters), "scores"
         )
         cdef int status = mvsc_model_margins(
-            &self.model, m, given, <float *> memory(margins, np.float32),
+            &self.model, m, values, <float *> memory(margins, np.float32),
             <int8_t *> memory(unlike, np.int8),
         )
         if status != 0:

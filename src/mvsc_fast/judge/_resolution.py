@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._utils.parameters import CHECKS, check_integer, check_seed, positive
+from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, check_seed, positive
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
@@ -133,7 +133,9 @@ def suggest_resolution(
     array([ 4,  4,  4,  4,  4,  4,  4,  4,  7])
     """
     if np.ndim(resolutions) != 1 or len(resolutions) == 0:
-        raise ValueError(f"resolutions must be one or more numbers in a list, got {resolutions!r}")
+        raise InvalidParameterError(
+            f"resolutions must be one or more numbers in a list, got {resolutions!r}"
+        )
     given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
     max_samples = check_integer(max_samples, "max_samples", 2)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)

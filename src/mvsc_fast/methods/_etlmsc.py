@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from .._utils.parameters import check_integer, either, positive
+from .._utils.parameters import InvalidParameterError, check_integer, either, positive
 from .._utils.types import Callback, Estimator, Seed, Shaped
 from ..similarity import _dense as graphs
 from ..solvers._representation import DOUBLING
@@ -16,7 +16,7 @@ from ._representation import SampleTransformClusterer
 
 def _check_axis(value, name):
     if check_integer(value, name, 0) > 1:
-        raise ValueError(f"{name} must be 0 or 1, got {value}")
+        raise InvalidParameterError(f"{name} must be 0 or 1, got {value}")
     return int(value)
 
 

@@ -2,53 +2,67 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import partial, reduce
+from numbers import Integral
 from operator import add
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from .._utils.parameters import check_flag
+from .._utils.parameters import CHECKS, check_flag
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import GappyViews, LabelArray
 from ..judge._landmarks import MARGIN, Predictor
 from ..judge._model_file import names_in, with_names
+from ..views._anndata import unpacked
 from ..views._columns import check_columns, column_attributes, with_absent
 from ..views._passes import Summary, labels_of, warn_of_lost, warn_of_zeros
 from ..views._read import read_views
 from ..views._row_source import block_rows, check_bytes
 
 
-class SavedPredictor(BaseEstimator):
+class SavedPredictor:
     """Predict labels from a file that `ConsensusTLRR.to_native` wrote.
 
     Unlike a pickle, such a file cannot run code. ``mvsc-fast cluster --save`` writes it if the
-    suffix is ``.mvsc``; then rows are scaled as they were for the fit.
+    suffix is ``.mvsc``; then rows are scaled as they were for the fit. It is not an estimator of
+    scikit-learn, because it has no fit: read another file with a new `SavedPredictor`.
 
     Parameters
     ----------
     path : path-like
+        The file, which is read at once.
     memory_limit, n_threads
         As in `ConsensusTLRR`.
 
     Attributes
     ----------
     view_names_in_ : list
-        Names of the views of the fit.
+        Names of the views of the fit. The keys of a dict of new views may be their text, as
+        formats such as JSON and HDF5 have it.
+    n_features_in_ : int
+        Total number of features of all views.
     n_features_per_view_ : list of int
+        Number of features of each view.
     feature_names_in_ : list of (ndarray of str or None)
         Names of the columns of each view, if any view has names.
     n_clusters_ : int
+        Number of clusters.
 
     Raises
     ------
+    OSError
+        If the file cannot be read.
     ValueError
-        If the file is not a model, or damaged.
+        If the file is not a model, or damaged, or a parameter is invalid.
     """
 
     path: str | PathLike[str]
@@ -67,19 +81,24 @@ class SavedPredictor(BaseEstimator):
         memory_limit: int | str | None = None,
         n_threads: int | None = None,
     ) -> None:
-        self.path, self.memory_limit, self.n_threads = path, memory_limit, n_threads
+        self.path, self.memory_limit = path, memory_limit
+        self.n_threads = CHECKS["n_threads"](n_threads, "n_threads")
+        if memory_limit is not None:
+            check_bytes(memory_limit, "memory_limit")
         try:
             self.predictor_ = Predictor(np.fromfile(path, dtype=np.uint8))
-        except ValueError as error:
+            texts, columns, n_features, note = names_in(self.predictor_.model.image)
+            self.view_names_in_ = _original_names(texts, note)
+        except ValueError as error:  # of bytes that are no text, too
             raise ValueError(f"{path}: {error}") from error
-        names, columns, n_features, _ = names_in(self.predictor_.model.image)
-        numbered = names == [str(i) for i in range(len(names))]
-        self.view_names_in_ = list(range(len(names))) if numbered else names
         self.n_features_per_view_ = n_features
         self.n_features_in_ = sum(n_features)
         self.n_clusters_ = self.predictor_.model.n_clusters
         for name, value in column_attributes(columns).items():
             setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"SavedPredictor({str(self.path)!r})"
 
     def predict(self, X: GappyViews) -> LabelArray:
         """Predict the labels of new samples, see `ConsensusTLRR.predict`.
@@ -92,10 +111,10 @@ class SavedPredictor(BaseEstimator):
         -------
         ndarray of shape (n_new,)
         """
-        return predicted(self, X)
+        return predicted(self, self._by_name(X))
 
     def predict_margin(self, X: GappyViews, *, return_unlike: bool = False) -> Any:
-        """Margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
+        """Compute the margins of the labels of new samples, see `ConsensusTLRR.predict_margin`.
 
         Parameters
         ----------
@@ -108,7 +127,31 @@ class SavedPredictor(BaseEstimator):
         unlike : ndarray of shape (n_new,) of bool
             If ``return_unlike=True``.
         """
-        return predicted_margin(self, X, return_unlike)
+        return predicted_margin(self, self._by_name(X), return_unlike)
+
+    def _by_name(self, X):
+        """The views of a dict by their names in the fit, of which keys may be the text."""
+        X = unpacked(X)
+        if not isinstance(X, Mapping) or scipy.sparse.issparse(X):
+            return X
+        names = {str(name): name for name in self.view_names_in_}
+        views = {names.get(str(key), key): view for key, view in X.items()}
+        return views if len(views) == len(X) else X  # else it has both, such as 0 and "0"
+
+
+def _original_names(texts, note):
+    """The names of the views of the fit, of whose texts some may have been integers.
+
+    The note has them. Notes of older files have not: there 0, 1, ... are taken for integers.
+    """
+    names = note_content(note).get("view_names")
+    if names is None:
+        numbers = list(range(len(texts)))
+        return numbers if list(map(str, numbers)) == texts else texts
+    kinds_differ = not isinstance(names, list) or any(type(n) not in (int, str) for n in names)
+    if kinds_differ or list(map(str, names)) != texts:
+        raise ValueError("the names of views in its note are not those of the file")
+    return names
 
 
 def predicted_margin(model, X, return_unlike):
@@ -119,16 +162,17 @@ def predicted_margin(model, X, return_unlike):
             "the model has no distances of the fitted samples, which return_unlike=True needs: fit "
             "and save it again"
         )
-    found = predicted(model, X, margins=True)
-    return (found["margin"], found["unlike"] > 0) if return_unlike else found["margin"]
+    margins = predicted(model, X, margins=True)
+    return (margins["margin"], margins["unlike"] > 0) if return_unlike else margins["margin"]
 
 
 def predicted(model, X, *, margins=False):
     """Labels or margins of new samples, from a model with a predictor; see `ConsensusTLRR`."""
     predictor, n_features = model.predictor_, model.n_features_per_view_
+    # The views must be those of the fit; absent ones are rows of NaN.
     X = with_absent(X, model.view_names_in_, n_features)
     source = read_views(X, min_samples=1)
-    if not source.listed and len(n_features) == 1:
+    if not source.listed and len(n_features) == 1 and isinstance(model, BaseEstimator):
         validate_data(model, X, skip_check_array=True, reset=False)
     check_columns(model, source)
     if source.n_features != n_features:
@@ -139,25 +183,38 @@ def predicted(model, X, *, margins=False):
     if model.memory_limit is not None:
         limit = check_bytes(model.memory_limit, "memory_limit")
         source.rows = block_rows(source.n_features, limit)
+    # Blocks of rows are labelled, each of which adds its summary and its number of unlike samples.
     notes: list[Summary] = []
     unlike: list[list[int]] = []
     call = predictor.margins if margins else partial(predictor, unlike=unlike)
-    none = np.empty(0, dtype=MARGIN if margins else np.int64)
+    empty = np.empty(0, dtype=MARGIN if margins else np.int64)
     with use_threads(model.n_threads, source.n_samples) as n_threads:
         call = partial(call, n_threads=source.threads(n_threads))
-        found = labels_of(source, call, np.empty(0, dtype=np.intp), none, notes)
-    if notes:  # blocks of Dask arrays are read later, by other processes
+        labels = labels_of(source, call, np.empty(0, dtype=np.intp), empty, notes)
+    # Warnings, unless rows are those of Dask arrays, which are read later, by other processes.
+    if notes:
         summary = reduce(add, notes)
         predictor.warn_of_rows(summary, source.titles)
         warn_of_zeros(np.concatenate(summary.zeros))
-        warn_of_lost(np.flatnonzero((found["margin"] if margins else found) < 0))
+        warn_of_lost(np.flatnonzero((labels["margin"] if margins else labels) < 0))
     if notes and unlike:
         name, verbose = type(model).__name__, getattr(model, "verbose", 0)
         predictor.tell_unlike(unlike, Progress(name, verbose).log)
-    return found
+    return labels
 
 
-def native_model(model, names, columns, note="", scalers=None):
-    """The bytes of the file of a fitted model, see `with_names`."""
+def native_model(model, names, columns, scalers=None, **facts):
+    """The bytes of the file of a fitted model, with facts for `note_content`; see `with_names`."""
+    names = [int(name) if isinstance(name, Integral) else str(name) for name in names]
+    note = json.dumps({"view_names": names, **facts})
     image = model.predictor_.model.image
     return with_names(image, names, columns, model.n_features_per_view_, note, scalers)
+
+
+def note_content(note):
+    """The dict that `native_model` wrote into a model file; empty for other notes."""
+    try:
+        content = json.loads(note)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}

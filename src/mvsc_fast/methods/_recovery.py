@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import warn_user
+from .._utils.parameters import InvalidParameterError
 from .._utils.types import Affinity, Estimator, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
@@ -34,7 +35,7 @@ NAMES = get_args(AffinityName)
 def check_affinity(value, name):
     """``value``, which must be the name of an affinity or an estimator."""
     if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
-        raise ValueError(
+        raise InvalidParameterError(
             f"{name} must be one of {', '.join(map(repr, NAMES))} or an estimator, got {value!r}"
         )
     return value

@@ -127,24 +127,29 @@ def _inverse(slack):
     return (1.0 / np.maximum(slack, 1e-12)).astype(np.float32)
 
 
+# LAPACK gets upper triangles: the inverse of a lower one in single precision ends the process with
+# the kernels that OpenBLAS 0.3.30 chooses for processors without SSSE3 ("Prescott"), such as the
+# default one of QEMU.
+
+
 def lower_inverse(L):
-    """Inverse of a lower triangular matrix."""
+    """Inverse of a lower triangular matrix, in Fortran order."""
     (trtri,) = scipy.linalg.get_lapack_funcs(("trtri",), (L,))
-    inverse, _ = trtri(L, lower=1)
-    return inverse
+    inverse, _ = trtri(L.T, lower=0)
+    return np.asfortranarray(inverse.T)
 
 
 def spd_inverse(A):
     """Inverse of a positive definite matrix, both triangles; overwrites A."""
     potrf, potri = scipy.linalg.get_lapack_funcs(("potrf", "potri"), (A,))
     # A is symmetric: its transpose is the same matrix in Fortran order.
-    factor, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
+    factor, info = potrf(A.T, lower=0, overwrite_a=1, clean=0)
     if info == 0:
-        inverse, info = potri(factor, lower=1, overwrite_c=1)
+        inverse, info = potri(factor, lower=0, overwrite_c=1)
     if info != 0:
         raise np.linalg.LinAlgError("the ridge Gram matrix is singular: use a larger ridge")
-    lower = np.tril_indices(len(A), -1)
-    inverse.T[lower] = inverse[lower]
+    upper = np.triu_indices(len(A), 1)
+    inverse.T[upper] = inverse[upper]
     return inverse
 
 

@@ -13,7 +13,7 @@ import scipy.fft
 import scipy.linalg
 
 from .._kernels import frontal_shrink, halfcomplex_shrink, slice_shrink, symmetric_shrink
-from .._utils.parameters import check_option
+from .._utils.parameters import InvalidParameterError, check_option
 from .._utils.threads import blas_threads
 from ..similarity._dense import ridge_similarities
 from ..spectral._eigenvectors import normalized
@@ -126,7 +126,7 @@ def check_transform(value, name, words):
     if isinstance(value, str) or np.ndim(value) != 2:
         return check_option(value, name, words)
     if np.shape(value)[0] != np.shape(value)[1]:
-        raise ValueError(f"{name} must be a square matrix, got shape {np.shape(value)}")
+        raise InvalidParameterError(f"{name} must be a square matrix, got shape {np.shape(value)}")
     return value
 
 

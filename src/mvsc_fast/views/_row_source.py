@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.containers import check_container, checked_csr
+from .._utils.parameters import InvalidParameterError
 from ._rows import BLOCK
 
 BLOCK_BYTES = 2**25  # maximum size of a block in float64 if no limit is known
@@ -29,7 +30,7 @@ def check_bytes(value, name):
         found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
         if found and found[2].upper() in UNITS and float(found[1]) > 0:
             return int(float(found[1]) * UNITS[found[2].upper()])
-    raise ValueError(
+    raise InvalidParameterError(
         f'{name} must be a number of bytes or a string such as "600MiB" or "2GB", got {value!r}'
     )
 

@@ -1,0 +1,77 @@
+"""Parameters of a wrong type raise what callers may expect as TypeError or as ValueError."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from mvsc_fast import (
+    TLRR,
+    ConsensusTLRR,
+    consensus_labels,
+    datasets,
+    methods,
+    similarity,
+    spectral,
+    suggest_n_clusters,
+    suggest_resolution,
+)
+from mvsc_fast.solvers import snn, tlrr, trpca
+
+VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
+W = similarity.nearest_neighbors(VIEWS)
+ESTIMATORS = [estimator(n_clusters=3) for estimator in methods.ESTIMATORS.values()]
+FUNCTIONS = {
+    tlrr: (W,),
+    trpca: (W,),
+    snn: (W,),
+    consensus_labels: ([[0, 0, 1]], 2),
+    suggest_n_clusters: (VIEWS,),
+    suggest_resolution: (VIEWS,),
+    similarity.nearest_neighbors: (VIEWS,),
+    similarity.self_representation: (VIEWS,),
+    similarity.sparse_nearest_neighbors: (VIEWS,),
+    similarity.sparse_self_representation: (VIEWS,),
+    spectral.spectral_labels: (W[0], 3),
+    datasets.make_multiview_subspaces: (),
+}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
+)
+def test_every_parameter_of_an_estimator(estimator, name):
+    estimator = clone(estimator).set_params(**{name: object()})
+    with pytest.raises(TypeError, match=name) as error:
+        estimator.fit(VIEWS)
+    assert isinstance(error.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (function, name)
+        for function, data in FUNCTIONS.items()
+        for name in list(inspect.signature(function).parameters)[len(data) :]
+    ],
+)
+def test_every_parameter_of_a_function(function, name):
+    with pytest.raises(TypeError, match=name) as error:
+        function(*FUNCTIONS[function], **{name: object()})
+    assert isinstance(error.value, ValueError)
+
+
+def test_whole_floats_are_integers():
+    expected = ConsensusTLRR(3, max_samples=50, random_state=0).fit_predict(VIEWS)
+    model = ConsensusTLRR(np.float64(3), max_samples=50.0, n_threads=1.0, random_state=0)
+    np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
+    assert type(model.n_clusters) is np.float64  # as scikit-learn demands
+    model = TLRR(3.0, max_iter=np.float32(20), n_init=5.0, random_state=0).fit(VIEWS)
+    np.testing.assert_array_equal(
+        model.labels_, TLRR(3, max_iter=20, n_init=5, random_state=0).fit_predict(VIEWS)
+    )
+    for wrong in (np.nan, np.inf, 3.5, 2 + 0j, np.bool_(True), "3", None):
+        with pytest.raises(ValueError, match="n_clusters must be an integer"):
+            TLRR(wrong).fit(VIEWS)
