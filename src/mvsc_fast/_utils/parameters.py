@@ -70,7 +70,9 @@ def check_flag(value, name):
 
 
 def check_seed(value, name):
-    """``value``, which scikit-learn must accept as a random state."""
+    """``value``, which scikit-learn must accept as a random state; whole floats are integers."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
         check_random_state(value)
     except ValueError as error:

@@ -336,4 +336,5 @@ def input_attributes(X, given):
 
 def draw_seed(random_state):
     """One integer seed for all stages of a fit."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    generator = check_random_state(check_seed(random_state, "random_state"))
+    return int(generator.randint(2**31 - 1))
