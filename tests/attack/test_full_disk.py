@@ -24,7 +24,7 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("option", ["--labels", "--report", "--save"])
 def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, option):
-    path = data.parent / "old.png"
+    path = data.parent / "old.html"
     path.write_text("old")
 
     def full(*args, **kwargs):

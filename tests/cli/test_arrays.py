@@ -10,7 +10,7 @@ import scipy.sparse
 from processes import run_python
 
 from mvsc_fast.cli import main
-from mvsc_fast.cli._readers import load_data
+from mvsc_fast.datasets import load_mat
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -153,27 +153,32 @@ SHAPES = {
 }
 
 
-def assert_read(path, views, labels):
-    data = load_data([path])
-    assert len(data.views) == len(views)
-    for X, expected in zip(data.views.values(), views, strict=True):
+def assert_shape(capsys, path, shape):
+    """Read a file, or be told which option decides."""
+    _, views, labels = SHAPES[shape]
+    if isinstance(views, str):
+        remedy = "(--views|--transpose)" if views is STOP else views
+        with pytest.raises(ValueError, match=remedy):
+            load_mat(path)
+    else:
+        assert_read(capsys, path, views, labels)
+
+
+def assert_read(capsys, path, views, labels):
+    found, y = load_mat(path, verbose=1)
+    assert len(found) == len(views)
+    for X, expected in zip(found, views, strict=True):
         np.testing.assert_allclose(X.toarray() if scipy.sparse.issparse(X) else X, expected)
-    assert (data.y is None) == (labels is None)
+    assert (y is None) == (labels is None)
     if labels is not None:
-        np.testing.assert_array_equal(data.y, labels)
-    assert len(data.notes) == 1 and f"{len(views[0])} samples are" in data.notes[0]
+        np.testing.assert_array_equal(y, labels)
+    assert f"{len(views[0])} samples are" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_matlab_files_as_they_are_published(tmp_path, shape):
-    variables, views, labels = SHAPES[shape]
-    scipy.io.savemat(tmp_path / "a.mat", variables)
-    if isinstance(views, str):
-        remedy = "(--views|--transpose)" if views is STOP else views
-        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
-            load_data([tmp_path / "a.mat"])
-    else:
-        assert_read(tmp_path / "a.mat", views, labels)
+def test_matlab_files_as_they_are_published(tmp_path, capsys, shape):
+    scipy.io.savemat(tmp_path / "a.mat", SHAPES[shape][0])
+    assert_shape(capsys, tmp_path / "a.mat", shape)
 
 
 # ------------------------------------------------------------------------------- other formats
@@ -221,67 +226,54 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape not in OTHERS])
-def test_matlab_7_3(tmp_path, shape):
+def test_matlab_7_3(tmp_path, capsys, shape):
     h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
-    variables, views, labels = SHAPES[shape]
     with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
         file.create_group("#refs#")
-        for name, value in variables.items():
+        for name, value in SHAPES[shape][0].items():
             write_hdf5(file, name, value)
     with open(tmp_path / "a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
-    if isinstance(views, str):
-        remedy = "(--views|--transpose)" if views is STOP else views
-        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
-            load_data([tmp_path / "a.mat"])
-    else:
-        assert_read(tmp_path / "a.mat", views, labels)
+    assert_shape(capsys, tmp_path / "a.mat", shape)
 
 
-def test_numpy_files(tmp_path):
+def test_numpy_files(tmp_path, capsys):
     path = tmp_path / "a.npz"
     np.savez(path, view_0=A, view_1=B, y=Y[:, None])
-    data = load_data([path])
-    assert data.notes == [] and list(data.views) == ["view_0", "view_1"]
-    np.testing.assert_array_equal(data.y, Y)
+    views, y = load_mat(path, verbose=1)
+    assert capsys.readouterr().out == "" and len(views) == 2
+    np.testing.assert_array_equal(y, Y)
     np.savez(path, view_1=B, view_0=A, view_10=C)
-    assert [X.shape[1] for X in load_data([path]).views.values()] == [24, 24, 40]
+    assert [X.shape[1] for X in load_mat(path)[0]] == [24, 24, 40]
     for variables in (
         {"rna": A, "prot": C, "labels": Y},
         {"arr_0": A, "arr_1": C, "arr_2": Y},
         {"rna": A.T, "prot": C.T, "cell_type": TEXT},
     ):
         np.savez(path, **variables)
-        labels = list(variables.values())[2]
-        assert_read(path, [A, C], labels)
+        assert_read(capsys, path, [A, C], list(variables.values())[2])
     np.savez(path, image=np.ones((N, 8, 8)), text=A, labels=Y)
-    assert "not read: image (60 x 8 x 8)" in load_data([path]).notes[0]
+    load_mat(path, verbose=1)
+    assert "not read: image (60 x 8 x 8)" in capsys.readouterr().out
     scipy.sparse.save_npz(path, scipy.sparse.csr_array(COUNTS[0]))
-    (X,) = load_data([path]).views.values()
+    (X,) = load_mat(path)[0]
     np.testing.assert_array_equal(X.toarray(), COUNTS[0])
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".hdf5", ".zarr"])
-def test_stores(tmp_path, suffix):
+def test_stores(tmp_path, capsys, suffix):
     why = "pip install mvsc-fast[files]"
     package = pytest.importorskip("zarr" if suffix == ".zarr" else "h5py", reason=why)
     path, arrays = tmp_path / f"a{suffix}", {"fac_9": A, "fac_10": C, "label": Y}
     if suffix == ".zarr":
         package.save_group(str(path), **arrays)
+        package.save(str(tmp_path / "one.zarr"), A)
+        np.testing.assert_array_equal(load_mat(tmp_path / "one.zarr")[0][0], A)
     else:
         with package.File(path, "w") as file:
             for name, array in arrays.items():
                 file[f"omics/{name}"] = array
-    assert_read(path, [A, C], Y)
-    lazy = list(load_data([path], lazy=True).views.values())
-    assert not any(isinstance(X, np.ndarray) for X in lazy)
-    np.testing.assert_array_equal(lazy[1][:], C)
-
-
-def test_a_zarr_array_is_a_view(tmp_path):
-    zarr = pytest.importorskip("zarr", reason="pip install mvsc-fast[files]")
-    zarr.save(str(tmp_path / "a.zarr"), A)
-    np.testing.assert_array_equal(load_data([tmp_path / "a.zarr"]).views["view_0"], A)
+    assert_read(capsys, path, [A, C], Y)
 
 
 # ------------------------------------------------------------------------------------ options
@@ -311,9 +303,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
     assert "columns.mat: 60 samples are columns; views x1, x2; no labels" in capsys.readouterr().err
     assert (cluster("rows.mat", "--transpose", "none") == expected).all()
     assert "60 samples are rows" in capsys.readouterr().err
-    assert (
-        cluster("many.mat", "--views", "train", "--truth", "kind", "--scores") == expected
-    ).all()
+    assert (cluster("many.mat", "--views", "train", "--scores", "kind") == expected).all()
     out, err = capsys.readouterr()
     assert "labels kind; not read: other (2 cells of 24 x 60)" in err
     assert float(out.splitlines()[1].split()[1]) == 1
@@ -323,25 +313,23 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
     ("arguments", "message"),
     [
         (["columns.mat"], "--transpose if columns are samples, or --transpose none if rows are"),
-        (["many.mat", "--views", "train"], "no labels decide: name labels with --truth fine,"),
+        (["many.mat", "--views", "train"], "no labels decide: name labels with --scores fine,"),
         (["many.mat"], "could all be views: name those of the same samples, such as"),
         (["many.mat", "--views", "trian"], "no variable 'trian': the file has train (2 cells"),
         (["many.mat", "--views", "kind"], "kind (60 cells of 1) is not a matrix of real numbers"),
-        (["many.mat", "--views", "train", "--truth", "class"], "'class' has no labels"),
-        (["rows.mat", "--views", "x1", "--truth", "x2"], "'x2' has no labels"),
+        (["many.mat", "--views", "train", "--scores", "class"], "'class' has no labels"),
+        (["rows.mat", "--views", "x1", "--scores", "x2"], "'x2' has no labels"),
         (["columns.mat", "--transpose", "--scores"], "no labels, or several that differ"),
         (
             ["many.mat", "--views", "train", "--transpose", "--scores"],
-            "name its variable with --truth NAME",
+            "name its variable with --scores NAME",
         ),
         (["a.csv", "--views", "x"], "--views is for .npz, .mat"),
-        (["a.csv", "--truth", "x"], "--truth is for .npz, .mat"),
         (["rows.mat", "a.csv"], "rows.mat contains all views"),
         (["rows.mat", "--columns", "a"], "--columns is for tables"),
         (["rows.mat", "--id-column", "a"], "--id-column is for tables"),
         (["rows.mat", "--decimal", ","], "--decimal is for tables"),
         (["rows.mat", "--no-header"], "--no-header is for tables"),
-        (["rows.mat", "--samples", "a*"], "--samples is for tables"),
         (["rows.mat", "--join", "inner"], "--join matches several files by ids"),
         (["nowhere.mat"], "nowhere.mat: No such file"),
         (["names.npz"], "a column for each sample: the file has a (no array)"),
@@ -384,10 +372,10 @@ def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
 def test_objects_that_are_not_needed_do_not_stop(tmp_path):
     names = np.array(["a", None], dtype=object)
     np.savez(tmp_path / "a.npz", rna=A, prot=C, names=names, y=Y)
-    with pytest.raises(ValueError, match="names: Object arrays .* --views and --truth"):
-        load_data([tmp_path / "a.npz"])
-    data = load_data([tmp_path / "a.npz"], arrays=["rna", "prot"], truth="y")
-    assert [X.shape[1] for X in data.views.values()] == [24, 40] and (data.y == Y).all()
+    with pytest.raises(ValueError, match="names: Object arrays .* --views and --scores"):
+        load_mat(tmp_path / "a.npz")
+    views, y = load_mat(tmp_path / "a.npz", views=["rna", "prot"], truth="y")
+    assert [X.shape[1] for X in views] == [24, 40] and (y == Y).all()
 
 
 def predicted(*arguments):
@@ -396,7 +384,7 @@ def predicted(*arguments):
 
 
 def test_a_saved_model_reads_files_of_other_names_by_position(folder, capsys):
-    expected = cluster("many.mat", "--views", "train", "--truth", "kind", "--save", "model.pkl")
+    expected = cluster("many.mat", "--views", "train", "--scores", "kind", "--save", "model.pkl")
     capsys.readouterr()
     labels = predicted("rows.mat")
     assert (labels == expected).mean() > 0.95
@@ -427,9 +415,9 @@ def test_a_saved_model_reads_its_views_by_name(folder, capsys):
 
 def test_labels_decide_also_beside_views_that_are_named(tmp_path):
     np.savez(tmp_path / "a.npz", fac=A.T, fou=B.T, gt=np.char.encode(TEXT))
-    data = load_data([tmp_path / "a.npz"], arrays=["fou"])
-    np.testing.assert_array_equal(data.views["fou"], B)
-    np.testing.assert_array_equal(data.y, TEXT)
+    (X,), y = load_mat(tmp_path / "a.npz", views=["fou"])
+    np.testing.assert_array_equal(X, B)
+    np.testing.assert_array_equal(y, TEXT)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
@@ -442,16 +430,15 @@ def test_sparse_matrices_of_anndata(tmp_path, form):
         for name in ("data", "indices", "indptr"):
             group[name] = getattr(matrices["rna"], name)
         file["prot"] = C
-    views = load_data([tmp_path / "a.h5"]).views
-    np.testing.assert_array_equal(views["rna"].toarray(), COUNTS[0])
-    np.testing.assert_array_equal(views["prot"][:], C)
+    prot, rna = load_mat(tmp_path / "a.h5")[0]
+    np.testing.assert_array_equal(rna.toarray(), COUNTS[0])
+    np.testing.assert_array_equal(prot, C)
 
 
 def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
     tall = scipy.sparse.csc_array(([1.0], ([2**28], [1])), shape=(2**29, 2))
     scipy.io.savemat(tmp_path / "tall.mat", {"X1": tall, "X2": tall})
-    data = load_data([tmp_path / "tall.mat"], transpose=["none"])
-    X = data.views["X1"]
+    X = load_mat(tmp_path / "tall.mat", transpose=False)[0][0]
     assert X.shape == (2**29, 2) and X.nnz == 1 and X[2**28, 1] == 1
     assert X.data.nbytes + X.indices.nbytes + X.indptr.nbytes < 1000
 
@@ -462,14 +449,14 @@ def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
     monkeypatch.setitem(sys.modules, package, None)
     (tmp_path / f"a{suffix}").write_text("")
     with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
-        load_data([tmp_path / f"a{suffix}"])
+        load_mat(tmp_path / f"a{suffix}")
 
 
 # -------------------------------------------------------------------- processes that read .mat
 
 
 def _columns(path):
-    return [X.shape[1] for X in load_data([path]).views.values()]
+    return [X.shape[1] for X in load_mat(path)[0]]
 
 
 def _in_daemon(path, queue):

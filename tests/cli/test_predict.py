@@ -137,7 +137,7 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv", model=model)
     out = tmp_path / "margins.csv"
     arguments = [*map(str, (folder / model, tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
-    assert main(["predict", *arguments, "--explain", "--labels", str(out)]) == 0
+    assert main(["predict", *arguments, "--certainty", "--labels", str(out)]) == 0
     found = pd.read_csv(out, index_col=0)
     assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
     assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
@@ -145,7 +145,9 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
     far = found.unlike.sum()
     told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
-    assert capsys.readouterr().err.count(told) == 2  # of either call, once
+    err = capsys.readouterr().err
+    assert err.count(told) == 2  # of either call, once
+    assert err.count("--certainty marks these samples") == 2 and "predict_margin" not in err
 
 
 def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
@@ -275,11 +277,11 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, mo
             ["{lacks}", "{mirna}"],
             "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
         ),
-        (["{mirna}", "{rna}"], "or files in the order rna, mirna"),
+        (["{mirna}", "{rna}"], "files in the order rna, mirna"),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
-        (["{upper}", "{mirna}"], "differ in case, blanks, punctuation or zeros"),
+        (["{upper}", "{mirna}"], "0 ids in common (only in"),
     ],
 )
 def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):
@@ -374,7 +376,7 @@ def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
         "standard",
     ]
     first = tmp_path / "first.csv"
-    assert main([*files, "--explain", "--labels", str(first)]) == 0
+    assert main([*files, "--certainty", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)
     assert list(table.columns) == ["cluster", "certainty", "second"]
     assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()

@@ -40,6 +40,17 @@ def cells_kind(path):
     return ".h5mu" if "mod" in names else ".h5ad"
 
 
+def parse_use(text):
+    """Names of matrices: one, a list such as "X_pca,X_lsi", or a dict as "rna=X_pca,prot=X_clr"."""
+    names = text.split(",")
+    if not any("=" in name for name in names):
+        return text if len(names) == 1 else names
+    pairs = [name.split("=") for name in names]
+    if any(len(pair) != 2 or not all(pair) for pair in pairs) or len(dict(pairs)) < len(pairs):
+        raise ValueError(f"--views {text}: expected NAME,NAME or MODALITY=NAME,MODALITY=NAME")
+    return dict(pairs)
+
+
 def read_cells(paths, use, lazy, join):
     """The AnnData or MuData object of files, its ids, its views by name, and notes.
 
@@ -67,7 +78,7 @@ def read_cells(paths, use, lazy, join):
                 )
         data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
     _check_use(use, data)
-    frames = frames_of(data, use, "--use")
+    frames = frames_of(data, use, "--views")
     ids = data.obs_names if hasattr(data, "obs_names") else next(iter(frames.values())).index
     if all(ids.equals(frame.index) for frame in frames.values()):
         parts = split_by_type(data) if use == "X" else data
@@ -131,14 +142,14 @@ def _with_same_ids(modalities, join):
 
 
 def _check_use(use, data):
-    """Raise ValueError if --use has another form than the data."""
+    """Raise ValueError if --views has another form than the data."""
     if isinstance(use, dict) and is_anndata(data):
-        raise ValueError(f"--use has modalities ({shown(*use)}), but the file has none")
+        raise ValueError(f"--views has modalities ({shown(*use)}), but the file has none")
     if isinstance(use, list) and not is_anndata(data):
         modality = next(iter(getattr(data, "mod", data)))
-        raise ValueError(f"--use needs a modality for each name, as in {modality}={use[0]}")
+        raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
     if isinstance(use, list) and len(set(use)) < len(use):
-        raise ValueError(f"--use {','.join(use)} has a name more than once")
+        raise ValueError(f"--views {','.join(use)} has a name more than once")
 
 
 def _view(data, name, frame):

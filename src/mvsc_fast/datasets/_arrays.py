@@ -68,7 +68,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
         raise ValueError(
             f"{n} samples are {'columns' if turned else 'rows'} of {_described(matrices)}, but "
             f"{_described(others, named)} has another number of labels: name variables of the same "
-            "samples with --views and --truth"
+            "samples with --views and --scores"
         )
     labels = labels or [name for name, y in likely.items() if len(y) == n]
     codes = [np.unique(vectors[name], return_inverse=True)[1] for name in labels]
@@ -77,7 +77,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     facts = [f"{n} samples are {'columns' if turned else 'rows'}", f"views {_listed(matrices)}"]
     facts.append(f"labels {labels[0]}" if labels else "no labels")
     if not agree:
-        facts[-1] = f"labels in {_listed(labels)} differ: --truth NAME selects them"
+        facts[-1] = f"labels in {_listed(labels)} differ: --scores NAME selects them"
     others = {name: A for name, A in others.items() if name not in labels}
     if unread := [
         name for name, A in others.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
@@ -193,7 +193,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
     )
     raise ValueError(
         f"rows or columns of {_described(matrices)} could be the samples, and no labels decide: "
-        f"name labels with --truth {name}, or use --transpose if columns are samples, or "
+        f"name labels with --scores {name}, or use --transpose if columns are samples, or "
         "--transpose none if rows are"
     )
 
