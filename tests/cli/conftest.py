@@ -56,6 +56,7 @@ def read(monkeypatch, tmp_path_factory):
             ids=ids if has_ids else None,
             id_name=id_name,
             notes=[note.removeprefix("mvsc-fast: ") for note in notes],
+            last=last.removeprefix("mvsc-fast: "),
             out=out.getvalue(),
         )
 

@@ -1,12 +1,11 @@
-import io
 import re
 import subprocess
 import sys
 import warnings
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -28,18 +27,8 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
 def test_cluster_writes_labels_and_scores(data, capsys, method):
-    arguments = [
-        "cluster",
-        str(data / "data.npz"),
-        "--clusters",
-        "3",
-        "--method",
-        method,
-        "--labels",
-        str(data / "labels.csv"),
-        "--scores",
-    ]
-    assert main(arguments) == 0
+    options = ["--method", method, "--labels", str(data / "labels.csv"), "--scores"]
+    assert main(["cluster", str(data / "data.npz"), "--clusters", "3", *options]) == 0
     table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(table[:, 0], np.arange(90))
     assert set(table[:, 1]) == {0, 1, 2}
@@ -365,45 +354,21 @@ def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
         assert seen.pop() is lazy
 
 
-def test_what_is_written_of_a_result():
-    views = {i: np.empty((4, i + 1)) for i in range(9)}
-    labels = np.array([3, -1, 0, 3])
-    few = {name: views[name] for name in (2, 0)}
-    assert _cli_cluster.summary(few, labels) == (
-        "4 samples, 3 + 1 features in 2 views, 2 clusters of 1, 2 samples; 1 without a label"
+def test_many_views_and_texts_of_results(tmp_path, read, capsys):
+    columns = {f"f{j}": np.arange(5) ** 2 + 0.5 * j for j in range(9)}
+    table = pd.DataFrame(columns, pd.Index(["a", "b,c", "d", "e", "f"], name="who"))
+    table.assign(known=["x", "y", "x", "x", "x"]).to_csv(tmp_path / "a.csv")
+    options = {"columns": [*columns], "scores": tmp_path / "known.csv"}
+    table.assign(known=["x", "y", "x", "x", "x"])[["known"]].to_csv(tmp_path / "known.csv")
+    data = read(tmp_path / "a.csv", **options)
+    assert data.ids == ["a", "b,c", "d", "e", "f"] and len(data.views) == 9
+    assert data.last == (
+        "5 samples, 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + ... features in 9 views, 1 cluster of 5 samples"
     )
-    wide = _cli_cluster.summary(views, np.arange(21))
-    assert wide.startswith("21 samples, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + ... features in 9 views")
-    assert wide.endswith(f"21 clusters of {', '.join(['1'] * 20)}, ... samples")
-    assert "..." not in _cli_cluster.summary({i: views[i] for i in range(8)}, np.arange(20))
-    rows = {"first": {"acc": 0.51251, "adjusted": 1.0}, "2nd": {"acc": 0.0, "adjusted": -0.5}}
-    assert _cli_cluster.score_table(rows).splitlines() == [
-        "         acc  adjusted",
-        "first  0.513     1.000",
-        "2nd    0.000    -0.500",
-    ]
-    known = np.array([1.0, 1.0, 2.5, 1.0])
-    assert _cli_cluster.cross_table(known, np.array([0, 0, 1, 1])).splitlines() == [
-        "4 samples by cluster (rows) and known label (columns):",
-        "                1      2.5",
-        "       0        2        0",
-        "       1        1        1",
-    ]
-
-
-def test_labels_are_written_with_ids_certainty_and_second_clusters():
-    labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
-    stream = io.StringIO()
-    _cli_cluster.write_labels(stream, {"cluster": labels})
-    assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
-    known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
-    explained = SimpleNamespace(certainty=np.array([0.25, -0.0625]), **known)
-    stream = io.StringIO()
-    columns = {"cluster": labels, **_cli_cluster._certainty(explained, 3)}
-    _cli_cluster.write_labels(stream, columns, ids, "who")
-    assert stream.getvalue() == (
-        'who,cluster,certainty,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
-    )
+    names, values, title, head, counts = data.out.splitlines()
+    assert names.split()[:2] == ["acc", "nmi"] and values.split()[:2] == ["awp", "0.800"]
+    assert title.startswith("5 samples by cluster")
+    assert head.split() == ["x", "y"] and counts.split() == ["0", "4", "1"]
 
 
 def test_demo(tmp_path, capsys, monkeypatch):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from .. import __version__
 from .._utils.threads import show_config
 from . import _cluster_command, _demo_command, _predict_command
-from ._readers import shown_name
+from ._files import shown_name
 
 __all__ = ["main"]
 

@@ -1,13 +1,11 @@
 """``mvsc-fast cluster``: from files to labels and a report."""
 
-import csv
 import shlex
 import sys
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -20,10 +18,20 @@ from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..preprocessing import PerView
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
+from ._files import STDIN, naming, shown_name
 from ._labels import load_labels
-from ._options import add_input, add_output, clusters, memory, reading_options
+from ._options import add_cluster_options, reading_options
 from ._outputs import STDOUT, check_outputs, check_printable, replaced
-from ._readers import STDIN, load_data, naming, shown_name
+from ._readers import load_data
+from ._results import (
+    certainty_columns,
+    common_labels,
+    cross_table,
+    note_user,
+    score_table,
+    summary,
+    write_labels,
+)
 from ._saved import keep_containers, save_model, skops_of, values_of
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
@@ -59,100 +67,7 @@ def add_parser(commands):
         epilog=EXAMPLES,
     )
     parser.set_defaults(run=run, parser=parser)
-    add = add_input(
-        parser,
-        "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
-        "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
-        "folder with matrix.mtx; - is the standard input",
-    ).add_argument
-    add(
-        "--join",
-        choices=("inner", "outer"),
-        help="if files do not have the same ids: inner keeps the samples in every file, outer "
-        "those in at least one file, some of which then lack a view",
-    )
-    add(
-        "--scale",
-        choices=("standard", "none"),
-        default="none",
-        help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
-        "different units; default: none",
-    )
-    add(
-        "--precomputed",
-        action="store_const",
-        dest="affinity",
-        const="precomputed",
-        help="the files contain similarities of samples (tlrr, trpca, snn)",
-    )
-    add = parser.add_argument_group("clustering").add_argument
-    add(
-        "--clusters",
-        metavar="K",
-        type=clusters,
-        help="number of clusters, or auto to use the suggested number; required without "
-        "--resolution",
-    )
-    add(
-        "--resolution",
-        metavar="R",
-        type=float,
-        help="find Leiden communities at this resolution instead (consensus-tlrr)",
-    )
-    add(
-        "--method",
-        metavar="NAME",
-        choices=sorted(ESTIMATORS),
-        default="consensus-tlrr",
-        help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
-    )
-    add(
-        "--memory-limit",
-        metavar="SIZE",
-        type=memory,
-        help="maximum memory, such as 600MiB; arrays on disk, also in .h5ad and .h5mu, are read in "
-        "blocks (consensus-tlrr)",
-    )
-    add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
-    add = add_output(parser).add_argument
-    add(
-        "--certainty",
-        action="store_true",
-        help="also write how certain each label is, and the nearest other cluster",
-    )
-    add(
-        "--report",
-        metavar="FILE",
-        help="explain the result in a page (.html) or a text; - prints it",
-    )
-    add(
-        "--evidence",
-        action="store_true",
-        help="test whether all views, and each alone, show more structure than noise (about 10 "
-        "times slower)",
-    )
-    add(
-        "--scores",
-        metavar="LABELS",
-        nargs="?",
-        const=True,
-        default=False,
-        help="compare with known labels, or labels of an earlier run: a table with ids and labels, "
-        "a variable of .npz, .mat, .h5 or .zarr, a column of obs or, without LABELS, those that "
-        "the input file has",
-    )
-    add(
-        "--save",
-        metavar="MODEL",
-        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops, or "
-        ".mvsc, which C programs can read",
-    )
-    add(
-        "--annotate",
-        metavar="FILE",
-        help="copy of the .h5ad or .h5mu with labels, margins, weights of modalities and the joint "
-        "graph, for scanpy and muon",
-    )
+    add_cluster_options(parser)
 
 
 def run(args):
@@ -205,7 +120,7 @@ def run(args):
     # The labels come first, whatever happens to other outputs.
     columns = {"cluster": labels}
     if args.certainty:
-        columns |= _certainty(explained, len(labels))
+        columns |= certainty_columns(explained, len(labels))
     with replaced(args.labels) as stream:
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
@@ -225,7 +140,7 @@ def run(args):
             else:
                 print(explained, file=stream)
     if truth is not None:
-        known, clusters_of_known = _labelled(*truth, labels)
+        known, clusters_of_known = common_labels(*truth, labels)
         print(score_table({args.method: clustering_scores(known, clusters_of_known)}), file=out)
         print(cross_table(known, clusters_of_known), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
@@ -305,10 +220,6 @@ def _is_variable(scores, file):
 
 
 # -------------------------------------------------------------------------------------- the work
-
-
-def note_user(note):
-    print(f"mvsc-fast: {note}", file=sys.stderr)
 
 
 def _truth(scores, data, n_samples):
@@ -400,10 +311,10 @@ def _suggested(views, args):
 
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
-    found = structure_test(views, n_clusters, each_view=len(views) > 1, random_state=args.seed)
-    for line in str(found).splitlines():
+    structure = structure_test(views, n_clusters, each_view=len(views) > 1, random_state=args.seed)
+    for line in str(structure).splitlines():
         note_user(line.strip())
-    return found
+    return structure
 
 
 def _record(args, data):
@@ -414,69 +325,3 @@ def _record(args, data):
     if args.scale == "standard":
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
     return record
-
-
-# ------------------------------------------------------------------------------------- the results
-
-
-def write_labels(stream, columns, ids=None, id_name="sample"):
-    """Write a header and a line for each sample: its id or its index, and its values."""
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([id_name, *columns])
-    columns = [values.tolist() for values in columns.values()]
-    names = range(len(columns[0])) if ids is None else ids
-    writer.writerows(zip(names, *columns, strict=True))
-
-
-def _certainty(explained, n_samples):
-    """Certainty and second cluster of each sample if they are explained; empty if unknown."""
-    if explained is None or explained.certainty is None:
-        return {}
-    certainty, second = np.full((2, n_samples), "", dtype=object)
-    certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
-    second[explained.samples] = explained.clusters[explained.other].tolist()
-    return {"certainty": certainty, "second": second}
-
-
-def _labelled(known, rows, labels):
-    """Known labels and found labels of the samples that have both."""
-    there = labels[rows] >= 0
-    return known[there], labels[rows][there]
-
-
-def cross_table(known, labels):
-    """The contingency table of clusters and known labels of the same samples, as text."""
-    names, known = np.unique(
-        known.astype(str) if known.dtype == object else known, return_inverse=True
-    )
-    names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
-    table = zip(np.unique(labels), *contingency_matrix(labels, known).T, strict=True)
-    width = max(8, *map(len, names))
-    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
-    title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
-    return "\n".join([title, *lines])
-
-
-def summary(views, labels):
-    """Summarise the numbers of samples and features and the clusters in one line."""
-    widths = [X.shape[1] for X in views.values()]
-    sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
-    others = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
-    features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
-    parts = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
-    return (
-        f"{counted(len(labels), 'sample')}, {features} features in "
-        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
-        f"{others}"
-    )
-
-
-def score_table(rows):
-    """Format scores by row and name as lines of text."""
-    names = next(iter(rows.values()))
-    width, widths = max(map(len, rows)), [max(len(name) + 2, 7) for name in names]
-    lines = [" " * width + "".join(map(str.rjust, names, widths))]
-    for row, scores in rows.items():
-        cells = (f"{value:.3f}" for value in scores.values())
-        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, cells, widths)))
-    return "\n".join(lines)

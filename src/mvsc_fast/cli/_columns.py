@@ -23,13 +23,13 @@ def check_ids(table):
     """Raise ValueError if an id is missing or occurs more than once."""
     rows = {}
     for i, text in enumerate(table.ids):
-        place = f"{table.name}: {table.units[0]} {table.rows[i]}"
+        line = f"{table.name}: {table.units[0]} {table.rows[i]}"
         if not text:
             way = ": if this is a second row of names, keep one of them" if i == 0 else ""
-            raise ValueError(f"{place} has no id in column {table.id_name!r}{way}")
+            raise ValueError(f"{line} has no id in column {table.id_name!r}{way}")
         if text in rows:
             raise ValueError(
-                f"{place} has the id {text!r} of {table.units[0]} {rows[text]} again: keep one row "
+                f"{line} has the id {text!r} of {table.units[0]} {rows[text]} again: keep one row "
                 "for each, or use --id-column with another name or, if there are no ids, none"
             )
         rows[text] = table.rows[i]
@@ -130,11 +130,11 @@ def _check_suspects(table, columns):
 
     names = dict(enumerate(table.names))
     constants = [j for j in constant_columns(table.values) if not table.words[j]]
-    for suspects, what in find_suspects(names, values, constants):
+    for suspects, kind in find_suspects(names, values, constants):
         suspects = [j for j in suspects if j in columns]
         if suspects:
             raise ValueError(
-                f"{table.name} has columns that look like {what}, not like features: "
+                f"{table.name} has columns that look like {kind}, not like features: "
                 f"{shown(*(table.names[j] for j in suspects))}; {exclusion(table, suspects)} "
                 f"excludes them, --columns {shlex.quote(table.prefix + '*')} uses all columns"
             )
@@ -174,16 +174,16 @@ def check_numbers(table, columns, X):
     gap = gaps(X)
     if gap.cells:
         empty = np.isnan(X)
-        place = first(empty & ~empty.all(axis=1, keepdims=True))
+        cell = first(empty & ~empty.all(axis=1, keepdims=True))
         unused = [columns[k] for k in np.flatnonzero(empty.all(axis=0))]
         if gap.share > MOST or unused:
             way = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
             raise ValueError(
                 f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
-                f"{place}: fill them, or exclude such columns or samples (up to {100 * MOST:g} % "
+                f"{cell}: fill them, or exclude such columns or samples (up to {100 * MOST:g} % "
                 f"may be empty){way}"
             )
-        table.notes.append(f"{table.name}: the first empty cell is in {place}")
+        table.notes.append(f"{table.name}: the first empty cell is in {cell}")
     elif gap.rows:
         table.notes.append(
             f"{table.name}: {gap.rows} of {len(X)} samples have an empty row, which lacks this view"
@@ -194,8 +194,8 @@ def check_numbers(table, columns, X):
         if np.count_nonzero(coded) < MIN_CODES:
             continue
         k = np.flatnonzero(coded.any(axis=0))
-        others = np.where(coded[:, k] | np.isnan(X[:, k]), -code, X[:, k])
-        k = k[others.min(axis=0) > code if code < 0 else others.max(axis=0) < code / 2]
+        values = np.where(coded[:, k] | np.isnan(X[:, k]), -code, X[:, k])
+        k = k[values.min(axis=0) > code if code < 0 else values.max(axis=0) < code / 2]
         if np.count_nonzero(coded[:, k]) >= MIN_CODES:
             raise ValueError(
                 f"{table.name}: {counted(coded.sum(), 'cell')} {code:.15g}, unlike all other "

@@ -12,8 +12,8 @@ from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..spectral import fuse
-from ._cluster_command import score_table, write_labels
 from ._outputs import check_outputs, replaced
+from ._results import score_table, write_labels
 
 N_SAMPLES = 300  # of 2000
 

@@ -8,8 +8,8 @@ from .._utils.messages import counted
 from ..views._frames import shown
 from ..views._suspects import LABEL
 from ._columns import check_ids
+from ._files import file_kind, naming, read_file, shown_name
 from ._matching import View
-from ._readers import file_kind, naming, read_file, shown_name
 from ._tables import Reading, as_text
 
 

@@ -1,7 +1,8 @@
-"""Options that several commands have, and the forms of their values."""
+"""The options of the commands, and the forms of their values."""
 
 import argparse
 
+from ..methods import ESTIMATORS
 from ..views._row_source import check_bytes
 from ._outputs import STDOUT
 from ._readers import ALL, Options
@@ -72,13 +73,111 @@ def add_output(parser):
     return group
 
 
+def add_cluster_options(parser):
+    """Add the options of ``mvsc-fast cluster``."""
+    add = add_input(
+        parser,
+        "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
+        "each view, or one .npz, .mat, .h5 or .zarr with all views, or .h5ad, .h5mu, 10x .h5 or a "
+        "folder with matrix.mtx; - is the standard input",
+    ).add_argument
+    add(
+        "--join",
+        choices=("inner", "outer"),
+        help="if files do not have the same ids: inner keeps the samples in every file, outer "
+        "those in at least one file, some of which then lack a view",
+    )
+    add(
+        "--scale",
+        choices=("standard", "none"),
+        default="none",
+        help="standard: scale columns to mean 0 and standard deviation 1, for columns with "
+        "different units; default: none",
+    )
+    add(
+        "--precomputed",
+        action="store_const",
+        dest="affinity",
+        const="precomputed",
+        help="the files contain similarities of samples (tlrr, trpca, snn)",
+    )
+    add = parser.add_argument_group("clustering").add_argument
+    add(
+        "--clusters",
+        metavar="K",
+        type=_clusters,
+        help="number of clusters, or auto to use the suggested number; required without "
+        "--resolution",
+    )
+    add(
+        "--resolution",
+        metavar="R",
+        type=float,
+        help="find Leiden communities at this resolution instead (consensus-tlrr)",
+    )
+    add(
+        "--method",
+        metavar="NAME",
+        choices=sorted(ESTIMATORS),
+        default="consensus-tlrr",
+        help=f"{', '.join(ESTIMATORS)}; default: consensus-tlrr",
+    )
+    add(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_memory,
+        help="maximum memory, such as 600MiB; arrays on disk, also in .h5ad and .h5mu, are read in "
+        "blocks (consensus-tlrr)",
+    )
+    add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
+    add = add_output(parser).add_argument
+    add(
+        "--certainty",
+        action="store_true",
+        help="also write how certain each label is, and the nearest other cluster",
+    )
+    add(
+        "--report",
+        metavar="FILE",
+        help="explain the result in a page (.html) or a text; - prints it",
+    )
+    add(
+        "--evidence",
+        action="store_true",
+        help="test whether all views, and each alone, show more structure than noise (about 10 "
+        "times slower)",
+    )
+    add(
+        "--scores",
+        metavar="LABELS",
+        nargs="?",
+        const=True,
+        default=False,
+        help="compare with known labels, or labels of an earlier run: a table with ids and labels, "
+        "a variable of .npz, .mat, .h5 or .zarr, a column of obs or, without LABELS, those that "
+        "the input file has",
+    )
+    add(
+        "--save",
+        metavar="MODEL",
+        help="save the model and its scaling for mvsc-fast predict, as a pickle, or .skops, or "
+        ".mvsc, which C programs can read",
+    )
+    add(
+        "--annotate",
+        metavar="FILE",
+        help="copy of the .h5ad or .h5mu with labels, margins, weights of modalities and the joint "
+        "graph, for scanpy and muon",
+    )
+
+
 def reading_options(args, **more):
     """The `Options` of reading in the arguments of a command."""
     names = [name for name in Options._fields if hasattr(args, name)]
     return Options(**{name: getattr(args, name) for name in names} | more)
 
 
-def clusters(text):
+def _clusters(text):
     """A number of clusters, or "auto"."""
     if text == "auto":
         return text
@@ -87,7 +186,7 @@ def clusters(text):
     return int(text)
 
 
-def memory(text):
+def _memory(text):
     """A text that represents a number of bytes."""
     try:
         check_bytes(text, "size")

@@ -63,9 +63,9 @@ def check_outputs(names, inputs=()):
         if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
     for name, other in [*combinations(names, 2), *((a, b) for a in names for b in inputs)]:
-        both = os.path.exists(name) and os.path.exists(other)
+        exist = os.path.exists(name) and os.path.exists(other)
         real_names = [os.path.realpath(path) for path in (name, other)]
-        if os.path.samefile(name, other) if both else real_names[0] == real_names[1]:
+        if os.path.samefile(name, other) if exist else real_names[0] == real_names[1]:
             alias = "" if str(name) == str(other) else f", as {other}"
             way = "is an input file" if other in inputs else "would be written twice"
             raise ValueError(f"{name} {way}{alias}: choose another")

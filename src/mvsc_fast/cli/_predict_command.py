@@ -8,11 +8,11 @@ import numpy as np
 from .._utils.messages import counted, noted
 from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
-from ._cluster_command import note_user, write_labels
 from ._matching import ANY
 from ._options import add_input, add_output, reading_options
 from ._outputs import check_outputs, check_printable, replaced
 from ._readers import SUFFIXES, Fitted, load_data
+from ._results import note_user, write_labels
 from ._saved import keep_containers, load_model, warn_of_units
 
 EXAMPLES = """\

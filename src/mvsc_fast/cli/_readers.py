@@ -1,8 +1,6 @@
 """Reading of multi-view data from tables, arrays and cells for the command line."""
 
-import io
 import os
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,29 +9,14 @@ import numpy as np
 from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
 from ..views._square import matrix_doubt
-from ._cells import CELLS, cells_kind, columns_of, parse_use, read_cells
+from ._cells import CELLS, columns_of, parse_use, read_cells
 from ._columns import check_ids, check_numbers, check_text, feature_columns, model_columns
+from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, unpacked
 from ._matching import ANY, View, match_views
 from ._samples import transpose
-from ._tables import (
-    EXCEL,
-    PACKED,
-    PARQUET,
-    TEXT,
-    Reading,
-    Table,
-    is_selecting,
-    read_table,
-    select_columns,
-)
+from ._tables import Reading, Table, is_selecting, select_columns
 
-KNOWN = (
-    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
-    ".parquet, .xlsx or .npy of each view"
-)
-ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
 ALL, NONE = "*", "none"  # of --transpose: all files, or none, so that rows of arrays are samples
-STDIN, STDIN_NAME = "-", "standard input"
 
 
 class Data(NamedTuple):
@@ -169,6 +152,7 @@ def _split_by_file(option, values, names):
 
 
 def _single(option, values, name):
+    """The only value of an option for a file, or None."""
     if len(values) > 1:
         raise ValueError(f"--{option} is given twice for {name}: {shown(*values)}")
     return values[0] if values else None
@@ -176,21 +160,12 @@ def _single(option, values, name):
 
 def _check_exclusions(columns, tables):
     """Raise ValueError if --columns excludes a column that no table has."""
-    parts = {
-        part.strip() for texts in columns.values() for text in texts for part in text.split(",")
-    }
-    for part in sorted(parts):
-        lacking = (
-            [
-                table
-                for table in tables.values()
-                if len(select_columns(table.names, part, "", True)) == len(table.names)
-            ]
-            if part.startswith("!")
-            else []
-        )
-        if lacking and len(lacking) == len(tables):
-            select_columns(lacking[0].names, part, lacking[0].name)
+    names = [name for table in tables.values() for name in table.names]
+    files = " and ".join(table.name for table in tables.values())
+    for text in {text for texts in columns.values() for text in texts}:
+        for part in text.split(","):
+            if part.strip().startswith("!"):
+                select_columns(names, part, files)
 
 
 def _split_views(path, texts):
@@ -203,7 +178,7 @@ def _split_views(path, texts):
 
 def _check_options(kinds, options, turned):
     """Raise ValueError if an option would be ignored, because it is for other files."""
-    others = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
+    not_tables = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     tables_only = {
         "--id-column": options.id_column,
         "--columns": options.columns,
@@ -211,10 +186,12 @@ def _check_options(kinds, options, turned):
         "--no-header": not options.header,
     }
     for option, value in tables_only.items():
-        if value and len(others) == len(kinds):
-            raise ValueError(f"{option} is for tables, but {others[0]} is none")
-    if turned & {path for path in others if kinds[path] not in SUFFIXES}:
-        raise ValueError(f"--transpose is for tables and arrays, but {others[0]} is none of them")
+        if value and len(not_tables) == len(kinds):
+            raise ValueError(f"{option} is for tables, but {not_tables[0]} is none")
+    if turned & {path for path in not_tables if kinds[path] not in SUFFIXES}:
+        raise ValueError(
+            f"--transpose is for tables and arrays, but {not_tables[0]} is none of them"
+        )
     if options.views is not None and not set(ALONE) & set(kinds.values()):
         raise ValueError(f"--views is for {', '.join(ALONE)}, but there is no such file")
 
@@ -244,8 +221,8 @@ def _with_samples(tables, turned, columns, header):
     oriented = {}
     for path, table in tables.items():
         if path in turned:
-            others = {name for other in headers if other != path for name in headers[other]}
-            how = (known_ids, others, columns[path], header)
+            titles = {name for other in headers if other != path for name in headers[other]}
+            how = (known_ids, titles, columns[path], header)
             table = naming(path, transpose, table, *how)
         if table.ids is not None:
             check_ids(table)
@@ -299,30 +276,7 @@ def as_frame(X, columns, ids, id_name):
     return pandas.DataFrame(X, columns=columns, index=index)
 
 
-# ------------------------------------------------------------------------------------------ files
-
-
-def shown_name(path):
-    """The name of a file as text that can be displayed everywhere."""
-    return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
-
-
-def _unpacked(path):
-    """A path without .gz and the like."""
-    return path.with_suffix("") if path.suffix.lower() in PACKED else path
-
-
-def file_kind(path):
-    """The suffix of a path, without .gz."""
-    if path == STDIN:
-        return STDIN
-    if kind := naming(path, cells_kind, path):
-        return kind
-    suffix = _unpacked(path).suffix.lower()
-    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
-        return suffix
-    what = "is a folder" if path.is_dir() else "has an unknown file type"
-    raise ValueError(f"{path} {what}, expected {KNOWN}")
+# ----------------------------------------------------------------------------- arrays and cells
 
 
 def _read_whole(paths, kinds, options, turned, lazy, fitted):
@@ -355,52 +309,9 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
     return Data(views, y, notes=notes, columns=[None] * len(views))
 
 
-def read_file(path, kind, lazy, reading):
-    """The `Table` of a file or of the standard input, or the `View` of an array."""
-    name = shown_name(path)
-    if kind == ".npy":
-        return _array(name, path, mmap_mode="r" if lazy else None)
-    if kind != STDIN:
-        return read_table(path, name, kind, reading)
-    if sys.stdin is None:
-        raise ValueError("it is closed")
-    content = sys.stdin.buffer.read()
-    if content.startswith(b"\x93NUMPY"):
-        return _array(name, io.BytesIO(content))
-    return read_table(content, name, kind, reading)
-
-
-def _array(name, file, mmap_mode=None):
-    try:
-        X = np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
-    except ValueError as error:
-        raise ValueError(f"the array contains objects or is damaged ({error})") from error
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise ValueError(
-            f"expected a matrix of numbers with a row for each sample, got an array of "
-            f"{X.dtype} of shape {X.shape}"
-        )
-    return View(name, X)
-
-
-def naming(path, function, *args):
-    """Call a function, and add the name of the file at ``path`` to all errors."""
-    try:
-        return function(*args)
-    except ImportError:
-        raise
-    except Exception as error:  # parsers of damaged files may raise any error
-        if isinstance(error, OSError) and error.filename is not None:
-            raise
-        message = str(error).splitlines()[0] if str(error) else type(error).__name__
-        name = shown_name(path)
-        prefix = "" if message.startswith((name, str(path))) else f"{name}: "
-        raise ValueError(f"{prefix}{message}") from error
-
-
 def _distinct_names(pairs):
     """A name for each view: the shortest distinct part of its path, or what selects its columns."""
-    for part in (lambda path: _unpacked(path).stem, lambda path: path.name, str):
+    for part in (lambda path: unpacked(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
         if len(set(names)) == len(names):
             return names

@@ -46,8 +46,8 @@ def _native(model, views, columns, values, **facts):
     scalers = None
     if hasattr(model, "steps"):
         scale, model = (step for _, step in model.steps)
-        scalers = [(one.mean_, one.scale_) for one in scale.transformers_.values()]
-    facts["values"] = [one and [part.tolist() for part in one] for one in values]
+        scalers = [(part.mean_, part.scale_) for part in scale.transformers_.values()]
+    facts["values"] = [pair and [part.tolist() for part in pair] for pair in values]
     return native_model(model, views, columns, json.dumps(facts), scalers)
 
 
@@ -58,7 +58,7 @@ def _loaded(path):
     names, columns, _, note = names_in(model.predictor_.model.image)
     content = {"id_name": None, "one_table": False, "values": [None] * v}
     content |= json.loads(note) if note else {}
-    content["values"] = [one and tuple(map(np.array, one)) for one in content["values"]]
+    content["values"] = [pair and tuple(map(np.array, pair)) for pair in content["values"]]
     model.view_names_in_ = names
     return {"model": model, "views": names, "columns": columns, **content}
 
@@ -73,7 +73,9 @@ def load_model(path):
             content = pickle.loads(data)
         else:
             types = skops.get_untrusted_types(data=data)
-            content = skops.loads(data, trusted=[one for one in types if one.startswith(TRUSTED)])
+            content = skops.loads(
+                data, trusted=[name for name in types if name.startswith(TRUSTED)]
+            )
         if not (content.keys() >= KEYS and hasattr(content["model"], "predict")):
             raise ValueError("it has no model")
     except Exception as error:  # files that are damaged or of another version raise any error

@@ -284,23 +284,25 @@ def _fill(name, names, rows, head, chunks, reading, notes):
     id_column = _find_ids(name, names, texts, reading)
     ambiguous = [j for j in head if reading.decimal is None and head[j].dtype.kind not in "fiub"]
     ambiguous = [j for j in ambiguous if are_ambiguous(texts[j])]
-    others = [j for j in range(len(names)) if j != id_column]
-    single = all(dtype == np.float32 for dtype in head[others].dtypes)
+    columns = [j for j in range(len(names)) if j != id_column]
+    single = all(dtype == np.float32 for dtype in head[columns].dtypes)
 
     # Numbers fill a matrix, chunk by chunk, and ids remain text, because 041 and 41 are two ids.
-    values = np.full((len(rows), len(others)), np.nan, np.float32 if single else np.float64)
-    words, ids, start = [{} for _ in others], [], 0
+    values = np.full((len(rows), len(columns)), np.nan, np.float32 if single else np.float64)
+    words, ids, start = [{} for _ in columns], [], 0
     for chunk in chunks([j for j in head if j in ambiguous or j == id_column]) if rows else ():
         stop = start + len(chunk)
         if stop > len(rows):
             break
-        for k, j in enumerate(others):
+        for k, j in enumerate(columns):
             if chunk[j].dtype.kind in "fiub":
                 values[start:stop, k] = chunk[j]
                 continue
             cells = chunk[j].astype(object).where(chunk[j].notna(), None).tolist()
-            values[start:stop, k], found = parse_column(cells, reading.decimal, j in ambiguous)
-            words[k] |= {start + i: text for i, text in found.items()}
+            values[start:stop, k], texts_of_chunk = parse_column(
+                cells, reading.decimal, j in ambiguous
+            )
+            words[k] |= {start + i: text for i, text in texts_of_chunk.items()}
         if id_column is not None:
             column = chunk[id_column].map(as_text, na_action="ignore")
             ids += column.astype(object).where(column.notna(), None).tolist()
@@ -315,7 +317,7 @@ def _fill(name, names, rows, head, chunks, reading, notes):
     if not filled.any():
         raise ValueError(f"{name} has names of columns, but no samples")
     n = int(np.flatnonzero(filled)[-1]) + 1
-    table = Table(name, values[:n], words, [names[j] or str(j + 1) for j in others], rows[:n])
+    table = Table(name, values[:n], words, [names[j] or str(j + 1) for j in columns], rows[:n])
     table.notes = notes
     if id_column is not None:
         table.ids, table.id_name = ids[:n], names[id_column] or "id"

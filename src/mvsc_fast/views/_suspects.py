@@ -127,9 +127,9 @@ def _warn_of_view(X, name, columns):
         return column[~np.isnan(column)].tolist()
 
     constants = [] if scipy.sparse.issparse(X) else constant_columns(X)
-    for suspects, what in find_suspects(dict(enumerate(columns)), values, constants):
+    for suspects, kind in find_suspects(dict(enumerate(columns)), values, constants):
         if suspects:
             warn_user(
-                f"{view_title(name)} has columns that look like {what}, not like features: "
+                f"{view_title(name)} has columns that look like {kind}, not like features: "
                 f"{shown(*(columns[k] for k in suspects))}. Remove them, unless they are features"
             )
