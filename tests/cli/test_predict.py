@@ -240,13 +240,26 @@ def test_distances_that_are_a_warning(n, column, shift, told):
         warn_of_units({"a": new}, values, [["p", "q", "r", "s", "c"]])
 
 
-def test_sparse_and_empty_views_have_no_unit():
-    A = scipy.sparse.csr_array(np.eye(5))
-    assert values_of({"a": A}) == [None]
-    warn_of_units({"a": A}, [None], [None])
+@pytest.mark.parametrize("change", [np.log1p, np.expm1, lambda X: 100 * X, lambda X: 1.01 * X])
+def test_sparse_values_of_another_kind_are_a_warning(change):
+    rng = np.random.default_rng(0)
+    counts = scipy.sparse.csr_matrix(rng.poisson(0.3, (80, 50)) * rng.integers(1, 30, (80, 50)))
+    kind = counts if change is np.log1p else counts.log1p()
+    values = values_of({"a": kind[:40]})
+    warn_of_units({"a": kind[40:]}, values, [None])
+    new = kind[40:].astype(float)
+    new.data = change(new.data).round(9)
+    same = change(2.0) == 2.02
+    with nullcontext() if same else pytest.warns(UserWarning, match="values of view 'a' are .*fit"):
+        warn_of_units({"a": new}, values, [None])
+
+
+def test_empty_views_have_no_unit():
     unknown = np.full((5, 2), np.nan), np.zeros((5, 2))
     for X in unknown:
         warn_of_units({"a": X}, [(np.ones(2), np.zeros(2))], [None])
+        warn_of_units({"a": X}, [None], [None])
+    warn_of_units({"a": scipy.sparse.csr_array((5, 5))}, [(np.ones(1), np.ones(1))], [None])
     with pytest.warns(UserWarning, match="values of column 3 of view 0 are typically 50.0"):
         warn_of_units({0: np.tile([0.0, 0, 50], (30, 1))}, [(np.zeros(3), np.ones(3))], [None])
 
