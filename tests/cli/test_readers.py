@@ -1,9 +1,15 @@
 """One file for each view, labels to compare with, and files that cannot be read."""
 
+import multiprocessing
 import re
+import sys
 
 import numpy as np
 import pytest
+import scipy.io
+from processes import run_python
+
+from mvsc_fast.datasets import load_mat
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.standard_normal((7, 3)), RNG.standard_normal((7, 5))]
@@ -122,3 +128,46 @@ def test_labels_are_matched_by_id_or_by_position(cross_table, text, ids, counts)
 def test_labels_that_cannot_be_matched(cross_table, text, ids, message):
     with pytest.raises(ValueError, match=f"known.csv.*{re.escape(message)}"):
         cross_table(text, ids)
+
+
+# -------------------------------------------------------------------- processes that read .mat
+
+
+def _widths(path):
+    return [X.shape[1] for X in load_mat(path)[0]]
+
+
+def _in_daemon(path, queue):
+    queue.put(_widths(path))
+
+
+def test_daemonic_workers_read_matlab_files(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": VIEWS[0], "X2": VIEWS[1]})
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    worker = context.Process(target=_in_daemon, args=(tmp_path / "a.mat", queue), daemon=True)
+    worker.start()
+    assert queue.get(timeout=60) == [3, 5]
+    worker.join()
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_scripts_from_the_standard_input_read_matlab_files(tmp_path, frozen):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": VIEWS[0], "X2": VIEWS[1]})
+    script = f"""
+    import subprocess, sys
+    if {frozen}:
+        sys.frozen, sys.executable = True, "/nonexistent/application"
+    from mvsc_fast.datasets import load_mat
+    print([X.shape for X in load_mat(sys.argv[1])[0]])
+    """
+    assert run_python(script, tmp_path / "a.mat") == "[(7, 3), (7, 5)]\n"
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".zarr"])
+def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
+    package = {".h5": "h5py", ".zarr": "zarr"}[suffix]
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"a{suffix}").write_text("")
+    with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
+        load_mat(tmp_path / f"a{suffix}")
