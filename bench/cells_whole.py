@@ -76,7 +76,7 @@ def shell(steps, path):
     """The copy of the file that the command writes."""
     copy = path.with_name("clustered.h5mu")
     command = Path(sys.executable).with_name("mvsc-fast")
-    options = ["--use", "prot=X_clr", "--clusters", str(TYPES), "--annotate", copy]
+    options = ["--views", "prot=X_clr", "--clusters", str(TYPES), "--annotate", copy]
     subprocess.run([command, "cluster", path, *options], check=True, stdout=subprocess.DEVNULL)
     data = mudata.read_h5mu(copy)
     steps.done(

@@ -1,16 +1,12 @@
 """Files of arrays: which variables are views and labels, and which axis has the samples."""
 
-import multiprocessing
-import sys
-
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from processes import run_python
 
 from mvsc_fast.cli import main
-from mvsc_fast.cli._readers import load_data
+from mvsc_fast.datasets import load_mat
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -41,51 +37,31 @@ COUNTS = [RNG.poisson(0.3, (N, d)) for d in (24, 24)]
 # Name: variables, views that are expected in rows, and labels; or STOP.
 SHAPES = {
     "cell of rows": ({"X": cell(A, C), "gt": Y[:, None]}, [A, C], Y),
-    "column cell of rows": ({"data": cell(A, C, column=True), "Y": Y[None]}, [A, C], Y),
     "cell of columns": ({"X": cell(A.T, C.T), "Y": Y[:, None]}, [A, C], Y),
     "equal heights, no labels": ({"data": cell(A.T, B.T)}, STOP, None),
     "equal heights": ({"data": cell(A.T, B.T), "gnd": Y[None]}, [A, B], Y),
-    "equal heights, cell of labels": (
-        {"data": cell(A.T, B.T), "truelabel": cell(Y[None], Y[None])},
-        [A, B],
-        Y,
-    ),
-    "rows, cell of labels": ({"X": cell(A, C), "truelabel": cell(Y[:, None], Y[None])}, [A, C], Y),
     "equal heights, one-hot": ({"X": cell(A.T, B.T), "Y": ONE_HOT}, [A, B], Y - 1),
-    "equal heights, one-hot of columns": ({"X": cell(A.T, B.T), "Y": ONE_HOT.T}, [A, B], Y - 1),
-    "rows, one-hot of -1 and 1": ({"X": cell(A, C), "Y": 2 * ONE_HOT - 1}, [A, C], Y - 1),
     "sparse one-hot": ({"fea": cell(A.T, B.T), "label": sparse(ONE_HOT)}, [A, B], Y - 1),
-    "cell of texts": ({"X": cell(A.T, B.T), "gt": cell(*TEXT, column=True)}, [A, B], TEXT),
     "matrix of characters": (
         {"X": cell(A.T, B.T), "gt": np.char.ljust(TEXT, 5)},
         [A, B],
         np.char.ljust(TEXT, 5),
     ),
-    "Label": ({"X": cell(A.T, B.T), "Label": Y[:, None]}, [A, B], Y),
     "true_label": ({"X": cell(A, B), "True_Label": Y[:, None]}, [A, B], Y),
     "labels of any name": ({"X": cell(A.T, C.T), "kategorie": Y[None]}, [A, C], Y),
     "equal heights, vector of any name": ({"X": cell(A.T, B.T), "kategorie": Y[None]}, STOP, None),
     "groups of features": ({"X": cell(A, B), "group": np.repeat([1, 2], 12)}, STOP, None),
     "names of classes": ({"X": A[:, :3], "classes": cell("red", "green", "blue")}, STOP, None),
     "X1, X2 of columns, no labels": ({"X1": A.T, "X2": C.T}, [A, C], None),
-    "names of features, columns, no labels": ({"fac": A.T, "fou": C.T}, STOP, None),
-    "samples with the same features": ({"control": A, "treated": B[:50]}, STOP, None),
     "parts of a data set": ({"X_train": A, "X_test": B, "y_train": Y, "y_test": Y}, STOP, None),
-    "structs of parts": (
-        {"train": fields(X=cell(A, C), Y=Y), "test": fields(X=cell(A, C), Y=Y)},
-        STOP,
-        None,
-    ),
     "matrix of several labels": ({"fac": A, "fou": C, "Y": ONE_HOT + ONE_HOT[::-1]}, STOP, None),
     "X and Y of measurements": ({"X": A, "Y": C}, STOP, None),
-    "indices beside X": ({"X": A, "folds": np.tile(np.arange(N), (3, 1)).T, "gt": Y}, [A], Y),
     "indices beside names of features": (
         {"fac": A, "fou": C, "ind": np.tile([0, 1], (N, 1)), "gt": Y},
         [A, C],
         Y,
     ),
     "numbered matrices of two kinds": ({"X1": A, "X2": C, "V1": A, "V2": C}, STOP, None),
-    "one numbered matrix of two": ({"X1": A, "other": C, "gt": Y}, STOP, None),
     "images": ({"images": RNG.standard_normal((N, 8, 8)), "y": Y}, "no matrices", None),
     "unlike labels of the same samples": (
         {"X": cell(A.T, B.T), "label": Y, "class": Y % 2},
@@ -97,22 +73,8 @@ SHAPES = {
         [A, C],
         None,
     ),
-    "one matrix of columns, cell of labels": (
-        {"X": A.T, "truelabel": cell(Y[:, None], Y[:, None])},
-        [A],
-        Y,
-    ),
-    "one matrix of rows": ({"fea": A, "gnd": Y[:, None]}, [A], Y),
     "one matrix, no labels": ({"fea": A}, STOP, None),
-    "x1, x2 of columns, no labels": ({"x1": A.T, "x2": B.T}, STOP, None),
-    "X1, X2 of rows": ({"X1": A, "X2": C, "Y": Y[:, None]}, [A, C], Y),
     "X1, X2 of columns": ({"X1": A.T, "X2": C.T, "s": Y[:, None]}, [A, C], Y),
-    "V1, V2, ind": (
-        {"V1": A.T, "V2": B.T, "ind": np.ones((N, 2)), "label": Y[:, None]},
-        [A, B],
-        Y,
-    ),
-    "names of features": ({"fourier": A, "pixel": C, "gnd": Y[:, None]}, [A, C], Y),
     "names of features, columns": ({"fac": A.T, "fou": B.T, "y": Y[:, None]}, [A, B], Y),
     "struct": ({"dataset": fields(views=cell(A.T, B.T), labels=Y[None])}, [A, B], Y),
     "array of structs": (
@@ -125,21 +87,15 @@ SHAPES = {
     ),
     "nested cell": ({"X": cell(cell(A.T, B.T)), "gt": Y[None]}, [A, B], Y),
     "cell of another name": ({"feature_cell": cell(A.T, B.T), "gt": Y[None]}, [A, B], Y),
-    "cell of another name, no labels": ({"W": cell(A.T, C.T)}, STOP, None),
     "two cells": ({"train": cell(A, C), "test": cell(A, C), "gt": Y}, STOP, None),
+    "missing rows, an index, a cell of labels": (
+        {"X": cell(NAN.T, B.T), "index": cell(np.arange(45)[None]), "Y": cell(Y[None], Y[None])},
+        [NAN, B],
+        Y,
+    ),
     "sparse counts": (
         {"X": cell(*(sparse(X.T.astype(float)) for X in COUNTS)), "gt": Y},
         COUNTS,
-        Y,
-    ),
-    "small integers": (
-        {"X": cell(*(X.T.astype(np.uint8) for X in COUNTS)), "gt": Y.astype(np.int16)[None]},
-        COUNTS,
-        Y,
-    ),
-    "missing rows and an index": (
-        {"X": cell(NAN.T, B.T), "index": cell(np.arange(45)[None], np.arange(60)[None]), "Y": Y},
-        [NAN, B],
         Y,
     ),
     "names of columns": ({"X": cell(A.T, B.T), "names": cell(*map(str, range(24)))}, STOP, None),
@@ -147,33 +103,37 @@ SHAPES = {
     "cell of similarities": ({"W": cell(*KERNELS), "gt": Y}, KERNELS, Y),
     "similarities beside views": ({"fou": A, "W": KERNELS[0], "gt": Y}, STOP, None),
     "a matrix beside X": ({"X": A, "Z": C, "gt": Y}, STOP, None),
-    "square views": ({"X": cell(A[:24], B[:24]), "gt": Y[:24]}, STOP, None),
     "both orientations": ({"X": cell(A, C.T), "gt": Y}, STOP, None),
     "labels of other samples": ({"X": cell(A, C), "gt": Y[:50]}, STOP, None),
 }
 
 
-def assert_read(path, views, labels):
-    data = load_data([path])
-    assert len(data.views) == len(views)
-    for X, expected in zip(data.views.values(), views, strict=True):
+def assert_shape(capsys, path, shape):
+    """Read a file, or be told which option decides."""
+    _, views, labels = SHAPES[shape]
+    if isinstance(views, str):
+        remedy = "(--views|--transpose)" if views is STOP else views
+        with pytest.raises(ValueError, match=remedy):
+            load_mat(path)
+    else:
+        assert_read(capsys, path, views, labels)
+
+
+def assert_read(capsys, path, views, labels):
+    found, y = load_mat(path, verbose=1)
+    assert len(found) == len(views)
+    for X, expected in zip(found, views, strict=True):
         np.testing.assert_allclose(X.toarray() if scipy.sparse.issparse(X) else X, expected)
-    assert (data.y is None) == (labels is None)
+    assert (y is None) == (labels is None)
     if labels is not None:
-        np.testing.assert_array_equal(data.y, labels)
-    assert len(data.notes) == 1 and f"{len(views[0])} samples are" in data.notes[0]
+        np.testing.assert_array_equal(y, labels)
+    assert f"{len(views[0])} samples are" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_matlab_files_as_they_are_published(tmp_path, shape):
-    variables, views, labels = SHAPES[shape]
-    scipy.io.savemat(tmp_path / "a.mat", variables)
-    if isinstance(views, str):
-        remedy = "(--views|--transpose)" if views is STOP else views
-        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
-            load_data([tmp_path / "a.mat"])
-    else:
-        assert_read(tmp_path / "a.mat", views, labels)
+def test_matlab_files_as_they_are_published(tmp_path, capsys, shape):
+    scipy.io.savemat(tmp_path / "a.mat", SHAPES[shape][0])
+    assert_shape(capsys, tmp_path / "a.mat", shape)
 
 
 # ------------------------------------------------------------------------------- other formats
@@ -221,67 +181,54 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape not in OTHERS])
-def test_matlab_7_3(tmp_path, shape):
+def test_matlab_7_3(tmp_path, capsys, shape):
     h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
-    variables, views, labels = SHAPES[shape]
     with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
         file.create_group("#refs#")
-        for name, value in variables.items():
+        for name, value in SHAPES[shape][0].items():
             write_hdf5(file, name, value)
     with open(tmp_path / "a.mat", "r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64")
-    if isinstance(views, str):
-        remedy = "(--views|--transpose)" if views is STOP else views
-        with pytest.raises(ValueError, match=rf"a\.mat: .*{remedy}"):
-            load_data([tmp_path / "a.mat"])
-    else:
-        assert_read(tmp_path / "a.mat", views, labels)
+    assert_shape(capsys, tmp_path / "a.mat", shape)
 
 
-def test_numpy_files(tmp_path):
+def test_numpy_files(tmp_path, capsys):
     path = tmp_path / "a.npz"
     np.savez(path, view_0=A, view_1=B, y=Y[:, None])
-    data = load_data([path])
-    assert data.notes == [] and list(data.views) == ["view_0", "view_1"]
-    np.testing.assert_array_equal(data.y, Y)
+    views, y = load_mat(path, verbose=1)
+    assert capsys.readouterr().out == "" and len(views) == 2
+    np.testing.assert_array_equal(y, Y)
     np.savez(path, view_1=B, view_0=A, view_10=C)
-    assert [X.shape[1] for X in load_data([path]).views.values()] == [24, 24, 40]
+    assert [X.shape[1] for X in load_mat(path)[0]] == [24, 24, 40]
     for variables in (
         {"rna": A, "prot": C, "labels": Y},
         {"arr_0": A, "arr_1": C, "arr_2": Y},
         {"rna": A.T, "prot": C.T, "cell_type": TEXT},
     ):
         np.savez(path, **variables)
-        labels = list(variables.values())[2]
-        assert_read(path, [A, C], labels)
+        assert_read(capsys, path, [A, C], list(variables.values())[2])
     np.savez(path, image=np.ones((N, 8, 8)), text=A, labels=Y)
-    assert "not read: image (60 x 8 x 8)" in load_data([path]).notes[0]
+    load_mat(path, verbose=1)
+    assert "not read: image (60 x 8 x 8)" in capsys.readouterr().out
     scipy.sparse.save_npz(path, scipy.sparse.csr_array(COUNTS[0]))
-    (X,) = load_data([path]).views.values()
+    (X,) = load_mat(path)[0]
     np.testing.assert_array_equal(X.toarray(), COUNTS[0])
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".hdf5", ".zarr"])
-def test_stores(tmp_path, suffix):
+def test_stores(tmp_path, capsys, suffix):
     why = "pip install mvsc-fast[files]"
     package = pytest.importorskip("zarr" if suffix == ".zarr" else "h5py", reason=why)
     path, arrays = tmp_path / f"a{suffix}", {"fac_9": A, "fac_10": C, "label": Y}
     if suffix == ".zarr":
         package.save_group(str(path), **arrays)
+        package.save(str(tmp_path / "one.zarr"), A)
+        np.testing.assert_array_equal(load_mat(tmp_path / "one.zarr")[0][0], A)
     else:
         with package.File(path, "w") as file:
             for name, array in arrays.items():
                 file[f"omics/{name}"] = array
-    assert_read(path, [A, C], Y)
-    lazy = list(load_data([path], lazy=True).views.values())
-    assert not any(isinstance(X, np.ndarray) for X in lazy)
-    np.testing.assert_array_equal(lazy[1][:], C)
-
-
-def test_a_zarr_array_is_a_view(tmp_path):
-    zarr = pytest.importorskip("zarr", reason="pip install mvsc-fast[files]")
-    zarr.save(str(tmp_path / "a.zarr"), A)
-    np.testing.assert_array_equal(load_data([tmp_path / "a.zarr"]).views["view_0"], A)
+    assert_read(capsys, path, [A, C], Y)
 
 
 # ------------------------------------------------------------------------------------ options
@@ -311,9 +258,7 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
     assert "columns.mat: 60 samples are columns; views x1, x2; no labels" in capsys.readouterr().err
     assert (cluster("rows.mat", "--transpose", "none") == expected).all()
     assert "60 samples are rows" in capsys.readouterr().err
-    assert (
-        cluster("many.mat", "--views", "train", "--truth", "kind", "--scores") == expected
-    ).all()
+    assert (cluster("many.mat", "--views", "train", "--scores", "kind") == expected).all()
     out, err = capsys.readouterr()
     assert "labels kind; not read: other (2 cells of 24 x 60)" in err
     assert float(out.splitlines()[1].split()[1]) == 1
@@ -323,25 +268,23 @@ def test_options_decide_what_the_file_does_not(folder, capsys):
     ("arguments", "message"),
     [
         (["columns.mat"], "--transpose if columns are samples, or --transpose none if rows are"),
-        (["many.mat", "--views", "train"], "no labels decide: name labels with --truth fine,"),
+        (["many.mat", "--views", "train"], "no labels decide: name labels with --scores fine,"),
         (["many.mat"], "could all be views: name those of the same samples, such as"),
         (["many.mat", "--views", "trian"], "no variable 'trian': the file has train (2 cells"),
         (["many.mat", "--views", "kind"], "kind (60 cells of 1) is not a matrix of real numbers"),
-        (["many.mat", "--views", "train", "--truth", "class"], "'class' has no labels"),
-        (["rows.mat", "--views", "x1", "--truth", "x2"], "'x2' has no labels"),
+        (["many.mat", "--views", "train", "--scores", "class"], "'class' has no labels"),
+        (["rows.mat", "--views", "x1", "--scores", "x2"], "'x2' has no labels"),
         (["columns.mat", "--transpose", "--scores"], "no labels, or several that differ"),
         (
             ["many.mat", "--views", "train", "--transpose", "--scores"],
-            "name its variable with --truth NAME",
+            "name its variable with --scores NAME",
         ),
         (["a.csv", "--views", "x"], "--views is for .npz, .mat"),
-        (["a.csv", "--truth", "x"], "--truth is for .npz, .mat"),
         (["rows.mat", "a.csv"], "rows.mat contains all views"),
         (["rows.mat", "--columns", "a"], "--columns is for tables"),
         (["rows.mat", "--id-column", "a"], "--id-column is for tables"),
         (["rows.mat", "--decimal", ","], "--decimal is for tables"),
         (["rows.mat", "--no-header"], "--no-header is for tables"),
-        (["rows.mat", "--samples", "a*"], "--samples is for tables"),
         (["rows.mat", "--join", "inner"], "--join matches several files by ids"),
         (["nowhere.mat"], "nowhere.mat: No such file"),
         (["names.npz"], "a column for each sample: the file has a (no array)"),
@@ -384,10 +327,10 @@ def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
 def test_objects_that_are_not_needed_do_not_stop(tmp_path):
     names = np.array(["a", None], dtype=object)
     np.savez(tmp_path / "a.npz", rna=A, prot=C, names=names, y=Y)
-    with pytest.raises(ValueError, match="names: Object arrays .* --views and --truth"):
-        load_data([tmp_path / "a.npz"])
-    data = load_data([tmp_path / "a.npz"], arrays=["rna", "prot"], truth="y")
-    assert [X.shape[1] for X in data.views.values()] == [24, 40] and (data.y == Y).all()
+    with pytest.raises(ValueError, match="names: Object arrays .* --views and --scores"):
+        load_mat(tmp_path / "a.npz")
+    views, y = load_mat(tmp_path / "a.npz", views=["rna", "prot"], truth="y")
+    assert [X.shape[1] for X in views] == [24, 40] and (y == Y).all()
 
 
 def predicted(*arguments):
@@ -396,7 +339,7 @@ def predicted(*arguments):
 
 
 def test_a_saved_model_reads_files_of_other_names_by_position(folder, capsys):
-    expected = cluster("many.mat", "--views", "train", "--truth", "kind", "--save", "model.pkl")
+    expected = cluster("many.mat", "--views", "train", "--scores", "kind", "--save", "model.pkl")
     capsys.readouterr()
     labels = predicted("rows.mat")
     assert (labels == expected).mean() > 0.95
@@ -425,13 +368,6 @@ def test_a_saved_model_reads_its_views_by_name(folder, capsys):
         assert message in capsys.readouterr().err
 
 
-def test_labels_decide_also_beside_views_that_are_named(tmp_path):
-    np.savez(tmp_path / "a.npz", fac=A.T, fou=B.T, gt=np.char.encode(TEXT))
-    data = load_data([tmp_path / "a.npz"], arrays=["fou"])
-    np.testing.assert_array_equal(data.views["fou"], B)
-    np.testing.assert_array_equal(data.y, TEXT)
-
-
 @pytest.mark.parametrize("form", ["csr", "csc"])
 def test_sparse_matrices_of_anndata(tmp_path, form):
     h5py = pytest.importorskip("h5py", reason="pip install mvsc-fast[files]")
@@ -442,58 +378,14 @@ def test_sparse_matrices_of_anndata(tmp_path, form):
         for name in ("data", "indices", "indptr"):
             group[name] = getattr(matrices["rna"], name)
         file["prot"] = C
-    views = load_data([tmp_path / "a.h5"]).views
-    np.testing.assert_array_equal(views["rna"].toarray(), COUNTS[0])
-    np.testing.assert_array_equal(views["prot"][:], C)
+    prot, rna = load_mat(tmp_path / "a.h5")[0]
+    np.testing.assert_array_equal(rna.toarray(), COUNTS[0])
+    np.testing.assert_array_equal(prot, C)
 
 
 def test_a_sparse_matrix_of_many_rows_stays_as_small_as_its_file(tmp_path):
     tall = scipy.sparse.csc_array(([1.0], ([2**28], [1])), shape=(2**29, 2))
     scipy.io.savemat(tmp_path / "tall.mat", {"X1": tall, "X2": tall})
-    data = load_data([tmp_path / "tall.mat"], transpose=["none"])
-    X = data.views["X1"]
+    X = load_mat(tmp_path / "tall.mat", transpose=False)[0][0]
     assert X.shape == (2**29, 2) and X.nnz == 1 and X[2**28, 1] == 1
     assert X.data.nbytes + X.indices.nbytes + X.indptr.nbytes < 1000
-
-
-@pytest.mark.parametrize("suffix", [".h5", ".zarr"])
-def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
-    package = {".h5": "h5py", ".zarr": "zarr"}[suffix]
-    monkeypatch.setitem(sys.modules, package, None)
-    (tmp_path / f"a{suffix}").write_text("")
-    with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
-        load_data([tmp_path / f"a{suffix}"])
-
-
-# -------------------------------------------------------------------- processes that read .mat
-
-
-def _columns(path):
-    return [X.shape[1] for X in load_data([path]).views.values()]
-
-
-def _in_daemon(path, queue):
-    queue.put(_columns(path))
-
-
-def test_daemonic_workers_read_matlab_files(tmp_path):
-    scipy.io.savemat(tmp_path / "a.mat", {"X": cell(A, C), "gt": Y})
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
-    worker = context.Process(target=_in_daemon, args=(tmp_path / "a.mat", queue), daemon=True)
-    worker.start()
-    assert queue.get(timeout=60) == [24, 40]
-    worker.join()
-
-
-@pytest.mark.parametrize("frozen", [False, True])
-def test_scripts_from_the_standard_input_read_matlab_files(tmp_path, frozen):
-    scipy.io.savemat(tmp_path / "a.mat", {"X": cell(A, C), "gt": Y})
-    script = f"""
-    import subprocess, sys
-    if {frozen}:
-        sys.frozen, sys.executable = True, "/nonexistent/application"
-    from mvsc_fast.datasets import load_mat
-    print([X.shape for X in load_mat(sys.argv[1])[0]])
-    """
-    assert run_python(script, tmp_path / "a.mat") == "[(60, 24), (60, 40)]\n"

@@ -1,12 +1,11 @@
-import io
 import re
 import subprocess
 import sys
 import warnings
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -28,18 +27,8 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("method", sorted(set(ESTIMATORS) - {"awp"}))
 def test_cluster_writes_labels_and_scores(data, capsys, method):
-    arguments = [
-        "cluster",
-        str(data / "data.npz"),
-        "--clusters",
-        "3",
-        "--method",
-        method,
-        "--labels",
-        str(data / "labels.csv"),
-        "--scores",
-    ]
-    assert main(arguments) == 0
+    options = ["--method", method, "--labels", str(data / "labels.csv"), "--scores"]
+    assert main(["cluster", str(data / "data.npz"), "--clusters", "3", *options]) == 0
     table = np.loadtxt(data / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(table[:, 0], np.arange(90))
     assert set(table[:, 1]) == {0, 1, 2}
@@ -63,9 +52,8 @@ def test_labels_go_to_the_output_by_default(data, capsys):
         (["nowhere.npz", "--clusters", "3"], "error: nowhere.npz: No such file or directory\n"),
         (["{plain}", "--clusters", "91"], "n_clusters=91 is more than the number of samples"),
         (["{plain}", "--clusters", "3", "--scores"], "contains no labels"),
-        (["{plain}", "--clusters", "3", "--affinity", "rbf"], "--affinity would be ignored"),
+        (["{plain}", "--clusters", "3", "--precomputed"], "--precomputed would be ignored"),
         (["{plain}", "--clusters", "3", "--method", "dimsc", "--memory-limit", "1GB"], "ignored"),
-        (["{plain}", "--clusters", "3", "--method", "snn", "--max-samples", "50"], "ignored"),
         (["{plain}", "--clusters", "3", "--id-column", "id"], "--id-column is for tables"),
         (["{plain}", "--clusters", "3", "--columns", "a"], "--columns is for tables"),
         (["{plain}", "--clusters", "3", "--join", "inner"], "--join matches several files by ids"),
@@ -96,8 +84,7 @@ def test_bad_input_is_one_line_and_exit_code_2(data, capsys, arguments, message)
         (["cluster", "a.npz", "--clusters", "few"], "a positive integer or auto, got 'few'"),
         (["cluster", "a.npz", "--clusters", "0"], "a positive integer or auto, got '0'"),
         (["cluster", "a.npz", "--clusters", "3", "--memory-limit", "much"], "got 'much'"),
-        (["cluster", "a.npz", "--clusters", "3", "--max-samples", "few"], "got 'few'"),
-        (["cluster", "a.npz", "--clusters", "3", "--threads", "0"], "--threads: expected a"),
+        (["cluster", "a.npz", "--clusters", "3", "--seed", "x"], "--seed: invalid int"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(capsys, arguments, message):
@@ -162,7 +149,7 @@ def test_rows_of_tables_are_matched_by_ids_in_folders_that_are_made(tables, caps
     found, labels = cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3)
     assert found == ids and accuracy(y, labels) > 0.9
     err = capsys.readouterr().err
-    assert "ids are column 1 ('id') of" in err and "matched by id" in err and err.count("\n") == 3
+    assert "ids are column 'id' of" in err and "matched by id" in err and err.count("\n") == 4
 
 
 def test_counts_in_front_are_no_feature(tables, capsys):
@@ -174,7 +161,7 @@ def test_counts_in_front_are_no_feature(tables, capsys):
     (folder / "c.csv").write_text("\n".join([header, *counted]) + "\n")
     found, labels = cluster(folder, folder / "c.csv", "--clusters", 3)
     assert found == [str(1000 * k + 1) for k in range(60)] and accuracy(y, labels) > 0.8
-    assert "ids are column 1 of" in capsys.readouterr().err
+    assert "ids are column 'id' of" in capsys.readouterr().err
 
 
 def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
@@ -184,12 +171,12 @@ def test_samples_that_a_file_lacks_need_a_join(tables, capsys):
     files = ["cluster", str(folder / "a.csv"), str(folder / "b.csv"), "--clusters", "3"]
     assert main(files) == 2
     err = capsys.readouterr().err
-    assert "do not have the same ids (only in" in err and "--join inner" in err
+    assert "59 ids in common (only in" in err and "--join inner" in err
     for join, n in (("inner", 59), ("outer", 60)):
         found, labels = cluster(folder, *files[1:], "--join", join)
         assert len(found) == n and ("s07" in found) == (join == "outer")
         assert accuracy(y[[ids.index(one) for one in found]], labels) > 0.9
-        assert f"--join {join}: {n} samples" in capsys.readouterr().err
+        assert f"{n} samples, 1 " in capsys.readouterr().err
 
 
 def test_scale_clusters_auto_and_explain(tables, capsys):
@@ -200,7 +187,9 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
         lines[k] = ",".join([first, repr(1e6 + 1e5 * float(value)), *rest])
     (folder / "a.csv").write_text("\n".join(lines))
     files = [folder / "a.csv", folder / "b.csv", "--columns", "f*"]
-    _, labels = cluster(folder, *files, "--clusters", "auto", "--scale", "standard", "--explain")
+    _, labels = cluster(
+        folder, *files, "--clusters", "auto", "--scale", "standard", "--report", "-"
+    )
     assert accuracy(y, labels) > 0.9
     out, err = capsys.readouterr()
     assert "Suggested: 3 clusters, the smallest of 18 of 60 samples" in err
@@ -211,7 +200,9 @@ def test_scale_clusters_auto_and_explain(tables, capsys):
 def test_evidence_is_tested_told_and_explained_first(tables, capsys, monkeypatch):
     folder = tables[0]
     monkeypatch.setattr(_cli_cluster, "structure_test", partial(structure_test, n_rotations=2))
-    cluster(folder, folder / "a.csv", folder / "b.csv", "--clusters", 3, "--evidence", "--explain")
+    cluster(
+        folder, folder / "a.csv", folder / "b.csv", "--clusters", 3, "--evidence", "--report", "-"
+    )
     out, err = capsys.readouterr()
     assert "mvsc-fast: The structure test found " in err and "view 'b' alone: p = " in err
     assert out.split("\n\n")[1].startswith("Structure\n")
@@ -221,12 +212,12 @@ def test_precomputed_similarities(tables, capsys):
     folder, ids, y = tables
     S = 0.01 + (y[:, None] == y)
     np.save(folder / "S.npy", S)
-    arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--affinity", "precomputed"]
+    arguments = [folder / "S.npy", "--clusters", 3, "--method", "tlrr", "--precomputed"]
     _, labels = cluster(folder, *arguments)
     assert accuracy(y, labels) == 1.0
     for option in (["--scale", "standard"], ["--clusters", "auto"], ["--evidence"]):
         assert main(["cluster", *map(str, arguments), *option]) == 2
-        assert "needs features, but --affinity precomputed expects" in capsys.readouterr().err
+        assert "needs features, but --precomputed expects" in capsys.readouterr().err
 
 
 def test_genes_as_rows(tables, capsys):
@@ -295,7 +286,7 @@ def test_labels_of_other_samples_are_refused(tables, capsys):
     for text, message in (
         ("id,kind\nx1,a\nx2,b\n", "has no column of ids such as 's00', 's01'"),
         (f"id,kind\n{ids[0]},\n{ids[1]},\nx2,b\n", "has no label of these samples"),
-        (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "ids in column 1 .* more than once"),
+        (f"id,kind\n{ids[0]},a\n{ids[1]},b\n{ids[0]},b\n", "line 4 has the id .* again"),
     ):
         truth.write_text(text)
         assert main([*files, "--scores", str(truth)]) == 2
@@ -320,7 +311,7 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
         views, y = [file["view_0"], file["view_1"]], file["y"]
     for i, X in enumerate(views):
         np.save(data / f"{i}.npy", 3 * X + 1)
-    arguments = [data / "0.npy", data / "1.npy", "--clusters", 3, "--max-samples", 60]
+    arguments = [data / "0.npy", data / "1.npy", "--clusters", 3]
     _, whole = cluster(data, *arguments)
     seen = []
     read = RowSource.map
@@ -343,8 +334,6 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
         *limit,
         "--scale",
         "standard",
-        "--max-samples",
-        60,
     )
     assert accuracy(y, labels) > 0.9
     assert any(isinstance(one[0], LazyView) for one in seen)
@@ -365,58 +354,33 @@ def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):
         assert seen.pop() is lazy
 
 
-def test_what_is_written_of_a_result():
-    views = {i: np.empty((4, i + 1)) for i in range(9)}
-    labels = np.array([3, -1, 0, 3])
-    few = {name: views[name] for name in (2, 0)}
-    assert _cli_cluster.summary(few, labels) == (
-        "4 samples, 3 + 1 features in 2 views, 2 clusters of 1, 2 samples; 1 without a label"
+def test_many_views_and_texts_of_results(tmp_path, read, capsys):
+    columns = {f"f{j}": np.arange(5) ** 2 + 0.5 * j for j in range(9)}
+    table = pd.DataFrame(columns, pd.Index(["a", "b,c", "d", "e", "f"], name="who"))
+    table.assign(known=["x", "y", "x", "x", "x"]).to_csv(tmp_path / "a.csv")
+    options = {"columns": [*columns], "scores": tmp_path / "known.csv"}
+    table.assign(known=["x", "y", "x", "x", "x"])[["known"]].to_csv(tmp_path / "known.csv")
+    data = read(tmp_path / "a.csv", **options)
+    assert data.ids == ["a", "b,c", "d", "e", "f"] and len(data.views) == 9
+    assert data.last == (
+        "5 samples, 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + ... features in 9 views, 1 cluster of 5 samples"
     )
-    wide = _cli_cluster.summary(views, np.arange(21))
-    assert wide.startswith("21 samples, 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + ... features in 9 views")
-    assert wide.endswith(f"21 clusters of {', '.join(['1'] * 20)}, ... samples")
-    assert "..." not in _cli_cluster.summary({i: views[i] for i in range(8)}, np.arange(20))
-    rows = {"first": {"acc": 0.51251, "adjusted": 1.0}, "2nd": {"acc": 0.0, "adjusted": -0.5}}
-    assert _cli_cluster.score_table(rows).splitlines() == [
-        "         acc  adjusted",
-        "first  0.513     1.000",
-        "2nd    0.000    -0.500",
-    ]
-    known = np.array([1.0, 1.0, 2.5, 1.0])
-    assert _cli_cluster.cross_table(known, np.array([0, 0, 1, 1])).splitlines() == [
-        "4 samples by cluster (rows) and known label (columns):",
-        "                1      2.5",
-        "       0        2        0",
-        "       1        1        1",
-    ]
-
-
-def test_labels_are_written_with_ids_certainty_and_second_clusters():
-    labels, ids = np.array([5, -1, 7]), np.array(["a", "b,c", "d"], dtype=object)
-    stream = io.StringIO()
-    _cli_cluster.write_labels(stream, {"cluster": labels})
-    assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
-    known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
-    explained = SimpleNamespace(certainty=np.array([0.25, -0.0625]), **known)
-    stream = io.StringIO()
-    columns = {"cluster": labels, **_cli_cluster._certainty(explained, 3)}
-    _cli_cluster.write_labels(stream, columns, ids, "who")
-    assert stream.getvalue() == (
-        'who,cluster,certainty,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
-    )
+    names, values, title, head, counts = data.out.splitlines()
+    assert names.split()[:2] == ["acc", "nmi"] and values.split()[:2] == ["awp", "0.800"]
+    assert title.startswith("5 samples by cluster")
+    assert head.split() == ["x", "y"] and counts.split() == ["0", "4", "1"]
 
 
 def test_demo(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_demo_command, "PER_CLASS", 12)
+    monkeypatch.setattr(_demo_command, "N_SAMPLES", 120)
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    for row in ("ConsensusTLRR", "TLRR", "view 5 alone", "averaged graph", "concatenated"):
+    for row in ("ConsensusTLRR", "TLRR", "joined features"):
         assert row in out
     table = np.loadtxt(tmp_path / "demo" / "labels.csv", delimiter=",", skiprows=1, dtype=int)
     np.testing.assert_array_equal(np.bincount(table[:, 2]), [12] * 10)
     assert len(set(table[:, 0])) == 120
-    assert "1 of 3: ConsensusTLRR" in out and "3 of 3" in out
     assert (tmp_path / "demo" / "similarity.png").stat().st_size > 10_000
 
 

@@ -2,13 +2,9 @@
 
 import io
 import os
-import platform
 import stat
-import subprocess
 import sys
-import textwrap
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -16,7 +12,6 @@ from processes import program
 
 from mvsc_fast import ConsensusTLRR, datasets
 from mvsc_fast.cli import _cluster_command, main
-from mvsc_fast.cli._outputs import check_outputs, replaced
 
 
 @pytest.fixture
@@ -33,34 +28,28 @@ def run(data, *arguments):
 # ------------------------------------------------------------------------------------------ files
 
 
-def test_a_file_gets_its_place_when_all_is_written(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("old")
-    os.chmod(path, 0o640)
-    with replaced(path) as stream:
-        stream.write("new")
-        stream.flush()
-        assert path.read_text() == "old"
-    assert path.read_text() == "new" and stat.S_IMODE(path.stat().st_mode) == 0o640
-    with pytest.raises(OSError, match="full"):
-        with replaced(path) as stream:
-            stream.write("half")
-            raise OSError("full")
-    assert path.read_text() == "new" and os.listdir(tmp_path) == ["a.csv"]
-    with replaced(tmp_path / "b.png", "wb") as stream:
-        stream.write(b"new")
+def test_a_file_gets_its_place_when_all_is_written(data, monkeypatch):
+    path, old = data.parent / "l.csv", data.parent / "old.csv"
+    (data.parent / "link.csv").symlink_to(old)
+    old.write_text("old")
+    os.chmod(old, 0o640)
+    assert run(data, "--labels", data.parent / "link.csv") == 0  # the target is replaced
+    assert (data.parent / "link.csv").is_symlink()
+    assert old.read_text().startswith("sample,cluster")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
     umask = os.umask(0)
     os.umask(umask)
-    assert stat.S_IMODE((tmp_path / "b.png").stat().st_mode) == 0o666 & ~umask
+    assert run(data, "--labels", path) == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
 
+    def full(stream, *args):
+        stream.write("half")
+        raise OSError(28, "No space left on device")
 
-def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
-    for text in ("one", "two"):
-        with replaced(tmp_path / "link.csv") as stream:
-            stream.write(text)
-        assert (tmp_path / "link.csv").is_symlink()
-        assert (tmp_path / "a.csv").read_text() == text
+    before, files = path.read_text(), sorted(os.listdir(data.parent))
+    monkeypatch.setattr(_cluster_command, "write_labels", full)
+    assert run(data, "--labels", path) == 2
+    assert path.read_text() == before and sorted(os.listdir(data.parent)) == files
 
 
 def test_outputs_are_compared_as_files(data, capsys):
@@ -79,9 +68,9 @@ def test_outputs_are_compared_as_files(data, capsys):
     ):
         assert run(data, *outputs) == 2
         assert message in capsys.readouterr().err
+    assert run(data, "--scores", folder / "l.csv", "--labels", folder / "l.csv") == 2
+    assert "l.csv is an input file" in capsys.readouterr().err
     assert data.read_bytes() == before
-    with pytest.raises(ValueError, match="truth.csv is an input file"):
-        check_outputs([folder / "truth.csv"], [folder / "l.csv", folder / "truth.csv"])
 
 
 def test_pipes_and_devices_are_written_as_they_stand(data):
@@ -100,42 +89,6 @@ def test_pipes_and_devices_are_written_as_they_stand(data):
     assert "acc" in out.read_text()
 
 
-def test_files_of_runs_that_were_killed_are_removed(tmp_path):
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    node = platform.node()
-    names = {
-        f".mvsc-fast-{node}-{ended.pid}-abc_1": False,
-        f".mvsc-fast-{node}-{os.getpid()}-abc_1": True,
-        f".mvsc-fast-elsewhere-{ended.pid}-abc_1": True,
-        ".mvsc-fast-elsewhere-1-old": False,
-        ".other": True,
-    }
-    for name in names:
-        (tmp_path / name).write_text("left")
-    day = time.time() - 25 * 3600
-    os.utime(tmp_path / ".mvsc-fast-elsewhere-1-old", (day, day))
-    os.utime(tmp_path / ".other", (day, day))
-    with replaced(tmp_path / "a.csv") as stream:
-        stream.write("new")
-    kept = sorted(["a.csv", *(name for name, stays in names.items() if stays)])
-    assert sorted(os.listdir(tmp_path)) == kept
-
-
-def test_a_run_that_is_killed_leaves_nothing_after_the_next(data):
-    code = """
-        import os, signal, sys
-        from mvsc_fast.cli._outputs import replaced
-        with replaced(sys.argv[1]) as stream:
-            os.kill(os.getpid(), signal.SIGKILL)
-    """
-    path = data.parent / "l.csv"
-    killed = subprocess.run([sys.executable, "-c", textwrap.dedent(code), str(path)])
-    assert killed.returncode < 0 and len(os.listdir(data.parent)) == 2
-    assert run(data, "--labels", path) == 0
-    assert sorted(os.listdir(data.parent)) == [data.name, path.name]
-
-
 def test_outputs_are_checked_before_the_fit(data, monkeypatch, capsys):
     folder = data.parent
     (folder / "dangling.csv").symlink_to(folder / "missing" / "l.csv")
@@ -143,7 +96,7 @@ def test_outputs_are_checked_before_the_fit(data, monkeypatch, capsys):
     monkeypatch.setattr(_cluster_command, "load_data", lambda *args, **options: pytest.fail())
     for name in ("dangling.csv", "loop.csv"):
         assert run(data, "--labels", folder / name) == 2
-        assert f"{name} cannot be written: it is a link to" in capsys.readouterr().err
+        assert f"{name} is a link to a file that cannot exist" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "skops", None)
     arguments = ["--clusters", "3", "--save", str(folder / "m.skops")]
     assert main(["cluster", str(data), *arguments]) == 2
@@ -174,18 +127,6 @@ def test_ids_and_classes_that_the_terminal_cannot_show_stop_before_the_fit(
         assert main([*arguments, *more]) == 2
         message = capsys.readouterr().err
         assert r"\u6f22" in message and "latin-1" in message and "PYTHONUTF8=1" in message
-
-
-def test_messages_name_the_output_and_no_temporary_file(tmp_path, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device", args[0])
-
-    for name in ("chmod", "replace"):
-        with monkeypatch.context() as patch, pytest.raises(OSError, match="space") as caught:
-            patch.setattr(os, name, full)
-            with replaced(tmp_path / "a.csv") as stream:
-                stream.write("new")
-        assert caught.value.filename == str(tmp_path / "a.csv") and os.listdir(tmp_path) == []
 
 
 def test_a_dash_is_the_standard_output(data, capsys, monkeypatch):

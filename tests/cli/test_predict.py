@@ -137,7 +137,7 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     labels = labelled(folder, tmp_path / "rna.csv", tmp_path / "mirna.csv", model=model)
     out = tmp_path / "margins.csv"
     arguments = [*map(str, (folder / model, tmp_path / "rna.csv", tmp_path / "mirna.csv"))]
-    assert main(["predict", *arguments, "--explain", "--labels", str(out)]) == 0
+    assert main(["predict", *arguments, "--certainty", "--labels", str(out)]) == 0
     found = pd.read_csv(out, index_col=0)
     assert list(found) == ["cluster", "margin", "unlike"] and found.cluster.equals(labels)
     assert found.margin.between(0, 1).all() and set(found.unlike) == {0, 1}
@@ -145,7 +145,9 @@ def test_margins_are_written_beside_the_labels(cohort, tmp_path, capsys, model):
     assert found.unlike[:25].mean() < 0.3 < found.unlike[25:].mean()
     far = found.unlike.sum()
     told = f"{far} of 50 new samples ({2 * far:.1f}%) are farther from their clusters"
-    assert capsys.readouterr().err.count(told) == 2  # of either call, once
+    err = capsys.readouterr().err
+    assert err.count(told) == 2  # of either call, once
+    assert err.count("--certainty marks these samples") == 2 and "predict_margin" not in err
 
 
 def test_views_that_new_samples_lack(cohort, tmp_path, capsys):
@@ -238,13 +240,26 @@ def test_distances_that_are_a_warning(n, column, shift, told):
         warn_of_units({"a": new}, values, [["p", "q", "r", "s", "c"]])
 
 
-def test_sparse_and_empty_views_have_no_unit():
-    A = scipy.sparse.csr_array(np.eye(5))
-    assert values_of({"a": A}) == [None]
-    warn_of_units({"a": A}, [None], [None])
+@pytest.mark.parametrize("change", [np.log1p, np.expm1, lambda X: 100 * X, lambda X: 1.01 * X])
+def test_sparse_values_of_another_kind_are_a_warning(change):
+    rng = np.random.default_rng(0)
+    counts = scipy.sparse.csr_matrix(rng.poisson(0.3, (80, 50)) * rng.integers(1, 30, (80, 50)))
+    kind = counts if change is np.log1p else counts.log1p()
+    values = values_of({"a": kind[:40]})
+    warn_of_units({"a": kind[40:]}, values, [None])
+    new = kind[40:].astype(float)
+    new.data = change(new.data).round(9)
+    same = change(2.0) == 2.02
+    with nullcontext() if same else pytest.warns(UserWarning, match="values of view 'a' are .*fit"):
+        warn_of_units({"a": new}, values, [None])
+
+
+def test_empty_views_have_no_unit():
     unknown = np.full((5, 2), np.nan), np.zeros((5, 2))
     for X in unknown:
         warn_of_units({"a": X}, [(np.ones(2), np.zeros(2))], [None])
+        warn_of_units({"a": X}, [None], [None])
+    warn_of_units({"a": scipy.sparse.csr_array((5, 5))}, [(np.ones(1), np.ones(1))], [None])
     with pytest.warns(UserWarning, match="values of column 3 of view 0 are typically 50.0"):
         warn_of_units({0: np.tile([0.0, 0, 50], (30, 1))}, [(np.zeros(3), np.ones(3))], [None])
 
@@ -275,11 +290,11 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, mo
             ["{lacks}", "{mirna}"],
             "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
         ),
-        (["{mirna}", "{rna}"], "or files in the order rna, mirna"),
+        (["{mirna}", "{rna}"], "files in the order rna, mirna"),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
-        (["{upper}", "{mirna}"], "differ in case, blanks, punctuation or zeros"),
+        (["{upper}", "{mirna}"], "0 ids in common (only in"),
     ],
 )
 def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, message):
@@ -374,7 +389,7 @@ def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
         "standard",
     ]
     first = tmp_path / "first.csv"
-    assert main([*files, "--explain", "--labels", str(first)]) == 0
+    assert main([*files, "--certainty", "--labels", str(first)]) == 0
     table = pd.read_csv(first, index_col=0)
     assert list(table.columns) == ["cluster", "certainty", "second"]
     assert (table.second != table.cluster).all() and table.certainty.between(-0.5, 1).all()

@@ -1,39 +1,18 @@
-"""One file for each view, and what is said of files that cannot be read."""
+"""One file for each view, labels to compare with, and files that cannot be read."""
 
-from pathlib import Path
+import multiprocessing
+import re
+import sys
 
 import numpy as np
 import pytest
-import scipy.sparse
+import scipy.io
+from processes import run_python
 
-from mvsc_fast.cli._labels import load_labels
-from mvsc_fast.cli._readers import load_data
+from mvsc_fast.datasets import load_mat
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.standard_normal((7, 3)), RNG.standard_normal((7, 5))]
-Y = np.array([0, 0, 0, 1, 1, 2, 2])
-
-
-def load_views(paths):
-    data = load_data(paths)
-    return list(data.views.values()), data.y
-
-
-def assert_views(views, expected=VIEWS):
-    assert len(views) == len(expected)
-    for X, A in zip(views, expected, strict=True):
-        np.testing.assert_allclose(X.toarray() if scipy.sparse.issparse(X) else X, A)
-
-
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
-def test_one_file_per_view(tmp_path):
-    with open(tmp_path / "a.csv", "w") as file:
-        file.write("first,second,third\n")
-        np.savetxt(file, VIEWS[0], delimiter=",")
-    np.save(tmp_path / "b.npy", VIEWS[1])
-    views, y = load_views([tmp_path / "a.csv", tmp_path / "b.npy"])
-    assert_views(views)
-    assert y is None
 
 
 class Trap:
@@ -41,128 +20,154 @@ class Trap:
         return (pytest.fail, ("a pickle was loaded",))
 
 
-def _bad_files(tmp_path):
-    np.save(tmp_path / "trap.npy", np.array([Trap()], dtype=object), allow_pickle=True)
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "header.csv").write_text("a,b\n")
-    (tmp_path / "ragged.csv").write_text("1,2\n3,4,5\n")
-    (tmp_path / "words.csv").write_text("1,2\nx,y\n")
-    (tmp_path / "notes.doc").write_text("1,2")
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("trap.npy", "Object arrays cannot be loaded"),
+        ("letters.npy", r"expected a matrix .* <U1 of shape \(2,\)"),
+        ("cut.npy", ""),
         ("empty.csv", "is empty"),
         ("header.csv", "no samples"),
         ("ragged.csv", "may be a sample or names"),
-        ("words.csv", "line 2, column 2 .'2'. is 'y', not a number"),
         ("notes.doc", "unknown file type"),
+        ("nowhere.csv", "No such file"),
     ],
 )
-def test_bad_files(tmp_path, name, message):
-    _bad_files(tmp_path)
-    with pytest.raises(ValueError, match=message) as caught:
-        load_views([tmp_path / name])
-    assert name in str(caught.value)
+def test_files_that_cannot_be_read_are_named(tmp_path, read, name, message):
+    np.save(tmp_path / "good.npy", VIEWS[0])
+    np.save(tmp_path / "trap.npy", np.array([Trap()], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "letters.npy", np.array(["a", "b"]))
+    (tmp_path / "cut.npy").write_bytes(b"")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "header.csv").write_text("a,b\n")
+    (tmp_path / "ragged.csv").write_text("1,2\n3,4,5\n")
+    (tmp_path / "notes.doc").write_text("1,2")
+    with pytest.raises(ValueError, match=rf"^\S*{name}:? .*{message}"):
+        read(tmp_path / "good.npy", tmp_path / name)
 
 
-def test_missing_and_mixed_files(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load_views([tmp_path / "nowhere.npz"])
-    with pytest.raises(ValueError, match="contains all views"):
-        load_views([tmp_path / "a.npz", tmp_path / "b.csv"])
-    with pytest.raises(ValueError, match="no file"):
-        load_views([])
+def test_tables_arrays_and_the_names_of_views(tmp_path, read):
+    np.savetxt(tmp_path / "a.csv", VIEWS[0], delimiter=",", header="f,g,h", comments="")
+    (tmp_path / "other").mkdir()
+    paths = [tmp_path / "a.csv", tmp_path / "b.npy", tmp_path / "other" / "b.npy"]
+    for path in paths[1:]:
+        np.save(path, VIEWS[1])
+    data = read(*paths[:2])
+    assert list(data.views) == ["a", "b"]
+    for X, expected in zip(data.views.values(), VIEWS, strict=True):
+        np.testing.assert_allclose(X, expected)
+    assert list(read(*paths).views) == list(map(str, paths))
+    (tmp_path / "soft.npy").symlink_to("b.npy")
+    for path in (paths[1], tmp_path / "soft.npy"):
+        with pytest.raises(ValueError, match="a file is given more than once"):
+            read(paths[1], path)
 
 
-def test_messages_name_the_file_that_is_damaged(tmp_path):
-    good, bad = tmp_path / "good.csv", tmp_path / "bad.npy"
-    good.write_text("a,b\n1,2\n3,4\n")
-    bad.write_bytes(b"")
-    with pytest.raises(ValueError, match=r"^\S*bad\.npy: "):
-        load_views([good, bad])
-    np.save(bad, np.array(["a", "b"]))
-    with pytest.raises(ValueError, match=r"bad\.npy: expected a matrix .* <U1 of shape \(2,\)"):
-        load_views([good, bad])
-
-
-def test_views_have_names_that_differ(tmp_path):
-    for folder in ("x", "y"):
-        (tmp_path / folder).mkdir()
-        np.save(tmp_path / folder / "a.npy", VIEWS[0])
-    paths = [tmp_path / "x" / "a.npy", tmp_path / "y" / "a.npy"]
-    assert list(load_data(paths).views) == list(map(str, paths))
-    with pytest.raises(ValueError, match="a file is given more than once"):
-        load_data([paths[0], paths[0]])
-
-
-def test_one_file_under_two_names_is_refused(tmp_path):
-    np.save(tmp_path / "a.npy", VIEWS[0])
-    (tmp_path / "soft.npy").symlink_to("a.npy")
-    (tmp_path / "hard.npy").hardlink_to(tmp_path / "a.npy")
-    for name in ("soft.npy", "hard.npy"):
-        with pytest.raises(
-            ValueError, match=rf"a.npy and .*{name} are the same file: pass it once"
-        ):
-            load_data([tmp_path / "a.npy", tmp_path / name])
-
-
-def test_names_of_files_that_are_not_text_become_text(tmp_path):
+def test_names_of_files_that_are_not_text_become_text(tmp_path, read):
     path = tmp_path / "a\udcff.csv"
     try:
         path.write_text("a,b\n1.5,2\n3,4\n")
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes text alone")
-    assert list(load_data([path]).views) == ["a\ufffd"]
+    assert list(read(path).views) == ["a\ufffd"]
 
 
 # ------------------------------------------------------------------------- labels to compare with
 
 
-def labels(folder, text, ids, n=3):
-    (folder / "truth.csv").write_text(text)
-    y, rows, note = load_labels(str(folder / "truth.csv"), ids, n)
-    return y.tolist(), rows.tolist()
+@pytest.fixture
+def cross_table(read, tmp_path):
+    """A function that compares the single cluster of three samples with a file of labels."""
 
+    def cross_table(text, ids):
+        lines = [f"{i},{i + 0.5},{i * i}" for i in range(3)]
+        if ids:
+            lines = [f"{name},{line}" for name, line in zip(ids, lines, strict=True)]
+        header = "id,a,b,c" if ids else "a,b,c"
+        (tmp_path / "a.csv").write_text("\n".join([header, *lines]).replace(",0,", ",0.25,"))
+        (tmp_path / "known.csv").write_text(text)
+        columns = {} if ids else {"columns": "*"}
+        data = read(tmp_path / "a.csv", scores=tmp_path / "known.csv", **columns)
+        names, counts = [line.split() for line in data.out.splitlines()[-2:]]
+        return dict(zip(names, counts[1:], strict=True)), data.notes
 
-def test_labels_are_matched_by_id(tmp_path):
-    ids = np.array(["p", "q", "r"], dtype=object)
-    assert labels(tmp_path, "who,kind\nr,a\np,b\nz,b\n", ids) == (["a", "b"], [2, 0])
-    assert labels(tmp_path, "who,age,label\nr,30,1\np,40,\nq,50,2\n", ids) == ([1, 2], [2, 1])
-    numbers = np.array(["7", "8", "9"], dtype=object)
-    assert labels(tmp_path, "MRN,y\n9,1\n7,2\n8,3\n", numbers) == ([1, 2, 3], [2, 0, 1])
-
-
-def test_labels_of_samples_without_ids(tmp_path):
-    assert labels(tmp_path, "y\n1\n1\n2\n", None) == ([1, 1, 2], [0, 1, 2])
-    assert labels(tmp_path, "sample,cluster\n2,5\n0,6\n", None) == ([5, 6], [2, 0])
-    for ids in ("1,2,3", "p,q,r"):  # as R numbers rows, or of other samples
-        rows = [f"{text},{y}" for text, y in zip(ids.split(","), (4, 4, 5), strict=True)]
-        (tmp_path / "truth.csv").write_text("\n".join(["id,y", *rows]))
-        y, samples, note = load_labels(str(tmp_path / "truth.csv"), None, 3)
-        assert (y.tolist(), samples.tolist()) == ([4, 4, 5], [0, 1, 2]) and "position" in note
-
-
-def test_labels_of_ids_in_another_notation_are_refused(tmp_path):
-    ids = np.array(["7", "8", "9"], dtype=object)
-    with pytest.raises(
-        ValueError, match="differ in case, blanks, punctuation or zeros, as '9' and '9.0'"
-    ):
-        labels(tmp_path, "MRN,y\n9.0,1\n7,2\n8,3\n", ids)
+    return cross_table
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "ids", "counts"),
     [
-        ("who,kind\nx,a\ny,b\nz,b\n", "has no column of ids such as 'p', 'q'"),
-        ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", "must have one column of labels besides the ids"),
-        ("who\np\nq\nr\n", "must have one column of labels"),
+        ("who,kind\nr,a\np,b\nz,b\n", ["p", "q", "r"], {"a": "1", "b": "1"}),
+        ("who,age,label\nr,30,1\np,40,\nq,50,2\n", ["p", "q", "r"], {"1": "1", "2": "1"}),
+        ("MRN,y\n9,1\n7,1\n8,3\n", ["7", "8", "9"], {"1": "2", "3": "1"}),
+        ("y\n1\n1\n2\n", None, {"1": "2", "2": "1"}),
+        ("sample,cluster\n2,5\n0,6\n", None, {"5": "1", "6": "1"}),
+        ("id,y\n1,4\n2,4\n3,5\n", None, {"4": "2", "5": "1"}),  # as R numbers rows
+        ("id,y\np,4\nq,4\nr,5\n", None, {"4": "2", "5": "1"}),
     ],
 )
-def test_labels_that_cannot_be_matched(tmp_path, text, message):
-    with pytest.raises(ValueError, match=message):
-        labels(tmp_path, text, np.array(["p", "q", "r"], dtype=object))
-    with pytest.raises(ValueError, match="3 labels for 4 samples"):
-        labels(tmp_path, text, None, 4)
+def test_labels_are_matched_by_id_or_by_position(cross_table, text, ids, counts):
+    found, notes = cross_table(text, ids)
+    assert found == counts
+    by_position = ids is None and not text.startswith("sample")
+    assert any("labels are matched by position" in note for note in notes) == by_position
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "message"),
+    [
+        ("who,kind\nx,a\ny,b\nz,b\n", ["p", "q", "r"], "no column of ids such as 'p', 'q'"),
+        ("id,kind\n7.0,a\n8.0,b\n9.0,b\n", ["7", "8", "9"], "such as '7', '8', but '7.0', '8.0'"),
+        ("who,kind,age\np,a,3\nq,b,3\nr,b,4\n", ["p", "q", "r"], "one column of labels"),
+        ("who\np\nq\nr\n", ["p", "q", "r"], "one column of labels"),
+        ("y\n1\n2\n", None, "2 labels for 3 samples"),
+        ("id,kind\np,a\nq,b\np,b\n", ["p", "q", "r"], "line 4 has the id 'p' of line 2 again"),
+        ("id,kind\np,\nq,\nz,b\n", ["p", "q", "r"], "no label of these samples"),
+    ],
+)
+def test_labels_that_cannot_be_matched(cross_table, text, ids, message):
+    with pytest.raises(ValueError, match=f"known.csv.*{re.escape(message)}"):
+        cross_table(text, ids)
+
+
+# -------------------------------------------------------------------- processes that read .mat
+
+
+def _widths(path):
+    return [X.shape[1] for X in load_mat(path)[0]]
+
+
+def _in_daemon(path, queue):
+    queue.put(_widths(path))
+
+
+def test_daemonic_workers_read_matlab_files(tmp_path):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": VIEWS[0], "X2": VIEWS[1]})
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    worker = context.Process(target=_in_daemon, args=(tmp_path / "a.mat", queue), daemon=True)
+    worker.start()
+    assert queue.get(timeout=60) == [3, 5]
+    worker.join()
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_scripts_from_the_standard_input_read_matlab_files(tmp_path, frozen):
+    scipy.io.savemat(tmp_path / "a.mat", {"X1": VIEWS[0], "X2": VIEWS[1]})
+    script = f"""
+    import subprocess, sys
+    if {frozen}:
+        sys.frozen, sys.executable = True, "/nonexistent/application"
+    from mvsc_fast.datasets import load_mat
+    print([X.shape for X in load_mat(sys.argv[1])[0]])
+    """
+    assert run_python(script, tmp_path / "a.mat") == "[(7, 3), (7, 5)]\n"
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".zarr"])
+def test_packages_that_are_missing_are_named(tmp_path, monkeypatch, suffix):
+    package = {".h5": "h5py", ".zarr": "zarr"}[suffix]
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"a{suffix}").write_text("")
+    with pytest.raises(ImportError, match=f"needs {package}: pip install {package}$"):
+        load_mat(tmp_path / f"a{suffix}")

@@ -40,6 +40,17 @@ def cells_kind(path):
     return ".h5mu" if "mod" in names else ".h5ad"
 
 
+def parse_use(text):
+    """Names of matrices: one, a list such as "X_pca,X_lsi", or a dict as "rna=X_pca,prot=X_clr"."""
+    names = text.split(",")
+    if not any("=" in name for name in names):
+        return text if len(names) == 1 else names
+    pairs = [name.split("=") for name in names]
+    if any(len(pair) != 2 or not all(pair) for pair in pairs) or len(dict(pairs)) < len(pairs):
+        raise ValueError(f"--views {text}: expected NAME,NAME or MODALITY=NAME,MODALITY=NAME")
+    return dict(pairs)
+
+
 def read_cells(paths, use, lazy, join):
     """The AnnData or MuData object of files, its ids, its views by name, and notes.
 
@@ -67,7 +78,7 @@ def read_cells(paths, use, lazy, join):
                 )
         data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
     _check_use(use, data)
-    frames = frames_of(data, use, "--use")
+    frames = frames_of(data, use, "--views")
     ids = data.obs_names if hasattr(data, "obs_names") else next(iter(frames.values())).index
     if all(ids.equals(frame.index) for frame in frames.values()):
         parts = split_by_type(data) if use == "X" else data
@@ -99,9 +110,9 @@ def _read(path, lazy):
         else:
             data = getattr(package, f"read_{kind[1:]}")(path, backed="r" if lazy else None)
     for name, part in getattr(data, "mod", {path.stem: data}).items():
-        if len(twice := repeated(part.obs_names)):
+        if len(duplicates := repeated(part.obs_names)):
             raise ValueError(
-                f"obs_names of {name} occur more than once ({shown(*twice)}): make them "
+                f"obs_names of {name} occur more than once ({shown(*duplicates)}): make them "
                 "distinct with obs_names_make_unique(), or join samples with anndata.concat(..., "
                 "index_unique='-')"
             )
@@ -110,9 +121,10 @@ def _read(path, lazy):
 
 def _with_same_ids(modalities, join):
     """AnnData by name with the same cells in the same order, unless all cells are joined."""
-    (first, one), *others = modalities.items()
-    ids = one.obs_names
-    for name, other in others:
+    first, *names = modalities
+    ids = modalities[first].obs_names
+    for name in names:
+        other = modalities[name]
         extra, absent = other.obs_names.difference(ids), ids.difference(other.obs_names)
         lack = only_in((extra, name), (absent, first))
         if lack and join is None:
@@ -131,14 +143,14 @@ def _with_same_ids(modalities, join):
 
 
 def _check_use(use, data):
-    """Raise ValueError if --use has another form than the data."""
+    """Raise ValueError if --views has another form than the data."""
     if isinstance(use, dict) and is_anndata(data):
-        raise ValueError(f"--use has modalities ({shown(*use)}), but the file has none")
+        raise ValueError(f"--views has modalities ({shown(*use)}), but the file has none")
     if isinstance(use, list) and not is_anndata(data):
         modality = next(iter(getattr(data, "mod", data)))
-        raise ValueError(f"--use needs a modality for each name, as in {modality}={use[0]}")
+        raise ValueError(f"--views needs a modality for each name, as in {modality}={use[0]}")
     if isinstance(use, list) and len(set(use)) < len(use):
-        raise ValueError(f"--use {','.join(use)} has a name more than once")
+        raise ValueError(f"--views {','.join(use)} has a name more than once")
 
 
 def _view(data, name, frame):
@@ -164,18 +176,18 @@ def with_columns(view, columns, name):
 
     Other columns do not matter.
     """
-    known = columns_of(view)
-    if columns is None or known is None or known == columns:
+    titles = columns_of(view)
+    if columns is None or titles is None or titles == columns:
         return view
-    known, positions = _distinct(known, columns), {}
-    for position, column in enumerate(known):
+    positions = {}
+    for position, column in enumerate(_distinct(titles, columns)):
         positions.setdefault(column, []).append(position)
     if absent := [column for column in columns if column not in positions]:
         raise ValueError(f"{name} lacks columns of the model: {shown(*absent)}")
-    if twice := [column for column in columns if len(positions[column]) > 1]:
+    if duplicates := [column for column in columns if len(positions[column]) > 1]:
         raise ValueError(
-            f"{name} has columns of the model more than once: {shown(*twice)}. Give the names of "
-            "the fit to those that are meant, and make the others distinct with "
+            f"{name} has columns of the model more than once: {shown(*duplicates)}. Give the names "
+            "of the fit to those that are meant, and make the others distinct with "
             "var_names_make_unique()"
         )
     order = [positions[column][0] for column in columns]
@@ -190,19 +202,19 @@ def with_columns(view, columns, name):
 
 def views_by_columns(views, names, columns, path):
     """The names of views of a file by those of the views of a model whose columns they have."""
-    keys, known = {}, {key: columns_of(view) or [] for key, view in views.items()}
-    wanted = {name: set(own or ()) for name, own in zip(names, columns, strict=True)}
-    for name, own in wanted.items():
-        having = [key for key in known if own and own <= {*_distinct(known[key], own)}]
+    keys, titles = {}, {key: columns_of(view) or [] for key, view in views.items()}
+    model_columns = {name: set(part or ()) for name, part in zip(names, columns, strict=True)}
+    for name, part in model_columns.items():
+        having = [key for key in titles if part and part <= {*_distinct(titles[key], part)}]
         if len(having) > 1:
             raise ValueError(f"{path}: {shown(*having)} all have the columns of {name}")
         if having:
             keys[name] = having[0]
     # A view that has only some of the columns is not taken for one that is not given.
-    for name in wanted.keys() - keys.keys():
-        for key in known.keys() - keys.values():
-            if wanted[name].intersection(known[key]):
-                absent = sorted(wanted[name].difference(known[key]))
+    for name in model_columns.keys() - keys.keys():
+        for key in titles.keys() - keys.values():
+            if model_columns[name].intersection(titles[key]):
+                absent = sorted(model_columns[name].difference(titles[key]))
                 raise ValueError(
                     f"{path}: {key} lacks columns of {name} of the model: {shown(*absent)}"
                 )

@@ -1,74 +1,105 @@
 """``mvsc-fast cluster``: from files to labels and a report."""
 
-import csv
 import shlex
 import sys
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._utils.messages import counted
 from .._utils.validation import available_memory
+from ..datasets._arrays import SUFFIXES
 from ..explanation import explain, structure_test, write_report
-from ..explanation._plots import check_picture, new_figure, plot_similarity
+from ..explanation._plots import check_picture
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..preprocessing import PerView
-from ._cells import CELLS, cells_kind, check_source, column_of, write_annotated
+from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
+from ._files import STDIN, naming, shown_name
 from ._labels import load_labels
-from ._outputs import check_outputs, check_printable, replaced
-from ._readers import STDIN, load_data, naming, shown_name
+from ._options import add_cluster_options, reading_options
+from ._outputs import STDOUT, check_outputs, check_printable, replaced
+from ._readers import load_data
+from ._results import (
+    certainty_columns,
+    common_labels,
+    cross_table,
+    note_user,
+    score_table,
+    summary,
+    write_labels,
+)
 from ._saved import keep_containers, save_model, skops_of, values_of
+from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
-# Options that set a parameter of some methods.
-OPTIONS = {
-    "affinity": "affinity",
-    "memory_limit": "memory_limit",
-    "max_samples": "max_samples",
-    "resolution": "resolution",
-}
+EXAMPLES = """\
+examples:
+  mvsc-fast cluster pixels.csv shapes.csv --clusters 10 --labels out/labels.csv
+      a table for each view; rows are matched by the ids in the first column
+  mvsc-fast cluster all.xlsx --columns 'blood_*' --columns age,bmi --clusters 3
+      two views from the columns of one table
+  mvsc-fast cluster a.csv b.csv --clusters auto --scale standard --report r.html
+      suggest the number of clusters, standardise columns, and write a report
+  mvsc-fast cluster rna.tsv dna.tsv --transpose --clusters 4 --scores known.csv
+      tables with samples as columns; compare with known labels by id
+  mvsc-fast cluster a.npy b.npy --clusters 20 --memory-limit 600MiB > labels.csv
+      files larger than memory
+  mvsc-fast cluster rna.csv dna.csv --clusters 4 --save model.pkl > labels.csv
+      save the model, to label new samples with mvsc-fast predict
+  mvsc-fast cluster cells.h5mu --views rna=X_pca --clusters 12 --annotate a.h5mu
+      modalities of single cells, and a copy of the file with the results
+  zcat a.csv.gz | mvsc-fast cluster - b.csv --clusters 10 > labels.csv
+"""
+PARAMETERS = ("affinity", "memory_limit", "resolution")  # of some methods
+
+
+def add_parser(commands):
+    """Add the command to the parser of all commands."""
+    parser = commands.add_parser(
+        "cluster",
+        help="cluster the samples of multi-view files",
+        usage="%(prog)s FILE [FILE ...] --clusters K [OPTION ...]",
+        description="Cluster the samples of multi-view files, one row for each sample. The "
+        "labels\nhave a header and the ids of the samples, or their indices.",
+        epilog=EXAMPLES,
+    )
+    parser.set_defaults(run=run, parser=parser)
+    add_cluster_options(parser)
 
 
 def run(args):
     """Cluster the files of ``args`` and write the requested output."""
+    # Whatever can be checked is checked before the fit.
+    if args.clusters is None and args.resolution is None:
+        args.parser.error(
+            "--clusters is missing: give the number of clusters, or auto to use the suggested one, "
+            "or a --resolution"
+        )
     parameters = {
         "random_state": args.seed,
-        "n_threads": args.threads,
         "verbose": int(sys.stderr.isatty()),
         **_method_parameters(args),
     }
     precomputed = args.affinity == "precomputed"
     _check_combinations(args, precomputed)
     _check_outputs(args)
-    data = load_data(
-        args.files,
-        id_column=args.id_column,
-        columns=args.columns,
-        join=args.join,
-        transpose=args.transpose,
-        samples=args.samples,
-        header=args.header,
-        decimal=args.decimal,
-        thousands=args.thousands,
-        use=args.use,
-        arrays=args.views,
-        truth=args.truth,
-        lazy=_lazy(args),
-        square=precomputed,
-    )
+    truth = args.scores if _is_variable(args.scores, args.files[0]) else None
+    options = reading_options(args, truth=truth)
+    data = load_data(args.files, options, lazy=_lazy(args), square=precomputed)
     for note in data.notes:
         note_user(note)
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(args.scores, data, n_samples)
+    truth = _truth(True if truth else args.scores, data, n_samples)
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     elif truth is not None:
         check_printable(map(str, truth[0]))
+
+    # The views are scaled, the number of clusters is suggested, and the model is fitted.
     scale = None
     if args.scale == "standard":
         scale, views = _scaled(views)
@@ -83,10 +114,14 @@ def run(args):
     labels = model.labels_
     model.run_ = _record(args, data)
     explained = None
-    if args.explain or args.report:
+    if args.certainty or args.report:
         explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
+
+    # The labels come first, whatever happens to other outputs.
+    columns = {"cluster": labels}
+    if args.certainty:
+        columns |= certainty_columns(explained, len(labels))
     with replaced(args.labels) as stream:
-        columns = {"cluster": labels, **_certainty(explained, len(labels))}
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
         _save(args, data, model, scale)
@@ -95,17 +130,19 @@ def run(args):
         naming(args.annotate, write_annotated, *copied, model, views)
     # Labels on the standard output must stay machine-readable.
     out = sys.stdout if args.labels else sys.stderr
-    if args.explain:
+    if args.report == STDOUT:
         print(explained, file=out)
-    if args.report:
+    elif args.report:
+        notes = [*data.notes, *args.warned]
         with replaced(args.report) as stream:
-            write_report(
-                stream.name, model, views, explanation=explained, notes=[*data.notes, *args.warned]
-            )
+            if is_page(args.report):
+                write_report(stream.name, model, views, explanation=explained, notes=notes)
+            else:
+                print(explained, file=stream)
     if truth is not None:
-        known, found = _labelled(*truth, labels)
-        print(score_table({args.method: clustering_scores(known, found)}), file=out)
-        print(cross_table(known, found), file=out)
+        known, clusters_of_known = common_labels(*truth, labels)
+        print(score_table({args.method: clustering_scores(known, clusters_of_known)}), file=out)
+        print(cross_table(known, clusters_of_known), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 
@@ -115,18 +152,16 @@ def run(args):
 
 def _method_parameters(args):
     """Parameters of the method from options; raise ValueError if it does not have one of them."""
-    parameters = {}
-    for option, name in OPTIONS.items():
-        value = getattr(args, option)
-        if value is None:
-            continue
-        having = [key for key, one in ESTIMATORS.items() if name in one().get_params(deep=False)]
-        if args.method not in having:
+    parameters = {name: getattr(args, name) for name in PARAMETERS}
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    for name in parameters:
+        methods = [key for key, method in ESTIMATORS.items() if name in method().get_params(False)]
+        if args.method not in methods:
+            option = "precomputed" if name == "affinity" else name.replace("_", "-")
             raise ValueError(
-                f"--{option.replace('_', '-')} would be ignored: it is a parameter of --method "
-                f"{' or '.join(having) or 'none'}, not of {args.method}"
+                f"--{option} would be ignored: it is for --method {' or '.join(methods)}, not for "
+                f"{args.method}"
             )
-        parameters[name] = value
     return parameters
 
 
@@ -135,17 +170,15 @@ def _check_combinations(args, precomputed):
     if args.save and not hasattr(ESTIMATORS[args.method], "predict"):
         raise ValueError(f"--save: {args.method} cannot predict, only consensus-tlrr can")
     if precomputed:
-        for given, name in (
+        for option, name in (
             (args.scale == "standard", "--scale needs"),
             (args.clusters == "auto", "--clusters auto needs"),
             (args.evidence, "--evidence needs"),
             (args.memory_limit, "--memory-limit needs"),
             (cells_kind(args.files[0]), f"{args.files[0]} contains"),
         ):
-            if given:
-                raise ValueError(
-                    f"{name} features, but --affinity precomputed expects similarities"
-                )
+            if option:
+                raise ValueError(f"{name} features, but --precomputed expects similarities")
     if args.clusters is not None and args.resolution is not None:
         raise ValueError("--clusters and --resolution are both given: a resolution needs no number")
     if args.evidence and args.clusters is None:
@@ -156,7 +189,8 @@ def _check_combinations(args, precomputed):
 
 def _check_outputs(args):
     """Create the folders of the output; raise an error before any work if it is not writable."""
-    outputs = [args.labels, *filter(None, (args.report, args.save, args.annotate))]
+    outputs = [name for name in (args.report, args.save, args.annotate) if name]
+    outputs = [args.labels, *(name for name in outputs if name != STDOUT)]
     inputs = [name for name in (*args.files, args.scores) if name != STDIN]
     check_outputs(outputs, [name for name in inputs if isinstance(name, str)])
     if args.save is not None:
@@ -169,15 +203,23 @@ def _check_outputs(args):
                 f"{args.annotate} from {shown_name(' '.join(args.files))}"
             )
         check_source(args.files[0])
-    if args.report is not None:
+    if args.report and is_page(args.report):
         check_picture("report.svg")
 
 
+def is_page(name):
+    """Whether a report is a page and no text."""
+    return Path(name).suffix.lower() in (".html", ".htm")
+
+
+def _is_variable(scores, file):
+    """Whether known labels are a variable of a file of arrays, and not a table."""
+    is_array = Path(file).suffix.lower() in SUFFIXES and not cells_kind(file)
+    is_table = Path(str(scores)).suffix.lower() in (*TEXT, *EXCEL, *PARQUET, *PACKED)
+    return isinstance(scores, str) and is_array and not is_table
+
+
 # -------------------------------------------------------------------------------------- the work
-
-
-def note_user(note):
-    print(f"mvsc-fast: {note}", file=sys.stderr)
 
 
 def _truth(scores, data, n_samples):
@@ -194,7 +236,7 @@ def _truth(scores, data, n_samples):
     if data.y is None:
         raise ValueError(
             "--scores: the file contains no labels, or several that differ: name its variable with "
-            "--truth NAME, or a table with --scores FILE"
+            "--scores NAME, or a table with --scores FILE"
         )
     if len(data.y) != n_samples:
         raise ValueError(
@@ -247,7 +289,7 @@ def _save(args, data, model, scale):
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
-            "use": args.use,
+            "use": None if args.views is None or data.cells is None else parse_use(args.views),
             "values": values_of(data.views),
         },
     )
@@ -261,7 +303,7 @@ def _suggested(views, args):
     """Suggest numbers of clusters and report them."""
     from ..judge._n_clusters import suggest_n_clusters
 
-    counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
+    counts = suggest_n_clusters(views, random_state=args.seed)
     for line in str(counts).splitlines():
         note_user(line)
     return counts
@@ -269,12 +311,10 @@ def _suggested(views, args):
 
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
-    found = structure_test(
-        views, n_clusters, each_view=len(views) > 1, random_state=args.seed, n_jobs=args.threads
-    )
-    for line in str(found).splitlines():
+    structure = structure_test(views, n_clusters, each_view=len(views) > 1, random_state=args.seed)
+    for line in str(structure).splitlines():
         note_user(line.strip())
-    return found
+    return structure
 
 
 def _record(args, data):
@@ -285,77 +325,3 @@ def _record(args, data):
     if args.scale == "standard":
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
     return record
-
-
-# ------------------------------------------------------------------------------------- the results
-
-
-def write_labels(stream, columns, ids=None, id_name="sample"):
-    """Write a header and a line for each sample: its id or its index, and its values."""
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([id_name, *columns])
-    columns = [values.tolist() for values in columns.values()]
-    names = range(len(columns[0])) if ids is None else ids
-    writer.writerows(zip(names, *columns, strict=True))
-
-
-def _certainty(explained, n_samples):
-    """Certainty and second cluster of each sample if they are explained; empty if unknown."""
-    if explained is None or explained.certainty is None:
-        return {}
-    certainty, second = np.full((2, n_samples), "", dtype=object)
-    certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
-    second[explained.samples] = explained.clusters[explained.other].tolist()
-    return {"certainty": certainty, "second": second}
-
-
-def _labelled(known, rows, labels):
-    """Known labels and found labels of the samples that have both."""
-    there = labels[rows] >= 0
-    return known[there], labels[rows][there]
-
-
-def cross_table(known, labels):
-    """The contingency table of clusters and known labels of the same samples, as text."""
-    names, known = np.unique(
-        known.astype(str) if known.dtype == object else known, return_inverse=True
-    )
-    names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
-    table = zip(np.unique(labels), *contingency_matrix(labels, known).T, strict=True)
-    width = max(8, *map(len, names))
-    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
-    title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
-    return "\n".join([title, *lines])
-
-
-def summary(views, labels):
-    """Summarise the numbers of samples and features and the clusters in one line."""
-    widths = [X.shape[1] for X in views.values()]
-    sizes = np.unique(labels[labels >= 0], return_counts=True)[1].tolist()
-    others = f"; {np.sum(labels < 0)} without a label" if (labels < 0).any() else ""
-    features = " + ".join(map(str, widths[:8])) + (" + ..." if len(widths) > 8 else "")
-    parts = ", ".join(map(str, sizes[:20])) + (", ..." if len(sizes) > 20 else "")
-    return (
-        f"{counted(len(labels), 'sample')}, {features} features in "
-        f"{counted(len(widths), 'view')}, {counted(len(sizes), 'cluster')} of {parts} samples"
-        f"{others}"
-    )
-
-
-def pair(before, after, labels, titles, groups="found"):
-    """Two affinity matrices side by side."""
-    both = new_figure(11, 5.2, columns=2)
-    for ax, S, title in zip(both, (before, after), titles, strict=True):
-        plot_similarity(S, labels, ax=ax, title=title, groups=groups)
-    return both[0].figure
-
-
-def score_table(rows):
-    """Format scores by row and name as lines of text."""
-    names = next(iter(rows.values()))
-    width, widths = max(map(len, rows)), [max(len(name) + 2, 7) for name in names]
-    lines = [" " * width + "".join(map(str.rjust, names, widths))]
-    for row, scores in rows.items():
-        cells = (f"{value:.3f}" for value in scores.values())
-        lines.append(f"{row:<{width}}" + "".join(map(str.rjust, cells, widths)))
-    return "\n".join(lines)

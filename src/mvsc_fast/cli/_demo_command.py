@@ -1,99 +1,67 @@
 """``mvsc-fast demo``: handwritten digits in six views, clustered in a minute."""
 
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.cluster import SpectralClustering
+from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
 
 from .. import datasets
-from .._utils.threads import use_threads
-from ..explanation._plots import check_picture
+from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
-from ..similarity import _dense as graphs
-from ..spectral import fuse, spectral_labels
-from ._cluster_command import pair, score_table, write_labels
+from ..spectral import fuse
 from ._outputs import check_outputs, replaced
+from ._results import score_table, write_labels
 
-ESTIMATORS = (
-    (ConsensusTLRR, "consensus of the labels of many graphs"),
-    (TLRR, "similarities recovered by the low-rank tensor"),
-)
+N_SAMPLES = 300  # of 2000
 
 
-PER_CLASS = 30  # number of samples of each digit
-SEED = 0
+def add_parser(commands):
+    """Add the command to the parser of all commands."""
+    parser = commands.add_parser(
+        "demo",
+        help="cluster handwritten digits in six views",
+        description="Cluster handwritten digits in six views, compare with a simpler method, "
+        "and\nwrite labels and a plot to the folder demo.",
+    )
+    parser.set_defaults(run=run, parser=parser)
 
 
 def run(args):
-    """Cluster, compare with simpler methods, and write labels and a plot."""
-    start = time.perf_counter()
-    folder = Path("demo")
-    written = [folder / "labels.csv", folder / "similarity.png"]
-    check_outputs(written)
-    check_picture(written[1])
-    views, y, samples = _balanced_handwritten(PER_CLASS, SEED)
-    print(
-        f"UCI Multiple Features: {len(y)} handwritten digits in {len(views)} views, "
-        "shuffled, 10 clusters",
-        flush=True,
-    )
-    rows, models = {}, []
-    for number, (estimator, what) in enumerate(ESTIMATORS, start=1):
-        name = estimator.__name__
-        print(f"{number} of 3: {name}, {what}", flush=True)
-        begin = time.perf_counter()
-        model = estimator(10, random_state=SEED, verbose=int(sys.stderr.isatty())).fit(views)
-        models.append(model)
-        print(f"        {time.perf_counter() - begin:.1f} s", flush=True)
-        rows[name] = clustering_scores(y, model.labels_)
-    print("3 of 3: graphs of nearest neighbours, for comparison", flush=True)
-    begin = time.perf_counter()
-    with use_threads(None, len(y)):
-        for name, labels in _baselines(views, 10, SEED):
-            print(f"        {name}", flush=True)
-            rows[name] = clustering_scores(y, labels)
-    print(f"        {time.perf_counter() - begin:.1f} s")
-    print("Agreement with the digits, 1 is perfect:")
-    print(score_table(rows))
-    consensus, tlrr = models
-    print(
-        f"ConsensusTLRR combined {len(consensus.candidates_['labels'])} labellings without true "
-        f"labels; TLRR took {tlrr.n_iter_} solver iterations"
-    )
-    with replaced(written[0]) as stream:
-        write_labels(stream, {"cluster": consensus.labels_, "digit": y}, samples)
-    W, L = tlrr.similarity_, tlrr.tensor_
-    titles = ("similarity W", "affinity after TLRR")
-    figure = pair(fuse(W), fuse(L), y, titles, groups="true")
-    with replaced(written[1], "wb") as stream:
-        figure.savefig(stream, dpi=120, format="png")
-    print(f"wrote {', '.join(map(str, written))} after {time.perf_counter() - start:.1f} s")
-
-
-def _balanced_handwritten(per_class, seed):
-    """Views, digits and sample numbers of a random subset with equal counts of every digit."""
+    """Cluster, compare with a simpler method, and write labels and a plot."""
+    labels_path, picture_path = Path("demo/labels.csv"), Path("demo/similarity.png")
+    check_outputs([labels_path, picture_path])
+    check_picture(picture_path)
     views, y = datasets.load_handwritten()
-    rng = check_random_state(seed)
-    chosen = np.concatenate(
-        [rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in np.unique(y)]
+    samples, _ = train_test_split(
+        np.arange(len(y)), train_size=N_SAMPLES, stratify=y, random_state=0
     )
-    chosen = rng.permutation(chosen)
-    return [X[chosen] for X in views], y[chosen], chosen
+    views, y = [X[samples] for X in views], y[samples]
+    print(f"UCI Multiple Features: {len(y)} handwritten digits in {len(views)} views, 10 clusters")
 
+    # Both estimators of this package, and spectral clustering of the joined features.
+    models = {"ConsensusTLRR": ConsensusTLRR(10, random_state=0)}
+    models["TLRR"] = TLRR(10, random_state=0)
+    scores = {}
+    for name, model in models.items():
+        scores[name] = clustering_scores(y, model.fit(views).labels_)
+    joined = np.hstack([normalize(X) for X in views])
+    baseline = SpectralClustering(10, affinity="nearest_neighbors", random_state=0).fit(joined)
+    scores["joined features"] = clustering_scores(y, baseline.labels_)
+    print("Agreement with the digits, 1 is perfect:")
+    print(score_table(scores))
 
-def _baselines(views, n_clusters, seed):
-    """Spectral clustering of self-tuning nearest-neighbour graphs, samples of unit length."""
-
-    def labels(affinity):
-        return spectral_labels(affinity, n_clusters, random_state=seed)[0]
-
-    views = [normalize(X) for X in views]
-    W = graphs.nearest_neighbors(views)
-    for i, A in enumerate(W):
-        yield f"view {i} alone", labels(A)
-    yield "averaged graph", labels(W.mean(axis=0))
-    yield "concatenated", labels(graphs.nearest_neighbors([np.hstack(views)])[0])
+    # The labels, and what the tensor does to the similarities.
+    with replaced(labels_path) as stream:
+        columns = {"cluster": models["ConsensusTLRR"].labels_, "digit": y}
+        write_labels(stream, columns, samples)
+    matrices = {"similarity W": models["TLRR"].similarity_}
+    matrices["affinity after TLRR"] = models["TLRR"].tensor_
+    axes = new_figure(11, 5.2, columns=2)
+    for ax, (title, tensor) in zip(axes, matrices.items(), strict=True):
+        plot_similarity(fuse(tensor), y, ax=ax, title=title, groups="true")
+    with replaced(picture_path, "wb") as stream:
+        axes[0].figure.savefig(stream, dpi=120, format="png")
+    print(f"wrote {labels_path} and {picture_path}")

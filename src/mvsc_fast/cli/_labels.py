@@ -7,9 +7,10 @@ import numpy as np
 from .._utils.messages import counted
 from ..views._frames import shown
 from ..views._suspects import LABEL
-from ._features import with_ids
-from ._matching import View, check_notation
-from ._readers import ALL, file_kind, naming, read_file, shown_name
+from ._columns import check_ids
+from ._files import file_kind, naming, read_file, shown_name
+from ._matching import View
+from ._tables import Reading, as_text
 
 
 def load_labels(path, ids, n_samples, id_name=None):
@@ -20,31 +21,36 @@ def load_labels(path, ids, n_samples, id_name=None):
     correspond by position.
     """
     name, path = shown_name(path), Path(path)
-    table = naming(path, read_file, path, file_kind(path), False, {"keep": ALL})
+    reading = Reading(id_name=None if ids is None else id_name)
+    table = naming(path, read_file, path, file_kind(path), False, reading)
     if isinstance(table, View):
         raise ValueError(f"{name}: expected a table with ids and labels")
-    table = with_ids(
-        table, id_name if ids is not None and id_name in table.names.values() else None
-    )
+    if table.ids is not None:
+        naming(path, check_ids, table)
     if ids is None:
         rows, note = _rows_of_numbers(table, n_samples)
     else:
         rows, note = _rows_of_ids(table, ids), None
 
     # One column has the labels: the only one, or the only one with such a name.
-    columns = list(table.cells)
+    columns = list(range(len(table.names)))
     if len(columns) != 1:
-        columns = [k for k in columns if LABEL.fullmatch(table.names[k])]
+        columns = [j for j in columns if LABEL.fullmatch(table.names[j])]
     if len(columns) != 1:
-        titles = ", ".join(map(table.title, list(table.cells)[:8])) or "none"
+        titles = shown(*table.names) or "none"
         raise ValueError(
             f"{name} must have one column of labels besides the ids, or one called label or "
             f"cluster, but has {titles}"
         )
-    column = table.cells[columns[0]]
-    labels = table.numbers(columns[0])
-    labels = column.map(str, na_action="ignore").to_numpy(object) if labels is None else labels
-    present = column.notna().to_numpy() & (rows >= 0)
+    # Labels are numbers, or text if some of them are.
+    (j,) = columns
+    labels, words = table.values[:, j], table.words[j]
+    if words:
+        labels = [
+            words.get(i, None if x != x else as_text(x)) for i, x in enumerate(labels.tolist())
+        ]
+        labels = np.array(labels, dtype=object)
+    present = (labels == labels) & (labels != np.array(None)) & (rows >= 0)
     if not present.any():
         raise ValueError(f"{name} has no label of these samples")
     return labels[present], rows[present], note
@@ -55,12 +61,13 @@ def _rows_of_ids(table, ids):
     positions = {text: sample for sample, text in enumerate(ids)}
     if len(positions) < len(ids):
         raise ValueError(f"ids of samples occur more than once, so {table.name} cannot be matched")
-    known = table.ids or []
-    extra = [text for text in known if text not in positions]
-    check_notation("the files", sorted(positions.keys() - set(known)), table.name, extra)
-    if len(extra) == len(known):
-        raise ValueError(f"{table.name} has no column of ids such as {shown(*ids[:2])}")
-    return np.array([positions.get(text, -1) for text in known])
+    table_ids = table.ids or []
+    if positions.keys().isdisjoint(table_ids):
+        raise ValueError(
+            f"{table.name} has no column of ids such as {shown(*ids[:2])}"
+            + (f", but {shown(*table_ids[:2])}: write them alike" if table_ids else "")
+        )
+    return np.array([positions.get(text, -1) for text in table_ids])
 
 
 def _rows_of_numbers(table, n_samples):
@@ -68,7 +75,7 @@ def _rows_of_numbers(table, n_samples):
     numbers = set(map(str, range(n_samples)))
     if table.ids and numbers.issuperset(table.ids):
         return np.array(list(map(int, table.ids))), None
-    n_labels = len(table.cells)
+    n_labels = len(table.rows)
     if n_labels != n_samples:
         raise ValueError(
             f"{table.name} has {counted(n_labels, 'label')} for {counted(n_samples, 'sample')}, "

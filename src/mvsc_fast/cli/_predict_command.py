@@ -8,77 +8,112 @@ import numpy as np
 from .._utils.messages import counted, noted
 from ..views._frames import shown
 from ._cells import cells_kind, views_by_columns, with_columns
-from ._cluster_command import note_user, write_labels
 from ._matching import ANY
+from ._options import add_input, add_output, reading_options
 from ._outputs import check_outputs, check_printable, replaced
 from ._readers import SUFFIXES, Fitted, load_data
+from ._results import note_user, write_labels
 from ._saved import keep_containers, load_model, warn_of_units
+
+EXAMPLES = """\
+examples:
+  mvsc-fast predict model.pkl new_rna.csv new_dna.csv --labels new.csv
+      a file for each view, in the order of the fit
+  mvsc-fast predict model.pkl rna=new_rna.csv > new.csv
+      samples without the other views
+"""
+
+
+def add_parser(commands):
+    """Add the command to the parser of all commands."""
+    parser = commands.add_parser(
+        "predict",
+        help="label new samples with a saved model",
+        usage="%(prog)s MODEL FILE [FILE ...] [OPTION ...]",
+        description="Label new samples with a model of mvsc-fast cluster --save. Columns are "
+        "matched\nby name, rows by id; a sample may lack views.",
+        epilog=EXAMPLES,
+    )
+    parser.set_defaults(run=run, parser=parser)
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="file that --save wrote; a pickle, unlike .mvsc, can run any code: load only those "
+        "that you trust",
+    )
+    add_input(
+        parser,
+        "a file for each view, in the order of the fit, or VIEW=FILE for some of the views; VIEW "
+        "is the name of its file in the fit, without suffix",
+    )
+    add_output(parser).add_argument(
+        "--certainty",
+        action="store_true",
+        help="also write how certain each label is, from 0 to 1, and whether the sample is unlike "
+        "those of the fit",
+    )
 
 
 def run(args):
     """Label the samples of the files of ``args`` and write the labels."""
+    # The files of the views that are given, of which one may have several views.
     saved = load_model(args.model)
     names, columns = saved["views"], saved["columns"]
     paths = _file_of_each(args.files, names, saved["one_table"])
     check_outputs([args.labels], [args.model, *filter(None, paths)])
-    given = [i for i, path in enumerate(paths) if path is not None]
-    shared = len(set(paths)) == 1 < len(names)
-    widths = dict(zip(names, saved.get("n_features", ()), strict=False))  # none in old models
-    by_view = dict(zip(names, columns, strict=True))
-    data = load_data(
-        paths[:1] if shared else [paths[i] for i in given],
-        fitted=Fitted(saved["id_name"], [names[i] for i in given], by_view, widths),
-        id_column=args.id_column,
-        join=ANY,
-        transpose=args.transpose,
-        samples=args.samples,
-        header=args.header,
-        decimal=args.decimal,
-        thousands=args.thousands,
-        use=args.use or _use(saved, [names[i] for i in given], paths[given[0]]),
-        arrays=args.views,
+    present = [i for i, path in enumerate(paths) if path is not None]
+    is_shared = len(set(paths)) == 1 < len(names)
+    path, present_names = paths[present[0]], [names[i] for i in present]
+    fitted = Fitted(
+        saved["id_name"],
+        present_names,
+        dict(zip(names, columns, strict=True)),
+        dict(zip(names, saved.get("n_features", ()), strict=False)),  # none in old models
+        _use(saved, present_names, path),
     )
+    files = paths[:1] if is_shared else [paths[i] for i in present]
+    data = load_data(files, reading_options(args, join=ANY), fitted=fitted)
     for note in data.notes:
         note_user(note)
-    found, path = data.views, paths[given[0]]
-    # Views of one file correspond by name, others by position.
+
+    # Views of one file correspond by name or by columns, others by position.
+    views = data.views
+    by_name = Path(path).suffix.lower() in SUFFIXES and _are_known(views, names, path)
     if data.cells is not None and not isinstance(data.cells, dict):
-        if not found.keys() <= set(names):
-            found = _by_columns(found, [names[i] for i in given], [columns[i] for i in given], path)
         by_name = True
-    else:
-        by_name = Path(path).suffix.lower() in SUFFIXES and _are_known(found, names, path)
+        if not views.keys() <= set(names):
+            views = _by_columns(views, present_names, [columns[i] for i in present], path)
     if by_name:
-        given = [i for i in given if names[i] in found]
-        found = {names[i]: found[names[i]] for i in given}
-    if len(found) != len(given):
+        present = [i for i in present if names[i] in views]
+        views = {names[i]: views[names[i]] for i in present}
+    if len(views) != len(present):
         raise ValueError(
-            f"{paths[0]} has {counted(len(found), 'view')}, but the model has {len(names)}"
+            f"{paths[0]} has {counted(len(views), 'view')}, but the model has {len(names)}"
         )
-    views = dict(zip((names[i] for i in given), found.values(), strict=True))
+    views = dict(zip((names[i] for i in present), views.values(), strict=True))
     if data.cells is not None:
-        views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in given}
+        views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in present}
         if hasattr(saved["model"], "steps"):  # columns were scaled, which needs dense matrices
             views = {name: X.to_df() if hasattr(X, "obs_names") else X for name, X in views.items()}
-    _check_widths(views, widths, {names[i]: paths[i] for i in given})
+    _check_widths(views, fitted.n_features, {names[i]: paths[i] for i in present})
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
-    warn_of_units(views, [saved["values"][i] for i in given], [columns[i] for i in given])
+    warn_of_units(views, [saved["values"][i] for i in present], [columns[i] for i in present])
     if hasattr(saved["model"], "steps"):
         keep_containers(saved["model"][0], views)
     with warnings.catch_warnings():
         # Ours says the same of all views, and how the columns are taken.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        if None not in [*data.columns, *(columns[i] for i in given)]:  # they are matched by name
+        if None not in [*data.columns, *(columns[i] for i in present)]:  # they are matched by name
             warnings.filterwarnings("ignore", "(no column names, unlike|X has feature names)")
         with noted() as notes:
             labels = saved["model"].predict(views)
     for text in notes:
         note_user(text)
-    more = _margins(saved["model"], views) if args.explain else {}
+    more = _margins(saved["model"], views) if args.certainty else {}
     with replaced(args.labels) as stream:
         write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)
     parts = ", ".join(
@@ -139,18 +174,18 @@ def _margins(model, views):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of `predict`
         margin, unlike = model.predict_margin(views, return_unlike=True)
-    shown = np.array([f"{one:.3f}" for one in margin.tolist()])
-    return {"margin": shown, "unlike": unlike.astype(int)}
+    margin = np.array([f"{value:.3f}" for value in margin.tolist()])
+    return {"margin": margin, "unlike": unlike.astype(int)}
 
 
 def _file_of_each(files, names, one_table):
     """The file of each view or None, given as ``view=file`` or in the order of fit."""
     pairs = [file.partition("=") for file in files]
     if all(equals and view in names for view, equals, _ in pairs):
-        given = {view: file for view, _, file in pairs}
-        if len(given) < len(pairs):
+        by_view = {view: file for view, _, file in pairs}
+        if len(by_view) < len(pairs):
             raise ValueError(f"{' '.join(files)}: a view is given more than once")
-        return [given.get(name) for name in names]
+        return [by_view.get(name) for name in names]
     whole = len(files) == 1 and (Path(files[0]).suffix.lower() in SUFFIXES or cells_kind(files[0]))
     if len(files) == 1 and one_table or whole and len(names) > 1:
         return files * len(names)

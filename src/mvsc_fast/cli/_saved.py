@@ -24,6 +24,9 @@ FARTHEST = 2
 # The same for a single column. On 13 views it is at most 1.8 for ten samples, 3.5 for a class, and
 # 8 for one sample, but 500 for a unit that is a thousand times smaller. Larger units are not found.
 FARTHEST_COLUMN, FARTHEST_OF_FEW, FEW = 10, 100, 10
+# Ratio of the sizes of values of sparse views: counts above 50 are more than ten times as large as
+# their logarithms.
+LARGEST_RATIO = 10
 
 
 def save_model(path, content):
@@ -45,7 +48,7 @@ def _native(model, views, columns, values, **facts):
     scalers = None
     if hasattr(model, "steps"):
         scale, model = (step for _, step in model.steps)
-        scalers = [(step.mean_, step.scale_) for step in scale.transformers_.values()]
+        scalers = [(part.mean_, part.scale_) for part in scale.transformers_.values()]
     facts["values"] = [pair and [part.tolist() for part in pair] for pair in values]
     return native_model(model, views, columns, scalers, **facts)
 
@@ -89,7 +92,9 @@ def load_model(path):
             content = pickle.loads(data)
         else:
             types = skops.get_untrusted_types(data=data)
-            content = skops.loads(data, trusted=[one for one in types if one.startswith(TRUSTED)])
+            content = skops.loads(
+                data, trusted=[name for name in types if name.startswith(TRUSTED)]
+            )
         if not (content.keys() >= KEYS and hasattr(content["model"], "predict")):
             raise ValueError("it has no model")
     except Exception as error:  # files that are damaged or of another version raise any error
@@ -116,31 +121,54 @@ def skops_of(path):
 
 
 def values_of(views):
-    """Median and interquartile range of each column of each view; None for sparse views."""
-    found = []
+    """Median and interquartile range of each column of each view.
+
+    For sparse views, whose columns are mostly zeros, whether all values are whole numbers, and the
+    99th percentile of their sizes.
+    """
+    summaries = []
     for X in _some_rows(views):
-        if X is not None:
+        if scipy.sparse.issparse(X):
+            summaries.append(_kind_of_values(X))
+        else:
             low, median, high = np.nanpercentile(X, (25, 50, 75), axis=0)
-        found.append(None if X is None else (median, high - low))
-    return found
+            summaries.append((median, high - low))
+    return summaries
+
+
+def _kind_of_values(X):
+    """Whether all values but zeros are whole numbers, and the 99th percentile of their sizes."""
+    values = X.data if scipy.sparse.issparse(X) else X.ravel()
+    values = values[np.isfinite(values) & (values != 0)]
+    largest = np.percentile(np.abs(values), 99) if len(values) else 0.0
+    return np.array([float((values % 1 == 0).all())]), np.array([largest])
 
 
 def warn_of_units(views, values, columns):
-    """Warn of views or columns whose values are far from those in fit, in their median."""
+    """Warn of views or columns whose values are far from those in fit, in their median.
+
+    Sparse views are compared by the kind of their values.
+    """
     views_and_rows = zip(views, _some_rows(views), values, columns, strict=True)
-    for name, X, known, names in views_and_rows:
-        if X is None or known is None:
+    for name, X, fitted, names in views_and_rows:
+        if fitted is None:
             continue
-        median, width = known
-        there = np.flatnonzero((width > 0) & ~np.isnan(X).all(axis=0))
-        if not len(there):
+        median, width = fitted
+        if len(median) == 1 < X.shape[1]:
+            _warn_of_kind(name, X, fitted)
             continue
-        distances = np.abs(X[:, there] - median[there]) / width[there]
+        if scipy.sparse.issparse(X):
+            continue
+        present = np.flatnonzero((width > 0) & ~np.isnan(X).all(axis=0))
+        if not len(present):
+            continue
+        distances = np.abs(X[:, present] - median[present]) / width[present]
         where, distance = view_title(name), np.nanmedian(distances)
+        # If most columns are as in the fit, one of them may have another unit.
         if distance <= FARTHEST:
             by_column = np.nanmedian(distances, axis=0)
             k = np.argmax(by_column)
-            distance, j = by_column[k], there[k]
+            distance, j = by_column[k], present[k]
             where = f"column {repr(names[j]) if names else j + 1} of {where}"
             if distance <= (FARTHEST_OF_FEW if len(X) < FEW else FARTHEST_COLUMN):
                 continue
@@ -151,7 +179,22 @@ def warn_of_units(views, values, columns):
         )
 
 
+def _warn_of_kind(name, X, fitted):
+    """Warn if a view has counts and that of the fit has not, or values of other sizes."""
+    kinds = [(bool(whole[0]), float(largest[0])) for whole, largest in (_kind_of_values(X), fitted)]
+    (whole, largest), (fitted_whole, fitted_largest) = kinds
+    ratio = max(largest, fitted_largest) / max(min(largest, fitted_largest), 1e-300)
+    if largest > 0 and fitted_largest > 0 and (whole != fitted_whole or ratio > LARGEST_RATIO):
+        new, old = (
+            f"{'whole numbers' if is_whole else 'numbers'} up to {size:.3g}"
+            for is_whole, size in kinds
+        )
+        warn_user(
+            f"values of {view_title(name)} are {new}, but those of the fit were {old}: check that "
+            "counts, units, logarithms and scaling are the same"
+        )
+
+
 def _some_rows(views):
     source = read_views(views, min_samples=1)
-    rows = source.take(spread(source.n_samples, COMPARED))
-    return [None if scipy.sparse.issparse(X) else X for X in rows]
+    return source.take(spread(source.n_samples, COMPARED))

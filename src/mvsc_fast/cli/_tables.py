@@ -6,99 +6,68 @@ import gzip
 import io
 import lzma
 import re
-from dataclasses import dataclass, field, replace
+import shlex
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from .._utils.messages import counted, import_extra
+from ..preprocessing._table_columns import alike
 from ..views._suspects import ID_NAME
-from ._notation import GROUPED, NUMBER, Notation, grouped
+from ._numbers import NUMBER, are_ambiguous, is_number, parse_column
 
 TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat")
 EXCEL = (".xlsx", ".xlsm")
 PARQUET = (".parquet", ".pq")
 PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
-SEPARATORS = "\t;,|"
-HEAD = 20  # number of rows that decide on the separator and on trailing separators
+N_HEAD = 1000  # number of rows that decide on ids and notation
+N_CELLS = 2**21  # number of cells that are read at a time
 MISSING = ["?", "na", "NAN", "none", "Null", "-nan"]  # besides those of pandas
 MISSING_CELLS = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "n/a", "#N/A", *MISSING]
 NAMELESS = re.compile(r"|unnamed: 0|index|x|\.\.\.1|row[ _.-]?names?", re.IGNORECASE)
+ID_NUMBER = re.compile(r"0\d+|\d{16,}")
 FEATURE_NAMES = re.compile(
     r"hugo[ _.-]?symbol|gene(?:[ _.-].*|symbol)?|symbol|ensembl.*|id_ref|entrez.*|.*probe.*|cpg.*",
     re.IGNORECASE,
 )
-TABLE_END = re.compile(r"!\w+_table_end\s*", re.IGNORECASE)  # of GEO
+COMMENT = re.compile(r"[#!].*|sep=.\s*|\s*", re.IGNORECASE | re.DOTALL)  # above a table
+TABLE_END = re.compile(rb"\n!\w+_table_end\s*$", re.IGNORECASE)  # of GEO
+WIDE = (b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-16
 csv.field_size_limit(2**31 - 1)  # a row of a wide table is one field for other separators
+
+
+class Reading(NamedTuple):
+    """How the options say that a table is read."""
+
+    header: bool = True
+    decimal: str | None = None
+    id_column: str | None = None
+    id_name: str | None = None  # of the column of ids in the fit
+    transposed: bool = False  # then the ids are names of features
 
 
 @dataclass
 class Table:
-    """The cells of a table, numbers or text, whose rows are samples."""
+    """A table with a row for each sample, unless it is transposed later."""
 
     name: str  # of the file
-    cells: Any  # data frame; its index and columns are numbers of lines and columns in the file
-    names: dict  # of the columns, by number; "" for those without
-    notation: Notation = field(default_factory=Notation)
-    units: tuple = ("line", "column")  # of the index and the columns
+    values: np.ndarray  # of the columns but the ids; NaN for cells that are missing or text
+    words: list  # cells of text of each column, by row
+    names: list  # of the columns; those without have their number
+    rows: list  # numbers of the rows in the file
+    ids: list | None = None
+    id_name: str = ""
+    units: tuple = ("line", "column")  # of the rows and columns
     notes: list = field(default_factory=list)
     prefix: str = ""  # of values of options that are for this file alone
-    ids: list | None = None  # text
-    id_name: str = ""
 
-    @property
-    def transposed(self):
-        return self.units[0] == "column"
-
-    def label(self, k):
-        """Name or number of a column, as options select it."""
-        return self.names[k] or str(k)
-
-    def title(self, k):
-        """A column in messages: column 3 ('height')."""
-        return f"{self.units[1]} {k}" + (f" ({self.names[k]!r})" if self.names[k] else "")
-
-    def place(self, row, k):
-        """A cell in messages: line 5, column 3 ('height')."""
-        return f"{self.units[0]} {row}, {self.title(k)}"
-
-    def numbers(self, k):
-        """The numbers of a column, NaN for those that are missing; None if it has text."""
-        column = self.cells[k]
-        if column.dtype.kind in "fiub":
-            return column.to_numpy()
-        values, cells = np.full(len(column), np.nan), column.to_numpy(object)
-        for row in np.flatnonzero(column.notna()):
-            number = self.notation.number(cells[row])
-            if number is None:
-                return None
-            values[row] = number
-        return values
-
-    def is_text(self, k):
-        """Whether a column has text, or numbers that may have separators of thousands."""
-        notation = self.notation
-        if self.cells[k].dtype.kind in "fiub":
-            return False
-        texts = [cell for cell in self.cells[k].dropna() if isinstance(cell, str)]
-        decided = notation.decimal or notation.thousands or not grouped(texts, ".")
-        return not decided or self.numbers(k) is None
-
-    def matrix(self, columns):
-        """The numbers of some columns; in single precision if all of them are."""
-        types = {self.cells[k].dtype for k in columns}
-        dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
-        X = np.empty((len(self.cells), len(columns)), dtype)
-        for j, k in enumerate(columns):
-            X[:, j] = self.numbers(k)
-        return X
-
-    def texts(self, k):
-        """The text of the cells of a column that are not missing."""
-        return texts_of(self.cells[k])
+    def place(self, i, j):
+        """A cell in messages: line 5, column 'height'."""
+        return f"{self.units[0]} {self.rows[i]}, {self.units[1]} {self.names[j]!r}"
 
 
 def as_text(cell):
@@ -107,209 +76,155 @@ def as_text(cell):
     return str(int(cell) if whole else cell)
 
 
-def texts_of(column):
-    """The text of the cells of a column that are not missing."""
-    return [as_text(cell) for cell in column.dropna()]
-
-
-def read_table(source, name, kind, *, notation=None, header=True, keep=()):
-    """The `Table` of a file at a path, or in bytes.
-
-    ``keep`` are names or numbers of columns that may have ids, whose text is kept; "*" is all.
-    """
+def read_table(source, name, kind, reading):
+    """The `Table` of a file at a path, or in bytes."""
     import_extra("pandas", f"{name}: a table", '"mvsc-fast[files]"')
     if kind in PARQUET:
-        return _read_parquet(source, name)
+        return _read_parquet(source, name, reading)
     if kind in EXCEL:
-        return _read_excel(source, name, header)
+        return _read_excel(source, name, reading)
     if isinstance(source, Path):
         with PACKED.get(source.suffix.lower(), open)(source, "rb") as file:
             source = file.read()
-    return _read_text(source, name, notation or Notation(), header, keep)
+    return _read_text(source, name, reading)
 
 
 # ------------------------------------------------------------------------------------------- text
 
 
-def _read_text(content, name, notation, header, keep):
+def _read_text(content, name, reading):
     import pandas as pd
 
-    # What pandas does not decide: encoding, header, separator, and rows of another width.
-    encoding = _encoding(content, name)
-    notes = [f"{name} is not UTF-8: read as Windows-1252"] if encoding == "cp1252" else []
-    n_above, separator, names = _layout(_stream(content, encoding), name, header, notes)
-    lines = _lines(_stream(content, encoding, n_above), separator, len(names), n_above, name)
-    if not lines:
-        raise ValueError(f"{name} has names of columns, but no samples")
-    width = len(names)
-
-    # Columns that may have ids stay text, because 041 and 41 are two ids.
+    # What pandas does not decide: encoding, comments, header, separator, and rows of other widths.
+    notes = []
+    content = TABLE_END.sub(b"\n", _as_utf8(content, name, notes))
+    n_above, start = _skip_comments(content, name, notes)
+    content = content[start:]
+    separator = _separator(content)
+    first_rows = list(islice(filter(None, _rows(content, separator)), 2))
+    names = [""] * len(first_rows[0])
+    if reading.header:
+        names = _header(first_rows, f"{name}: line {n_above + 1}")
+    lines = _lines(content, separator, len(names), n_above, reading.header, name)
     options = {
         "sep": r"\s+" if separator == " " else separator,
-        "names": range(width),
-        "header": None,
+        "names": range(len(names)),
+        "header": 0 if reading.header else None,
         "skipinitialspace": separator != "\t",
         "na_values": MISSING,
-        "low_memory": False,  # which would give a column several types
+        "decimal": reading.decimal or ".",
+        "low_memory": False,  # which would give a column of a chunk several types
     }
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # later versions always round correctly
 
-    def cells(**more):
-        return pd.read_csv(_stream(content, encoding, n_above), **options, **more)
+    def read(**more):
+        return pd.read_csv(io.BytesIO(content), **options, **more)
 
-    kept = {k for k in range(width) if k < 2 or keep == "*" or ID_NAME.fullmatch(names[k])}
-    kept |= {k for k in range(width) if names[k] in keep or str(k + 1) in keep}
-    numbers = cells(dtype=dict.fromkeys(kept, str), decimal=notation.point)
-    if len(numbers) != len(lines):
-        raise ValueError(f"{name} has a quotation mark that is not closed")
+    def chunks(columns):
+        size = max(1, N_CELLS // len(names))
+        return read(dtype=dict.fromkeys(columns, str), chunksize=size)
 
-    if notation.decimal is None and notation.thousands is None:
-        # 1.234 may be a thousand: columns of such numbers stay text, see `Table.is_text`.
-        head = cells(dtype=str, nrows=HEAD)
-        doubtful = [k for k in range(width) if k not in kept and grouped(texts_of(head[k]), ".")]
-        for k, column in cells(dtype=str, usecols=doubtful).items() if doubtful else ():
-            if grouped(texts_of(column), "."):
-                numbers[k] = column
-    numbers = numbers.set_axis(lines).set_axis(range(1, width + 1), axis=1)
-    names = dict(enumerate(names, 1))
-    return _trimmed(Table(name, numbers, names, notation, notes=notes))
+    return _fill(name, names, lines, read(dtype=str, nrows=N_HEAD), chunks, reading, notes)
 
 
-def _stream(content, encoding, n_above=0):
-    """The text of a file below its first lines."""
-    stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
-    for _ in range(n_above):
-        stream.readline()
-    return stream
-
-
-def _encoding(content, name):
+def _as_utf8(content, name, notes):
+    """Text of one of three encodings in UTF-8."""
     if content.startswith(b"\x1f\x8b"):
         raise ValueError(f"{name} is compressed: give it the suffix .gz")
     for encoding in ("utf-16",) if content.startswith(WIDE) else ("utf-8-sig", "cp1252"):
-        stream = _stream(content, encoding)
         try:
-            while part := stream.read(2**20):
-                if "\0" in part:
-                    raise ValueError(f"{name} has NUL characters: save it as UTF-8")
-            return encoding
+            text = content.decode(encoding)
+            break
         except UnicodeDecodeError as error:
             reason = error.reason
-    raise ValueError(f"{name} is neither text nor a table ({reason})")
+    else:
+        raise ValueError(f"{name} is neither text nor a table ({reason})")
+    if "\0" in text:
+        raise ValueError(f"{name} has NUL characters: save it as UTF-8")
+    if encoding == "cp1252":
+        notes.append(f"{name} is not UTF-8: read as Windows-1252")
+    return content if encoding == "utf-8-sig" and text.isascii() else text.encode()
 
 
-def _rows(lines, separator):
+def _skip_comments(content, name, notes):
+    """The numbers of lines and of bytes above a table."""
+    above, stream = [], io.BytesIO(content)
+    for line in stream:
+        if not COMMENT.fullmatch(line.decode()):
+            break
+        above.append(line)
+    else:
+        raise ValueError(f"{name} is empty")
+    n_comments = sum(line.startswith((b"#", b"!")) for line in above)
+    if n_comments:
+        notes.append(f"{name}: {counted(n_comments, 'line')} above the table skipped")
+    return len(above), sum(map(len, above))
+
+
+def _rows(content, separator):
     """Rows of cells, by csv, whose `line_num` counts the lines."""
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
     lines = map(str.strip, lines) if separator == " " else lines
     return csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t")
 
 
-def _layout(stream, name, header, notes):
-    """The number of lines above the first sample, the separator and the names of the columns."""
-    # Comments and blank lines above the table are set aside.
-    above, head = [], []
-    for line in islice(iter(stream.readline, ""), 10_000):
-        aside = not line.strip() or line[0] in "#!" or re.fullmatch(r"sep=.\s*", line, re.I)
-        (above if aside and not head else head).append(line)
-        if len(head) > HEAD:
-            break
-    if not head:
-        raise ValueError(f"{name} is empty")
-
-    # The header is the first row, or a comment as long as a first row with numbers.
-    separator, n_above = _separator(head), len(above)
-    rows = [row for row in _rows(head, separator) if row]
-    comment = next((line for line in above[::-1] if line[0] == "#"), "").lstrip("# ")
-    names = next(_rows([comment], separator), [])
-    is_comment = len(names) == len(rows[0]) and not _numbers(names) and _numbers(rows[0])
-    if header and not is_comment:
-        names, rows = _header(name, rows, f"line {n_above + 1}", notes), rows[1:]
-        reader = _rows(head, separator)
-        next(reader)
-        n_above += reader.line_num
-    elif not header:
-        names = [""] * len(rows[0])
-    if skipped := sum(line[0] in "#!" for line in above) - bool(header and is_comment):
-        notes.append(f"{name}: {counted(skipped, 'line')} above the table skipped as comments")
-    if rows and len(rows[0]) == len(names) + 1:  # a separator ends each row, or R has written it
-        ends = not any(row[-1].strip() for row in rows)
-        names = [*names, ""] if ends else ["", *names]
-    return n_above, separator, list(map(str.strip, names))
-
-
-def _separator(head):
-    head = [line for line in head if line.strip()]
-    for separator in (*SEPARATORS, " "):
-        widths = [len(row) for row in islice(_rows(head, separator), 2)]
+def _separator(content):
+    """The first separator that divides the first two rows into equally many cells."""
+    for separator in "\t;,| ":
+        widths = [len(row) for row in islice(filter(None, _rows(content, separator)), 2)]
         if widths[0] > 1 and widths[-1] - widths[0] in (0, 1):
             return separator
-    return next((mark for mark in SEPARATORS if mark in "".join(head[:2])), ",")
+    line = content.partition(b"\n")[0].decode()
+    return next((mark for mark in "\t;,|" if mark in line), ",")
 
 
-def _numbers(cells):
-    """The cells that may be numbers in any notation."""
-    return [
-        cell for cell in map(str.strip, cells) if NUMBER.fullmatch(cell) or GROUPED.fullmatch(cell)
-    ]
-
-
-def _header(name, rows, place, notes):
-    """The names in the first row; raise ValueError if it may be a sample."""
+def _header(rows, place):
+    """The names in the first of two rows; raise ValueError if it may be a sample."""
     names = [cell.strip() for cell in rows[0]]
-    first = rows[1] if len(rows) > 1 else names
-    shift = len(first) - len(names)
-    if shift not in (0, 1):
+    first = [cell.strip() for cell in rows[-1]]
+    if len(first) - len(names) not in (0, 1):
         raise ValueError(
-            f"{name}: {place} has {counted(len(names), 'cell')}, the next row has {len(first)}: "
-            "the first row must contain the names of the columns, without a title above it"
+            f"{place} has {counted(len(names), 'cell')}, the next row has {len(first)}: the first "
+            "row must contain the names of the columns, without a title above it"
         )
-    # A name of ids or features in the corner, or a missing one, tells that this is the header.
-    numbers = _numbers(names)
+    # A row has one cell more if a separator ends it, or if R has written names of rows.
+    if len(first) > len(names):
+        names = ["", *names] if first[-1] else [*names, ""]
+    # A name of ids or features in the corner, or a missing one, tells that this is the header, and
+    # so do two words above numbers.
+    numbers = [cell for cell in names if is_number(cell)]
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
-    if not numbers or corner or shift and len(numbers) < len(names):
-        return names
-
-    # So do a count of the columns, which is reported, and two words above numbers.
-    words = [
-        k for k, cell in enumerate(names) if cell not in numbers and _numbers([first[k + shift]])
-    ]
-    if not shift and any(
-        names[:3] == [str(k + start) for k in range(len(names[:3]))] for start in (0, 1)
-    ):
-        notes.append(
-            f"{name}: {place} is read as the names of the columns, although they are numbers; if "
-            "it is a sample, use --no-header"
-        )
-    elif len(words) < 2:
+    corner = corner and len(numbers) < len(rows[0])
+    pairs = zip(names, first, strict=True)
+    words = [cell for cell, below in pairs if is_number(below) > is_number(cell)]
+    if numbers and not corner and len(words) < 2:
         raise ValueError(
-            f"{name}: {place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or "
-            "names of columns: use --no-header if it is a sample, else call the first column id"
+            f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "
+            "columns: use --no-header if it is a sample, else call the first column id"
         )
     return names
 
 
-def _lines(stream, separator, width, n_above, name):
-    """The line of each row; raise ValueError for rows of another width, which pandas fills."""
-    reader, lines, line = _rows(stream, separator), [], n_above + 1
+def _lines(content, separator, width, n_above, header, name):
+    """The line of each sample; raise ValueError for rows of another width, which pandas fills."""
+    reader, lines, line = _rows(content, separator), [], n_above + 1
     for row in reader:
-        content = "".join(row).strip()
-        aside = not content or TABLE_END.fullmatch(content)
-        if len(row) > width or len(row) < width and not aside:
-            raise ValueError(
-                f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
-                f"{counted(width, 'column')}"
-            )
-        if row:
+        if len(row) > 1 or row and row[0].strip():  # else it is blank
+            if len(row) != width and (lines or not header):
+                raise ValueError(
+                    f"{name}: line {line} has {counted(len(row), 'cell')}, but the table has "
+                    f"{counted(width, 'column')}"
+                )
             lines.append(line)
         line = n_above + reader.line_num + 1  # a cell in quotation marks may have several lines
-    return lines
+    return lines[1:] if header else lines
 
 
 # -------------------------------------------------------------------------------- Excel, Parquet
 
 
-def _read_excel(path, name, header):
+def _read_excel(path, name, reading):
     """The table of the only sheet that is not empty."""
     import pandas as pd
 
@@ -322,46 +237,146 @@ def _read_excel(path, name, header):
             f"({', '.join(map(repr, list(sheets)[:8]))}): save each view as a separate file"
         )
     (cells,) = sheets.values()
-    cells = cells.set_axis(cells.index + 1).set_axis(cells.columns + 1, axis=1)
-    cells = cells.dropna(how="all").dropna(axis=1, how="all")
-    n_titles, notes = 0, []
-    if cells.shape[1] > 2:
-        n_titles = int(np.argmax(cells.notna().sum(axis=1) > 1))
-    if n_titles:
-        notes.append(f"{name}: the rows above row {cells.index[n_titles]} are read as a title")
-        cells = cells.iloc[n_titles:].dropna(axis=1, how="all")
-    names = dict.fromkeys(cells, "")
-    if header:
-        rows = cells.iloc[:2].fillna("").map(as_text).to_numpy().tolist()
-        names = dict(zip(cells, _header(name, rows, f"row {cells.index[0]}", notes), strict=True))
-        cells = cells.iloc[1:]
-    cells = cells.mask(cells.isin(MISSING_CELLS)).infer_objects()
-    return _trimmed(Table(name, cells, names, Notation(), ("row", "column"), notes))
+    cells, notes = cells.dropna(how="all").dropna(axis=1, how="all"), []
+    # Rows with a single cell above a table are a title.
+    widths = cells.notna().sum(axis=1).to_numpy()
+    if widths[0] == 1 < widths.max() - 1:
+        cells = cells[np.argmax(widths > 1) :].dropna(axis=1, how="all")
+        notes.append(f"{name}: the rows above row {cells.index[0] + 1} are read as a title")
+    names = [""] * cells.shape[1]
+    if reading.header:
+        first_rows = cells[:2].map(lambda cell: "" if cell != cell else as_text(cell))
+        names = _header(first_rows.to_numpy().tolist(), f"{name}: row {cells.index[0] + 1}")
+        cells = cells[1:]
+    cells = cells.mask(cells.isin(MISSING_CELLS))
+    rows = (cells.index + 1).tolist()
+    return _from_frame(cells, names, rows, name, reading, notes)
 
 
-def _read_parquet(path, name):
+def _read_parquet(path, name, reading):
     import pandas as pd
 
     import_extra("pyarrow", f"{name}: Parquet", '"mvsc-fast[files]"')
     cells = pd.read_parquet(path, engine="pyarrow")
+    names = list(cells)
     if not isinstance(cells.index, pd.RangeIndex) or cells.index.name is not None:
-        names = [*cells.index.names, *cells.columns]
+        names = [*cells.index.names, *names]
         cells = cells.set_axis(range(cells.shape[1]), axis=1)
         cells = cells.reset_index(names=[f"index {k}" for k in range(cells.index.nlevels)])
-    else:
-        names = list(cells)
-    names = {k: "" if name is None else str(name) for k, name in enumerate(names, 1)}
-    cells = cells.set_axis(range(1, len(cells) + 1)).set_axis(list(names), axis=1)
-    return _trimmed(Table(name, cells, names, units=("row", "column")))
+    names = ["" if name is None else str(name) for name in names]
+    return _from_frame(cells, names, list(range(1, len(cells) + 1)), name, reading, [])
 
 
-def _trimmed(table):
-    """A table without the rows and columns without content that spreadsheets leave behind it."""
-    cells = table.cells
-    if len(cells) and TABLE_END.fullmatch(str(cells.iloc[-1, 0])):
-        cells = cells.iloc[:-1]
-    filled = np.flatnonzero(cells.notna().any(axis=1))
-    if not len(filled):
-        raise ValueError(f"{table.name} has names of columns, but no samples")
-    unused = [k for k in cells if not table.names[k] and not cells[k].notna().any()]
-    return replace(table, cells=cells.iloc[: filled[-1] + 1].drop(columns=unused))
+def _from_frame(cells, names, rows, name, reading, notes):
+    cells = cells.set_axis(range(len(names)), axis=1)
+    table = _fill(name, names, rows, cells[:N_HEAD], lambda columns: [cells], reading, notes)
+    table.units = ("row", "column")
+    return table
+
+
+# ------------------------------------------------------------------------------- ids and numbers
+
+
+def _fill(name, names, rows, head, chunks, reading, notes):
+    """The `Table` of chunks of rows; ``head`` are the first rows, as text if it is known."""
+    # The first rows decide which column has the ids, and in which points may separate thousands.
+    texts = [[as_text(cell).strip() for cell in head[j].dropna()] for j in head]
+    id_column = _find_ids(name, names, texts, reading)
+    ambiguous = [j for j in head if reading.decimal is None and head[j].dtype.kind not in "fiub"]
+    ambiguous = [j for j in ambiguous if are_ambiguous(texts[j])]
+    columns = [j for j in range(len(names)) if j != id_column]
+    single = all(dtype == np.float32 for dtype in head[columns].dtypes)
+
+    # Numbers fill a matrix, chunk by chunk, and ids remain text, because 041 and 41 are two ids.
+    values = np.full((len(rows), len(columns)), np.nan, np.float32 if single else np.float64)
+    words, ids, start = [{} for _ in columns], [], 0
+    for chunk in chunks([j for j in head if j in ambiguous or j == id_column]) if rows else ():
+        stop = start + len(chunk)
+        if stop > len(rows):
+            break
+        for k, j in enumerate(columns):
+            if chunk[j].dtype.kind in "fiub":
+                values[start:stop, k] = chunk[j]
+                continue
+            cells = chunk[j].astype(object).where(chunk[j].notna(), None).tolist()
+            values[start:stop, k], texts_of_chunk = parse_column(
+                cells, reading.decimal, j in ambiguous
+            )
+            words[k] |= {start + i: text for i, text in texts_of_chunk.items()}
+        if id_column is not None:
+            column = chunk[id_column].map(as_text, na_action="ignore")
+            ids += column.astype(object).where(column.notna(), None).tolist()
+        start = stop
+    if start != len(rows):
+        raise ValueError(f"{name} has a quotation mark that is not closed")
+
+    # Rows without content are samples that lack the view, but not those that end the table.
+    filled = ~np.isnan(values).all(axis=1)
+    filled[[i for cells in words for i in cells]] = True
+    filled |= np.array([text is not None for text in ids or [None] * len(rows)], dtype=bool)
+    if not filled.any():
+        raise ValueError(f"{name} has names of columns, but no samples")
+    n = int(np.flatnonzero(filled)[-1]) + 1
+    table = Table(name, values[:n], words, [names[j] or str(j + 1) for j in columns], rows[:n])
+    table.notes = notes
+    if id_column is not None:
+        table.ids, table.id_name = ids[:n], names[id_column] or "id"
+    return table
+
+
+def _find_ids(name, names, texts, reading):
+    """The position of the column of ids, or of the names of features in transposed tables."""
+    option = reading.id_column
+    if option is None and reading.id_name in names:
+        option = reading.id_name
+    if option is not None:
+        labels = [title or str(j + 1) for j, title in enumerate(names)]
+        return None if option == "none" else select_columns(labels, option, name)[0]
+    # Ids beside a column without a name that counts the rows are better than that counter.
+    j, counts = 0, [list(map(str, range(k, k + len(texts[0])))) for k in (0, 1)]
+    if len(names) > 1 and NAMELESS.fullmatch(names[0]) and texts[0] in counts:
+        j = int(bool(names[1]) and _are_ids(names, 1, texts[1]))
+    are_features = FEATURE_NAMES.fullmatch(names[j])
+    if are_features and not reading.transposed:
+        raise ValueError(
+            f"{name}: column {names[j]!r} has names of features: use --transpose to read columns "
+            f"as samples, or --id-column {shlex.quote(names[j])} to keep rows"
+        )
+    return j if are_features or _are_ids(names, j, texts[j]) else None
+
+
+def _are_ids(names, j, texts):
+    """Whether a column has ids: text, codes, or integers under a name of ids."""
+    numbers = [text for text in texts if is_number(text)]
+    whole = all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers)
+    if len(numbers) < len(texts) and (whole or 2 * len(numbers) < len(texts)):
+        return True
+    nameless = NAMELESS.fullmatch(names[j]) and any(names)
+    has_name = nameless or ID_NAME.fullmatch(names[j]) or any(map(ID_NUMBER.fullmatch, texts))
+    return bool(has_name and whole and texts)
+
+
+def select_columns(names, selection, file, absent=False):
+    """Positions of the columns that a text such as "height,w*,!weight" selects.
+
+    Excluded columns may be ``absent``, as they are those of another file.
+    """
+    selected, excluded, selects = [], set(), False
+    for part in map(str.strip, selection.split(",")):
+        pattern = part.removeprefix("!")
+        columns = [j for j, name in enumerate(names) if name == pattern]
+        columns = columns or [j for j, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not columns and pattern != "*" and not (absent and part.startswith("!")):
+            raise ValueError(f"{file}: there is no column {pattern!r}{alike(pattern, names)}")
+        if part.startswith("!"):
+            excluded.update(columns)
+        else:
+            selects = True
+            selected += [j for j in columns if j not in selected]
+    selected = selected if selects else range(len(names))
+    return [j for j in selected if j not in excluded]
+
+
+def is_selecting(selection):
+    """Whether a text of --columns selects columns, and does not only exclude some."""
+    return any(not part.strip().startswith("!") for part in selection.split(","))

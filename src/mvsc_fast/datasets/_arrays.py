@@ -39,8 +39,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     leaves matrices of HDF5 and zarr on disk if their rows are samples.
     """
     path, fit = Path(path), fit or {}
-    wanted = None if views is None else {*views, truth}
-    variables = read_variables(path, wanted)
+    variables = read_variables(path, None if views is None else {*views, truth})
     names = _view_names(variables, views or _names_of_fit(variables, fit), truth)
     matrices = {}
     for name in names:
@@ -48,8 +47,8 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
         several = isinstance(variables[name], list) or len(parts) > 1
         matrices |= {f"{name}[{i}]" if several else name: X for i, X in enumerate(parts)}
     # Vectors with the names of labels decide; others may describe features as well as samples.
-    others = {name: A for name, A in variables.items() if name not in names}
-    vectors = {name: y for name, A in others.items() if (y := labels_of(A)) is not None}
+    unused = {name: A for name, A in variables.items() if name not in names}
+    vectors = {name: y for name, A in unused.items() if (y := labels_of(A)) is not None}
     classes = {name: len(np.unique(y)) for name, y in vectors.items()}
     named = {
         name: y for name, y in vectors.items() if _is_label_name(name) and classes[name] < len(y)
@@ -67,8 +66,8 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     if named and not labels:
         raise ValueError(
             f"{n} samples are {'columns' if turned else 'rows'} of {_described(matrices)}, but "
-            f"{_described(others, named)} has another number of labels: name variables of the same "
-            "samples with --views and --truth"
+            f"{_described(unused, named)} has another number of labels: name variables of the same "
+            "samples with --views and --scores"
         )
     labels = labels or [name for name, y in likely.items() if len(y) == n]
     codes = [np.unique(vectors[name], return_inverse=True)[1] for name in labels]
@@ -77,12 +76,12 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     facts = [f"{n} samples are {'columns' if turned else 'rows'}", f"views {_listed(matrices)}"]
     facts.append(f"labels {labels[0]}" if labels else "no labels")
     if not agree:
-        facts[-1] = f"labels in {_listed(labels)} differ: --truth NAME selects them"
-    others = {name: A for name, A in others.items() if name not in labels}
+        facts[-1] = f"labels in {_listed(labels)} differ: --scores NAME selects them"
+    unused = {name: A for name, A in unused.items() if name not in labels}
     if unread := [
-        name for name, A in others.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
+        name for name, A in unused.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
     ]:
-        facts.append(f"not read: {_described(others, unread)}")
+        facts.append(f"not read: {_described(unused, unread)}")
     documented = variables.keys() <= {*names, "y"} and all(map(DOCUMENTED.fullmatch, names))
     notes = [] if documented and not turned else [f"{path.name}: {'; '.join(facts)}"]
     y = vectors[labels[0]] if labels and agree else None
@@ -146,9 +145,9 @@ def _names_of_fit(variables, fit):
 
 def _orientation_of_fit(matrices, fit):
     """Whether columns are samples, if only then or only otherwise views have the size of a fit."""
-    known = [name for name in matrices if name in fit]
-    sizes = [fit[name] for name in known] if known else list(fit.values())
-    views = [matrices[name] for name in known or matrices]
+    names = [name for name in matrices if name in fit]
+    sizes = [fit[name] for name in names] if names else list(fit.values())
+    views = [matrices[name] for name in names or matrices]
     fits = [[X.shape[axis] for X in views] == sizes for axis in (0, 1)]
     return fits[0] if fits[0] != fits[1] else None
 
@@ -193,7 +192,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
     )
     raise ValueError(
         f"rows or columns of {_described(matrices)} could be the samples, and no labels decide: "
-        f"name labels with --truth {name}, or use --transpose if columns are samples, or "
+        f"name labels with --scores {name}, or use --transpose if columns are samples, or "
         "--transpose none if rows are"
     )
 
@@ -273,8 +272,8 @@ def _is_truth(name, A):
 def _listed(names):
     """Names in a message, at most MAX_SHOWN of them."""
     names = list(names)
-    rest = f", ... ({len(names)} in all)" if len(names) > MAX_SHOWN else ""
-    return ", ".join(names[:MAX_SHOWN]) + rest or "no variables"
+    end = f", ... ({len(names)} in all)" if len(names) > MAX_SHOWN else ""
+    return ", ".join(names[:MAX_SHOWN]) + end or "no variables"
 
 
 def _described(variables, names=None):

@@ -62,7 +62,7 @@ def _read_npz(path, wanted):
             except ValueError as error:
                 if wanted is None or name in wanted:
                     raise ValueError(
-                        f"{name}: {error}; name the other arrays with --views and --truth"
+                        f"{name}: {error}; name the other arrays with --views and --scores"
                     ) from error
             else:
                 content[name] = np.char.decode(A, "utf-8", "replace") if A.dtype.kind == "S" else A

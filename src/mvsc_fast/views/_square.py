@@ -27,8 +27,8 @@ def square_views(views, titles):
             rows, positions = _places(ids, title), _places(columns, title)
             if order is None:
                 order, first = ids, title
-            for names, what in ((rows, title), (positions, f"the columns of {title}")):
-                _check_same(order, names, first, what)
+            for names, source in ((rows, title), (positions, f"the columns of {title}")):
+                _check_same(order, names, first, source)
             values = values[[rows[name] for name in order]]
             values = values[:, [positions[name] for name in order]]
         matrices.append(values)
@@ -73,14 +73,14 @@ def matrix_doubt(S):
         return None
     rows = np.linspace(0, len(S) - 1, min(len(S), N_DISTANCES)).astype(int)
     S = np.asarray(S)[np.ix_(rows, rows)]
-    others = S[~np.eye(len(S), dtype=bool)]
-    if (others == others[0]).all():
+    entries = S[~np.eye(len(S), dtype=bool)]  # but those of the diagonal
+    if (entries == entries[0]).all():
         return "has equal similarities of all samples, which contain no clusters"
     # The roots of squared distances and of 1 - r are distances, as those of distances are.
-    least = ROUNDING * others.max()
-    if np.abs(np.diag(S)).max() > least or others.min() < -least:
+    least = ROUNDING * entries.max()
+    if np.abs(np.diag(S)).max() > least or entries.min() < -least:
         return None
-    if others.max() <= 4 * others.min():  # then the triangle inequality always holds
+    if entries.max() <= 4 * entries.min():  # then the triangle inequality always holds
         return None
     roots = np.sqrt(np.maximum(S, 0))
     shortest = (roots[:, :, None] + roots[None, :, :]).min(axis=1)  # from i to k by any j

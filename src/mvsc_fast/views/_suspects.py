@@ -90,8 +90,18 @@ def constant_columns(X):
     """Positions of the columns of a matrix with a single value other than 0."""
     if len(X) < 2:
         return []
-    constant = (X == X[0]).all(axis=0) & (X[0] != 0)
-    return np.flatnonzero(constant).tolist()
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # without missing cells
+    equal = np.flatnonzero((low == high) & (low != 0)).tolist()
+    return [j for j in equal if np.count_nonzero(X[:, j] == low[j]) > 1]
+
+
+def find_suspects(names, values, constants):
+    """Columns that look like labels or outcomes, like ids and like constants, and what they are.
+
+    ``names`` and ``values`` are as in `outcome_columns`.
+    """
+    outcomes, ids = outcome_columns(names, values), id_columns(names, values)
+    return (outcomes, "labels or outcomes"), (ids, "ids"), (constants, "constants")
 
 
 def warn_of_suspects(views, names, columns):
@@ -116,14 +126,10 @@ def _warn_of_view(X, name, columns):
         column = X[:, [k]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, k]
         return column[~np.isnan(column)].tolist()
 
-    names = dict(enumerate(columns))
-    for suspects, what in (
-        (outcome_columns(names, values), "labels or outcomes"),
-        (id_columns(names, values), "ids"),
-        ([] if scipy.sparse.issparse(X) else constant_columns(X), "constants"),
-    ):
+    constants = [] if scipy.sparse.issparse(X) else constant_columns(X)
+    for suspects, kind in find_suspects(dict(enumerate(columns)), values, constants):
         if suspects:
             warn_user(
-                f"{view_title(name)} has columns that look like {what}, not like features: "
+                f"{view_title(name)} has columns that look like {kind}, not like features: "
                 f"{shown(*(columns[k] for k in suspects))}. Remove them, unless they are features"
             )

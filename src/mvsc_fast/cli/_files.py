@@ -1,0 +1,85 @@
+"""Files by their kind, and their names in messages."""
+
+import io
+import os
+import sys
+
+import numpy as np
+
+from ..datasets._arrays import SUFFIXES
+from ._cells import CELLS, cells_kind
+from ._matching import View
+from ._tables import EXCEL, PACKED, PARQUET, TEXT, read_table
+
+ALONE = (*SUFFIXES, *CELLS)  # files that contain all views
+STDIN, STDIN_NAME = "-", "standard input"
+KNOWN = (
+    ".npz, .mat, .h5, .zarr, .h5ad, .h5mu, a folder with matrix.mtx, or a .csv, .tsv, .txt (.gz), "
+    ".parquet, .xlsx or .npy of each view"
+)
+
+
+def shown_name(path):
+    """The name of a file as text that can be displayed everywhere."""
+    return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
+
+
+def unpacked(path):
+    """A path without .gz and the like."""
+    return path.with_suffix("") if path.suffix.lower() in PACKED else path
+
+
+def file_kind(path):
+    """The suffix of a path, without .gz."""
+    if path == STDIN:
+        return STDIN
+    if kind := naming(path, cells_kind, path):
+        return kind
+    suffix = unpacked(path).suffix.lower()
+    if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
+        return suffix
+    reason = "is a folder" if path.is_dir() else "has an unknown file type"
+    raise ValueError(f"{path} {reason}, expected {KNOWN}")
+
+
+def read_file(path, kind, lazy, reading):
+    """The `Table` of a file or of the standard input, or the `View` of an array."""
+    name = shown_name(path)
+    if kind == ".npy":
+        return _array(name, path, mmap_mode="r" if lazy else None)
+    if kind != STDIN:
+        return read_table(path, name, kind, reading)
+    if sys.stdin is None:
+        raise ValueError("it is closed")
+    content = sys.stdin.buffer.read()
+    if content.startswith(b"\x93NUMPY"):
+        return _array(name, io.BytesIO(content))
+    return read_table(content, name, kind, reading)
+
+
+def _array(name, file, mmap_mode=None):
+    try:
+        X = np.load(file, mmap_mode=mmap_mode, allow_pickle=False)
+    except ValueError as error:
+        raise ValueError(f"the array contains objects or is damaged ({error})") from error
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"expected a matrix of numbers with a row for each sample, got an array of "
+            f"{X.dtype} of shape {X.shape}"
+        )
+    return View(name, X)
+
+
+def naming(path, function, *args):
+    """Call a function, and add the name of the file at ``path`` to all errors."""
+    try:
+        return function(*args)
+    except ImportError:
+        raise
+    except Exception as error:  # parsers of damaged files may raise any error
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        message = str(error).splitlines()[0] if str(error) else type(error).__name__
+        name = shown_name(path)
+        prefix = "" if message.startswith((name, str(path))) else f"{name}: "
+        raise ValueError(f"{prefix}{message}") from error

@@ -1,0 +1,63 @@
+"""What the command line reads, as a fit gets it."""
+
+import csv
+import io
+from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mvsc_fast.cli import main
+from mvsc_fast.methods import AWP
+
+
+def option_words(options):
+    """The words of a command for options: a text, a list of texts, or True for a flag."""
+    words = []
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        for text in value if isinstance(value, list) else [value]:
+            words += [option] if text is True else [option, str(text)]
+    return words
+
+
+@pytest.fixture
+def read(monkeypatch, tmp_path_factory):
+    """A function that returns the views, ids and notes that a fit of files gets.
+
+    It raises ValueError with the message of the command if that stops.
+    """
+    fits = []
+
+    def fit(self, views, y=None):
+        fits.append(views)
+        n_samples = next(iter(views.values())).shape[0]
+        self.labels_ = np.zeros(n_samples, dtype=int)
+        return self
+
+    monkeypatch.setattr(AWP, "fit", fit)
+    labels = tmp_path_factory.mktemp("labels") / "labels.csv"
+
+    def read(*paths, **options):
+        out, err = io.StringIO(), io.StringIO()
+        words = ["cluster", *map(str, paths), "--clusters", "2", "--method", "awp"]
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([*words, "--labels", str(labels), *option_words(options)])
+        *notes, last = err.getvalue().removesuffix("\n").split("\n")
+        if code != 0:
+            raise ValueError(last.removeprefix("mvsc-fast: error: "))
+        with open(labels, newline="", encoding="utf-8") as file:
+            id_name, *ids = (row[0] for row in csv.reader(file))
+        views = fits.pop()
+        has_ids = ids != list(map(str, range(len(ids))))
+        return SimpleNamespace(
+            views=views,
+            ids=ids if has_ids else None,
+            id_name=id_name,
+            notes=[note.removeprefix("mvsc-fast: ") for note in notes],
+            last=last.removeprefix("mvsc-fast: "),
+            out=out.getvalue(),
+        )
+
+    return read
