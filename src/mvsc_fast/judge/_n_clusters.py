@@ -15,13 +15,14 @@ from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, check_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, IntArray, Seed, Views
+from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
 from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import spread
+from ..views._scaling import check_scale
 from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import SIZES, scan
@@ -122,6 +123,7 @@ def suggest_n_clusters(
     *,
     max_clusters: int | Literal["auto"] = "auto",
     max_samples: int = 1000,
+    scale: Scale | None = None,
     random_state: Seed = None,
     n_threads: int | None = None,
 ) -> ClusterCounts:
@@ -158,6 +160,8 @@ def suggest_n_clusters(
     max_samples : int, default=1000
         Maximum number of samples to use. If there are more samples, a uniform subsample of this
         size is used.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
@@ -184,13 +188,14 @@ def suggest_n_clusters(
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     source = read_views(views)
     if source.n_samples < 2 * PER_CLUSTER:
         raise ValueError(
             f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
         )
-    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed)
+    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed, scale=scale)
     warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
     largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":

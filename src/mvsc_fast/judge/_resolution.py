@@ -11,12 +11,13 @@ from sklearn.utils import check_random_state
 from .._utils.parameters import CHECKS, check_integer, check_seed, positive
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, IntArray, Seed, Views
+from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph
 from ..views._columns import warn_of_columns
 from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
+from ..views._scaling import check_scale
 from ._n_clusters import (
     agreement,
     by_size,
@@ -88,6 +89,7 @@ def suggest_resolution(
     *,
     resolutions: Sequence[float] = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0),
     max_samples: int = 4000,
+    scale: Scale | None = None,
     random_state: Seed = None,
     n_threads: int | None = None,
 ) -> Resolutions:
@@ -107,6 +109,8 @@ def suggest_resolution(
     max_samples : int, default=4000
         Maximum number of samples to use, a uniform subsample. The number of clusters at a
         resolution depends on it, so use that of the fit.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
@@ -137,10 +141,11 @@ def suggest_resolution(
     given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
     max_samples = check_integer(max_samples, "max_samples", 2)
     seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     import_igraph()
     source = read_views(views)
-    sample = drawn(source, max_samples, 2, seed)
+    sample = drawn(source, max_samples, 2, seed, scale=scale)
     warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
     values = np.unique(given)
     with use_threads(n_threads, len(sample.samples)) as n_threads:

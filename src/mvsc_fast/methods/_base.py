@@ -16,7 +16,7 @@ from .._utils.messages import recorded, warn_user
 from .._utils.parameters import CHECKS, check_seed, count, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
+from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
@@ -27,6 +27,7 @@ from ..views._columns import column_attributes, warn_of_columns
 from ..views._passes import warn_of_zeros
 from ..views._read import read_views
 from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few, zero_samples
+from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
 from ..views._suspects import warn_of_suspects
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit consists of five steps. Each is a hook that a method may override:
 
-    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given)`` warns of input
-       that is valid but not useful.
+    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given, views)`` warns of
+       input that is valid but not useful. ``views`` are scaled, as are those of the other steps.
     2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
        the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
@@ -60,6 +61,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Number of clusters to find.
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
+    scale : {"standard"}, optional
+        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
+        different quantities or have very different ranges. Columns of sparse views are divided by
+        their standard deviation and not centred, so that zeros remain zeros; constant columns are
+        only centred. Missing rows and cells are ignored. None, because columns of counts,
+        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
@@ -91,11 +98,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    scaling_ : list of tuple of (ndarray, ndarray)
+        Means and standard deviations of the columns of each view, by which they are scaled: means
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
     warnings_ : list of str
         Warnings of the fit.
     """
 
     n_clusters: int
+    scale: Scale | None
     random_state: Seed
     n_threads: int | None
     verbose: int
@@ -106,6 +117,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     n_features_in_: int
     n_features_per_view_: list[int]
     feature_names_in_: Any
+    scaling_: list[ColumnScaling]
     warnings_: list[str]
 
     _arrays = (0, 0)
@@ -114,6 +126,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         **CHECKS,
         "n_clusters": count,
         "n_init": count,
+        "scale": check_scale,
         "random_state": check_seed,
         "verbose": verbosity,
     }
@@ -131,8 +144,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             Views of shape (n_samples, n_features_i); a 2-D array is a single view. The keys of a
             dict, or the modalities of MuData, are the names of the views. pandas frames must have
             equal indexes, see `views.align`. Rows are scaled to unit length, so that the units of a
-            view do not matter. Columns are not scaled: standardise views in which a few columns
-            dominate.
+            view do not matter. Columns are not, unless ``scale="standard"``.
         y : Ignored
             Not used, present for API consistency.
 
@@ -177,10 +189,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """A dict of all attributes that a fit learns."""
         self._check_parameters()
         given = self._read(X)
-        views, n = given.views, given.n_samples
+        n = given.n_samples
         check_clusters(self.n_clusters, n)
-        self._check_memory(views)
-        self._warn(given)
+        self._check_memory(given.views)
+        scalings = fit_scalings(given, self.scale)
+        views = scaled(given.views, scalings)
+        self._warn(given, views)
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -191,7 +205,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, given), **learned, "view_support_": support}
+        return {**input_attributes(X, given, scalings), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -201,14 +215,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Validated views."""
         return loaded(read_views(X))
 
-    def _warn(self, given):
-        """Warn of features for which clusters are not meaningful."""
-        views = given.views
-        warn_of_suspects(views, given.names, given.columns)
+    def _warn(self, given, views):
+        """Warn of features for which clusters are not meaningful, as given or scaled."""
+        warn_of_suspects(given.views, given.names, given.columns)
         warn_of_columns(views, given.names, given.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         constant_views(views, what, given.names)
-        warn_of_zeros(np.flatnonzero(zero_samples(views)))
+        warn_of_zeros(np.flatnonzero(zero_samples(given.views)))
         order = canonical_order(views)
         warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
 
@@ -319,8 +332,8 @@ def _is_view(y):
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
-def input_attributes(X, given):
-    """A dict of the attributes that describe the input X of `fit`."""
+def input_attributes(X, given, scalings):
+    """A dict of the attributes that describe the input X of `fit`, and how it is scaled."""
     names = column_attributes(given.columns)
     if not given.listed:
         single = BaseEstimator()
@@ -331,6 +344,7 @@ def input_attributes(X, given):
         "n_features_in_": sum(given.n_features),
         "n_features_per_view_": given.n_features,
         **{name: value for name, value in names.items() if value is not None},
+        **({} if None in scalings else {"scaling_": scalings}),
     }
 
 

@@ -157,6 +157,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             [sample.mean_rows[i] for i in used.indices],
             _limits(judge, labels, distinct, n_clusters),
             [sample.lifts[i] for i in used.indices],
+            [sample.scalings[i] for i in numbers],
         ),
         used=numbers,
         support=used.graphs.support(labels),

@@ -28,7 +28,7 @@ class SavedPredictor(BaseEstimator):
     """Predict labels from a file that `ConsensusTLRR.to_native` wrote.
 
     Unlike a pickle, such a file cannot run code. ``mvsc-fast cluster --save`` writes it if the
-    suffix is ``.mvsc``; then rows are scaled as they were for the fit.
+    suffix is ``.mvsc``. Columns are scaled as they were in the fit (``scale="standard"``).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def predicted(model, X, *, margins=False):
     return found
 
 
-def native_model(model, names, columns, note="", scalers=None):
+def native_model(model, names, columns, note=""):
     """The bytes of the file of a fitted model, see `with_names`."""
     image = model.predictor_.model.image
-    return with_names(image, names, columns, model.n_features_per_view_, note, scalers)
+    return with_names(image, names, columns, model.n_features_per_view_, note)

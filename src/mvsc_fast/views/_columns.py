@@ -137,9 +137,8 @@ def warn_of_columns(views, names, columns, lifts=None):
             parts.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
             f"a few columns make up nearly all of the squared length of rows: {', '.join(parts)}. "
-            "Similarities hardly depend on the others: scale columns first, for example with "
-            "sklearn.preprocessing.StandardScaler for each view, or with --scale standard of "
-            "mvsc-fast cluster",
+            'Similarities hardly depend on the others: scale columns with scale="standard", or '
+            "--scale standard of mvsc-fast cluster",
         )
 
 

@@ -28,6 +28,7 @@ from ._rows import (
     zero_rows,
     zero_samples,
 )
+from ._scaling import fit_scalings, scaled
 from ._suspects import warn_of_suspects
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
@@ -123,20 +124,22 @@ class Drawn(NamedTuple):
     kept: list  # indices of the views that enough of the drawn samples have
     names: list  # of these views
     columns: list  # names of their columns, or None
-    views: list  # their rows, lifted; missing cells are filled, missing rows are NaN
+    views: list  # their rows, scaled and lifted; missing cells are filled, missing rows are NaN
     mean_rows: list  # their mean rows, see `filled`
     lifts: list  # the `Lift` of each of them, or None
     nonnegative: list  # whether each is non-negative in all samples, drawn or not, and not lifted
-    blank: list  # masks of their rows that are all zero before the lift
+    blank: list  # masks of their rows that are all zero before they are scaled and lifted
+    scalings: list  # the `ColumnScaling` of each view of the source, or None
 
 
-def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
+def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
-    Views whose `lengths_matter` are lifted, unless ``lift`` is False, see `Lift`.
-    Samples that lack all views are not drawn, and a view that fewer than two of the drawn samples
-    have is excluded; a warning names each. Raise ValueError if entries are infinite, more than a
-    tenth of the cells of a view are missing, all cells of a column, or too many rows.
+    Columns are scaled, see `fit_scalings`. Views whose `lengths_matter` are lifted, unless ``lift``
+    is False, see `Lift`. Samples that lack all views are not drawn, and a view that fewer than two
+    of the drawn samples have is excluded; a warning names each. Raise ValueError if entries are
+    infinite, more than a tenth of the cells of a view are missing, all cells of a column, or too
+    many rows.
     """
     summary = summarised(source)
     check_gaps(summary.gaps, source.titles)
@@ -150,17 +153,26 @@ def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
     warn_of_blank_rows(summary, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost)
     check_clusters(max(n_clusters, 2), len(samples))
+
+    # The rows of some samples, as they are and scaled, with filled cells
+    scalings = fit_scalings(source, scale)
     if count < len(samples):
-        samples = _uniform_sample(source, samples, count, seed)
-    views = source.take(samples)
-    means = [mean_row(X) for X in views]
-    views = [filled(X, mean) for X, mean in zip(views, means, strict=True)]
+        samples = _uniform_sample(source, scalings, samples, count, seed)
+    rows = source.take(samples)
+    means, views = _filled(scaled(rows, scalings))
+    given = views if scale is None else _filled(rows)[1]
+
+    # Views that enough of them have. Ids, labels and rows of zeros are seen before scaling.
     kept = _frequent(views, source.titles)
     views = [views[i] for i in kept]
-    nonnegative = [bool(summary.least[i] >= 0) for i in kept]
+    given = [given[i] for i in kept]
     names, columns = ([titles[i] for i in kept] for titles in (source.names, source.columns))
-    warn_of_suspects(views, names, columns)
-    blank = [zero_rows(X) for X in views]
+    warn_of_suspects(given, names, columns)
+    blank = [zero_rows(X) for X in given]
+    nonnegative = [
+        bool(summary.least[i] >= 0) and (scalings[i] is None or not scalings[i].centres.any())
+        for i in kept
+    ]
     lifts = [None] * len(kept)
     if lift:
         views, lifts = lifted(views, nonnegative)
@@ -179,29 +191,36 @@ def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
         lifts,
         [sign and lift is None for sign, lift in zip(nonnegative, lifts, strict=True)],
         [rows[order] for rows in blank],
+        scalings,
     )
 
 
-def _uniform_sample(source, samples, count, seed):
-    """Some samples, ascending, drawn in an order that depends on their contents alone."""
-    sums = source.sum(_sums)
-    keys = np.asarray(source.per_row(_keys, np.float64, sums))
-    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
+def _filled(views):
+    """Mean rows of views, and the views with filled cells."""
+    means = [mean_row(X) for X in views]
+    return means, [filled(X, mean) for X, mean in zip(views, means, strict=True)]
+
+
+def _uniform_sample(source, scalings, samples, count, seed):
+    """Some samples, ascending, drawn in an order that depends on their scaled rows alone."""
+    sums = source.sum(_sums, scalings)
+    keys = np.asarray(source.per_row(_keys, np.float64, scalings, sums))
+    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64, scalings)))
     order = order[np.isin(order, samples)]
     ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
     return np.sort(order[ranks])
 
 
-def _sums(first, views):
-    return direction_sums(views)
+def _sums(first, views, scalings):
+    return direction_sums(scaled(views, scalings))
 
 
-def _keys(first, views, sums):
-    return row_keys(views, sums)
+def _keys(first, views, scalings, sums):
+    return row_keys(scaled(views, scalings), sums)
 
 
-def _hashes(first, views):
-    return row_hashes(views)
+def _hashes(first, views, scalings):
+    return row_hashes(scaled(views, scalings))
 
 
 def _frequent(views, titles):
