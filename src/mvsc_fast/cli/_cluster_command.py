@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from .._utils.messages import counted
 from .._utils.validation import available_memory
@@ -17,12 +15,11 @@ from ..explanation import explain, structure_test, write_report
 from ..explanation._plots import check_picture, new_figure, plot_similarity
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..preprocessing import PerView
 from ._cells import CELLS, cells_kind, check_source, column_of, write_annotated
 from ._labels import load_labels
 from ._outputs import check_outputs, check_printable, replaced
 from ._readers import STDIN, load_data, naming, shown_name
-from ._saved import keep_containers, save_model, skops_of, values_of
+from ._saved import save_model, skops_of
 
 # Options that set a parameter of some methods.
 OPTIONS = {
@@ -39,6 +36,7 @@ def run(args):
         "random_state": args.seed,
         "n_threads": args.threads,
         "verbose": int(sys.stderr.isatty()),
+        "scale": _scale(args),
         **_method_parameters(args),
     }
     precomputed = args.affinity == "precomputed"
@@ -69,9 +67,6 @@ def run(args):
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     elif truth is not None:
         check_printable(map(str, truth[0]))
-    scale = None
-    if args.scale == "standard":
-        scale, views = _scaled(views)
     if precomputed:
         views = {
             name: X if scipy.sparse.issparse(X) else np.asarray(X) for name, X in views.items()
@@ -89,7 +84,7 @@ def run(args):
         columns = {"cluster": labels, **_certainty(explained, len(labels))}
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
-        _save(args, data, model, scale)
+        _save(args, data, model)
     if args.annotate:
         copied = args.annotate, args.files[0], data.cells
         naming(args.annotate, write_annotated, *copied, model, views)
@@ -224,31 +219,23 @@ def _lazy(args):
     return 2 * sum(sizes) > available_memory()
 
 
-def _scaled(views):
-    """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
-    for name, X in views.items():
-        if scipy.sparse.issparse(X) or hasattr(X, "obs_names"):
-            raise ValueError(
-                f"--scale standard: {name} is sparse or on disk, and would become dense in memory"
-            )
-    scale = PerView(StandardScaler()).fit(views)
-    keep_containers(scale, views)
-    return scale, scale.transform(views)
+def _scale(args):
+    """The parameter ``scale`` of the estimators."""
+    return None if args.scale == "none" else args.scale
 
 
-def _save(args, data, model, scale):
+def _save(args, data, model):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
     save_model(
         args.save,
         {
-            "model": model if scale is None else make_pipeline(scale, model),
+            "model": model,
             "views": list(data.views),
             "columns": data.columns,
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
             "use": args.use,
-            "values": values_of(data.views),
         },
     )
     note_user(
@@ -261,7 +248,9 @@ def _suggested(views, args):
     """Suggest numbers of clusters and report them."""
     from ..judge._n_clusters import suggest_n_clusters
 
-    counts = suggest_n_clusters(views, random_state=args.seed, n_threads=args.threads)
+    counts = suggest_n_clusters(
+        views, scale=_scale(args), random_state=args.seed, n_threads=args.threads
+    )
     for line in str(counts).splitlines():
         note_user(line)
     return counts
@@ -270,7 +259,12 @@ def _suggested(views, args):
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
     found = structure_test(
-        views, n_clusters, each_view=len(views) > 1, random_state=args.seed, n_jobs=args.threads
+        views,
+        n_clusters,
+        each_view=len(views) > 1,
+        scale=_scale(args),
+        random_state=args.seed,
+        n_jobs=args.threads,
     )
     for line in str(found).splitlines():
         note_user(line.strip())
@@ -283,7 +277,7 @@ def _record(args, data):
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
     if args.scale == "standard":
-        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+        record["processing"] = "columns were scaled to standard deviation 1, dense ones to mean 0"
     return record
 
 

@@ -1,30 +1,16 @@
-"""Saved models, and a warning if new samples have other units than those in fit."""
+"""Saved models of the command line."""
 
 import json
 import pickle
 from pathlib import Path
 
-import numpy as np
-import scipy.sparse
-
-from .._utils.messages import import_extra, warn_user
+from .._utils.messages import import_extra
 from ..judge._model_file import names_in
 from ..methods._prediction import SavedPredictor, native_model
-from ..views._frames import view_title
-from ..views._read import read_views
-from ..views._rows import spread
 from ._outputs import replaced
 
-KEYS = {"model", "views", "columns", "id_name", "one_table", "values"}
+KEYS = {"model", "views", "columns", "id_name", "one_table"}
 TRUSTED = ("mvsc_fast.", "numpy.", "scipy.", "sklearn.")
-COMPARED = 1000  # maximum number of samples for quantiles of the values of a view
-# Median distance of new values from the medians of fit, in interquartile ranges. On 13 views of
-# digits, measurements and assays: at most .51 for half of the samples, at most 1 for a single
-# class, and rarely above 2 for a single sample; usually more for other units, logarithms or scales.
-FARTHEST = 2
-# The same for a single column. On 13 views it is at most 1.8 for ten samples, 3.5 for a class, and
-# 8 for one sample, but 500 for a unit that is a thousand times smaller. Larger units are not found.
-FARTHEST_COLUMN, FARTHEST_OF_FEW, FEW = 10, 100, 10
 
 
 def save_model(path, content):
@@ -41,24 +27,17 @@ def is_native(path):
     return Path(path).suffix.lower() == ".mvsc"
 
 
-def _native(model, views, columns, values, **facts):
-    """A model file; a pipeline is split into its model and its scaling of columns."""
-    scalers = None
-    if hasattr(model, "steps"):
-        scale, model = (step for _, step in model.steps)
-        scalers = [(one.mean_, one.scale_) for one in scale.transformers_.values()]
-    facts["values"] = [one and [part.tolist() for part in one] for one in values]
-    return native_model(model, views, columns, json.dumps(facts), scalers)
+def _native(model, views, columns, **facts):
+    """The bytes of a model file."""
+    return native_model(model, views, columns, json.dumps(facts))
 
 
 def _loaded(path):
     """The content of a model file, as `save_model` got it."""
     model = SavedPredictor(path)
-    v = len(model.view_names_in_)
     names, columns, _, note = names_in(model.predictor_.model.image)
-    content = {"id_name": None, "one_table": False, "values": [None] * v}
+    content = {"id_name": None, "one_table": False}
     content |= json.loads(note) if note else {}
-    content["values"] = [one and tuple(map(np.array, one)) for one in content["values"]]
     model.view_names_in_ = names
     return {"model": model, "views": names, "columns": columns, **content}
 
@@ -84,58 +63,9 @@ def load_model(path):
     return content
 
 
-def keep_containers(scale, views):
-    """Let a `PerView` return data frames for the views that are, as pandas may not be installed."""
-    for name, X in views.items():
-        out = "pandas" if hasattr(X, "iloc") else "default"
-        scale.transformers_[name].set_output(transform=out)
-
-
 def skops_of(path):
     """The module skops.io if a path has the suffix .skops, else None."""
     if Path(path).suffix.lower() != ".skops":
         return None
     import_extra("skops", path)
     return import_extra("skops.io", path)
-
-
-def values_of(views):
-    """Median and interquartile range of each column of each view; None for sparse views."""
-    found = []
-    for X in _some_rows(views):
-        if X is not None:
-            low, median, high = np.nanpercentile(X, (25, 50, 75), axis=0)
-        found.append(None if X is None else (median, high - low))
-    return found
-
-
-def warn_of_units(views, values, columns):
-    """Warn of views or columns whose values are far from those in fit, in their median."""
-    views_and_rows = zip(views, _some_rows(views), values, columns, strict=True)
-    for name, X, known, names in views_and_rows:
-        if X is None or known is None:
-            continue
-        median, width = known
-        there = np.flatnonzero((width > 0) & ~np.isnan(X).all(axis=0))
-        if not len(there):
-            continue
-        distances = np.abs(X[:, there] - median[there]) / width[there]
-        where, distance = view_title(name), np.nanmedian(distances)
-        if distance <= FARTHEST:
-            by_column = np.nanmedian(distances, axis=0)
-            k = np.argmax(by_column)
-            distance, j = by_column[k], there[k]
-            where = f"column {repr(names[j]) if names else j + 1} of {where}"
-            if distance <= (FARTHEST_OF_FEW if len(X) < FEW else FARTHEST_COLUMN):
-                continue
-        warn_user(
-            f"values of {where} are typically {distance:.1f} interquartile ranges from the medians "
-            "of the fit, but about 0.5 is expected: check that units, logarithms and scaling are "
-            "the same"
-        )
-
-
-def _some_rows(views):
-    source = read_views(views, min_samples=1)
-    rows = source.take(spread(source.n_samples, COMPARED))
-    return [None if scipy.sparse.issparse(X) else X for X in rows]
