@@ -13,13 +13,21 @@ from reference.prediction import scores as reference
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
 from mvsc_fast.judge._landmarks import LandmarkFeatures, Predictor
 from mvsc_fast.judge._model_file import HEAD, RECORD, names_in, parts, with_names
+from mvsc_fast.views._scaling import ColumnScaling
 from mvsc_fast.views._view_rows import ViewRows
 
 WIDTHS = (9, 150, 33)  # the second has more columns than samples
 
 
 def problem(
-    widths=WIDTHS, n=80, n_landmarks=40, n_clusters=4, nonnegative=False, seed=0, limits=None
+    widths=WIDTHS,
+    n=80,
+    n_landmarks=40,
+    n_clusters=4,
+    nonnegative=False,
+    seed=0,
+    limits=None,
+    scalings=None,
 ):
     """Views, features and the predictor of random coefficients."""
     rng = np.random.default_rng(seed)
@@ -29,7 +37,8 @@ def problem(
     features = LandmarkFeatures([ViewRows(X) for X in views], landmarks)
     local = features.of_fitted()
     B = rng.standard_normal((local.shape[1], n_clusters)).astype(np.float32)
-    predictor = features.predictor(B, range(len(features.rows)), limits=limits)
+    used = range(len(features.rows))
+    predictor = features.predictor(B, used, limits=limits, scalings=scalings)
     return views, landmarks, local @ B, predictor
 
 
@@ -309,20 +318,21 @@ def test_a_file_of_version_2_predicts_as_before():
 
 @pytest.mark.parametrize("note", ["", '{"é": 1}'])
 def test_names_and_scalings_are_kept_in_a_file(note):
-    views, *_, predictor = problem()
+    scalings = [ColumnScaling(np.arange(float(d)), np.arange(d) + 1.0) for d in WIDTHS]
+    views, *_, plain = problem()
+    *_, predictor = problem(scalings=scalings)
     names, widths = ["a", "é", 7], list(WIDTHS)
     columns = [[f"x{j}" for j in range(9)], None, ["", *"abc"] * 8 + [""]]
-    scalers = [(np.arange(d), np.arange(d) + 1.0) for d in widths]
-    image = with_names(predictor.model.image, names, columns, widths, note, scalers)
+    image = with_names(predictor.model.image, names, columns, widths, note)
     assert names_in(image) == (["a", "é", "7"], columns, widths, note)
     records = HEAD.itemsize + 3 * RECORD.itemsize  # which arrays follow
     assert 0 <= parts(image)[0]["kernel_coefficients"] - records < 64
-    for view, (means, deviations) in zip(fields(image)[1], scalers, strict=True):
+    for view, (means, deviations) in zip(fields(image)[1], scalings, strict=True):
         np.testing.assert_array_equal(view["centres"], means)
         np.testing.assert_array_equal(view["deviations"], deviations)
-    unscaled = [X * deviation + mean for X, (mean, deviation) in zip(views, scalers, strict=True)]
+    unscaled = [X * deviation + mean for X, (mean, deviation) in zip(views, scalings, strict=True)]
     np.testing.assert_allclose(
-        Predictor(image).scores(unscaled), predictor.scores(views), rtol=1e-4, atol=1e-4
+        Predictor(image).scores(unscaled), plain.scores(views), rtol=1e-4, atol=1e-4
     )
     assert names_in(with_names(image, [*"abc"], [None] * 3, widths))[3] == ""
     with pytest.raises(ValueError, match="must not contain the character NUL"):

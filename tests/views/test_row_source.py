@@ -15,7 +15,6 @@ import zarr
 from dask.distributed import Client, LocalCluster
 
 from mvsc_fast import ConsensusTLRR
-from mvsc_fast.views import _dask
 from mvsc_fast.views._columns import with_absent
 from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._passes import drawn, labels_of, summarised
@@ -275,8 +274,7 @@ def test_blocks_fit_in_the_memory_there_is():
     assert block_rows([200], available=0) == 128
 
 
-def test_a_cluster_without_workers_is_told_of(views, monkeypatch):
-    monkeypatch.setattr(_dask, "PATIENCE", 0.05)
+def test_a_cluster_without_workers_is_told_of(views):
     options = {"n_workers": 0, "processes": False, "threads_per_worker": 1}
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster):
         source = read_views([da.from_array(X, chunks=(200, -1)) for X in views])

@@ -291,7 +291,7 @@ def test_real_views_are_passed_over(load_shared):
         arrays = [np.asarray(A, dtype=float) for A in views]
         warn_of_columns(arrays, list(range(len(views))), [None] * len(views))
         arrays, lifts = lifted(arrays)
-        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts)
+        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts=lifts)
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():

@@ -76,7 +76,7 @@ def run(args):
     structure = _tested(views, n_clusters, args) if args.evidence else None
     model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
-    model.run_ = _record(args, data)
+    model.run_ = _record(args, data, model)
     explained = None
     if args.explain or args.report:
         explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
@@ -271,13 +271,15 @@ def _tested(views, n_clusters, args):
     return found
 
 
-def _record(args, data):
+def _record(args, data, model):
     """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
     if args.scale == "standard":
-        record["processing"] = "columns were scaled to standard deviation 1, dense ones to mean 0"
+        record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+        if not all(means.any() for means, _ in model.scaling_):
+            record["processing"] += ", those of sparse views to standard deviation 1 alone"
     return record
 
 

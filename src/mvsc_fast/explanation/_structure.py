@@ -15,10 +15,10 @@ from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..judge._copies import best_modularity, coordinates
 from ..views._frames import shown, view_title
-from ..views._lift import lengths_matter
+from ..views._lift import find_lifts
 from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import dense, presence
+from ..views._rows import dense
 from ..views._scaling import check_scale
 from ._plots import COLORS, new_figure
 
@@ -243,10 +243,8 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
-    signs = zip(sample.views, sample.nonnegative, strict=True)
-    lift = [lengths_matter(X, nonnegative) for X, nonnegative in signs]
-    present = presence(sample.views)
-    complete = slice(None) if present is None else present.all(axis=0)
+    lift = [found is not None for found in find_lifts(sample.views, sample.nonnegative)]
+    complete = sample.present.all(axis=0)
     rows = [
         coordinates(X[complete], nonnegative and not is_lifted)
         for X, nonnegative, is_lifted in zip(sample.views, sample.nonnegative, lift, strict=True)

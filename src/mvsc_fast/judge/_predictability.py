@@ -12,12 +12,11 @@ from .._utils.threads import blas_threads
 from .._utils.types import Scale, Views
 from ..views import loaded
 from ..views._lift import lifted
-from ..views._missing import check_gaps, filled, gaps, imputed, mean_row, warn_of_gaps
+from ..views._missing import check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ..views._read import read_views
-from ..views._rows import canonical_order, missing_rows
+from ..views._rows import missing_rows
 from ..views._scaling import check_scale, fit_scalings, scaled
-from ..views._view_rows import ViewRows
-from ._ridge import Judge, adjusted_mutual_information
+from ._ridge import adjusted_mutual_information, judge_of
 
 
 def label_predictability(
@@ -89,9 +88,7 @@ def label_predictability(
         numbered = [check_labels(labels, "labels", n, index)]
     with blas_threads(1):
         views, _ = lifted([X if scored.all() else X[scored] for X in views])
-        complete = imputed(views)
-        order = canonical_order(complete)
-        judge = Judge([ViewRows(X[order]) for X in complete])
+        judge, order = judge_of(views)
         numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
         scores = [
             judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered

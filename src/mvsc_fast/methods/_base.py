@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import __version__
 from .._utils.messages import recorded, warn_user
-from .._utils.parameters import CHECKS, check_seed, count, verbosity
+from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
@@ -26,7 +25,14 @@ from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._passes import warn_of_zeros
 from ..views._read import read_views
-from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few, zero_samples
+from ..views._rows import (
+    canonical_order,
+    constant_views,
+    equal_samples,
+    row_keys,
+    warn_of_few,
+    zero_samples,
+)
 from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
 from ..views._suspects import warn_of_suspects
 
@@ -222,8 +228,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
         constant_views(views, what, given.names)
         warn_of_zeros(np.flatnonzero(zero_samples(given.views)))
-        order = canonical_order(views)
-        warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
+        keys = row_keys(views)
+        order = canonical_order(views, keys)
+        equal = equal_samples([view[order] for view in views], keys[order])
+        warn_of_few(equal, self.n_clusters)
 
     def _check_memory(self, views):
         self._check_slices(views, len(views), views)
@@ -346,8 +354,3 @@ def input_attributes(X, given, scalings):
         **{name: value for name, value in names.items() if value is not None},
         **({} if None in scalings else {"scaling_": scalings}),
     }
-
-
-def draw_seed(random_state):
-    """One integer seed for all stages of a fit."""
-    return int(check_random_state(random_state).randint(2**31 - 1))

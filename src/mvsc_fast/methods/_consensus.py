@@ -19,7 +19,6 @@ from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArra
 from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
 from ..spectral._leiden import import_igraph
-from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_followed_rows, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import check_bytes
@@ -260,7 +259,6 @@ class ConsensusTLRR(MultiViewClusterer):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
             sample = drawn(source, plan.n_fitted, least, seed, progress.log, scale=self.scale)
-            warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,

@@ -99,7 +99,7 @@ def check_columns(model, source):
         )
 
 
-def warn_of_columns(views, names, columns, lifts=None):
+def warn_of_columns(views, names, columns, present=None, lifts=None):
     """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
     Lifted views keep the lengths of their rows, so they may have few columns.
@@ -114,10 +114,12 @@ def warn_of_columns(views, names, columns, lifts=None):
     names : list
     columns : list of (list of str or None)
         Names of the columns of each view, see `RowSource`.
+    present : ndarray of shape (v, n) of bool, optional
+        Which samples have each view, if it is known.
     lifts : list of (Lift or None), optional
         Which views are lifted.
     """
-    views = observed(views)
+    views = observed(views, present)
     lifts = [None] * len(views) if lifts is None else lifts
     pairs = list(zip(views, lifts, strict=True))
     narrow = [X.shape[1] < FEW_COLUMNS and lift is None for X, lift in pairs]

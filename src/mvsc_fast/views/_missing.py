@@ -235,7 +235,7 @@ def filled(X, mean):
     return out
 
 
-def imputed(views):
+def imputed(views, present=None):
     """Predict the missing rows of each view from the other views by ridge regression.
 
     The missing rows of a view are predicted by ::
@@ -246,10 +246,10 @@ def imputed(views):
     view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
     is scaled to unit length. If the view has no negative entries, negative predictions are set to
     0. Views with missing rows are replaced by their unit rows, known and predicted; the others are
-    returned unchanged.
+    returned unchanged. ``present`` is the `presence` of the views, if it is known.
     """
-    present = presence(views)
-    if present is None:
+    present = presence(views) if present is None else present
+    if present.all():
         return views
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
     means = [np.asarray(U.mean(axis=0)).ravel() for U in units]

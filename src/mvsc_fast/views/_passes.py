@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
+from ._columns import warn_of_columns
 from ._frames import shown, view_title
 from ._lift import lifted
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
@@ -129,14 +130,16 @@ class Drawn(NamedTuple):
     lifts: list  # the `Lift` of each of them, or None
     nonnegative: list  # whether each is non-negative in all samples, drawn or not, and not lifted
     blank: list  # masks of their rows that are all zero before they are scaled and lifted
+    present: np.ndarray  # which of the samples have each view, of shape (v, m)
+    keys: np.ndarray  # see `row_keys`
     scalings: list  # the `ColumnScaling` of each view of the source, or None
 
 
 def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
-    Columns are scaled, see `fit_scalings`. Views whose `lengths_matter` are lifted, unless ``lift``
-    is False, see `Lift`. Samples that lack all views are not drawn, and a view that fewer than two
+    Columns are scaled, see `fit_scalings`, and views lifted, see `find_lift`, unless ``lift`` is
+    False. Samples that lack all views are not drawn, and a view that fewer than two
     of the drawn samples have is excluded; a warning names each. Raise ValueError if entries are
     infinite, more than a tenth of the cells of a view are missing, all cells of a column, or too
     many rows.
@@ -163,7 +166,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     given = views if scale is None else _filled(rows)[1]
 
     # Views that enough of them have. Ids, labels and rows of zeros are seen before scaling.
-    kept = _frequent(views, source.titles)
+    present = presence(views)
+    kept = _frequent(present, source.titles)
     views = [views[i] for i in kept]
     given = [given[i] for i in kept]
     names, columns = ([titles[i] for i in kept] for titles in (source.names, source.columns))
@@ -176,10 +180,15 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     lifts = [None] * len(kept)
     if lift:
         views, lifts = lifted(views, nonnegative)
-    # One view after another, because a copy of all of them may not fit in memory.
-    order = canonical_order(views)
+
+    # One view after another, because a copy of all of them may not fit in memory
+    keys = row_keys(views)
+    order = canonical_order(views, keys)
     for i, X in enumerate(views):
         views[i] = X[order]
+    present = present[np.ix_(kept, order)]
+    if lift:
+        warn_of_columns(views, names, columns, present, lifts)
     return Drawn(
         samples[order],
         summary.lost,
@@ -191,6 +200,8 @@ def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
         lifts,
         [sign and lift is None for sign, lift in zip(nonnegative, lifts, strict=True)],
         [rows[order] for rows in blank],
+        present,
+        keys[order],
         scalings,
     )
 
@@ -223,11 +234,8 @@ def _hashes(first, views, scalings):
     return row_hashes(scaled(views, scalings))
 
 
-def _frequent(views, titles):
+def _frequent(present, titles):
     """Indices of the views that enough samples have."""
-    present = presence(views)
-    if present is None:
-        return list(range(len(views)))
     counts = present.sum(axis=1)
     rare = np.flatnonzero(counts < LEAST_PRESENT)
     if len(rare):
