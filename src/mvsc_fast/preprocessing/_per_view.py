@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils.messages import import_extra
 from .._utils.types import Estimator
 from .._utils.validation import first_cell, shown_cell
 from ..views._frames import view_title
+from ..views._row_source import is_dask, is_stored
 from ._containers import ChosenOutput, Container, identity, named_items, with_keys_of
 from ._table_columns import column_names, listed
 
@@ -33,7 +35,7 @@ class PerView(  # type: ignore[call-arg]
     Text needs a vectorizer, categories need an encoder, and columns with long tails a logarithm or
     `PowerTransformer`. Columns of different units need no transformer: the estimators scale them
     with ``scale="standard"``, also if views are stored outside memory and in model files. Here,
-    stored views are read into memory.
+    stored views are read into memory, unless they are returned unchanged.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ class PerView(  # type: ignore[call-arg]
                     f"view {name!r} is None: remove it, or pass rows of NaN for the samples that "
                     "lack this view"
                 )
-            steps.append(_call(name, clone(step).fit, view, y))
+            steps.append(_call(name, clone(step).fit, _in_memory(view, step), y))
         self.transformers_ = with_keys_of(X, steps)
         return self
 
@@ -145,7 +147,7 @@ class PerView(  # type: ignore[call-arg]
 
     def _transformed(self, name, step, view):
         """A transformed view, which must have the same samples, in the chosen container."""
-        table = _call(name, step.transform, view)
+        table = _call(name, step.transform, _in_memory(view, step))
         n, n_rows = (X.shape[0] if hasattr(X, "shape") else len(X) for X in (view, table))
         if n_rows != n:
             raise ValueError(
@@ -277,6 +279,13 @@ class PerView(  # type: ignore[call-arg]
 def _passes(step):
     """Whether a view is returned unchanged."""
     return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _in_memory(view, step):
+    """A view that is stored outside memory as an array, unless it is returned unchanged."""
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return view
+    return np.asarray(view) if is_dask(view) or is_stored(view) else view
 
 
 def _call(name, method, X, *args):
