@@ -170,8 +170,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
         with _Fitting(self), recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
-            kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-            self.__dict__ = kept | learned | {"warnings_": texts}
+            unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
+            self.__dict__ = unlearned | learned | {"warnings_": texts}
         return self
 
     def fit_predict(self, X: Views, y: Any = None) -> LabelArray:
@@ -194,13 +194,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
         self._check_parameters()
-        given = self._read(X)
-        n = given.n_samples
+        source = self._read(X)
+        n = source.n_samples
         check_clusters(self.n_clusters, n)
-        self._check_memory(given.views)
-        scalings = fit_scalings(given, self.scale)
-        views = scaled(given.views, scalings)
-        self._warn(given, views)
+        self._check_memory(source.views)
+        scalings = fit_scalings(source, self.scale)
+        views = scaled(source.views, scalings)
+        self._warn(source, views)
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -211,7 +211,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, given, scalings), **learned, "view_support_": support}
+        return {**input_attributes(X, source, scalings), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -221,13 +221,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Validated views."""
         return loaded(read_views(X))
 
-    def _warn(self, given, views):
+    def _warn(self, source, views):
         """Warn of features for which clusters are not meaningful, as given or scaled."""
-        warn_of_suspects(given.views, given.names, given.columns)
-        warn_of_columns(views, given.names, given.columns)
+        warn_of_suspects(source.views, source.names, source.columns)
+        warn_of_columns(views, source.names, source.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
-        constant_views(views, what, given.names)
-        warn_of_zeros(np.flatnonzero(zero_samples(given.views)))
+        constant_views(views, what, source.names)
+        warn_of_zeros(np.flatnonzero(zero_samples(source.views)))
         keys = row_keys(views)
         order = canonical_order(views, keys)
         equal = equal_samples([view[order] for view in views], keys[order])
@@ -322,8 +322,8 @@ class _Fitting:
 
     def __enter__(self):
         key, running = self._key, self._running
-        own = weakref.ref(self, lambda _: running.pop(key, None))
-        if running.setdefault(key, own) is not own:
+        reference = weakref.ref(self, lambda _: running.pop(key, None))
+        if running.setdefault(key, reference) is not reference:
             raise RuntimeError(
                 f"this {self._name} is already being fitted, by another thread or the caller of "
                 "this callback: fit a clone (sklearn.base.clone) instead"
@@ -340,17 +340,17 @@ def _is_view(y):
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
-def input_attributes(X, given, scalings):
+def input_attributes(X, source, scalings):
     """A dict of the attributes that describe the input X of `fit`, and how it is scaled."""
-    names = column_attributes(given.columns)
-    if not given.listed:
+    names = column_attributes(source.columns)
+    if not source.listed:
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
     return {
-        "view_names_in_": given.names,
-        "n_features_in_": sum(given.n_features),
-        "n_features_per_view_": given.n_features,
+        "view_names_in_": source.names,
+        "n_features_in_": sum(source.n_features),
+        "n_features_per_view_": source.n_features,
         **{name: value for name, value in names.items() if value is not None},
         **({} if None in scalings else {"scaling_": scalings}),
     }

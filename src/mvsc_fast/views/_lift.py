@@ -43,15 +43,15 @@ class Lift(NamedTuple):
         out = np.empty((X.shape[0], X.shape[1] + 1))
         for rows in gen_batches(X.shape[0], BLOCK):
             # Halves, because differences may overflow, and powers of 2, because squares may.
-            apart = dense(X[rows]) * 0.5 - self.mean * 0.5
-            largest = np.nan_to_num(np.abs(apart).max(axis=1))
+            offsets = dense(X[rows]) * 0.5 - self.mean * 0.5
+            largest = np.nan_to_num(np.abs(offsets).max(axis=1))
             exponent = np.minimum(-np.frexp(largest)[1], 1022)
-            apart = np.ldexp(apart, exponent[:, None])
-            length = np.sqrt((apart * apart).sum(axis=1))
+            offsets = np.ldexp(offsets, exponent[:, None])
+            length = np.sqrt((offsets * offsets).sum(axis=1))
             with np.errstate(over="ignore", under="ignore"):
                 limit = np.maximum(length, np.ldexp(self.radius * 0.5, exponent))
                 share = length / limit
-                out[rows, :-1] = apart / limit[:, None]
+                out[rows, :-1] = offsets / limit[:, None]
             out[rows, -1] = np.sqrt((1 - share) * (1 + share))
         return out
 

@@ -248,8 +248,8 @@ def _are_equal(X, rows):
     """Whether the directions of some rows equal those of the next rows."""
     first, second = (dense(X[rows + k]) for k in (0, 1))
     missing = np.isnan(first)
-    apart = abs(unit_rows(np.nan_to_num(first)) - unit_rows(np.nan_to_num(second))).max(axis=1)
-    return (apart < 64 * np.finfo(X.dtype).eps) & (missing == np.isnan(second)).all(axis=1)
+    distance = abs(unit_rows(np.nan_to_num(first)) - unit_rows(np.nan_to_num(second))).max(axis=1)
+    return (distance < 64 * np.finfo(X.dtype).eps) & (missing == np.isnan(second)).all(axis=1)
 
 
 def warn_of_few(equal, n_clusters):
