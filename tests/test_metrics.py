@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import DataConversionWarning
 
 from mvsc_fast.metrics import clustering_scores
 
@@ -70,3 +71,10 @@ def test_series_are_compared_by_their_index():
     assert clustering_scores(y, y[::-1].to_numpy())["acc"] < 1
     with pytest.raises(ValueError, match="y_pred and y_true have different indexes, 'd' and"):
         clustering_scores(y, y[::-1])
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1)])
+def test_vectors_of_matlab_are_read_with_a_warning(shape):
+    y = np.array([0, 0, 1, 1])
+    with pytest.warns(DataConversionWarning, match=f"y_true.*{shape[0]}, {shape[1]}"):
+        assert clustering_scores(y.reshape(shape), y)["acc"] == 1

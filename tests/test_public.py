@@ -90,7 +90,7 @@ PUBLIC = {
         "UtSVDMSC",
     ],
     "mvsc_fast.metrics": ["clustering_scores"],
-    "mvsc_fast.preprocessing": ["PerView", "ViewSplitter"],
+    "mvsc_fast.preprocessing": ["FrameEncoder", "PerView", "ViewSplitter"],
     "mvsc_fast.similarity": [
         "nearest_neighbors",
         "rbf",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
 from ._utils.labels import check_labels, index_of
+from ._utils.messages import warn_user
 
 __all__ = ["clustering_scores"]
 
@@ -19,6 +22,7 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         Class and cluster of every sample; numbers or strings. Indexes of pandas series must agree.
+        A label of -1, such as that of samples without views, counts as a cluster.
 
     Returns
     -------
@@ -34,10 +38,15 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     ValueError
         If the two differ in length, are empty or hold NaN or None, or are pandas series with
         different indexes.
+
+    Warns
+    -----
+    DataConversionWarning
+        If one of the two has the shape (n_samples, 1) or (1, n_samples), as vectors of MATLAB.
     """
     index = index_of(y_true)
-    y_true = check_labels(y_true, "y_true")
-    y_pred = check_labels(y_pred, "y_pred", len(y_true), index, "y_true")
+    y_true = check_labels(as_vector(y_true, "y_true"), "y_true")
+    y_pred = check_labels(as_vector(y_pred, "y_pred"), "y_pred", len(y_true), index, "y_true")
     table = contingency_matrix(y_true, y_pred)
     rows, columns = linear_sum_assignment(table, maximize=True)
     (_, false_pos), (false_neg, true_pos) = pair_confusion_matrix(y_true, y_pred)
@@ -52,3 +61,15 @@ def clustering_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
         "recall": float(recall),
         "purity": float(table.max(axis=0).sum() / len(y_true)),
     }
+
+
+def as_vector(labels, name):
+    """Labels of shape (n,); a vector of MATLAB, (n, 1) or (1, n), is flattened with a warning."""
+    shape = getattr(labels, "shape", ())
+    if len(shape) != 2 or min(shape) != 1 or max(shape) == 1:
+        return labels
+    warn_user(
+        f"{name} has the shape {shape}: it is read as a vector of {max(shape)} labels",
+        DataConversionWarning,
+    )
+    return np.asarray(labels).ravel()

@@ -316,7 +316,14 @@ def test_progress_goes_to_standard_error(subspaces, capsys, m):
         re.fullmatch(r"\[ConsensusTLRR\] (.*) \(\d+\.\d s\)", line) for line in err.splitlines()
     ]
     stages = [f"60 samples, {m} are clustered", f"views [0, 1, 2], {m} samples", "labellings"]
-    stages += ["judge", "consensus", "TLRR of", "refinement", *["prediction"] * (m < 60)]
+    stages += [
+        "judge",
+        "consensus",
+        "TLRR of",
+        "refinement",
+        "labels agree",
+        *["prediction"] * (m < 60),
+    ]
     assert out == "" and len(lines) == len(stages)
     assert all(line[1].startswith(stage) for line, stage in zip(lines, stages, strict=True))
 
@@ -515,6 +522,7 @@ def test_margins_of_new_samples_are_those_of_their_scores(subspaces):
         model.predict_margin(new, return_unlike="all")
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_of_fitted_samples_are_like_them_and_others_as_without_copies(seed):
     views, _ = datasets.make_multiview_subspaces(60, 3, random_state=seed)
@@ -526,6 +534,7 @@ def test_copies_of_fitted_samples_are_like_them_and_others_as_without_copies(see
     assert unlike.mean() < 0.3
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 @pytest.mark.parametrize("wrap", [lambda X: X, np.ndarray.tolist, tuple])
 def test_a_second_view_is_not_taken_for_y(subspaces, wrap):
     first, second = (X[:60] for X in subspaces[0][:2])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR
 
@@ -29,3 +30,14 @@ def test_clear_groups_of_any_sizes_raise_no_doubts(sizes):
     model = ConsensusTLRR(len(sizes), view_selection="all", random_state=0)
     labels = model.fit_predict(groups(sizes, 8))
     assert sorted(np.bincount(labels)) == sorted(sizes)
+    assert model.fused_agreement_ == 1
+
+
+def test_labels_that_agree_little_with_the_fused_labellings():
+    views = groups((30,) * 6, 1)
+    with pytest.warns(UserWarning, match="agree little") as caught:
+        model = ConsensusTLRR(6, view_selection="all", random_state=0).fit(views)
+    fused = model.candidates_["labels"][model.candidates_["fused"]]
+    expected = np.mean([adjusted_rand_score(model.labels_, labels) for labels in fused])
+    assert model.fused_agreement_ == pytest.approx(expected)
+    assert f"{expected:.2f}" in str(caught[0].message)

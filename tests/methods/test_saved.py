@@ -8,6 +8,8 @@ from sklearn.base import clone
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
 from mvsc_fast.explanation import write_report
 
+pytestmark = pytest.mark.filterwarnings("ignore:the labels agree little")
+
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
 FORMS = {
     "list": lambda: list(VIEWS),

@@ -6,10 +6,13 @@ from .._utils.messages import warn_user
 # modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at least
 # one of them.
 PREDICTABLE, MODULAR, MIN_SAMPLES = 0.85, 0.5, 200
+# Below it, labels of nine tenths of the samples differ from those of all by as much
+# (bench/changes.py).
+MIN_AGREEMENT = 0.6
 
 
-def warn_of_noise(n_samples, predictability, modularity):
-    """Warn if clusters are no better than those of noise.
+def warn_of_doubts(n_samples, predictability, modularity, agreement):
+    """Warn if clusters are no better than those of noise, or else if others are as good.
 
     Parameters
     ----------
@@ -18,10 +21,18 @@ def warn_of_noise(n_samples, predictability, modularity):
         The largest of the candidates.
     modularity : float
         Of the final labels, see `corrected_modularity`.
+    agreement : float
+        Of the final labels with those that were fused, see `ConsensusTLRR`.
     """
     if n_samples >= MIN_SAMPLES and predictability < PREDICTABLE and modularity < MODULAR:
         warn_user(
             f"clusters of noise are as predictable ({predictability:.2f}) and have as large a "
             f"modularity ({modularity:.2f} of at most 1) as these: they may be arbitrary, or miss "
             "groups that are much smaller than others. structure_test tests for structure"
+        )
+    elif agreement < MIN_AGREEMENT:
+        warn_user(
+            f"the labels agree little with the labellings that were fused (mean adjusted Rand "
+            f"index {agreement:.2f}): other clusters are about as good, and small changes of the "
+            "data may lead to them"
         )

@@ -173,6 +173,10 @@ class ConsensusTLRR(MultiViewClusterer):
         ``max_samples``.
     predictor_ : object
         What `predict` and `to_native` use; absent with ``store="labels"``.
+    fused_agreement_ : float
+        Mean adjusted Rand index of the labels of the m clustered samples with the labellings that
+        were fused. It estimates how far the labels would change if a tenth of the samples were
+        other ones. Below .6, a fit warns.
     n_tuples_ : int
         Number of distinct tuples of labels of the fused labellings: the size of the TLRR problem.
     gap_ : float
@@ -205,6 +209,7 @@ class ConsensusTLRR(MultiViewClusterer):
     affinity_matrix_: csr_array
     samples_: IntArray
     predictor_: Any
+    fused_agreement_: float
     n_tuples_: int
     gap_: float
 
@@ -291,6 +296,7 @@ class ConsensusTLRR(MultiViewClusterer):
             "view_support_": support,
             "view_agreement_": agreement,
             "views_used_": fitted.used,
+            "fused_agreement_": fitted.fused_agreement,
             "n_tuples_": fitted.n_tuples,
             "gap_": fitted.gap,
             "predictor_": fitted.predictor,

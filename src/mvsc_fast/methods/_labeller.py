@@ -4,8 +4,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
-from ..judge._doubts import warn_of_noise
+from ..judge._doubts import warn_of_doubts
 from ..judge._landmarks import BEYOND, limits_of, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
@@ -45,6 +46,8 @@ class Fitted(NamedTuple):
         Indices of the views that were fused, among all views.
     support, agreement : ndarray of shape (v,), (v, v)
         Support of the views that were drawn, and z of each two of them.
+    fused_agreement : float
+        Mean adjusted Rand index of the labels with the fused labellings.
     n_tuples : int
     gap : float
     """
@@ -56,6 +59,7 @@ class Fitted(NamedTuple):
     used: list
     support: np.ndarray
     agreement: np.ndarray
+    fused_agreement: float
     n_tuples: int
     gap: float
 
@@ -131,11 +135,14 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
+    fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
+    progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
     if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
     elif n_clusters > 1:
-        warn_of_noise(len(labels), scores["predictability"].max(), modularity)
+        predictability = scores["predictability"].max()
+        warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
@@ -153,6 +160,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         used=numbers,
         support=used.graphs.support(labels),
         agreement=used.graphs.agreement,
+        fused_agreement=fused_agreement,
         n_tuples=fused.n_tuples,
         gap=fused.gap,
     )

@@ -1,0 +1,290 @@
+"""Transformer from a data frame of mixed columns to views of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils.messages import warn_user
+from ..views._frames import shown
+from ..views._missing import missing
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+MIN_FREQUENCY = 0.01  # share of samples below which categories are joined as rare ones
+MAX_WORDS = 5000  # most frequent words of a text that are counted
+MIN_TEXT_WORDS = 3  # mean number of words of a value from which on a column is text
+
+
+class FrameEncoder(TransformerMixin, BaseEstimator):
+    """Encode the columns of a data frame as views, by what they contain.
+
+    Numbers are standardised. Categories become one column each, of 0 and 1; those of less than 1 %
+    of the samples are joined as "rare" ones. Text becomes term frequencies times inverse document
+    frequencies (TF-IDF) of words. Missing values remain missing: an empty cell of numbers or
+    categories is NaN, and a sample whose text is empty, or whose cells of a group are all empty,
+    lacks the view.
+
+    Parameters
+    ----------
+    groups : dict of list of str, optional
+        Columns of each view; the keys are the names of the views. A column of text is a view of its
+        own. Columns in no group are not used. None makes a view of all numbers, one of all
+        categories, and one of each text.
+
+    Attributes
+    ----------
+    groups_ : dict of list of str
+        Columns of each view.
+    kinds_ : dict of str
+        "number", "category" or "text" for each column that is used. Columns of type bool are
+        numbers. Columns of strings are text if their values have more than three words on average.
+    encoders_ : dict
+        The fitted transformer of scikit-learn of each column: StandardScaler, OneHotEncoder or
+        TfidfVectorizer.
+
+    Raises
+    ------
+    TypeError
+        If X is not a pandas data frame.
+    ValueError
+        If a column does not exist, has dates, or has a different string in nearly every row, or if
+        text shares a group with other columns.
+
+    Warns
+    -----
+    UserWarning
+        In `transform`, if a column has categories that `fit` has not seen. They count as rare ones
+        if `fit` had any, else as none of the categories.
+
+    See Also
+    --------
+    ViewSplitter : Splits a table of numbers into views.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mvsc_fast.preprocessing import FrameEncoder
+    >>> frame = pd.DataFrame({"age": [20, 40, None], "plan": ["a", "b", "a"]})
+    >>> views = FrameEncoder({"person": ["age"], "contract": ["plan"]}).fit_transform(frame)
+    >>> views["contract"]
+       plan_a  plan_b
+    0     1.0     0.0
+    1     0.0     1.0
+    2     1.0     0.0
+    """
+
+    groups: Mapping[str, Sequence[str]] | None
+    groups_: dict[str, list[str]]
+    kinds_: dict[str, str]
+    encoders_: dict[str, Any]
+
+    def __init__(self, groups: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.groups = groups
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the scales, categories and words of each column.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame of shape (n_samples, n_columns)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_frame(X)
+        if self.groups is None:
+            kinds = {column: kind_of(X[column], column) for column in X.columns}
+            groups = groups_by_kind(kinds)
+        else:
+            groups = {name: [*columns] for name, columns in self._named_groups().items()}
+            check_columns(X, groups, "the data frame")
+            kinds = {
+                column: kind_of(X[column], column)
+                for columns in groups.values()
+                for column in columns
+            }
+        for name, columns in groups.items():
+            texts = [column for column in columns if kinds[column] == "text"]
+            if texts and len(columns) > 1:
+                raise ValueError(
+                    f"group {shown(name)} has text in column {shown(texts[0])} beside other "
+                    "columns: make the text a group of its own"
+                )
+        self.encoders_ = {column: fitted_encoder(kind, X[column]) for column, kind in kinds.items()}
+        self.groups_, self.kinds_ = groups, kinds
+        self.feature_names_in_ = np.array([*kinds], dtype=object)
+        self.n_features_in_ = len(kinds)
+        return self
+
+    def transform(self, X: Any) -> dict[str, Any]:
+        """Encode the columns of a data frame.
+
+        Parameters
+        ----------
+        X : pandas.DataFrame of shape (n_samples, n_columns)
+            Columns are taken by their names; others than those of `fit` are not used.
+
+        Returns
+        -------
+        dict of pandas.DataFrame
+            The views, with the index of X. Those of text have sparse columns.
+        """
+        check_is_fitted(self)
+        check_frame(X)
+        check_columns(X, self.groups_, "the data frame")
+        import pandas as pd
+
+        views = {}
+        for name, columns in self.groups_.items():
+            parts = [
+                encoded(self.kinds_[column], self.encoders_[column], X[column])
+                for column in columns
+            ]
+            views[name] = parts[0] if len(parts) == 1 else pd.concat(parts, axis=1)
+        return views
+
+    def get_feature_names_out(self, input_features: Any = None) -> dict[str, NDArray[Any]]:
+        """Get the feature names of each view.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        dict of ndarray of str
+        """
+        check_is_fitted(self)
+        return {
+            name: np.concatenate([names_of(self.encoders_[column]) for column in columns])
+            for name, columns in self.groups_.items()
+        }
+
+    def _named_groups(self):
+        if not isinstance(self.groups, Mapping) or not self.groups:
+            raise ValueError(
+                f"groups must be a dict of the columns of each view, got {self.groups!r}"
+            )
+        for name, columns in self.groups.items():
+            if isinstance(columns, str) or len(columns) == 0:
+                raise ValueError(
+                    f"group {shown(name)} must be a list of columns, got {columns!r}: "
+                    f"for a single column pass [{columns!r}]"
+                )
+        return self.groups
+
+
+def check_frame(X):
+    """Raise TypeError unless X is a pandas data frame."""
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        raise TypeError(
+            f"X must be a pandas data frame, got {type(X).__name__}: "
+            "pandas.DataFrame(X), or X.to_pandas() of polars, makes one"
+        )
+
+
+def check_columns(X, groups, title):
+    """Raise ValueError if the frame lacks a column of a group, or has it twice."""
+    for name, columns in groups.items():
+        absent = [column for column in columns if column not in X.columns]
+        if absent:
+            raise ValueError(
+                f"{title} has no column {shown(*absent)} of group {shown(name)}: "
+                f"it has {shown(*X.columns)}"
+            )
+        repeated = [column for column in columns if getattr(X[column], "ndim", 1) == 2]
+        if repeated:
+            raise ValueError(f"{title} has several columns {shown(repeated[0])}: rename them")
+
+
+def kind_of(column, name):
+    """Kind of a column of a data frame: "number", "category" or "text"."""
+    from pandas.api import types
+
+    if types.is_datetime64_any_dtype(column) or types.is_timedelta64_dtype(column):
+        raise ValueError(
+            f"column {shown(name)} has dates: replace them by numbers, such as days since a date "
+            "or the month, or leave the column out of groups"
+        )
+    if types.is_numeric_dtype(column):
+        return "number"
+    values = column[column.notna() & (column != "")]
+    if isinstance(column.dtype, types.CategoricalDtype):
+        return "category"
+    if types.is_numeric_dtype(values.infer_objects()):  # numbers and None
+        return "number"
+    strings = values.astype(str)
+    if len(strings) and strings.str.split().str.len().mean() > MIN_TEXT_WORDS:
+        return "text"
+    if len(strings) > 20 and strings.nunique() > len(strings) / 2:
+        raise ValueError(
+            f"column {shown(name)} has {strings.nunique()} different values in {len(strings)} "
+            "rows, as an id has: leave it out of groups, or make it the index of the data frame"
+        )
+    return "category"
+
+
+def groups_by_kind(kinds):
+    """Columns of numbers, of categories, and of each text."""
+    views = {
+        "numbers": [column for column, kind in kinds.items() if kind == "number"],
+        "categories": [column for column, kind in kinds.items() if kind == "category"],
+    }
+    texts = {column: [column] for column, kind in kinds.items() if kind == "text"}
+    return {name: columns for name, columns in (views | texts).items() if columns}
+
+
+def fitted_encoder(kind, column):
+    """The transformer of scikit-learn for a column, fitted to its values that are not missing."""
+    values = column.dropna().to_frame()
+    if len(values) == 0:
+        raise ValueError(f"column {shown(column.name)} has no values: leave it out of groups")
+    if kind == "number":
+        return StandardScaler().fit(values.astype(float))
+    if kind == "category":
+        encoder = OneHotEncoder(
+            handle_unknown="infrequent_if_exist", min_frequency=MIN_FREQUENCY, sparse_output=False
+        )
+        return encoder.fit(values.astype(str))
+    encoder = TfidfVectorizer(sublinear_tf=True, max_features=MAX_WORDS)
+    return encoder.fit(values.iloc[:, 0].astype(str))
+
+
+def names_of(encoder):
+    """Names of the columns that a transformer of scikit-learn makes."""
+    names = encoder.get_feature_names_out().tolist()
+    return np.array([name.replace("_infrequent_sklearn", "_rare") for name in names], dtype=object)
+
+
+def encoded(kind, encoder, column):
+    """A data frame of one column, or of one for each category or word."""
+    import pandas as pd
+
+    names = names_of(encoder)
+    if kind == "text":
+        values = missing(encoder.transform(column.fillna("").astype(str)))
+        return pd.DataFrame.sparse.from_spmatrix(values, column.index, names)
+    present = column.dropna().to_frame()
+    if kind == "category":
+        present = present.astype(str)
+        unseen = np.setdiff1d(present, encoder.categories_[0])
+        if len(unseen):
+            warn_user(
+                f"column {shown(column.name)} has categories that are not in the data of fit: "
+                f"{shown(*unseen)}"
+            )
+    values = np.full((len(column), len(names)), np.nan)
+    if len(present):
+        values[column.notna()] = encoder.transform(present)
+    return pd.DataFrame(values, column.index, names)

@@ -1,0 +1,117 @@
+"""Views of a data frame of mixed columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from mvsc_fast import ConsensusTLRR
+from mvsc_fast.preprocessing import FrameEncoder
+
+TEXTS = ["the shop was fast and good", "delivery was late and bad", "", None]
+
+
+def customers(n=80, seed=0):
+    """Two groups of customers that differ in every column, and their groups."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    frame = pd.DataFrame(
+        {
+            "age": 30 + 30 * y + rng.normal(0, 3, n),
+            "member": y == 1,
+            "plan": np.where(rng.random(n) < 0.1, "trial", np.array(["monthly", "yearly"])[y]),
+            "review": np.array(TEXTS[:2])[y],
+        },
+        index=[f"c{i}" for i in range(n)],
+    )
+    frame.loc["c3", ["age", "review"]] = [np.nan, ""]
+    frame.loc["c4", "plan"] = None
+    return frame, y
+
+
+GROUPS = {"person": ["age", "member", "plan"], "review": ["review"]}
+
+
+def test_encoded_columns():
+    frame, _ = customers()
+    encoder = FrameEncoder(GROUPS)
+    before = frame.copy()
+    views = encoder.fit_transform(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    person = views["person"]
+    assert list(person) == ["age", "member", "plan_monthly", "plan_trial", "plan_yearly"]
+    assert list(person) == list(encoder.get_feature_names_out()["person"])
+    assert person.index.equals(frame.index)
+    np.testing.assert_allclose(person[["age", "member"]].mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(person[["age", "member"]].std(ddof=0), 1)
+    plans = frame["plan"].dropna()
+    expected = pd.get_dummies(plans).to_numpy(float)
+    np.testing.assert_array_equal(person.loc[plans.index].iloc[:, 2:], expected)
+    assert person.loc["c3"].isna().tolist() == [True, False, False, False, False]
+    assert person.loc["c4"].isna().tolist() == [False, False, True, True, True]
+    words = views["review"]
+    assert set(TEXTS[0].split()) <= set(words)
+    assert np.isnan(words.loc["c3"].to_numpy()[0])
+    np.testing.assert_allclose(np.square(words.drop(index="c3")).sum(axis=1), 1)
+
+
+def test_groups_by_kind():
+    frame, _ = customers()
+    frame["level"] = pd.Categorical(["low"] * 40 + ["high"] * 40)
+    frame["income"] = pd.Series([1, None] * 40, frame.index, dtype=object)
+    encoder = FrameEncoder().fit(frame)
+    assert encoder.groups_ == {
+        "numbers": ["age", "member", "income"],
+        "categories": ["plan", "level"],
+        "review": ["review"],
+    }
+
+
+def test_a_pipeline_labels_new_customers():
+    frame, y = customers()
+    model = make_pipeline(FrameEncoder(GROUPS), ConsensusTLRR(2, random_state=0))
+    with pytest.warns(UserWarning, match="'person'"):
+        labels = model.fit_predict(frame)
+    assert abs(np.corrcoef(labels, y)[0, 1]) == 1
+    new, y = customers(seed=1)
+    new = new.iloc[5:].assign(extra=0)[[*reversed(frame.columns), "extra"]]
+    assert abs(np.corrcoef(model.predict(new), y[5:])[0, 1]) == 1
+
+
+def test_rare_and_unseen_categories():
+    plans = ["a"] * 150 + ["b"] * 148 + ["c", "d"]
+    frame = pd.DataFrame({"plan": plans})
+    encoder = FrameEncoder({"contract": ["plan"]}).fit(frame)
+    assert list(encoder.get_feature_names_out()["contract"]) == ["plan_a", "plan_b", "plan_rare"]
+    with pytest.warns(UserWarning, match="'plan'.*'new'"):
+        views = encoder.transform(pd.DataFrame({"plan": ["d", "new", "a"]}))
+    expected = [[0, 0, 1], [0, 0, 1], [1, 0, 0]]
+    np.testing.assert_array_equal(views["contract"], expected)
+
+
+@pytest.mark.parametrize(
+    ("groups", "column", "error", "facts"),
+    [
+        ({"a": ["date"]}, pd.Timestamp("2026-01-01"), ValueError, "'date' has dates"),
+        ({"a": ["absent"]}, 0, ValueError, "'absent' of group 'a'"),
+        ({"a": ["review", "age"]}, 0, ValueError, "'a' has text in column 'review'"),
+        ({"a": "age"}, 0, ValueError, "'a' must be a list"),
+        ({"a": ["date"]}, [f"id{i}" for i in range(80)], ValueError, "'date' has 80 different"),
+        ({"a": ["date"]}, None, ValueError, "'date' has no values"),
+        ({}, 0, ValueError, "groups must be a dict"),
+    ],
+)
+def test_bad_groups(groups, column, error, facts):
+    frame, _ = customers()
+    frame["date"] = column
+    with pytest.raises(error, match=facts):
+        FrameEncoder(groups).fit(frame)
+
+
+def test_other_containers():
+    with pytest.raises(TypeError, match="pandas data frame, got ndarray"):
+        FrameEncoder({"a": [0]}).fit(np.zeros((3, 1)))
+    frame, _ = customers()
+    encoder = FrameEncoder(GROUPS).fit(frame)
+    with pytest.raises(ValueError, match="no column 'age' of group 'person'"):
+        encoder.transform(frame[["plan", "review", "member"]])
