@@ -13,7 +13,6 @@ from mvsc_fast import datasets, metrics, structure_test
 from mvsc_fast.cli import _cluster_command as _cli_cluster
 from mvsc_fast.cli import _demo_command, main
 from mvsc_fast.methods import ESTIMATORS
-from mvsc_fast.views._lazy import LazyView
 from mvsc_fast.views._row_source import RowSource
 
 
@@ -336,7 +335,6 @@ def test_arrays_within_a_memory_limit_are_read_in_blocks(data, monkeypatch, caps
         "standard",
     )
     assert accuracy(y, labels) > 0.9
-    assert any(isinstance(one[0], LazyView) for one in seen)
 
 
 def test_files_are_read_in_blocks_if_memory_is_small(data, monkeypatch):

@@ -143,10 +143,12 @@ def problem(
     head["kernel_coefficients"] = panels(normal(n_landmarks, n_clusters))
     widths = [views[i // 2]["n_features"] if i % 2 == 0 else 9 for i in range(2 * v - 1)]
     head |= {"n_inputs": len(widths), "widths": np.zeros((len(widths), 2), np.int64)}
-    scalers = [(rng.standard_normal(k), rng.random(k) + 0.5) for k in widths] if scaled else None
+    for view in views if scaled else ():
+        view["centres"] = rng.standard_normal(view["n_features"])
+        view["deviations"] = rng.random(view["n_features"]) + 0.5
     names = [f"view {i}" for i in range(len(widths))]
     columns = [[f"{i}.{j}" for j in range(k)] if i == 0 else None for i, k in enumerate(widths)]
-    image = with_names(pack(head, views), names, columns, widths, "a note", scalers)
+    image = with_names(pack(head, views), names, columns, widths, "a note")
     return image, widths
 
 
@@ -316,14 +318,12 @@ def test_columns_are_scaled_before_all_else(predict_library):
     rng = np.random.default_rng(0)
     image, widths = problem(rng, mapped=True)
     rows = rows_of(rng, widths, 20)
-    scalers = [(rng.standard_normal(k), rng.random(k) + 0.5) for k in widths]
-    names = [str(i) for i in range(len(widths))]
-    scaled = with_names(image, names, [None] * 3, widths, scalers=scalers)
+    scaled, _ = problem(np.random.default_rng(0), mapped=True, scaled=True)
+    given = list(rows)
+    for view in fields(scaled)[1]:
+        X = rows[view["input"]]
+        given[view["input"]] = X * view["deviations"] + view["centres"]
     expected = call(predict_library, image, rows)
-    given = [
-        None if X is None else X * deviations + centres
-        for X, (centres, deviations) in zip(rows, scalers, strict=True)
-    ]
     found = call(predict_library, scaled, given)
     np.testing.assert_allclose(found[1], expected[1], atol=1e-5)
 

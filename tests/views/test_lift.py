@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, label_predictability
-from mvsc_fast.views._lift import correlation_of_lengths, fit_lift, lengths_matter
+from mvsc_fast.views._lift import centre_rows, correlation_of_lengths, find_lift, fit_lift
 
 NAN = float("nan")
 
@@ -76,21 +76,25 @@ def spread_groups(n_features, seed=0):
     return X
 
 
+def is_lifted(X, nonnegative=None):
+    return find_lift(X, nonnegative) is not None
+
+
 def test_views_are_lifted_where_like_directions_have_like_lengths():
     rng = np.random.default_rng(0)
     for d, expected in ((3, True), (4, True), (80, True), (81, False)):
         X = spread_groups(d)
-        assert lengths_matter(X) is expected
-        assert lengths_matter(np.hstack([X, np.full((300, 3), 7.0)])) is expected
-        assert lengths_matter(scipy.sparse.csr_array(np.hstack([X, 0 * X]))) is expected
+        assert is_lifted(X) is expected
+        assert is_lifted(np.hstack([X, np.full((300, 3), 7.0)])) is expected
+        assert is_lifted(scipy.sparse.csr_array(np.hstack([X, 0 * X]))) is expected
     for d, expected in ((3, True), (4, False), (20, False)):
-        assert lengths_matter(rng.standard_normal((300, d))) is expected
+        assert is_lifted(rng.standard_normal((300, d))) is expected
     (subspaces, _) = datasets.make_multiview_subspaces(300, 3, n_features=(20, 15), random_state=0)
-    assert not any(lengths_matter(X) for X in subspaces)
+    assert not any(is_lifted(X) for X in subspaces)
     for d, expected in ((3, True), (4, False)):  # without negative entries
         X = spread_groups(d) + 20
-        assert lengths_matter(X) is lengths_matter(X, nonnegative=True) is expected
-        assert lengths_matter(X, nonnegative=False)
+        assert is_lifted(X) is is_lifted(X, nonnegative=True) is expected
+        assert is_lifted(X, nonnegative=False)
 
 
 def test_the_choice_does_not_depend_on_the_order_of_equal_lengths():
@@ -99,8 +103,8 @@ def test_the_choice_does_not_depend_on_the_order_of_equal_lengths():
     for d in (4, 6, 9):
         X = rng.integers(0, 2, (400, d)) - 0.5
         X[:50] *= 3
-        bar, order = correlation_of_lengths(X), rng.permutation(400)
-        assert correlation_of_lengths(X[order]) == pytest.approx(bar, abs=1e-12)
+        bar, order = correlation_of_lengths(centre_rows(X)), rng.permutation(400)
+        assert correlation_of_lengths(centre_rows(X[order])) == pytest.approx(bar, abs=1e-12)
 
 
 def test_sparse_and_constant_views():

@@ -277,7 +277,7 @@ def test_columns_that_outweigh_all_others_are_named(name, columns, number):
     views, names = halves(getattr(known, name))
     middle = views["first"].shape[1]
     names = [np.array(names[:middle]), np.array(names[middle:])]
-    with pytest.warns(UserWarning, match=f"few columns make up .*{columns}.*StandardScal"):
+    with pytest.warns(UserWarning, match=f'few columns make up .*{columns}.*scale="standard"'):
         warn_of_columns(list(views.values()), list(views), names)
     with pytest.warns(UserWarning, match=rf": {number} of view 'first' \(9"):
         warn_of_columns(list(views.values()), list(views), [None] * 2)
@@ -291,7 +291,7 @@ def test_real_views_are_passed_over(load_shared):
         arrays = [np.asarray(A, dtype=float) for A in views]
         warn_of_columns(arrays, list(range(len(views))), [None] * len(views))
         arrays, lifts = lifted(arrays)
-        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts)
+        warn_of_columns(arrays, list(range(len(views))), [None] * len(views), lifts=lifts)
 
 
 def test_views_of_few_features_are_named_where_fit_is_called():

@@ -80,6 +80,12 @@ def check_seed(value, name):
     return value
 
 
+def draw_seed(random_state):
+    """One integer seed for all that follows, from a random state that `check_seed` accepts."""
+    rng = check_random_state(check_seed(random_state, "random_state"))
+    return int(rng.randint(2**31 - 1))
+
+
 def check_sample_weight(value, name):
     """One-dimensional float64 array of finite positive weights."""
     if np.ndim(value) != 1:

@@ -1,7 +1,7 @@
 """Types in the signatures of public functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,3 +41,4 @@ Tensor: TypeAlias = FloatArray | Any  # or a list of csr_arrays
 
 Callback: TypeAlias = Callable[[IterationState], object]
 Seed: TypeAlias = int | np.random.RandomState | None
+Scale: TypeAlias = Literal["standard"]

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from .._utils.messages import counted
 from .._utils.validation import available_memory
@@ -16,7 +14,6 @@ from ..explanation import explain, structure_test, write_report
 from ..explanation._plots import check_picture
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..preprocessing import PerView
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
 from ._files import STDIN, naming, shown_name
 from ._labels import load_labels
@@ -32,7 +29,7 @@ from ._results import (
     summary,
     write_labels,
 )
-from ._saved import keep_containers, save_model, skops_of, values_of
+from ._saved import save_model, skops_of
 from ._tables import EXCEL, PACKED, PARQUET, TEXT
 
 EXAMPLES = """\
@@ -81,6 +78,7 @@ def run(args):
     parameters = {
         "random_state": args.seed,
         "verbose": int(sys.stderr.isatty()),
+        "scale": _scale(args),
         **_method_parameters(args),
     }
     precomputed = args.affinity == "precomputed"
@@ -99,10 +97,7 @@ def run(args):
     elif truth is not None:
         check_printable(map(str, truth[0]))
 
-    # The views are scaled, the number of clusters is suggested, and the model is fitted.
-    scale = None
-    if args.scale == "standard":
-        scale, views = _scaled(views)
+    # The number of clusters is suggested, and the model is fitted.
     if precomputed:
         views = {
             name: X if scipy.sparse.issparse(X) else np.asarray(X) for name, X in views.items()
@@ -112,7 +107,7 @@ def run(args):
     structure = _tested(views, n_clusters, args) if args.evidence else None
     model = ESTIMATORS[args.method](n_clusters, **parameters).fit(views)
     labels = model.labels_
-    model.run_ = _record(args, data)
+    model.run_ = _record(args, data, model)
     explained = None
     if args.certainty or args.report:
         explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
@@ -124,7 +119,7 @@ def run(args):
     with replaced(args.labels) as stream:
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
-        _save(args, data, model, scale)
+        _save(args, data, model)
     if args.annotate:
         copied = args.annotate, args.files[0], data.cells
         naming(args.annotate, write_annotated, *copied, model, views)
@@ -266,31 +261,23 @@ def _lazy(args):
     return 2 * sum(sizes) > available_memory()
 
 
-def _scaled(views):
-    """A fitted transformer to mean 0 and standard deviation 1, and the scaled views."""
-    for name, X in views.items():
-        if scipy.sparse.issparse(X) or hasattr(X, "obs_names"):
-            raise ValueError(
-                f"--scale standard: {name} is sparse or on disk, and would become dense in memory"
-            )
-    scale = PerView(StandardScaler()).fit(views)
-    keep_containers(scale, views)
-    return scale, scale.transform(views)
+def _scale(args):
+    """The parameter ``scale`` of the estimators."""
+    return None if args.scale == "none" else args.scale
 
 
-def _save(args, data, model, scale):
+def _save(args, data, model):
     """Save the model and the information that `mvsc-fast predict` needs to read new samples."""
     save_model(
         args.save,
         {
-            "model": model if scale is None else make_pipeline(scale, model),
+            "model": model,
             "views": list(data.views),
             "columns": data.columns,
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
             "use": None if args.views is None or data.cells is None else parse_use(args.views),
-            "values": values_of(data.views),
         },
     )
     note_user(
@@ -303,7 +290,7 @@ def _suggested(views, args):
     """Suggest numbers of clusters and report them."""
     from ..judge._n_clusters import suggest_n_clusters
 
-    counts = suggest_n_clusters(views, random_state=args.seed)
+    counts = suggest_n_clusters(views, scale=_scale(args), random_state=args.seed)
     for line in str(counts).splitlines():
         note_user(line)
     return counts
@@ -311,17 +298,25 @@ def _suggested(views, args):
 
 def _tested(views, n_clusters, args):
     """Test the views for structure and report the result."""
-    structure = structure_test(views, n_clusters, each_view=len(views) > 1, random_state=args.seed)
+    structure = structure_test(
+        views,
+        n_clusters,
+        each_view=len(views) > 1,
+        scale=_scale(args),
+        random_state=args.seed,
+    )
     for line in str(structure).splitlines():
         note_user(line.strip())
     return structure
 
 
-def _record(args, data):
+def _record(args, data, model):
     """The steps before the fit, by title."""
     sizes = (f"{name} ({X.shape[0]} x {X.shape[1]})" for name, X in data.views.items())
     command = shown_name(shlex.join(["mvsc-fast", *map(str, args.argv)]))
     record = {"command": command, "views": ", ".join(sizes)}
     if args.scale == "standard":
         record["processing"] = "columns were scaled to mean 0 and standard deviation 1"
+        if not all(means.any() for means, _ in model.scaling_):
+            record["processing"] += ", those of sparse views to standard deviation 1 alone"
     return record

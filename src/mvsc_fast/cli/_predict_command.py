@@ -13,7 +13,7 @@ from ._options import add_input, add_output, reading_options
 from ._outputs import check_outputs, check_printable, replaced
 from ._readers import SUFFIXES, Fitted, load_data
 from ._results import note_user, write_labels
-from ._saved import keep_containers, load_model, warn_of_units
+from ._saved import load_model
 
 EXAMPLES = """\
 examples:
@@ -93,22 +93,15 @@ def run(args):
     views = dict(zip((names[i] for i in present), views.values(), strict=True))
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in present}
-        if hasattr(saved["model"], "steps"):  # columns were scaled, which needs dense matrices
-            views = {name: X.to_df() if hasattr(X, "obs_names") else X for name, X in views.items()}
     _check_widths(views, fitted.n_features, {names[i]: paths[i] for i in present})
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
         if name not in views:
             note_user(f"{name} is not given: its features are predicted from the other views")
-    warn_of_units(views, [saved["values"][i] for i in present], [columns[i] for i in present])
-    if hasattr(saved["model"], "steps"):
-        keep_containers(saved["model"][0], views)
     with warnings.catch_warnings():
-        # Ours says the same of all views, and how the columns are taken.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
         if None not in [*data.columns, *(columns[i] for i in present)]:  # they are matched by name
-            warnings.filterwarnings("ignore", "(no column names, unlike|X has feature names)")
+            warnings.filterwarnings("ignore", "no column names, unlike")
         with noted() as notes:
             labels = saved["model"].predict(views)
     for text in notes:
@@ -169,8 +162,6 @@ def _use(saved, names, path):
 
 def _margins(model, views):
     """Margin of each label, and 1 if the sample is unlike those of the fit, else 0."""
-    if hasattr(model, "steps"):
-        views, model = model[:-1].transform(views), model[-1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of `predict`
         margin, unlike = model.predict_margin(views, return_unlike=True)

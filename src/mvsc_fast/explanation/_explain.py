@@ -14,13 +14,11 @@ from .._utils.threads import blas_threads
 from .._utils.types import Estimator, FloatArray, IntArray, Views
 from ..judge import ClusterCounts
 from ..judge._landmarks import margins_of
-from ..judge._ridge import Judge, adjusted_mutual_information, one_hot
+from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import MIN_Z, ViewGraphs
 from ..spectral._cut import simplified_silhouette
-from ..views._missing import imputed
 from ..views._passes import LEAST_PRESENT
-from ..views._rows import canonical_order, is_constant, missing_rows, observed
-from ..views._view_rows import ViewRows
+from ..views._rows import is_constant, missing_rows, observed
 from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
 from ._panels import plot_explanation
 from ._paragraph import describe_choice, methods_paragraph
@@ -309,9 +307,7 @@ def _evaluate_clusters(found, model, views):
             )
     else:
         used = getattr(model, "views_used_", range(len(views)))
-        fitted = imputed([views[i] for i in used])
-        order = canonical_order(fitted)
-        judge = Judge([ViewRows(X[order]) for X in fitted])
+        judge, order = judge_of([views[i] for i in used])
         sorted_labels = labels[order].astype(np.int64)
         found.predictability = float(judge([sorted_labels], c, adjusted_mutual_information)[0])
         scores = np.empty_like(Y)

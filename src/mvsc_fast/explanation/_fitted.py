@@ -17,6 +17,7 @@ from ..views._passes import check_entries
 from ..views._read import read_views
 from ..views._row_source import RowSource
 from ..views._rows import spread
+from ..views._scaling import scaled
 
 COMPARED = 1000  # maximum number of samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
@@ -34,7 +35,7 @@ class Fitted(NamedTuple):
     samples: np.ndarray  # indices of the clustered samples
     source: RowSource | None  # all samples; None if views are not given, or not features
     views: list | None  # the clustered samples, with filled cells; None as ``source``
-    lifted: list | None  # the same views as a fit sees them, see `Lift`
+    lifted: list | None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
     lifts: list | None  # their lifts
     names: list
     columns: list  # names of the features of each view, or their indices
@@ -65,7 +66,10 @@ def fitted_with(model, views):
     _check_views(model, source, labels)
     rows = source.take(samples)
     check_entries(0, rows, source.titles, source.columns)
-    rows = [filled(X, mean_row(X)) for X in rows]
+    as_given = rows
+    rows = learned = [filled(X, mean_row(X)) for X in as_given]
+    if hasattr(model, "scaling_"):
+        learned = [filled(X, mean_row(X)) for X in scaled(as_given, model.scaling_)]
     _check_labels(model, rows, labels[samples])
     names = list(getattr(model, "view_names_in_", source.names))
     own = source.columns if named is None else [list(named[name]) for name in names]
@@ -73,7 +77,8 @@ def fitted_with(model, views):
         list(range(d)) if known is None else known
         for known, d in zip(own, source.n_features, strict=True)
     ]
-    return Fitted(model, steps, labels, samples, source, rows, *lifted(rows), names, columns, ids)
+    learned, lifts = lifted(learned)
+    return Fitted(model, steps, labels, samples, source, rows, learned, lifts, names, columns, ids)
 
 
 def _names_out(steps):

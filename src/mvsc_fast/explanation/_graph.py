@@ -18,6 +18,7 @@ from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._missing import imputed, mean_row
 from ..views._rows import canonical_order, missing_rows, spread
+from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
 from ._fitted import fitted_with
 
@@ -42,6 +43,7 @@ def relations_of(fit):
     known, labels = fit.samples[there], fit.labels
     n, c = len(labels), int(labels.max()) + 1
     used = list(getattr(fit.model, "views_used_", range(len(fit.views))))
+    scaling_of_view = getattr(fit.model, "scaling_", [None] * len(fit.views))
     given = [fit.lifted[i][there] for i in used]
     complete = imputed(given)
     order = canonical_order(complete)
@@ -58,9 +60,11 @@ def relations_of(fit):
             axes = randomized_svd(F, min(N_COMPONENTS, *F.shape), random_state=0)[2].T
             B, out = np.hstack([B, axes]), np.hstack([out, F @ axes])
         inputs = [used[i] for i in views]
-        means = [mean_row(fit.views[i][there]) for i in inputs]
+        scalings = [scaling_of_view[i] for i in inputs]
+        means = scaled([fit.views[i][there] for i in inputs], scalings)
+        means = [mean_row(X) for X in means]
         lifts = [fit.lifts[i] for i in inputs]
-        predictors.append(features.predictor(B, inputs, means, lifts=lifts))
+        predictors.append(features.predictor(B, inputs, means, lifts=lifts, scalings=scalings))
         scores.append(out[np.argsort(order)])
     roots = np.sqrt(np.bincount(labels[known], minlength=c)).astype(np.float32)
     found = np.empty((n, 1 + len(used) + axes.shape[1]), dtype=np.float32)

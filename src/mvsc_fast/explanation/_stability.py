@@ -246,7 +246,7 @@ def _rows_of(view, rows):
         return da.concatenate([view[a:b][part - a] for (a, b), part in chosen if part.size])
     if is_anndata(view):
         return view[rows]
-    return LazyView(view, "a view", rows=rows) if is_stored(view) else _safe_indexing(view, rows)
+    return LazyView(view, "a view", rows) if is_stored(view) else _safe_indexing(view, rows)
 
 
 @plot

@@ -11,14 +11,15 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
-from .._utils.types import FloatArray, GappyViews, Seed
+from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
 from ..judge._copies import best_modularity, coordinates
 from ..views._frames import shown, view_title
-from ..views._lift import lengths_matter
+from ..views._lift import find_lifts
 from ..views._passes import drawn
 from ..views._read import read_views
-from ..views._rows import dense, presence
+from ..views._rows import dense
+from ..views._scaling import check_scale
 from ._plots import COLORS, new_figure
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def structure_test(
     max_samples: int = 500,
     each_view: bool = False,
     permuted: Any = (),
+    scale: Scale | None = None,
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> StructureTest:
@@ -201,6 +203,8 @@ def structure_test(
         Names of views, or their indices if they have no names. If given, the test is whether these
         views have any structure in common with the others: in the copies, their samples are
         permuted, alike in each of them, and no view is rotated.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_jobs : int, optional
@@ -232,15 +236,15 @@ def structure_test(
     n_rotations = check_integer(n_rotations, "n_rotations", 2)
     max_samples = check_integer(max_samples, "max_samples", LEAST_COMPLETE)
     check_flag(each_view, "each_view")
+    scale = check_scale(scale, "scale")
     permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
-    sample = drawn(source, max_samples, n_clusters, rng.randint(2**31 - 1), lift=False)
-    signs = zip(sample.views, sample.nonnegative, strict=True)
-    lift = [lengths_matter(X, nonnegative) for X, nonnegative in signs]
-    present = presence(sample.views)
-    complete = slice(None) if present is None else present.all(axis=0)
+    seed = rng.randint(2**31 - 1)
+    sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
+    lift = [found is not None for found in find_lifts(sample.views, sample.nonnegative)]
+    complete = sample.present.all(axis=0)
     rows = [
         coordinates(X[complete], nonnegative and not is_lifted)
         for X, nonnegative, is_lifted in zip(sample.views, sample.nonnegative, lift, strict=True)

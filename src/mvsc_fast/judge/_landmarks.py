@@ -115,7 +115,7 @@ class LandmarkFeatures:
         """Number of columns of the centred rows of all views."""
         return sum(len(view.mean) for view in self.rows)
 
-    def predictor(self, B, used, mean_rows=None, limits=None, lifts=None):
+    def predictor(self, B, used, mean_rows=None, limits=None, lifts=None, scalings=None):
         """The `Predictor` of labels by the coefficients B of features.
 
         Parameters
@@ -124,11 +124,13 @@ class LandmarkFeatures:
         used : list of int
             Indices of the views from which the features are computed.
         mean_rows : list of ndarray of shape (d_i,), optional
-            Mean rows of these views, which fill missing cells.
+            Mean rows of these views, scaled, which fill missing cells.
         limits : ndarray of shape (2 * n_clusters,), optional
             See `mvsc_model_margins`.
         lifts : list of (Lift or None), optional
             The lifts of these views, of whose rows the features are.
+        scalings : list of (ColumnScaling or None), optional
+            The scalings of their columns, before all else.
         """
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
@@ -136,6 +138,7 @@ class LandmarkFeatures:
         fills = _fills([view["landmarks"] for view in self._views])
         means = mean_rows or [None] * v
         lifts = lifts or [None] * v
+        scalings = scalings or [None] * v
         views = []
         for k, view in enumerate(self.rows):
             known, lift, fill = self._views[k], lifts[k], fills[k]
@@ -148,6 +151,8 @@ class LandmarkFeatures:
                 "mean_row": means[k],
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
+            if scalings[k] is not None:
+                entry |= scalings[k]._asdict()
             coefficients = directions[k]
             if view.codes is None:
                 entry["d"] = view.n_features

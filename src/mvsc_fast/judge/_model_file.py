@@ -115,7 +115,7 @@ def _aligned(size):
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def with_names(image, names, columns, n_features, note="", scalers=None):
+def with_names(image, names, columns, n_features, note=""):
     """A model with the names of its views and columns, and other facts of the fit.
 
     Parameters
@@ -127,8 +127,6 @@ def with_names(image, names, columns, n_features, note="", scalers=None):
         Names of their columns.
     n_features : list of int
     note : str
-    scalers : list of (means, deviations), optional
-        The columns of rows are scaled before all else.
     """
     head, views = unpack(image)
     pairs = zip(names, columns, strict=True)
@@ -142,10 +140,6 @@ def with_names(image, names, columns, n_features, note="", scalers=None):
         head[key + "_size"] = len(text)
     head["n_inputs"] = len(names)
     head["widths"] = np.array([n_features, counts], dtype=np.int64).T
-    for view in views if scalers else ():
-        centres, deviations = scalers[view["input"]]
-        view["centres"] = np.asarray(centres, np.float64)
-        view["deviations"] = np.asarray(deviations, np.float64)
     return pack(head, views)
 
 

@@ -9,23 +9,21 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from sklearn.utils import check_random_state
 
 from .._utils.messages import counted
-from .._utils.parameters import CHECKS, check_integer, check_seed, either
+from .._utils.parameters import CHECKS, check_integer, draw_seed, either
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, IntArray, Seed, Views
+from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._cut import simplified_silhouette
-from ..views._columns import warn_of_columns
-from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import spread
+from ..views._scaling import check_scale
 from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information
 from ._scan import SIZES, scan
-from ._support import used_views
+from ._support import views_of
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
 LARGEST = 50  # largest number of clusters of max_clusters="auto"
@@ -122,6 +120,7 @@ def suggest_n_clusters(
     *,
     max_clusters: int | Literal["auto"] = "auto",
     max_samples: int = 1000,
+    scale: Scale | None = None,
     random_state: Seed = None,
     n_threads: int | None = None,
 ) -> ClusterCounts:
@@ -158,6 +157,8 @@ def suggest_n_clusters(
     max_samples : int, default=1000
         Maximum number of samples to use. If there are more samples, a uniform subsample of this
         size is used.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
@@ -183,15 +184,15 @@ def suggest_n_clusters(
     """
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
-    seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    seed = draw_seed(random_state)
+    scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     source = read_views(views)
     if source.n_samples < 2 * PER_CLUSTER:
         raise ValueError(
             f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
         )
-    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed)
-    warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
+    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed, scale=scale)
     largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":
         largest = min(largest, LARGEST)
@@ -203,10 +204,7 @@ def suggest_n_clusters(
     else:
         largest = max_clusters
     with use_threads(n_threads, len(sample.samples)) as n_threads:
-        complete = imputed(sample.views)
-        used = used_views(
-            sample.views, complete, sample.nonnegative, sample.names, lifts=sample.lifts
-        )
+        used = views_of(sample)
         counts = _counts(largest)
         graphs = scan(used.present_rows, used.present, SIZES, largest, n_threads=n_threads)
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
@@ -217,9 +215,8 @@ def suggest_n_clusters(
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
-    rows = [complete[i] for i in used.indices]
-    roots = [sample.nonnegative[i] for i in used.indices]
-    hidden = hidden_groups(rows, roots, suggested, seed)
+    roots = [view.nonnegative for view in used.rows]
+    hidden = hidden_groups(used.complete, roots, suggested, seed)
     supported = supported_counts(counts, stability, predictability, criterion)
     sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD

@@ -9,17 +9,19 @@ from numpy.typing import ArrayLike
 
 from .._utils.labels import check_labels
 from .._utils.threads import blas_threads
-from .._utils.types import Views
+from .._utils.types import Scale, Views
 from ..views import loaded
 from ..views._lift import lifted
-from ..views._missing import check_gaps, filled, gaps, imputed, mean_row, warn_of_gaps
+from ..views._missing import check_gaps, filled, gaps, mean_row, warn_of_gaps
 from ..views._read import read_views
-from ..views._rows import canonical_order, missing_rows
-from ..views._view_rows import ViewRows
-from ._ridge import Judge, adjusted_mutual_information
+from ..views._rows import missing_rows
+from ..views._scaling import check_scale, fit_scalings, scaled
+from ._ridge import adjusted_mutual_information, judge_of
 
 
-def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
+def label_predictability(
+    views: Views, labels: ArrayLike, *, scale: Scale | None = None
+) -> float | Any:
     """Measure how well the label of each sample is predicted from all other samples.
 
     The score is the mean, over three feature maps F, of ::
@@ -49,6 +51,8 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     labels : array-like of shape (n_samples,) or (n_labellings, n_samples)
         Numbers or strings; the index of a pandas series must be that of the views. Scoring many
         labellings at once costs little more than scoring one.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
 
     Returns
     -------
@@ -68,11 +72,12 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
     >>> label_predictability(views, y) > label_predictability(views, y[::-1])
     True
     """
+    scale = check_scale(scale, "scale")
     given = loaded(read_views(views), missing=True)
     lacking = [gaps(X) for X in given.views]
     check_gaps(lacking, given.titles)
     warn_of_gaps(lacking, given.titles)
-    views = [filled(X, mean_row(X)) for X in given.views]
+    views = [filled(X, mean_row(X)) for X in scaled(given.views, fit_scalings(given, scale))]
     n, index = given.n_samples, given.index
     scored = np.any([~missing_rows(X) for X in views], axis=0)
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
@@ -83,9 +88,7 @@ def label_predictability(views: Views, labels: ArrayLike) -> float | Any:
         numbered = [check_labels(labels, "labels", n, index)]
     with blas_threads(1):
         views, _ = lifted([X if scored.all() else X[scored] for X in views])
-        complete = imputed(views)
-        order = canonical_order(complete)
-        judge = Judge([ViewRows(X[order]) for X in complete])
+        judge, order = judge_of(views)
         numbered = [np.unique(row[scored], return_inverse=True)[1][order] for row in numbered]
         scores = [
             judge([row], int(row.max()) + 1, adjusted_mutual_information)[0] for row in numbered

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, check_seed, positive
+from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
-from .._utils.types import FloatArray, IntArray, Seed, Views
+from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
 from ..spectral._leiden import import_igraph, leiden, leiden_graph
-from ..views._columns import warn_of_columns
-from ..views._missing import imputed
 from ..views._passes import drawn
 from ..views._read import read_views
+from ..views._scaling import check_scale
 from ._n_clusters import (
     agreement,
     by_size,
@@ -27,7 +25,7 @@ from ._n_clusters import (
 from ._parts import groups_in_words, hidden_groups
 from ._ridge import Judge, adjusted_mutual_information, refined_labellings
 from ._scan import SIZES, TYPICAL, graphs_of_sizes, neighbourhood_growth
-from ._support import used_views
+from ._support import views_of
 
 
 @dataclass(repr=False)
@@ -88,6 +86,7 @@ def suggest_resolution(
     *,
     resolutions: Sequence[float] = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0),
     max_samples: int = 4000,
+    scale: Scale | None = None,
     random_state: Seed = None,
     n_threads: int | None = None,
 ) -> Resolutions:
@@ -107,6 +106,8 @@ def suggest_resolution(
     max_samples : int, default=4000
         Maximum number of samples to use, a uniform subsample. The number of clusters at a
         resolution depends on it, so use that of the fit.
+    scale : {"standard"}, optional
+        How columns are scaled, as in `ConsensusTLRR`.
     random_state : int or RandomState, optional
         Pass an int for reproducible results.
     n_threads : int, optional
@@ -138,18 +139,15 @@ def suggest_resolution(
         )
     given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
     max_samples = check_integer(max_samples, "max_samples", 2)
-    seed = check_random_state(check_seed(random_state, "random_state")).randint(2**31 - 1)
+    seed = draw_seed(random_state)
+    scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     import_igraph()
     source = read_views(views)
-    sample = drawn(source, max_samples, 2, seed)
-    warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
+    sample = drawn(source, max_samples, 2, seed, scale=scale)
     values = np.unique(given)
     with use_threads(n_threads, len(sample.samples)) as n_threads:
-        complete = imputed(sample.views)
-        used = used_views(
-            sample.views, complete, sample.nonnegative, sample.names, lifts=sample.lifts
-        )
+        used = views_of(sample)
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
@@ -166,11 +164,10 @@ def suggest_resolution(
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
     shown = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
-    rows = [complete[i] for i in used.indices]
-    roots = [sample.nonnegative[i] for i in used.indices]
+    roots = [view.nonnegative for view in used.rows]
     hidden = {}
     for t in shown:
-        groups = hidden_groups(rows, roots, labellings[t], seed)
+        groups = hidden_groups(used.complete, roots, labellings[t], seed)
         hidden[float(values[t])] = {
             k: np.sort(sample.samples[group]) for k, group in groups.items()
         }

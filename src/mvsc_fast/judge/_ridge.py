@@ -9,7 +9,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from ..similarity._factors import lower_inverse, spd_inverse
-from ..views._rows import SMALL_BLOCK, centred, spread
+from ..views._missing import imputed
+from ..views._rows import SMALL_BLOCK, canonical_order, centred, spread
+from ..views._view_rows import ViewRows
 from ._landmarks import N_LANDMARKS, LandmarkFeatures
 from ._modularity import corrected_modularity
 
@@ -117,6 +119,16 @@ class Judge:
         scale = np.float32(np.sqrt(len(ranks)))
         pairs = zip(parts, ranks, strict=True)
         return [LeaveOneOutRidge(scale * F, rank=rank) for F, rank in pairs]
+
+
+def judge_of(views):
+    """The `Judge` of views whose missing rows are predicted, and the canonical order of samples.
+
+    The labels that it judges must be in this order.
+    """
+    complete = imputed(views)
+    order = canonical_order(complete)
+    return Judge([ViewRows(X[order]) for X in complete]), order
 
 
 def _mean_agreement(predictions, n_clusters, score):

@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .._utils.messages import warn_user
 from ..similarity._dense import ridge_similarities
+from ..views._missing import imputed
 from ..views._rows import (
     canonical_order,
     constant_views,
@@ -150,9 +151,8 @@ class ViewGraphs:
         self.present = np.ones((len(views), len(self.samples)), dtype=bool)
         if unit is None:
             chosen = [X[self.samples] for X in views]
-            missing = presence(chosen)
-            self.present = self.present if missing is None else missing
-            rows = [unit_rows(X) for X in observed(chosen)]
+            self.present = presence(chosen)
+            rows = [unit_rows(X) for X in observed(chosen, self.present)]
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
@@ -325,6 +325,8 @@ class UsedViews(NamedTuple):
     present_rows : list of ViewRows
         Rows of the samples that have each view, for the graphs.
     present : ndarray of shape (len(indices), n) of bool
+    complete : list of ndarray or csr_matrix of shape (n, d_i)
+        The views with missing rows predicted.
     """
 
     indices: list
@@ -332,9 +334,25 @@ class UsedViews(NamedTuple):
     rows: list
     present_rows: list
     present: np.ndarray
+    complete: list
 
 
-def used_views(views, complete, nonnegative=None, names=None, *, lifts=None, select=True):
+def views_of(sample, *, select=True):
+    """The `UsedViews` of a `Drawn` sample; missing rows are predicted from the other views."""
+    return used_views(
+        sample.views,
+        imputed(sample.views, sample.present),
+        sample.nonnegative,
+        sample.names,
+        present=sample.present,
+        lifts=sample.lifts,
+        select=select,
+    )
+
+
+def used_views(
+    views, complete, nonnegative=None, names=None, *, present=None, lifts=None, select=True
+):
     """Exclude constant views and views without repeated structure, and normalise the rows.
 
     Parameters
@@ -347,6 +365,8 @@ def used_views(views, complete, nonnegative=None, names=None, *, lifts=None, sel
         Whether each view is non-negative in all samples; by default, in those given.
     names : list, optional
         Names of the views for warnings; by default their indices.
+    present : ndarray of shape (v, n) of bool, optional
+        Which samples have each view, if it is known.
     lifts : list of (Lift or None), optional
         Which views are lifted.
     select : bool, default=True
@@ -358,18 +378,18 @@ def used_views(views, complete, nonnegative=None, names=None, *, lifts=None, sel
         The first view if all views are excluded.
     """
     nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    present = presence(views)
+    present = presence(views) if present is None else present
     rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
-    unit = [view.unit for view in rows] if present is None else None
+    is_complete = present.all()
+    unit = [view.unit for view in rows] if is_complete else None
     graphs = ViewGraphs(views, unit, in_order=True, lifts=lifts)
-    constant = constant_views(observed(views), "ignored", names)
+    constant = constant_views(observed(views, present), "ignored", names)
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
         indices = graphs.helpful(indices, names)
     indices = indices or [0]
     rows = present_rows = [rows[i] for i in indices]
-    if present is None:
-        present = np.ones((len(views), views[0].shape[0]), dtype=bool)
-    else:
+    if not is_complete:
         present_rows = [ViewRows(views[i][present[i]], nonnegative[i]) for i in indices]
-    return UsedViews(indices, graphs, rows, present_rows, present[indices])
+    complete = [complete[i] for i in indices]
+    return UsedViews(indices, graphs, rows, present_rows, present[indices], complete)

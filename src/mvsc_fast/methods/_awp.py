@@ -10,7 +10,7 @@ import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
 
 from .._utils.parameters import check_flag, count, option
-from .._utils.types import Callback, FloatArray, Seed
+from .._utils.types import Callback, FloatArray, Scale, Seed
 from ..spectral._eigenvectors import normalized_eigenvectors
 from ..views._rows import comparable, unit_rows
 from ._base import MultiViewClusterer
@@ -50,6 +50,12 @@ class AWP(MultiViewClusterer):
         its change since the first iteration. It must hold in two consecutive iterations.
     max_iter : int, default=300
         Maximum number of iterations; 5 to 30 are usually sufficient.
+    scale : {"standard"}, optional
+        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
+        different quantities or have very different ranges. Columns of sparse views are divided by
+        their standard deviation and not centred, so that zeros remain zeros; constant columns are
+        only centred. Missing rows and cells are ignored. None, because columns of counts,
+        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int, RandomState or None, optional
         Not used, present for API consistency: the method is deterministic.
     n_threads : int, optional
@@ -81,6 +87,9 @@ class AWP(MultiViewClusterer):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    scaling_ : list of tuple of (ndarray, ndarray)
+        Means and standard deviations of the columns of each view, by which they are scaled: means
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
     warnings_ : list of str
         Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -133,6 +142,7 @@ class AWP(MultiViewClusterer):
         init: Init = "pivots",
         tol: float = 1e-6,
         max_iter: int = 300,
+        scale: Scale | None = None,
         random_state: Seed = None,
         n_threads: int | None = None,
         verbose: int = 0,
@@ -144,6 +154,7 @@ class AWP(MultiViewClusterer):
         self.init = init
         self.tol = tol
         self.max_iter = max_iter
+        self.scale = scale
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose

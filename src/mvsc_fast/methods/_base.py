@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from .. import __version__
 from .._utils.messages import recorded, warn_user
-from .._utils.parameters import CHECKS, check_seed, count, verbosity
+from .._utils.parameters import CHECKS, check_seed, count, draw_seed, verbosity
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, LabelArray, Seed, Views
+from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
 from ..similarity._affinity import warn_of_unlike
@@ -26,7 +25,15 @@ from ..views import loaded
 from ..views._columns import column_attributes, warn_of_columns
 from ..views._passes import warn_of_zeros
 from ..views._read import read_views
-from ..views._rows import canonical_order, constant_views, equal_samples, warn_of_few, zero_samples
+from ..views._rows import (
+    canonical_order,
+    constant_views,
+    equal_samples,
+    row_keys,
+    warn_of_few,
+    zero_samples,
+)
+from ..views._scaling import ColumnScaling, check_scale, fit_scalings, scaled
 from ..views._suspects import warn_of_suspects
 
 if TYPE_CHECKING:
@@ -38,8 +45,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     A fit consists of five steps. Each is a hook that a method may override:
 
-    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given)`` warns of input
-       that is valid but not useful.
+    1. ``_read(X)`` validates the input and returns a `RowSource`; ``_warn(given, views)`` warns of
+       input that is valid but not useful. ``views`` are scaled, as are those of the other steps.
     2. ``_check_memory(views)`` raises MemoryError if the fit needs too much memory. ``_arrays`` is
        the maximum number of arrays of shape (v, n, n), and of shape (n, n), that exist at a time.
     3. ``_solve(views, seed, n_threads, progress)`` returns a dict of the learned attributes, which
@@ -60,6 +67,12 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         Number of clusters to find.
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
+    scale : {"standard"}, optional
+        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
+        different quantities or have very different ranges. Columns of sparse views are divided by
+        their standard deviation and not centred, so that zeros remain zeros; constant columns are
+        only centred. Missing rows and cells are ignored. None, because columns of counts,
+        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
@@ -91,11 +104,15 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    scaling_ : list of tuple of (ndarray, ndarray)
+        Means and standard deviations of the columns of each view, by which they are scaled: means
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
     warnings_ : list of str
         Warnings of the fit.
     """
 
     n_clusters: int
+    scale: Scale | None
     random_state: Seed
     n_threads: int | None
     verbose: int
@@ -106,6 +123,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     n_features_in_: int
     n_features_per_view_: list[int]
     feature_names_in_: Any
+    scaling_: list[ColumnScaling]
     warnings_: list[str]
 
     _arrays = (0, 0)
@@ -114,6 +132,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         **CHECKS,
         "n_clusters": count,
         "n_init": count,
+        "scale": check_scale,
         "random_state": check_seed,
         "verbose": verbosity,
     }
@@ -131,8 +150,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             Views of shape (n_samples, n_features_i); a 2-D array is a single view. The keys of a
             dict, or the modalities of MuData, are the names of the views. pandas frames must have
             equal indexes, see `views.align`. Rows are scaled to unit length, so that the units of a
-            view do not matter. Columns are not scaled: standardise views in which a few columns
-            dominate.
+            view do not matter. Columns are not, unless ``scale="standard"``.
         y : Ignored
             Not used, present for API consistency.
 
@@ -152,8 +170,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
         with _Fitting(self), recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
-            kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-            self.__dict__ = kept | learned | {"warnings_": texts}
+            unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
+            self.__dict__ = unlearned | learned | {"warnings_": texts}
         return self
 
     def fit_predict(self, X: Views, y: Any = None) -> LabelArray:
@@ -176,11 +194,13 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
         self._check_parameters()
-        given = self._read(X)
-        views, n = given.views, given.n_samples
+        source = self._read(X)
+        n = source.n_samples
         check_clusters(self.n_clusters, n)
-        self._check_memory(views)
-        self._warn(given)
+        self._check_memory(source.views)
+        scalings = fit_scalings(source, self.scale)
+        views = scaled(source.views, scalings)
+        self._warn(source, views)
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -191,7 +211,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
             learned |= self._cut(learned, seed)
             progress.stage("support")
             support = self._view_support(views, learned["labels_"])
-        return {**input_attributes(X, given), **learned, "view_support_": support}
+        return {**input_attributes(X, source, scalings), **learned, "view_support_": support}
 
     def _check_parameters(self):
         for name, value in self.get_params(deep=False).items():
@@ -201,16 +221,17 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Validated views."""
         return loaded(read_views(X))
 
-    def _warn(self, given):
-        """Warn of features for which clusters are not meaningful."""
-        views = given.views
-        warn_of_suspects(views, given.names, given.columns)
-        warn_of_columns(views, given.names, given.columns)
+    def _warn(self, source, views):
+        """Warn of features for which clusters are not meaningful, as given or scaled."""
+        warn_of_suspects(source.views, source.names, source.columns)
+        warn_of_columns(views, source.names, source.columns)
         what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
-        constant_views(views, what, given.names)
-        warn_of_zeros(np.flatnonzero(zero_samples(views)))
-        order = canonical_order(views)
-        warn_of_few(equal_samples([view[order] for view in views]), self.n_clusters)
+        constant_views(views, what, source.names)
+        warn_of_zeros(np.flatnonzero(zero_samples(source.views)))
+        keys = row_keys(views)
+        order = canonical_order(views, keys)
+        equal = equal_samples([view[order] for view in views], keys[order])
+        warn_of_few(equal, self.n_clusters)
 
     def _check_memory(self, views):
         self._check_slices(views, len(views), views)
@@ -301,8 +322,8 @@ class _Fitting:
 
     def __enter__(self):
         key, running = self._key, self._running
-        own = weakref.ref(self, lambda _: running.pop(key, None))
-        if running.setdefault(key, own) is not own:
+        reference = weakref.ref(self, lambda _: running.pop(key, None))
+        if running.setdefault(key, reference) is not reference:
             raise RuntimeError(
                 f"this {self._name} is already being fitted, by another thread or the caller of "
                 "this callback: fit a clone (sklearn.base.clone) instead"
@@ -319,22 +340,17 @@ def _is_view(y):
     return len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1
 
 
-def input_attributes(X, given):
-    """A dict of the attributes that describe the input X of `fit`."""
-    names = column_attributes(given.columns)
-    if not given.listed:
+def input_attributes(X, source, scalings):
+    """A dict of the attributes that describe the input X of `fit`, and how it is scaled."""
+    names = column_attributes(source.columns)
+    if not source.listed:
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
     return {
-        "view_names_in_": given.names,
-        "n_features_in_": sum(given.n_features),
-        "n_features_per_view_": given.n_features,
+        "view_names_in_": source.names,
+        "n_features_in_": sum(source.n_features),
+        "n_features_per_view_": source.n_features,
         **{name: value for name, value in names.items() if value is not None},
+        **({} if None in scalings else {"scaling_": scalings}),
     }
-
-
-def draw_seed(random_state):
-    """One integer seed for all stages of a fit."""
-    generator = check_random_state(check_seed(random_state, "random_state"))
-    return int(generator.randint(2**31 - 1))

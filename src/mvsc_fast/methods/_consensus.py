@@ -15,11 +15,10 @@ from .._utils.messages import warn_user
 from .._utils.parameters import check_integer, count, either, option, positive
 from .._utils.progress import Progress
 from .._utils.threads import use_threads
-from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Seed
+from .._utils.types import Callback, FloatArray, GappyViews, IntArray, LabelArray, Scale, Seed
 from .._utils.validation import check_clusters, output_path
 from ..judge._support import warn_of_camps
 from ..spectral._leiden import import_igraph
-from ..views._columns import warn_of_columns
 from ..views._passes import drawn, labels_of, warn_of_followed_rows, warn_of_lost
 from ..views._read import read_views
 from ..views._row_source import check_bytes
@@ -103,6 +102,12 @@ class ConsensusTLRR(MultiViewClusterer):
         MB for their kernel and, for a view with more features than samples, about 4 MB for the map
         to its leading components, of which the rows then consist. "labels" omits this too: the
         model holds no row of the data, and cannot predict.
+    scale : {"standard"}, optional
+        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
+        different quantities or have very different ranges. Columns of sparse views are divided by
+        their standard deviation and not centred, so that zeros remain zeros; constant columns are
+        only centred. Missing rows and cells are ignored. None, because columns of counts,
+        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
@@ -136,6 +141,9 @@ class ConsensusTLRR(MultiViewClusterer):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    scaling_ : list of tuple of (ndarray, ndarray)
+        Means and standard deviations of the columns of each view, by which they are scaled: means
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
     warnings_ : list of str
         Warnings of the fit.
     candidates_ : dict of ndarray
@@ -224,6 +232,7 @@ class ConsensusTLRR(MultiViewClusterer):
         memory_limit: int | str | None = None,
         view_selection: ViewSelection = "auto",
         store: Store = "all",
+        scale: Scale | None = None,
         random_state: Seed = None,
         n_threads: int | None = None,
         verbose: int = 0,
@@ -235,6 +244,7 @@ class ConsensusTLRR(MultiViewClusterer):
         self.memory_limit = memory_limit
         self.view_selection = view_selection
         self.store = store
+        self.scale = scale
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose
@@ -253,8 +263,7 @@ class ConsensusTLRR(MultiViewClusterer):
         ):
             seed = draw_seed(self.random_state)
             progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
-            sample = drawn(source, plan.n_fitted, least, seed, progress.log)
-            warn_of_columns(sample.views, sample.names, sample.columns, sample.lifts)
+            sample = drawn(source, plan.n_fitted, least, seed, progress.log, scale=self.scale)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,
@@ -296,7 +305,7 @@ class ConsensusTLRR(MultiViewClusterer):
             del learned["affinity_matrix_"], candidates["labels"]
         if self.store == "labels":
             del learned["predictor_"]
-        return {**input_attributes(X, source), **learned}
+        return {**input_attributes(X, source, sample.scalings), **learned}
 
     def _least_clusters(self):
         """Least number of clusters; raises ValueError unless it or a resolution is given."""
@@ -380,7 +389,9 @@ class ConsensusTLRR(MultiViewClusterer):
     def to_native(self, path: str | PathLike[str]) -> None:
         """Write the predictor to a file, for `SavedPredictor` and for C programs.
 
-        The file contains rows of the data: see `store`. Loading it cannot run code.
+        The file contains rows of the data: see `store`. Loading it cannot run code. It scales
+        columns if the fit did (``scale="standard"``). Steps of a pipeline before this estimator are
+        not in the file: apply them to new rows first.
 
         Parameters
         ----------

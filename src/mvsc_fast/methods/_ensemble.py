@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 
 from .._utils.labels import check_labels, index_of
-from .._utils.parameters import CHECKS, count
+from .._utils.parameters import CHECKS, count, draw_seed
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import IntArray, Seed
@@ -18,7 +18,6 @@ from ..similarity._affinity import regularized
 from ..solvers._tlrr import solve_tlrr
 from ..spectral._cut import by_appearance, embedded
 from ..spectral._eigenvectors import normalized_eigenvectors
-from ._base import draw_seed
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
 MAX_TUPLES = 400  # size of the dense problem, unless there are more clusters

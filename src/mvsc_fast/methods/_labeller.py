@@ -11,9 +11,8 @@ from ..judge._landmarks import BEYOND, limits_of, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
-from ..judge._support import used_views
+from ..judge._support import views_of
 from ..similarity._affinity import warn_of_unlike
-from ..views._missing import imputed
 from ..views._rows import equal_samples, warn_of_few
 from ._candidates import candidate_labellings, communities
 from ._ensemble import fused_labels
@@ -85,18 +84,10 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     -------
     Fitted
     """
-    equal = equal_samples(sample.views)
+    equal = equal_samples(sample.views, sample.keys)
     if resolution is None:
         warn_of_few(equal, n_clusters)
-    complete = imputed(sample.views)
-    used = used_views(
-        sample.views,
-        complete,
-        sample.nonnegative,
-        sample.names,
-        lifts=sample.lifts,
-        select=select,
-    )
+    used = views_of(sample, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
     if resolution is not None:
@@ -164,6 +155,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             [sample.mean_rows[i] for i in used.indices],
             _limits(judge, labels, distinct, n_clusters),
             [sample.lifts[i] for i in used.indices],
+            [sample.scalings[i] for i in numbers],
         ),
         used=numbers,
         support=used.graphs.support(labels),

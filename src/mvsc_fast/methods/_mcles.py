@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from .._utils.parameters import count, nonnegative, positive
-from .._utils.types import Callback, FloatArray, Seed
+from .._utils.types import Callback, FloatArray, Scale, Seed
 from ..solvers._latent import Stack
 from ..solvers._simplex import simplex_programs
 from ..solvers._sylvester import sylvester
@@ -50,6 +50,12 @@ class MCLES(RepresentationClusterer):
         Maximum number of iterations; 5 to 15 are usually sufficient.
     n_init : int, default=20
         Number of k-means initialisations; the best is kept.
+    scale : {"standard"}, optional
+        "standard" brings every column to mean 0 and standard deviation 1, for columns that measure
+        different quantities or have very different ranges. Columns of sparse views are divided by
+        their standard deviation and not centred, so that zeros remain zeros; constant columns are
+        only centred. Missing rows and cells are ignored. None, because columns of counts,
+        histograms, term weights, spectra, pixels and learned embeddings are comparable as they are.
     random_state : int or RandomState, optional
         Pass an int for reproducible labels.
     n_threads : int, optional
@@ -81,6 +87,9 @@ class MCLES(RepresentationClusterer):
     feature_names_in_ : ndarray of str, or list with one array per view
         Column names. Defined only if a view is a data frame whose column names are all strings; in
         a list, None stands for every other view.
+    scaling_ : list of tuple of (ndarray, ndarray)
+        Means and standard deviations of the columns of each view, by which they are scaled: means
+        of sparse views are 0, deviations of constant columns 1. Defined only with a ``scale``.
     warnings_ : list of str
         Warnings of the fit.
     embedding_ : ndarray of shape (n_samples, n_clusters)
@@ -138,6 +147,7 @@ class MCLES(RepresentationClusterer):
         tol: float = 1e-2,
         max_iter: int = 30,
         n_init: int = 20,
+        scale: Scale | None = None,
         random_state: Seed = None,
         n_threads: int | None = None,
         verbose: int = 0,
@@ -151,6 +161,7 @@ class MCLES(RepresentationClusterer):
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init
+        self.scale = scale
         self.random_state = random_state
         self.n_threads = n_threads
         self.verbose = verbose

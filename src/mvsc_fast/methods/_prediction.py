@@ -33,8 +33,8 @@ class SavedPredictor:
     """Predict labels from a file that `ConsensusTLRR.to_native` wrote.
 
     Unlike a pickle, such a file cannot run code. ``mvsc-fast cluster --save`` writes it if the
-    suffix is ``.mvsc``; then rows are scaled as they were for the fit. It is not an estimator of
-    scikit-learn, because it has no fit: read another file with a new `SavedPredictor`.
+    suffix is ``.mvsc``. Columns are scaled as they were in the fit (``scale="standard"``). It is no
+    estimator of scikit-learn, because it has no fit: read another file with a new `SavedPredictor`.
 
     Parameters
     ----------
@@ -203,12 +203,12 @@ def predicted(model, X, *, margins=False):
     return labels
 
 
-def native_model(model, names, columns, scalers=None, **facts):
+def native_model(model, names, columns, **facts):
     """The bytes of the file of a fitted model, with facts for `note_content`; see `with_names`."""
     names = [int(name) if isinstance(name, Integral) else str(name) for name in names]
     note = json.dumps({"view_names": names, **facts})
     image = model.predictor_.model.image
-    return with_names(image, names, columns, model.n_features_per_view_, note, scalers)
+    return with_names(image, names, columns, model.n_features_per_view_, note)
 
 
 def note_content(note):

@@ -92,6 +92,11 @@ class RecoveryClusterer(MultiViewClusterer):
     def _read(self, X):
         if not self._precomputed:
             return super()._read(X)
+        if self.scale is not None:
+            raise ValueError(
+                f'scale={self.scale!r} needs features, but affinity="precomputed" expects '
+                "similarities: scale the views before the similarities are computed"
+            )
         X = [X] if scipy.sparse.issparse(X) else X  # some are mappings
         names = list(X) if isinstance(X, Mapping) else None
         if isinstance(X, (Mapping, Iterator, ValuesView)):
@@ -110,9 +115,9 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample, expected at least 2")
         return RowSource(W, names=names)
 
-    def _warn(self, given):
+    def _warn(self, given, views):
         if not self._precomputed:
-            super()._warn(given)
+            super()._warn(given, views)
             return
         for S, title in zip(given.views, given.titles, strict=True):
             if doubt := matrix_doubt(S):

@@ -18,17 +18,17 @@ class ChosenOutput:
         return clone
 
 
-def unchanged(transform=None):
-    """Transformer that returns a table unchanged or as a data frame."""
-    out = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
-    return out if transform is None else out.set_output(transform=transform)
+def identity(transform=None):
+    """A transformer that returns a table as it is, or as a data frame."""
+    transformer = FunctionTransformer(accept_sparse=True, feature_names_out="one-to-one")
+    return transformer if transform is None else transformer.set_output(transform=transform)
 
 
-def items(given):
+def named_items(items):
     """(name, item) pairs of a dict, or of a list, whose items are named by their indices."""
-    return list(given.items() if isinstance(given, dict) else enumerate(given))
+    return list(items.items() if isinstance(items, dict) else enumerate(items))
 
 
-def like(given, found):
-    """A dict of the items with the keys of ``given``, or a list of them."""
-    return dict(zip(given, found, strict=True)) if isinstance(given, dict) else found
+def with_keys_of(container, items):
+    """A dict of the items with the keys of a dict, or a list of them."""
+    return dict(zip(container, items, strict=True)) if isinstance(container, dict) else items

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils.messages import import_extra
 from .._utils.types import Estimator
-from ._containers import ChosenOutput, Container, items, like, unchanged
-from ._stored import fitted, named, transformed
-from ._table_columns import listed
+from .._utils.validation import first_cell, shown_cell
+from ..views._frames import view_title
+from ..views._row_source import is_dask, is_stored
+from ._containers import ChosenOutput, Container, identity, named_items, with_keys_of
+from ._table_columns import column_names, listed
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,11 +32,10 @@ class PerView(  # type: ignore[call-arg]
 ):
     """Apply a transformer to each view.
 
-    The clustering estimators bring every row of a view to unit length, so that the unit of a view
-    does not matter, but those of its columns do. Scale columns that measure different quantities or
-    have very different ranges, for example by `StandardScaler`. Do not scale counts, histograms,
-    term weights, spectra, pixels or learned embeddings, whose columns are comparable. Text needs a
-    vectorizer, categories need an encoder.
+    Text needs a vectorizer, categories need an encoder, and columns with long tails a logarithm or
+    `PowerTransformer`. Columns of different units need no transformer: the estimators scale them
+    with ``scale="standard"``, also if views are stored outside memory and in model files. Here,
+    stored views are read into memory, unless they are returned unchanged.
 
     Parameters
     ----------
@@ -52,13 +57,6 @@ class PerView(  # type: ignore[call-arg]
 
     Notes
     -----
-    Views may be stored outside memory: memory maps, HDF5 data sets, zarr and Dask arrays. A
-    transformer with ``partial_fit``, such as `StandardScaler`, `MinMaxScaler`, `MaxAbsScaler` or
-    `IncrementalPCA`, is then fitted in blocks of rows, and `transform` returns an array whose rows
-    are transformed when they are read by slices (a lazy Dask array for a Dask array). Other
-    transformers read the whole view into memory, if it is available. The blocks of a fit depend on
-    the shape of the view alone.
-
     In a pipeline, parameters of the transformers have names such as ``perview__shape__with_mean``
     or ``perview__0__with_mean``, with the name of the view; those of a single transformer for all
     views ``perview__transformers__with_mean``. Grid search splits its input by rows, so begin the
@@ -70,11 +68,11 @@ class PerView(  # type: ignore[call-arg]
     >>> from mvsc_fast.preprocessing import PerView, ViewSplitter
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.preprocessing import PowerTransformer
     >>> X, y = load_wine(return_X_y=True)
     >>> model = make_pipeline(
     ...     ViewSplitter([slice(6), slice(6, 13)]),
-    ...     PerView(StandardScaler()),
+    ...     PerView(PowerTransformer()),
     ...     TLRR(3, random_state=0),
     ... )
     >>> model.fit_predict(X).shape
@@ -102,22 +100,22 @@ class PerView(  # type: ignore[call-arg]
         -------
         self
         """
-        views = items(_check_container(X))
-        found = []
-        for (name, view), given in zip(views, self._by_view(X), strict=True):
-            if _passes(given):
-                given = unchanged(self._output)
-            if not hasattr(given, "transform"):
+        steps = []
+        for (name, view), step in zip(
+            named_items(_check_container(X)), self._by_view(X), strict=True
+        ):
+            step = identity(self._output) if _passes(step) else step
+            if not hasattr(step, "transform"):
                 raise ValueError(
-                    f'view {name!r}: expected a transformer, None or "passthrough", got {given!r}'
+                    f'view {name!r}: expected a transformer, None or "passthrough", got {step!r}'
                 )
             if view is None:
                 raise ValueError(
                     f"view {name!r} is None: remove it, or pass rows of NaN for the samples that "
                     "lack this view"
                 )
-            found.append(fitted(clone(given), view, name, y))
-        self.transformers_ = like(X, found)
+            steps.append(_call(name, clone(step).fit, _in_memory(view, step), y))
+        self.transformers_ = with_keys_of(X, steps)
         return self
 
     def transform(self, X: Tables) -> Any:
@@ -135,20 +133,33 @@ class PerView(  # type: ignore[call-arg]
             Transformed views, a dict or a list as X; None for views that are None.
         """
         check_is_fitted(self)
-        views = dict(items(_check_container(X)))
-        steps = dict(items(self.transformers_))
+        views = dict(named_items(_check_container(X)))
+        steps = dict(named_items(self.transformers_))
         if [*views] != [name for name in steps if name in views or not isinstance(X, dict)]:
             raise ValueError(
                 f"X has the views {listed(views)}, fit had {listed(steps)}: pass the same "
                 "views in the same order"
             )
-        return like(
-            X,
-            [
-                None if view is None else transformed(steps[name], view, name)
-                for name, view in views.items()
-            ],
-        )
+        tables = []
+        for name, view in views.items():
+            tables.append(None if view is None else self._transformed(name, steps[name], view))
+        return with_keys_of(X, tables)
+
+    def _transformed(self, name, step, view):
+        """A transformed view, which must have the same samples, in the chosen container."""
+        table = _call(name, step.transform, _in_memory(view, step))
+        n, n_rows = (X.shape[0] if hasattr(X, "shape") else len(X) for X in (view, table))
+        if n_rows != n:
+            raise ValueError(
+                f"{view_title(name)}: {type(step).__name__} returned {n_rows} rows for {n} "
+                "samples. A vectorizer needs the texts alone: select their column in ViewSplitter "
+                'by its name, "text" instead of ["text"]'
+            )
+        if self._output != "pandas" or not scipy.sparse.issparse(table):
+            return table
+        frames = import_extra("pandas", 'set_output(transform="pandas")').DataFrame.sparse
+        names, index = step.get_feature_names_out(), getattr(view, "index", None)
+        return frames.from_spmatrix(table, index=index, columns=names)
 
     def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of every transformer.
@@ -157,7 +168,8 @@ class PerView(  # type: ignore[call-arg]
         ----------
         transform : {"default", "pandas", "polars"}, optional
             Passed to ``set_output`` of every transformer. "default" also returns views without a
-            transformer unchanged; None changes nothing.
+            transformer unchanged; None changes nothing. With "pandas", sparse matrices of a
+            vectorizer become data frames with sparse columns.
 
         Returns
         -------
@@ -166,20 +178,22 @@ class PerView(  # type: ignore[call-arg]
         Raises
         ------
         ValueError
-            If a transformer has no ``set_output``.
+            If a transformer has no ``set_output``, nor the names of its columns for "pandas".
         """
         if transform is None:
             return self
-        given = self.transformers
-        if not isinstance(given, (dict, list, tuple)):
-            given = [given]
-        parts = [*items(given), *items(getattr(self, "transformers_", []))]
-        parts = [(name, one) for name, one in parts if not _passes(one)]
-        for name, one in parts:
-            if not hasattr(one, "set_output"):
-                raise ValueError(f"view {name!r}: {one!r} has no set_output")
-        for _, one in parts:
-            one.set_output(transform=transform)
+        steps = self.transformers
+        if not isinstance(steps, (dict, list, tuple)):
+            steps = [steps]
+        steps = named_items(steps) + named_items(getattr(self, "transformers_", []))
+        steps = [(name, step) for name, step in steps if not _passes(step)]
+        for name, step in steps:
+            named = transform != "polars" and hasattr(step, "get_feature_names_out")
+            if not named and not hasattr(step, "set_output"):
+                raise ValueError(f"view {name!r}: {step!r} has no set_output")
+        for _, step in steps:
+            if hasattr(step, "set_output"):
+                step.set_output(transform=transform)
         self._output = transform
         return self
 
@@ -196,14 +210,12 @@ class PerView(  # type: ignore[call-arg]
         dict or list of ndarray of str
         """
         check_is_fitted(self)
-        steps = items(self.transformers_)
+        steps = named_items(self.transformers_)
         names = dict.fromkeys(name for name, _ in steps)
         if input_features is not None:
-            names = dict(items(input_features))
-        return like(
-            self.transformers_,
-            [named(name, one.get_feature_names_out, names[name]) for name, one in steps],
-        )
+            names = dict(named_items(input_features))
+        outputs = [_call(name, step.get_feature_names_out, names[name]) for name, step in steps]
+        return with_keys_of(self.transformers_, outputs)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get parameters, including those of the transformers if ``deep``.
@@ -213,10 +225,10 @@ class PerView(  # type: ignore[call-arg]
         dict
         """
         out = super().get_params(deep=deep)
-        for name, one in self._parts() if deep else []:
-            out[name] = one
-            if hasattr(one, "get_params"):
-                out |= {f"{name}__{key}": value for key, value in one.get_params().items()}
+        for name, step in self._steps() if deep else []:
+            out[name] = step
+            if hasattr(step, "get_params"):
+                out |= {f"{name}__{key}": value for key, value in step.get_params().items()}
         return out
 
     def set_params(self, **parameters: Any) -> Self:
@@ -226,47 +238,78 @@ class PerView(  # type: ignore[call-arg]
         -------
         self
         """
-        parts = self._parts()
-        if any(name in parameters for name, _ in parts):
-            chosen = [parameters.pop(name, one) for name, one in parts]
-            self.transformers = like(self.transformers, chosen)
+        steps = self._steps()
+        if any(name in parameters for name, _ in steps):
+            chosen = [parameters.pop(name, step) for name, step in steps]
+            self.transformers = with_keys_of(self.transformers, chosen)
         return super().set_params(**parameters)
 
-    def _parts(self):
+    def _steps(self):
         """The pairs (name, transformer) of all views; empty for a single transformer."""
         if not isinstance(self.transformers, (dict, list, tuple)):
             return []
-        return [(str(name), one) for name, one in items(self.transformers)]
+        return [(str(name), step) for name, step in named_items(self.transformers)]
 
     def _by_view(self, X):
         """The transformer given for every view of X."""
-        names, given = [name for name, _ in items(X)], self.transformers
-        if not isinstance(given, (dict, list, tuple)):
-            return [given] * len(names)
-        if isinstance(given, dict):
+        names, steps = [name for name, _ in named_items(X)], self.transformers
+        if not isinstance(steps, (dict, list, tuple)):
+            return [steps] * len(names)
+        if isinstance(steps, dict):
             for name in names:
-                if name not in given:
+                if name not in steps:
                     raise ValueError(
                         f'no transformer for view {name!r}: give one, or "passthrough" to leave '
                         "the view as it is"
                     )
-            for name in given:
+            for name in steps:
                 if name not in names:
                     raise ValueError(
                         f"a transformer for view {name!r}, but the views are {listed(names)}"
                     )
-            return [given[name] for name in names]
-        if len(given) != len(names):
+            return [steps[name] for name in names]
+        if len(steps) != len(names):
             raise ValueError(
-                f"{len(given)} transformers for {len(names)} views: give one for each view, or a "
+                f"{len(steps)} transformers for {len(names)} views: give one for each view, or a "
                 "single one for all"
             )
-        return given
+        return steps
 
 
-def _passes(given):
+def _passes(step):
     """Whether a view is returned unchanged."""
-    return given is None or (isinstance(given, str) and given == "passthrough")
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _in_memory(view, step):
+    """A view that is stored outside memory as an array, unless it is returned unchanged."""
+    if isinstance(step, FunctionTransformer) and step.func is None:
+        return view
+    return np.asarray(view) if is_dask(view) or is_stored(view) else view
+
+
+def _call(name, method, X, *args):
+    """The result of a transformer's method, whose errors name the view and cells not finite."""
+    try:
+        return method(X, *args)
+    except ValueError as error:
+        where = _not_finite(X, str(error))
+        raise ValueError(
+            f"{view_title(name)} has {where}: impute or remove such samples first"
+            if where
+            else f"{view_title(name)}: {error}"
+        ) from error
+
+
+def _not_finite(X, message):
+    """The first NaN or infinite cell, if scikit-learn's message reports one."""
+    if "infinity" not in message and "contains NaN" not in message:
+        return ""
+    kind, is_bad = ("inf", np.isinf) if "infinity" in message else ("nan", np.isnan)
+    cell = first_cell(X if scipy.sparse.issparse(X) else np.asarray(X, dtype=float), is_bad)
+    if cell is None:  # finite, but too large for float32
+        return ""
+    return f"{kind} in {shown_cell(*cell, column_names(X))}"
 
 
 def _check_container(X):

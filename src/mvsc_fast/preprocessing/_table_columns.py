@@ -1,22 +1,19 @@
 """Selection of columns of a table by name, prefix, position or slice."""
 
 from difflib import get_close_matches
-from functools import partial
 
 import numpy as np
 import scipy.sparse
 
 from .._utils.containers import checked_csr
 from ..views._frames import text_names, view_title
-from ..views._lazy import LazyView
-from ..views._row_source import is_dask, is_stored
 
 
 def as_table(X):
     """Return X as a table with columns."""
     if scipy.sparse.issparse(X):
         return checked_csr(X, "X")
-    X = X if hasattr(X, "columns") or is_stored(X) else np.asarray(X)
+    X = X if hasattr(X, "columns") else np.asarray(X)
     if len(X.shape) != 2:
         raise ValueError(
             f"X has shape {X.shape}: expected a table of shape (n_samples, n_features)"
@@ -29,17 +26,11 @@ def column_names(X):
     return text_names(getattr(X, "columns", None))
 
 
-def take_columns(X, columns, name):
-    """Columns of a table by position, for the view of this name; of shape (n,) for a single int."""
+def take_columns(X, columns):
+    """Columns of a table by position; of shape (n,) for a single int."""
     if np.ndim(columns) == 0:
         columns = int(columns)
-    if is_stored(X) and not is_dask(X):
-        return LazyView(X, view_title(name), transform=partial(_of_block, columns))
     return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
-
-
-def _of_block(columns, first, block):
-    return block[:, columns]
 
 
 def columns_of_view(X, columns, names, name):
@@ -50,10 +41,10 @@ def columns_of_view(X, columns, names, name):
     """
     what, n_columns = view_title(name), X.shape[1]
     by_name = isinstance(columns, str) and (names or []).count(columns) == 1
-    by_position = np.ndim(columns) == 0 and hasattr(columns, "__index__") and not is_stored(X)
+    by_position = np.ndim(columns) == 0 and hasattr(columns, "__index__")
     if by_name or by_position:
         (position,) = positions_of([columns], names, n_columns, what)
-        column = take_columns(X, position, name)
+        column = take_columns(X, position)
         if getattr(column.dtype, "kind", "O") in "OUT" and any(isinstance(x, str) for x in column):
             return np.array(position)
     return positions_of(columns, names, n_columns, what)
@@ -66,32 +57,32 @@ def positions_of(columns, names, n_columns, what):
     """
     if isinstance(columns, str):
         _check_named(columns, names, n_columns, what)
-        found = [j for j, name in enumerate(names) if name.startswith(columns)]
-        if not found:
+        positions = [j for j, name in enumerate(names) if name.startswith(columns)]
+        if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
-        return np.array(found)
+        return np.array(positions)
     if isinstance(columns, slice):
         if not all(
             part is None or hasattr(part, "__index__")
             for part in (columns.start, columns.stop, columns.step)
         ):
             raise ValueError(f"{what}: {columns} is not a slice of positions")
-        found = np.arange(n_columns)[columns]
-        if len(found) == 0:
+        positions = np.arange(n_columns)[columns]
+        if len(positions) == 0:
             raise ValueError(f"{what}: {columns} has none of the {n_columns} columns")
-        return found
+        return positions
     columns = [columns] if np.ndim(columns) == 0 else list(columns)
-    if columns and all(isinstance(one, (bool, np.bool_)) for one in columns):
+    if columns and all(isinstance(column, (bool, np.bool_)) for column in columns):
         if len(columns) != n_columns:
             raise ValueError(f"{what}: {len(columns)} booleans for {n_columns} columns")
         columns = np.flatnonzero(columns).tolist()
     if not columns:
         raise ValueError(f"{what} has no columns")
-    found = [_position(one, names, n_columns, what) for one in columns]
-    for position, column in zip(found, columns, strict=True):
-        if found.count(position) > 1:
+    positions = [_position(column, names, n_columns, what) for column in columns]
+    for position, column in zip(positions, columns, strict=True):
+        if positions.count(position) > 1:
             raise ValueError(f"{what} has column {column!r} twice")
-    return np.array(found)
+    return np.array(positions)
 
 
 def _position(column, names, n_columns, what):
@@ -120,9 +111,9 @@ def _check_named(column, names, n_columns, what):
 
 def alike(name, names):
     """The columns with the most similar names, or the first ones, for a message."""
-    shown = get_close_matches(name, names, n=3) or names[:5]
-    more = ", ..." if len(shown) < len(names) else ""
-    return f"; the table has {listed(shown)}{more}"
+    nearest = get_close_matches(name, names, n=3) or names[:5]
+    more = ", ..." if len(nearest) < len(names) else ""
+    return f"; the table has {listed(nearest)}{more}"
 
 
 def listed(names):

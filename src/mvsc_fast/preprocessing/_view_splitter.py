@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._utils.types import IntArray, View
-from ._containers import ChosenOutput, Container, items, like, unchanged
+from ._containers import ChosenOutput, Container, identity, named_items, with_keys_of
 from ._table_columns import (
     as_table,
     column_names,
@@ -103,12 +103,11 @@ class ViewSplitter(  # type: ignore[call-arg]
             )
         X = as_table(X)
         names = column_names(X)
-        self.columns_ = like(
-            self.views,
-            [columns_of_view(X, columns, names, name) for name, columns in items(self.views)],
-        )
-        found = np.hstack([columns for _, columns in items(self.columns_)])
-        self.unused_ = np.setdiff1d(np.arange(X.shape[1]), found)
+        positions = [
+            columns_of_view(X, columns, names, name) for name, columns in named_items(self.views)
+        ]
+        self.columns_ = with_keys_of(self.views, positions)
+        self.unused_ = np.setdiff1d(np.arange(X.shape[1]), np.hstack(positions))
         validate_data(self, X, skip_check_array=True)
         return self
 
@@ -123,8 +122,8 @@ class ViewSplitter(  # type: ignore[call-arg]
         -------
         dict or list of array, csr_matrix or data frame
             The views, a dict or a list as ``views``, of the same type as X, or data frames after
-            ``set_output(transform="pandas")``. Columns of a memory map, HDF5 data set, zarr or Dask
-            array are read later, by slices of rows.
+            ``set_output(transform="pandas")``. HDF5 data sets, zarr and Dask arrays are read into
+            memory.
 
         Raises
         ------
@@ -133,20 +132,20 @@ class ViewSplitter(  # type: ignore[call-arg]
         """
         check_is_fitted(self)
         X = as_table(X)
-        place = np.arange(self.n_features_in_)
+        positions = np.arange(self.n_features_in_)
         names = column_names(X)
         if names is not None and hasattr(self, "feature_names_in_"):
-            needed = np.setdiff1d(place, self.unused_)
-            place[needed] = positions_of(
+            needed = np.setdiff1d(positions, self.unused_)
+            positions[needed] = positions_of(
                 self.feature_names_in_[needed].tolist(), names, X.shape[1], "X"
             )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         chosen = self._output or get_config()["transform_output"]
         if chosen != "default":
-            X = unchanged(chosen).fit_transform(X)
-        found = [take_columns(X, place[columns], name) for name, columns in items(self.columns_)]
-        return like(self.views, found)
+            X = identity(chosen).fit_transform(X)
+        tables = [take_columns(X, positions[columns]) for _, columns in named_items(self.columns_)]
+        return with_keys_of(self.views, tables)
 
     def set_output(self, *, transform: Container | None = None) -> Self:
         """Set the output container of the views.
@@ -180,5 +179,5 @@ class ViewSplitter(  # type: ignore[call-arg]
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object)
-        positions = (np.atleast_1d(columns) for _, columns in items(self.columns_))
-        return like(self.views, [names[columns] for columns in positions])
+        positions = [np.atleast_1d(columns) for _, columns in named_items(self.columns_)]
+        return with_keys_of(self.views, [names[columns] for columns in positions])

@@ -59,11 +59,11 @@ def check_views(views: Views, *, ensure_min_samples: int = 2, missing: bool = Fa
 
 def loaded(source, *, missing=False):
     """A `RowSource` with all rows in memory, validated as by `check_views`."""
-    found = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
+    memory = RowSource(source.load(), **{name: getattr(source, name) for name in ABOUT})
     if missing:
-        check_entries(0, found.views, found.titles, found.columns)
-        return found
-    for X, title, columns in zip(found, found.titles, found.columns, strict=True):
+        check_entries(0, memory.views, memory.titles, memory.columns)
+        return memory
+    for X, title, columns in zip(memory, memory.titles, memory.columns, strict=True):
         if are_finite(X.data if scipy.sparse.issparse(X) else X):
             continue
         rows = np.flatnonzero(missing_rows(X))
@@ -74,7 +74,7 @@ def loaded(source, *, missing=False):
                 "remove these rows"
             )
         check_finite(X, title, columns)
-    return found
+    return memory
 
 
 def align(frames: Frames, join: Join = "outer") -> Frames:
@@ -114,23 +114,24 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
     ['t']
     """
     check_option(join, "join", get_args(Join))
-    given, listed = listed_views(frames)
+    named_frames, listed = listed_views(frames)
     if not listed:
         raise ValueError("align takes a list or a dict of data frames or AnnData")
-    given = [
-        (name, from_anndata(one, use=["X"])["X"] if is_anndata(one) else one) for name, one in given
+    named_frames = [
+        (name, from_anndata(table, use=["X"])["X"] if is_anndata(table) else table)
+        for name, table in named_frames
     ]
-    for name, frame in given:
+    for name, frame in named_frames:
         title = view_title(name)
         if not hasattr(frame, "reindex"):
             raise ValueError(
                 f"{title} is neither a pandas DataFrame nor AnnData, and has no ids to align by: "
                 'convert other data frames with frame.to_pandas().set_index("id")'
             )
-        if len(twice := repeated(frame.index)):
-            raise ValueError(f"ids occur more than once in {title}: {shown(*twice)}")
-    index = given[0][1].index
-    for name, frame in given[1:]:
+        if len(duplicates := repeated(frame.index)):
+            raise ValueError(f"ids occur more than once in {title}: {shown(*duplicates)}")
+    index = named_frames[0][1].index
+    for name, frame in named_frames[1:]:
         common = index[index.isin(frame.index)]
         if len(common) == 0:
             raise ValueError(
@@ -139,7 +140,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
             )
         new = frame.index[~frame.index.isin(index)]
         index = common if join == "inner" else index.append(new)
-    aligned = {name: _reindexed(frame, index) for name, frame in given}
+    aligned = {name: _reindexed(frame, index) for name, frame in named_frames}
     as_given = aligned if isinstance(frames, Mapping) else list(aligned.values())
     return as_given  # type: ignore[return-value]
 
@@ -148,5 +149,5 @@ def _reindexed(frame, index):
     """The rows of a frame for an index; those of samples that it lacks are missing."""
     if not is_sparse_frame(frame):
         return frame.reindex(index)
-    place = frame.index.get_indexer(index)  # -1 for absent samples, whose rows are replaced
-    return missing(frame.iloc[place].set_axis(index), place < 0)
+    positions = frame.index.get_indexer(index)  # -1 for absent samples, whose rows are replaced
+    return missing(frame.iloc[positions].set_axis(index), positions < 0)

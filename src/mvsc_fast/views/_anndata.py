@@ -30,12 +30,12 @@ def unpacked(views):
     if not (hasattr(views, "mod") and hasattr(views, "obs_names")):
         return views
     for name, part in views.mod.items():
-        if len(twice := repeated(part.obs_names)):
+        if len(duplicates := repeated(part.obs_names)):
             raise ValueError(
-                f"ids occur more than once in {view_title(name)}: {shown(*twice)}. Make them "
+                f"ids occur more than once in {view_title(name)}: {shown(*duplicates)}. Make them "
                 "distinct with obs_names_make_unique() of the modalities"
             )
-    same = all(views.obs_names.equals(one.obs_names) for one in views.mod.values())
+    same = all(views.obs_names.equals(modality.obs_names) for modality in views.mod.values())
     return dict(views.mod) if same else from_anndata(views)
 
 

@@ -38,17 +38,17 @@ def with_absent(X, names, n_features):
     X = unpacked(X)
     if isinstance(X, Mapping) and not scipy.sparse.issparse(X):
         X = in_order(X if set(X) - set(names) else dict.fromkeys(names) | dict(X), names)
-        given = list(X.values())
+        matrices = list(X.values())
     else:
-        given = X if isinstance(X, (list, tuple)) else []
-    absent = [i for i, view in enumerate(given) if view is None]
-    if not absent or len(given) != len(names):
+        matrices = X if isinstance(X, (list, tuple)) else []
+    absent = [i for i, view in enumerate(matrices) if view is None]
+    if not absent or len(matrices) != len(names):
         return X
-    if len(absent) == len(given):
+    if len(absent) == len(matrices):
         raise ValueError("every view is None or absent: pass at least one")
-    like = next(view for view in given if view is not None)
-    found = [_nothing(like, d) if i in absent else given[i] for i, d in enumerate(n_features)]
-    return dict(zip(names, found, strict=True)) if isinstance(X, Mapping) else found
+    like = next(view for view in matrices if view is not None)
+    tables = [_nothing(like, d) if i in absent else matrices[i] for i, d in enumerate(n_features)]
+    return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
 
 
 def _nothing(like, n_features):
@@ -83,15 +83,16 @@ def check_columns(model, source):
         return
     fitted = fitted if isinstance(fitted, list) else [fitted]
     unnamed = []
-    for name, found, known, view in zip(
+    for name, columns, fitted_columns, view in zip(
         model.view_names_in_, source.columns, fitted, source.views, strict=False
     ):
-        if known is None or getattr(view, "strides", None) == (0, 0):  # no names, or absent
+        is_absent = getattr(view, "strides", None) == (0, 0)
+        if fitted_columns is None or is_absent:
             continue
-        if found is None:
+        if columns is None:
             unnamed.append(view_title(name))
         else:
-            check_same_columns(view_title(name), found, known)
+            check_same_columns(view_title(name), columns, fitted_columns)
     if unnamed and source.listed:  # scikit-learn warns of a single matrix
         warn_user(
             f"no column names, unlike in fit: {', '.join(unnamed)}. Columns are taken to be in the "
@@ -99,7 +100,7 @@ def check_columns(model, source):
         )
 
 
-def warn_of_columns(views, names, columns, lifts=None):
+def warn_of_columns(views, names, columns, present=None, lifts=None):
     """Warn of views with fewer than four columns, and of columns that outweigh all others.
 
     Lifted views keep the lengths of their rows, so they may have few columns.
@@ -114,22 +115,24 @@ def warn_of_columns(views, names, columns, lifts=None):
     names : list
     columns : list of (list of str or None)
         Names of the columns of each view, see `RowSource`.
+    present : ndarray of shape (v, n) of bool, optional
+        Which samples have each view, if it is known.
     lifts : list of (Lift or None), optional
         Which views are lifted.
     """
-    views = observed(views)
+    views = observed(views, present)
     lifts = [None] * len(views) if lifts is None else lifts
     pairs = list(zip(views, lifts, strict=True))
     narrow = [X.shape[1] < FEW_COLUMNS and lift is None for X, lift in pairs]
-    few = [i for i, X in enumerate(views) if narrow[i] and not is_constant(X)]
-    if few:
-        parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in few)
+    narrow_views = [i for i, X in enumerate(views) if narrow[i] and not is_constant(X)]
+    if narrow_views:
+        parts = ", ".join(f"{view_title(names[i])} ({views[i].shape[1]})" for i in narrow_views)
         warn_user(
             f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
             "discards much information: concatenate such views with others, or add features",
         )
     shares = [_largest_columns(X, lift is not None) for X, lift in pairs]
-    largest = {i: found for i, found in enumerate(shares) if found is not None}
+    largest = {i: pair for i, pair in enumerate(shares) if pair is not None}
     if 2 * len(largest) >= len(views) and largest:
         parts = []
         for i, (which, share) in largest.items():
@@ -137,9 +140,8 @@ def warn_of_columns(views, names, columns, lifts=None):
             parts.append(f"{shown(*which)} of {view_title(names[i])} ({100 * share:.3g} %)")
         warn_user(
             f"a few columns make up nearly all of the squared length of rows: {', '.join(parts)}. "
-            "Similarities hardly depend on the others: scale columns first, for example with "
-            "sklearn.preprocessing.StandardScaler for each view, or with --scale standard of "
-            "mvsc-fast cluster",
+            'Similarities hardly depend on the others: scale columns with scale="standard", or '
+            "--scale standard of mvsc-fast cluster",
         )
 
 

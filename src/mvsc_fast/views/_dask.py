@@ -12,16 +12,13 @@ from .._utils.messages import warn_user
 from .._utils.threads import limit_threads
 from ._row_source import RowSource, checked_block, is_dask, stacked
 
-PATIENCE = 60  # seconds after which a waiting fit checks whether the cluster has workers
-
 
 class DaskSource(RowSource):
     """`RowSource` if a view is a Dask array with all columns in one chunk.
 
     Other views get its chunks of rows. Every partition of rows is a task, which reads its rows in
     blocks of a bounded size. Arguments that tasks share are sent once. Tasks run on the workers of
-    the active client, or in the default scheduler. A warning is given if there have been no workers
-    for a minute. `map` can be used within a partition only.
+    the active client, or in the default scheduler. `map` can be used within a partition only.
 
     Raises
     ------
@@ -155,29 +152,14 @@ def _client():
 
 
 def _computed(collections):
-    """Compute Dask collections; warn if no worker is left.
-
-    A cluster without workers waits for new ones by default
-    (``distributed.scheduler.no-workers-timeout``), and then the fit continues.
-    """
+    """Compute Dask collections; a cluster that has no workers yet is waited for, with a warning."""
     client = _client()
-    if client is None:
-        return list(dask.compute(*collections))
-    import distributed
-
-    futures, warned = client.compute(list(collections)), False
-    while True:
-        try:
-            distributed.wait(futures, timeout=None if warned else PATIENCE)
-        except distributed.TimeoutError:
-            warned = not client.nthreads()
-            if warned:
-                warn_user(
-                    f"the Dask cluster at {client.scheduler.address} has no workers: the fit waits "
-                    "until there are some"
-                )
-        else:
-            return client.gather(futures)
+    if client is not None and not client.nthreads():
+        warn_user(
+            f"the Dask cluster at {client.scheduler.address} has no workers: the fit waits until "
+            "there are some"
+        )
+    return list(dask.compute(*collections))
 
 
 def _sent(call):

@@ -43,17 +43,29 @@ class Lift(NamedTuple):
         out = np.empty((X.shape[0], X.shape[1] + 1))
         for rows in gen_batches(X.shape[0], BLOCK):
             # Halves, because differences may overflow, and powers of 2, because squares may.
-            apart = dense(X[rows]) * 0.5 - self.mean * 0.5
-            largest = np.nan_to_num(np.abs(apart).max(axis=1))
+            offsets = dense(X[rows]) * 0.5 - self.mean * 0.5
+            largest = np.nan_to_num(np.abs(offsets).max(axis=1))
             exponent = np.minimum(-np.frexp(largest)[1], 1022)
-            apart = np.ldexp(apart, exponent[:, None])
-            length = np.sqrt((apart * apart).sum(axis=1))
+            offsets = np.ldexp(offsets, exponent[:, None])
+            length = np.sqrt((offsets * offsets).sum(axis=1))
             with np.errstate(over="ignore", under="ignore"):
                 limit = np.maximum(length, np.ldexp(self.radius * 0.5, exponent))
                 share = length / limit
-                out[rows, :-1] = apart / limit[:, None]
+                out[rows, :-1] = offsets / limit[:, None]
             out[rows, -1] = np.sqrt((1 - share) * (1 + share))
         return out
+
+
+class CentredRows(NamedTuple):
+    """Rows minus their centre, their lengths and the centre, all times 2^-exponent.
+
+    The centre is the mean of the rows which are not farther than the radius from the mean of all.
+    """
+
+    rows: np.ndarray
+    lengths: np.ndarray
+    centre: np.ndarray
+    exponent: int
 
 
 def fit_lift(X):
@@ -69,20 +81,11 @@ def fit_lift(X):
     Lift or None
         The same to the last bit for all orders of the rows.
     """
-    apart, lengths, mean, exponent = _centred(X)
-    if apart is None:
-        return None
-    limits = np.finfo(np.float64)
-    radius = np.quantile(lengths, RADIUS_SHARE)
-    with np.errstate(over="ignore", under="ignore"):
-        radius = np.minimum(np.ldexp(radius or lengths.max(), exponent), limits.max)
-    if radius < 4 * limits.tiny:  # subnormal numbers, whose quotients are coarse
-        return None
-    return Lift(np.ldexp(mean, exponent), float(radius))
+    return _lift_of(centre_rows(X))
 
 
-def lengths_matter(X, nonnegative=None):
-    """Whether a view is to be lifted: it has few columns, and rows of like directions like lengths.
+def find_lift(X, nonnegative=None):
+    """The `Lift` of a view that has few columns, and rows of like directions like lengths.
 
     Parameters
     ----------
@@ -90,42 +93,63 @@ def lengths_matter(X, nonnegative=None):
         No row is partially NaN.
     nonnegative : bool, optional
         Whether all samples are non-negative, including those that are not in X. None checks X.
+
+    Returns
+    -------
+    Lift or None
+        None for other views, and as for `fit_lift`.
     """
     d = _n_varying(X)
-    if d <= ALWAYS_LIFTED_COLUMNS or d > MAX_LIFTED_COLUMNS:
-        return d <= ALWAYS_LIFTED_COLUMNS
+    if d > MAX_LIFTED_COLUMNS:
+        return None
+    if d <= ALWAYS_LIFTED_COLUMNS:
+        return fit_lift(X)
     nonnegative = np.nanmin(dense(X, None)) >= 0 if nonnegative is None else nonnegative
     if nonnegative:
-        return False
-    return correlation_of_lengths(X) >= LENGTH_CORRELATION
+        return None
+    centred = centre_rows(X)
+    return _lift_of(centred) if correlation_of_lengths(centred) >= LENGTH_CORRELATION else None
 
 
-def correlation_of_lengths(X):
-    """Correlation of the lengths of centred rows with the mean lengths of nearest directions.
+def find_lifts(views, nonnegative=None):
+    """The result of `find_lift` for each view."""
+    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
+    return [find_lift(X, sign) for X, sign in zip(views, nonnegative, strict=True)]
+
+
+def lifted(views, nonnegative=None):
+    """The views, lifted where `find_lift` finds one, and the `Lift` of each or None."""
+    lifts = find_lifts(views, nonnegative)
+    pairs = zip(views, lifts, strict=True)
+    return [X if lift is None else lift(X) for X, lift in pairs], lifts
+
+
+def correlation_of_lengths(centred):
+    """Correlation of the lengths of `CentredRows` with the mean lengths of nearest directions.
 
     A large group around the mean has short rows in all directions, and small groups have long rows
     in few. In subspaces through the mean, directions say nothing about lengths.
 
     Parameters
     ----------
-    X : ndarray or csr_matrix of shape (n, d)
+    centred : CentredRows or None
 
     Returns
     -------
     float
         0 if there is nothing to compare. The same for all orders of the rows, up to rounding.
     """
-    apart, lengths, *_ = _centred(X)
-    if apart is None:
+    if centred is None:
         return 0.0
     # Rows are evenly spaced in length, so that their choice does not depend on their order; nor
     # does the choice of neighbours, as all with the same cosine are taken.
-    order = sorted_rows(lengths, lambda: row_hashes([apart]))
+    lengths = centred.lengths
+    order = sorted_rows(lengths, lambda: row_hashes([centred.rows]))
     order = order[lengths[order] > 0]
     rows = order[spread(len(order), DIRECTIONS)]
     if len(rows) <= NEIGHBORS:
         return 0.0
-    U = apart[rows] / lengths[rows, None]
+    U = centred.rows[rows] / lengths[rows, None]
     cosines = U @ U.T
     np.fill_diagonal(cosines, -np.inf)
     nearest = np.partition(cosines, -NEIGHBORS, axis=1)[:, [-NEIGHBORS]]
@@ -137,43 +161,42 @@ def correlation_of_lengths(X):
     return float(np.corrcoef(lengths, means)[0, 1])
 
 
-def lifted(views, nonnegative=None):
-    """The views, lifted where `lengths_matter`, and the `Lift` of each or None."""
-    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    lifts = [
-        fit_lift(X) if lengths_matter(X, sign) else None
-        for X, sign in zip(views, nonnegative, strict=True)
-    ]
-    pairs = zip(views, lifts, strict=True)
-    return [X if lift is None else lift(X) for X, lift in pairs], lifts
-
-
-def _n_varying(X):
-    """Number of columns that are not constant."""
-    if scipy.sparse.issparse(X):
-        least, largest = (dense(found).ravel() for found in (X.nanmin(axis=0), X.nanmax(axis=0)))
-    else:
-        least, largest = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    return int(np.count_nonzero(least < largest))
-
-
-def _centred(X):
-    """Centred rows, their lengths and the mean, all times 2^-exponent, and the exponent.
-
-    The mean is that of the rows which are not farther than the radius from the mean of all.
-    """
+def centre_rows(X):
+    """The `CentredRows` of a view; None if it is constant or has no row."""
     X = dense(X, None)
     X = X[~np.isnan(X[:, 0])]
     if len(X) == 0 or is_constant(X):
-        return None, None, None, None
+        return None
     # A power of 2, which rounds nothing, keeps sums and squares from overflow. Sums of sorted
     # columns do not depend on the order of the rows.
     exponent = np.frexp(np.abs(X).max())[1]
     X = np.ldexp(X.astype(np.float64), -exponent)
     near = slice(None)
     for _ in range(2):
-        mean = np.sort(X[near], axis=0).mean(axis=0)
-        apart = X - mean
-        lengths = np.sqrt((apart * apart).sum(axis=1))
+        centre = np.sort(X[near], axis=0).mean(axis=0)
+        rows = X - centre
+        lengths = np.sqrt((rows * rows).sum(axis=1))
         near = lengths <= np.quantile(lengths, RADIUS_SHARE)
-    return apart, lengths, mean, exponent
+    return CentredRows(rows, lengths, centre, exponent)
+
+
+def _lift_of(centred):
+    """The `Lift` of `CentredRows`, or None."""
+    if centred is None:
+        return None
+    limits = np.finfo(np.float64)
+    radius = np.quantile(centred.lengths, RADIUS_SHARE)
+    with np.errstate(over="ignore", under="ignore"):
+        radius = np.ldexp(radius or centred.lengths.max(), centred.exponent)
+    if radius < 4 * limits.tiny:  # subnormal numbers, whose quotients are coarse
+        return None
+    return Lift(np.ldexp(centred.centre, centred.exponent), float(min(radius, limits.max)))
+
+
+def _n_varying(X):
+    """Number of columns that are not constant."""
+    if scipy.sparse.issparse(X):
+        least, largest = (dense(part).ravel() for part in (X.nanmin(axis=0), X.nanmax(axis=0)))
+    else:
+        least, largest = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    return int(np.count_nonzero(least < largest))

@@ -127,12 +127,12 @@ def _with_missing(X, values, rows):
 def _sparse_missing(X, rows):
     """A copy of a csr_array whose missing rows store one NaN."""
     data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
-    kept = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
-    kept.eliminate_zeros()
-    indptr = np.append(0, np.cumsum(rows)).astype(kept.indptr.dtype)
-    indices = np.zeros(indptr[-1], dtype=kept.indices.dtype)
+    known_rows = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
+    known_rows.eliminate_zeros()
+    indptr = np.append(0, np.cumsum(rows)).astype(known_rows.indptr.dtype)
+    indices = np.zeros(indptr[-1], dtype=known_rows.indices.dtype)
     nan = np.full(indptr[-1], np.nan, dtype=X.dtype)
-    return kept + scipy.sparse.csr_array((nan, indices, indptr), X.shape)
+    return known_rows + scipy.sparse.csr_array((nan, indices, indptr), X.shape)
 
 
 class Gaps(NamedTuple):
@@ -166,9 +166,9 @@ def gaps(X):
     return Gaps(*X.shape, int(lost.sum()), int(gone[~lost].sum()), not gone.all())
 
 
-def check_gaps(found, titles):
+def check_gaps(gaps_of_views, titles):
     """Raise ValueError if more than a tenth of the cells of a view are missing."""
-    for gap, title in zip(found, titles, strict=True):
+    for gap, title in zip(gaps_of_views, titles, strict=True):
         if gap.share > MOST:
             raise ValueError(
                 f"{title} lacks {100 * gap.share:.3g} % of its cells, but at most "
@@ -176,16 +176,19 @@ def check_gaps(found, titles):
             )
 
 
-def warn_of_gaps(found, titles, log=None):
+def warn_of_gaps(gaps_of_views, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
     lacking = []
-    for gap, title in zip(found, titles, strict=True):
+    for gap, title in zip(gaps_of_views, titles, strict=True):
         if not (gap.cells or gap.rows):
             continue
-        parts = [f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)"] * (gap.cells > 0)
-        parts += [f"{gap.rows} of {counted(gap.n_samples, 'sample')}"] * (gap.rows > 0)
-        lacking += [f"{title} lacks {' and '.join(parts)}"] * bool(parts)
-    if any(gap.partial for gap in found):
+        parts = []
+        if gap.cells:
+            parts.append(f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)")
+        if gap.rows:
+            parts.append(f"{gap.rows} of {counted(gap.n_samples, 'sample')}")
+        lacking.append(f"{title} lacks {' and '.join(parts)}")
+    if any(gap.partial for gap in gaps_of_views):
         warn_user(
             f"{', '.join(lacking)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
@@ -201,8 +204,9 @@ def mean_row(X):
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         if np.isnan(total).any():
-            there = ~np.isnan(X)
-            total = X.sum(axis=0, dtype=np.float64, where=there) / np.maximum(there.sum(axis=0), 1)
+            is_known = ~np.isnan(X)
+            total = X.sum(axis=0, dtype=np.float64, where=is_known)
+            total /= np.maximum(is_known.sum(axis=0), 1)
     total[~np.isfinite(total)] = 0
     return (total / (np.abs(total).max() or 1)).astype(np.float32)
 
@@ -223,19 +227,20 @@ def filled(X, mean):
     out = X.copy()
     for block in gen_batches(len(rows), SMALL_BLOCK):
         part = X[rows[block]].astype(np.float64)
-        gone = np.isnan(part)
+        is_missing = np.isnan(part)
         largest = np.fmax.reduce(np.abs(part), axis=1, keepdims=True)
-        there = np.where(gone, 0, part) / np.where(largest > 0, largest, 1)
-        inner = (there * mean).sum(axis=1, keepdims=True)  # a product with BLAS rounds by position
-        squares = np.where(gone, 0, mean**2).sum(axis=1, keepdims=True)
+        known_cells = np.where(is_missing, 0, part) / np.where(largest > 0, largest, 1)
+        # A product with BLAS would round a row by its position.
+        inner = (known_cells * mean).sum(axis=1, keepdims=True)
+        squares = np.where(is_missing, 0, mean**2).sum(axis=1, keepdims=True)
         multiple = largest * np.divide(inner, squares, out=np.zeros_like(inner), where=squares > 0)
-        part = np.where(gone, multiple * mean, part)
-        part[2 * gone.sum(axis=1) > X.shape[1]] = np.nan
+        part = np.where(is_missing, multiple * mean, part)
+        part[2 * is_missing.sum(axis=1) > X.shape[1]] = np.nan
         out[rows[block]] = part
     return out
 
 
-def imputed(views):
+def imputed(views, present=None):
     """Predict the missing rows of each view from the other views by ridge regression.
 
     The missing rows of a view are predicted by ::
@@ -246,10 +251,10 @@ def imputed(views):
     view. A row of Z concatenates the centred unit rows of the other views, 0 for missing ones, and
     is scaled to unit length. If the view has no negative entries, negative predictions are set to
     0. Views with missing rows are replaced by their unit rows, known and predicted; the others are
-    returned unchanged.
+    returned unchanged. ``present`` is the `presence` of the views, if it is known.
     """
-    present = presence(views)
-    if present is None:
+    present = presence(views) if present is None else present
+    if present.all():
         return views
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
     means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
@@ -261,8 +266,8 @@ def imputed(views):
         for j, (U, has) in enumerate(zip(units, present, strict=True)):
             if j != i:
                 part = np.zeros((len(samples), U.shape[1]), dtype=U.dtype)
-                found = has[samples]
-                part[found] = dense(U[rank[j][samples[found]]]) - means[j]
+                rows_with_view = has[samples]
+                part[rows_with_view] = dense(U[rank[j][samples[rows_with_view]]]) - means[j]
                 parts.append(part)
         return normalize(np.hstack(parts))
 

@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from .._utils.messages import counted, warn_user
 from .._utils.validation import check_clusters, first_cell, not_finite, shown_cell
+from ._columns import warn_of_columns
 from ._frames import shown, view_title
 from ._lift import lifted
 from ._missing import Gaps, check_gaps, filled, gaps, mean_row, warn_of_gaps
@@ -28,6 +29,7 @@ from ._rows import (
     zero_rows,
     zero_samples,
 )
+from ._scaling import fit_scalings, scaled
 from ._suspects import warn_of_suspects
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
@@ -43,7 +45,7 @@ class Summary:
     least: np.ndarray  # smallest entry of each view
     gaps: list = field(default_factory=list)  # of each view
     lost: list = field(default_factory=list)  # indices of samples that lack all views, by block
-    known: list = field(default_factory=list)  # whether each column of each view has a value
+    has_values: list = field(default_factory=list)  # of each column of each view
     zeros: list = field(default_factory=list)  # indices of samples with zeros alone, by block
     blank: np.ndarray | int = 0  # number of rows of each view that are all zero
     bad: tuple | None = None  # view, row, column and value of the first entry that cannot be used
@@ -56,7 +58,7 @@ class Summary:
             np.minimum(self.least, other.least),
             [a + b for a, b in zip(self.gaps, other.gaps, strict=True)],
             self.lost + other.lost,
-            [a | b for a, b in zip(self.known, other.known, strict=True)],
+            [a | b for a, b in zip(self.has_values, other.has_values, strict=True)],
             self.zeros + other.zeros,
             self.blank + other.blank,
         )
@@ -77,18 +79,18 @@ def _summary(first, views):
     bad = _first_bad(first, views)
     if bad is not None:
         return Summary(np.zeros(len(views)), bad=bad)
-    found, lost = [gaps(X) for X in views], lacking_all(views)
+    gaps_of_views, lacks_all = [gaps(X) for X in views], lacking_all(views)
     return Summary(
         _least(views),
-        found,
-        [first + np.flatnonzero(lost)],
-        [_known_columns(X, gap) for X, gap in zip(views, found, strict=True)],
-        [first + np.flatnonzero(zero_samples(views) & ~lost)],
+        gaps_of_views,
+        [first + np.flatnonzero(lacks_all)],
+        [_columns_with_values(X, gap) for X, gap in zip(views, gaps_of_views, strict=True)],
+        [first + np.flatnonzero(zero_samples(views) & ~lacks_all)],
         np.array([np.count_nonzero(zero_rows(X)) for X in views]),
     )
 
 
-def _known_columns(X, gap):
+def _columns_with_values(X, gap):
     """Mask of the columns of a view that have a value, given its `Gaps`."""
     if scipy.sparse.issparse(X) or not (gap.partial or gap.rows):
         return np.full(X.shape[1], gap.rows < X.shape[0])
@@ -123,99 +125,131 @@ class Drawn(NamedTuple):
     kept: list  # indices of the views that enough of the drawn samples have
     names: list  # of these views
     columns: list  # names of their columns, or None
-    views: list  # their rows, lifted; missing cells are filled, missing rows are NaN
+    views: list  # their rows, scaled and lifted; missing cells are filled, missing rows are NaN
     mean_rows: list  # their mean rows, see `filled`
     lifts: list  # the `Lift` of each of them, or None
     nonnegative: list  # whether each is non-negative in all samples, drawn or not, and not lifted
-    blank: list  # masks of their rows that are all zero before the lift
+    blank: list  # masks of their rows that are all zero before they are scaled and lifted
+    present: np.ndarray  # which of the samples have each view, of shape (v, m)
+    keys: np.ndarray  # see `row_keys`
+    scalings: list  # the `ColumnScaling` of each view of the source, or None
 
 
-def drawn(source, count, n_clusters, seed, log=None, *, lift=True):
+def drawn(source, count, n_clusters, seed, log=None, *, scale=None, lift=True):
     """Draw at most ``count`` samples uniformly in canonical order, and check what was drawn.
 
-    Views whose `lengths_matter` are lifted, unless ``lift`` is False, see `Lift`.
-    Samples that lack all views are not drawn, and a view that fewer than two of the drawn samples
-    have is excluded; a warning names each. Raise ValueError if entries are infinite, more than a
-    tenth of the cells of a view are missing, all cells of a column, or too many rows.
+    Columns are scaled, see `fit_scalings`, and views lifted, see `find_lift`, unless ``lift`` is
+    False. Samples that lack all views are not drawn, and a view that fewer than two of the drawn
+    samples have is excluded; a warning names each. Raise ValueError if entries are infinite, more
+    than a tenth of the cells of a view are missing, all cells of a column, or too many rows.
     """
+    # What all samples say, and whether they can be used
     summary = summarised(source)
     check_gaps(summary.gaps, source.titles)
-    for known, title, columns in zip(summary.known, source.titles, source.columns, strict=True):
-        if known.any() and not known.all():
-            j = int(np.argmin(known))
-            which = j if columns is None else columns[j]
-            raise ValueError(f"{title} has no values in column {which!r}: remove it")
+    _check_values(summary.has_values, source.titles, source.columns)
     warn_of_gaps(summary.gaps, source.titles, log)
     warn_of_zeros(summary.zeros)
     warn_of_blank_rows(summary, source.titles)
     samples = np.setdiff1d(np.arange(source.n_samples), summary.lost)
     check_clusters(max(n_clusters, 2), len(samples))
+
+    # The rows of some samples with filled cells, as they are and scaled
+    scalings = fit_scalings(source, scale)
     if count < len(samples):
-        samples = _uniform_sample(source, samples, count, seed)
-    views = source.take(samples)
-    means = [mean_row(X) for X in views]
-    views = [filled(X, mean) for X, mean in zip(views, means, strict=True)]
-    kept = _frequent(views, source.titles)
-    views = [views[i] for i in kept]
-    nonnegative = [bool(summary.least[i] >= 0) for i in kept]
-    names, columns = ([titles[i] for i in kept] for titles in (source.names, source.columns))
-    warn_of_suspects(views, names, columns)
-    blank = [zero_rows(X) for X in views]
-    lifts = [None] * len(kept)
+        samples = _uniform_sample(source, scalings, samples, count, seed)
+    rows = source.take(samples)
+    means, views = _filled(scaled(rows, scalings))
+    unscaled = views if scale is None else _filled(rows)[1]
+
+    # Views that enough of them have. Ids, labels and rows of zeros are seen before scaling.
+    present = presence(views)
+    frequent = _frequent(present, source.titles)
+    views = [views[i] for i in frequent]
+    unscaled = [unscaled[i] for i in frequent]
+    names = [source.names[i] for i in frequent]
+    columns = [source.columns[i] for i in frequent]
+    warn_of_suspects(unscaled, names, columns)
+    blank = [zero_rows(X) for X in unscaled]
+    del rows, unscaled  # a copy of all views may not fit in memory
+
+    # Rows of other columns, if their lengths matter
+    is_centred = [scaling is not None and scaling.centres.any() for scaling in scalings]
+    nonnegative = [bool(summary.least[i] >= 0) and not is_centred[i] for i in frequent]
+    lifts = [None] * len(frequent)
     if lift:
         views, lifts = lifted(views, nonnegative)
-    # One view after another, because a copy of all of them may not fit in memory.
-    order = canonical_order(views)
+
+    # The canonical order, for one view after another
+    keys = row_keys(views)
+    order = canonical_order(views, keys)
     for i, X in enumerate(views):
         views[i] = X[order]
+    present = present[np.ix_(frequent, order)]
+    if lift:
+        warn_of_columns(views, names, columns, present, lifts)
     return Drawn(
         samples[order],
         summary.lost,
-        kept,
+        frequent,
         names,
         columns,
         views,
-        [means[i] for i in kept],
+        [means[i] for i in frequent],
         lifts,
         [sign and lift is None for sign, lift in zip(nonnegative, lifts, strict=True)],
         [rows[order] for rows in blank],
+        present,
+        keys[order],
+        scalings,
     )
 
 
-def _uniform_sample(source, samples, count, seed):
-    """Some samples, ascending, drawn in an order that depends on their contents alone."""
-    sums = source.sum(_sums)
-    keys = np.asarray(source.per_row(_keys, np.float64, sums))
-    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64)))
+def _check_values(has_values, titles, columns):
+    """Raise ValueError if a column of a view has no values, but others have."""
+    for mask, title, names in zip(has_values, titles, columns, strict=True):
+        if mask.any() and not mask.all():
+            j = int(np.argmin(mask))
+            which = j if names is None else names[j]
+            raise ValueError(f"{title} has no values in column {which!r}: remove it")
+
+
+def _filled(views):
+    """Mean rows of views, and the views with filled cells."""
+    means = [mean_row(X) for X in views]
+    return means, [filled(X, mean) for X, mean in zip(views, means, strict=True)]
+
+
+def _uniform_sample(source, scalings, samples, count, seed):
+    """Some samples, ascending, drawn in an order that depends on their scaled rows alone."""
+    sums = source.sum(_sums, scalings)
+    keys = np.asarray(source.per_row(_keys, np.float64, scalings, sums))
+    order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64, scalings)))
     order = order[np.isin(order, samples)]
     ranks = np.random.RandomState(seed).choice(len(order), count, replace=False)
     return np.sort(order[ranks])
 
 
-def _sums(first, views):
-    return direction_sums(views)
+def _sums(first, views, scalings):
+    return direction_sums(scaled(views, scalings))
 
 
-def _keys(first, views, sums):
-    return row_keys(views, sums)
+def _keys(first, views, scalings, sums):
+    return row_keys(scaled(views, scalings), sums)
 
 
-def _hashes(first, views):
-    return row_hashes(views)
+def _hashes(first, views, scalings):
+    return row_hashes(scaled(views, scalings))
 
 
-def _frequent(views, titles):
+def _frequent(present, titles):
     """Indices of the views that enough samples have."""
-    present = presence(views)
-    if present is None:
-        return list(range(len(views)))
     counts = present.sum(axis=1)
     rare = np.flatnonzero(counts < LEAST_PRESENT)
     if len(rare):
-        found = ", ".join(f"{titles[i]} ({counts[i]})" for i in rare)
+        excluded = ", ".join(f"{titles[i]} ({counts[i]})" for i in rare)
         warn_user(
             f"excluded, because fewer than {LEAST_PRESENT} of the {present.shape[1]} clustered "
-            f"samples have it: {found}. To use such a view, cluster the samples that have it"
+            f"samples have it: {excluded}. To use such a view, cluster the samples that have it"
         )
     return np.flatnonzero(counts >= LEAST_PRESENT).tolist()
 
@@ -289,32 +323,36 @@ def labels_of(source, predict, samples, labels, notes=None):
     ``predict(views)`` computes labels of rows, each from its row alone; ``samples`` ascend.
     ``notes`` receives the `Summary` of each block, unless rows are read by other processes.
     """
-    given = (predict, samples, labels, source.titles, source.columns, notes)
-    return source.per_row(_labelled, labels.dtype, *given)
+    arguments = (predict, samples, labels, source.titles, source.columns, notes)
+    return source.per_row(_labelled, labels.dtype, *arguments)
 
 
 def _labelled(first, views, predict, samples, labels, titles, columns, notes):
     """Labels of one block."""
     n = views[0].shape[0]
+    # If all entries are finite, as nearly always, one pass over them is enough.
     ends = [(np.nan,) if scipy.sparse.issparse(X) else (X.min(), X.max()) for X in views]
-    rest = np.ones(n, dtype=bool)
-    if all(isfinite(end) for pair in ends for end in pair):  # as nearly always: one pass is enough
-        found, least = [Gaps(*X.shape) for X in views], np.array([low for low, _ in ends])
+    if all(isfinite(end) for pair in ends for end in pair):
+        is_unlabelled = np.ones(n, dtype=bool)
+        gaps_of_views, least = [Gaps(*X.shape) for X in views], np.array([low for low, _ in ends])
     else:
         check_entries(first, views, titles, columns)
-        found, least, rest = [gaps(X) for X in views], _least(views), ~lacking_all(views)
+        is_unlabelled = ~lacking_all(views)
+        gaps_of_views, least = [gaps(X) for X in views], _least(views)
     if notes is not None:
-        zeros = first + np.flatnonzero(zero_samples(views) & rest)
-        notes.append(Summary(least, found, zeros=[zeros]))
+        zeros = first + np.flatnonzero(zero_samples(views) & is_unlabelled)
+        notes.append(Summary(least, gaps_of_views, zeros=[zeros]))
+
+    # Samples with labels keep them, samples without any view have -1, and others are predicted.
     low, high = np.searchsorted(samples, [first, first + n])
     out = np.full(n, -1, dtype=labels.dtype)
-    known = samples[low:high] - first
-    out[known] = labels[low:high]
-    rest[known] = False
-    if rest.all():
+    positions = samples[low:high] - first
+    out[positions] = labels[low:high]
+    is_unlabelled[positions] = False
+    if is_unlabelled.all():
         return predict(views)
-    if rest.any():
-        out[rest] = predict([X[rest] for X in views])
+    if is_unlabelled.any():
+        out[is_unlabelled] = predict([X[is_unlabelled] for X in views])
     return out
 
 
@@ -345,5 +383,5 @@ def _first_bad(first, views):
 
 def _complaint(bad, titles, columns):
     view, row, column, value = bad
-    place = shown_cell(row, column, columns[view])
-    return f"{titles[view]} has {value:.3g} in {place}: impute or remove such samples first"
+    cell = shown_cell(row, column, columns[view])
+    return f"{titles[view]} has {value:.3g} in {cell}: impute or remove such samples first"

@@ -33,10 +33,10 @@ def read_views(X, *, min_samples=2):
     kept. Memory maps, HDF5 data sets, zarr arrays, backed AnnData and Dask arrays remain where they
     are. Entries are not yet known to be finite.
     """
-    given, listed = listed_views(X)
-    names = [name for name, _ in given]
+    matrices, listed = listed_views(X)
+    names = [name for name, _ in matrices]
     titles = [view_title(name) for name in names] if listed else ["X"]
-    tables = [_read(view, title) for (_, view), title in zip(given, titles, strict=True)]
+    tables = [_read(view, title) for (_, view), title in zip(matrices, titles, strict=True)]
     index = _common_index(tables, titles)
     values = [_matrix(table.values, title) for table, title in zip(tables, titles, strict=True)]
     about = {
@@ -167,10 +167,10 @@ def _common_index(tables, titles):
     first, title = indexed[0]
     for index, other in indexed[1:]:
         check_same_index(first, index, other, title)
-    if len(twice := repeated(first)):
+    if len(duplicates := repeated(first)):
         warn_user(
             f"ids occur more than once in the index of {title}, and their rows are treated as "
-            f"different samples: {shown(*twice)}"
+            f"different samples: {shown(*duplicates)}"
         )
     return first
 

@@ -27,9 +27,9 @@ def check_bytes(value, name):
     if number and value > 0 and float(value).is_integer():
         return int(value)
     if isinstance(value, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
-        if found and found[2].upper() in UNITS and float(found[1]) > 0:
-            return int(float(found[1]) * UNITS[found[2].upper()])
+        match = re.fullmatch(r"\s*(\d+\.?\d*)\s*([A-Za-z]*)\s*", value)
+        if match and match[2].upper() in UNITS and float(match[1]) > 0:
+            return int(float(match[1]) * UNITS[match[2].upper()])
     raise InvalidParameterError(
         f'{name} must be a number of bytes or a string such as "600MiB" or "2GB", got {value!r}'
     )

@@ -43,23 +43,22 @@ def incomplete_rows(X):
 
 
 def presence(views):
-    """Mask of the samples that have each view, of shape (v, n); None if no row is missing.
+    """Mask of the samples that have each view, of shape (v, n).
 
     Parameters
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Views in which no row is partially NaN.
     """
-    present = np.array(
+    return np.array(
         [~(missing_rows(X) if scipy.sparse.issparse(X) else np.isnan(X[:, 0])) for X in views]
     )
-    return None if present.all() else present
 
 
-def observed(views):
-    """The views without their missing rows."""
-    present = presence(views)
-    return views if present is None else [X[has] for X, has in zip(views, present, strict=True)]
+def observed(views, present=None):
+    """The views without their missing rows; ``present`` is their `presence`, if it is known."""
+    present = presence(views) if present is None else present
+    return [X if has.all() else X[has] for X, has in zip(views, present, strict=True)]
 
 
 def zero_samples(views):
@@ -86,7 +85,7 @@ def _blank_rows(X):
     return rows
 
 
-def canonical_order(views):
+def canonical_order(views, keys=None):
     """An order of the samples that depends on their contents alone.
 
     Samples are sorted by `row_keys`. Where these are equal, a hash of the contents decides, so that
@@ -96,12 +95,15 @@ def canonical_order(views):
     ----------
     views : list of ndarray or csr_matrix of shape (n, d_i)
         Rows may be NaN.
+    keys : ndarray of shape (n,), optional
+        Their `row_keys`, if they are known.
 
     Returns
     -------
     ndarray of shape (n,) of int
     """
-    return sorted_rows(row_keys(views), lambda: row_hashes(views))
+    keys = row_keys(views) if keys is None else keys
+    return sorted_rows(keys, lambda: row_hashes(views))
 
 
 def sorted_rows(keys, hashes):
@@ -226,13 +228,12 @@ def dense(X, dtype=np.float64):
     return np.asarray(array, dtype=dtype)
 
 
-def equal_samples(views):
+def equal_samples(views, keys):
     """Index of the distinct direction of each sample, from 0, for samples in canonical order.
 
-    Two samples are equal if, in each view, their rows of unit length are equal up to rounding, or
-    the same cells are missing.
+    Two samples are equal if they have the same `row_keys` and, in each view, their rows of unit
+    length are equal up to rounding, or the same cells are missing.
     """
-    keys = row_keys(views)
     pairs = np.flatnonzero(keys[1:] == keys[:-1])
     for X in views:
         if len(pairs):
@@ -247,8 +248,8 @@ def _are_equal(X, rows):
     """Whether the directions of some rows equal those of the next rows."""
     first, second = (dense(X[rows + k]) for k in (0, 1))
     missing = np.isnan(first)
-    apart = abs(unit_rows(np.nan_to_num(first)) - unit_rows(np.nan_to_num(second))).max(axis=1)
-    return (apart < 64 * np.finfo(X.dtype).eps) & (missing == np.isnan(second)).all(axis=1)
+    distance = abs(unit_rows(np.nan_to_num(first)) - unit_rows(np.nan_to_num(second))).max(axis=1)
+    return (distance < 64 * np.finfo(X.dtype).eps) & (missing == np.isnan(second)).all(axis=1)
 
 
 def warn_of_few(equal, n_clusters):

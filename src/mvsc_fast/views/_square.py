@@ -73,14 +73,14 @@ def matrix_doubt(S):
         return None
     rows = np.linspace(0, len(S) - 1, min(len(S), N_DISTANCES)).astype(int)
     S = np.asarray(S)[np.ix_(rows, rows)]
-    entries = S[~np.eye(len(S), dtype=bool)]  # but those of the diagonal
-    if (entries == entries[0]).all():
+    off_diagonal = S[~np.eye(len(S), dtype=bool)]
+    if (off_diagonal == off_diagonal[0]).all():
         return "has equal similarities of all samples, which contain no clusters"
     # The roots of squared distances and of 1 - r are distances, as those of distances are.
-    least = ROUNDING * entries.max()
-    if np.abs(np.diag(S)).max() > least or entries.min() < -least:
+    least = ROUNDING * off_diagonal.max()
+    if np.abs(np.diag(S)).max() > least or off_diagonal.min() < -least:
         return None
-    if entries.max() <= 4 * entries.min():  # then the triangle inequality always holds
+    if off_diagonal.max() <= 4 * off_diagonal.min():  # then the triangle inequality always holds
         return None
     roots = np.sqrt(np.maximum(S, 0))
     shortest = (roots[:, :, None] + roots[None, :, :]).min(axis=1)  # from i to k by any j

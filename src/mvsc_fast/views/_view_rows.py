@@ -162,6 +162,8 @@ def leading_map(U, r):
         return scipy.linalg.solve_triangular(factor, B.T, lower=True, check_finite=False).T
     squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
     squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
-    kept = squares > 1e-10 * squares[0]
-    kept[0] = True
-    return B @ (vectors[:, kept] / np.sqrt(np.maximum(squares[kept], 1e-30))).astype(np.float32)
+    is_leading = squares > 1e-10 * squares[0]
+    is_leading[0] = True
+    return B @ (vectors[:, is_leading] / np.sqrt(np.maximum(squares[is_leading], 1e-30))).astype(
+        np.float32
+    )

@@ -1,0 +1,188 @@
+"""Rows as users see them: ties, extreme scales, missing rows, and what a fit draws and refuses."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import ConsensusTLRR, datasets, similarity
+
+NAN = np.nan
+
+
+@pytest.fixture
+def views():
+    return datasets.make_multiview_subspaces(90, 3, random_state=0)[0]
+
+
+def fitted(views, n_clusters=3, **parameters):
+    return ConsensusTLRR(n_clusters, random_state=0, **parameters).fit(views)
+
+
+def quietly(views, *args, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fitted(views, *args, **parameters)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize(("dtype", "exponent"), [("f8", -1000), ("f8", 900), ("f4", 100)])
+def test_powers_of_two_change_no_label(views, wrap, dtype, exponent):
+    """Squares of these entries overflow or underflow."""
+    views = [X.astype(dtype) for X in views]
+    huge = [wrap(np.ldexp(X, exponent)) for X in views]
+    model = fitted([wrap(X) for X in views])
+    np.testing.assert_array_equal(fitted(huge).labels_, model.labels_)
+    np.testing.assert_array_equal(model.predict(huge), model.predict(views))
+
+
+def test_factors_of_rows_and_rounding_errors_change_no_label(views):
+    rng = np.random.default_rng(0)
+    labels = fitted(views).labels_
+    scaled = [X * rng.lognormal(size=(90, 1)) for X in views]
+    noisy = [X * (1 + 1e-13 * rng.standard_normal(X.shape)) for X in views]
+    for other in (scaled, noisy):
+        np.testing.assert_array_equal(fitted(other).labels_, labels)
+
+
+@pytest.mark.parametrize("max_samples", ["auto", 40])
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_ties_have_one_label_in_any_order(views, wrap, max_samples):
+    """Equal rows have equal keys and hashes; -0.0 is 0.0, and zeros at the end mean nothing."""
+    views = [np.vstack([X[:60], X[:30]]) for X in views]
+    views[0][:, 2] = 0.0
+    rng = np.random.default_rng(1)
+    order, signed = rng.permutation(90), views[0].copy()
+    signed[::2, 2] = -0.0
+    model = fitted([wrap(X) for X in views], max_samples=max_samples)
+    np.testing.assert_array_equal(model.labels_[60:], model.labels_[:30])
+    others = [wrap(X[order]) for X in (signed, *views[1:])]
+    again = fitted(others, max_samples=max_samples)
+    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+    if max_samples == "auto":
+        wide = [wrap(np.hstack([X, np.zeros((90, 3))])) for X in views]
+        assert adjusted_rand_score(quietly(wide).labels_, model.labels_) == 1
+
+
+def test_fewer_distinct_samples_than_clusters_are_told():
+    rows = np.repeat(np.eye(3, 5), 8, axis=0)
+    with pytest.warns(ConvergenceWarning, match="3 distinct values, .*n_clusters=4"):
+        labels = fitted([rows, rows + 1], 4).labels_
+    assert len(set(labels)) == 3 and (labels.reshape(3, 8) == labels[::8, None]).all()
+
+
+def test_a_row_is_missing_if_it_lacks_more_than_half_of_its_cells(views):
+    views[0] = views[0][:, :4]
+    model = quietly(views)
+    new = [X[:2].copy() for X in views]
+    new[0][:] = NAN
+    missing = quietly_margin(model, new)
+    new[0][:, 0] = views[0][:2, 0]
+    np.testing.assert_array_equal(quietly_margin(model, new), missing)
+    new[0][:, 1] = views[0][:2, 1]
+    assert (quietly_margin(model, new) != missing).all()
+
+
+def quietly_margin(model, views):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of missing cells
+        return model.predict_margin(views)
+
+
+@pytest.mark.parametrize("present", [1, 2])
+def test_a_view_needs_two_samples(views, present):
+    views[2][present:] = NAN
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = ConsensusTLRR(3, view_selection="all", random_state=0).fit(views)
+    excluded = [str(one.message) for one in told if "excluded" in str(one.message)]
+    assert len(excluded) == (present == 1)
+    assert all("fewer than 2 of the 90" in text and "view 2 (1)" in text for text in excluded)
+    assert (2 in model.views_used_) == (present == 2)
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+def test_the_first_entry_that_cannot_be_used_is_named(views, wrap):
+    views[1][11, 3], views[1][12, 0] = -np.inf, np.inf
+    views[2][5, 5] = 1e308
+    with pytest.raises(ValueError, match="view 1 has -inf in row 11, column 3"):
+        fitted([wrap(X) for X in views])
+    model = quietly([X[:11] for X in views], 2)
+    with pytest.raises(ValueError, match="view 1 has -inf in row 11, column 3"):
+        model.predict([wrap(X) for X in views])
+
+
+def test_cells_of_sparse_rows_and_columns_without_values_are_refused(views):
+    sparse = [scipy.sparse.csr_array(X) for X in views]
+    sparse[0].data[sparse[0].indptr[4] + 1] = NAN
+    with pytest.raises(ValueError, match="view 0 has nan in row 4, column 1"):
+        fitted(sparse)
+    views[0][:, 2] = NAN
+    with pytest.raises(ValueError, match="view 0 has no values in column 2"):
+        fitted(views)
+
+
+def test_infinite_values_that_cancel_are_no_missing_cells(views):
+    views[0][7, :2] = np.inf, -np.inf
+    with pytest.raises(ValueError, match="view 0 has inf in row 7, column 0"):
+        fitted(views)
+
+
+@pytest.mark.filterwarnings("ignore:without any", "ignore:the labels agree little")
+def test_a_subsample_depends_on_the_seed_and_not_on_the_order(views):
+    for X in views:
+        X[3] = NAN
+    first, second = (
+        ConsensusTLRR(3, max_samples=30, random_state=seed).fit(views) for seed in (0, 1)
+    )
+    assert len(first.samples_) == 30 and 3 not in first.samples_ and first.labels_[3] == -1
+    assert set(first.samples_) != set(second.samples_)
+    back = fitted([X[::-1] for X in views], max_samples=30)
+    np.testing.assert_array_equal(89 - back.samples_[::-1], first.samples_)
+    np.testing.assert_array_equal(back.labels_[::-1], first.labels_)
+
+
+def test_samples_without_views_and_rows_of_zeros_are_counted(views):
+    for X in views:
+        X[[3, 8]] = NAN
+        X[[5, 6]] = 0
+    views[0][5, 0] = NAN
+    with pytest.warns(UserWarning) as told:
+        fitted(views)
+    texts = [str(one.message) for one in told]
+    assert any(re.search(r"2 samples \(rows 3, 8\), with the label -1", text) for text in texts)
+    assert any(re.search(r"zeros in all views: 2 samples \(rows 5, 6\)", text) for text in texts)
+
+
+def test_as_many_samples_as_clusters_are_enough():
+    assert len(set(quietly([np.eye(3, 5)], 3).labels_)) == 3
+    with pytest.raises(ValueError, match="n_clusters"):
+        fitted([np.eye(3, 5)], 4)
+
+
+def test_rows_that_cannot_be_compared_with_others_of_their_view_are_refused(views):
+    W = similarity.nearest_neighbors(views[:2])
+    huge = similarity.nearest_neighbors([views[0] * 2.0**600, views[1] * 2.0**-600])
+    np.testing.assert_array_equal(huge, W)
+    views[1][:], views[1][0], views[1][2] = 1e199, 1e200, 1e-200
+    with pytest.raises(ValueError, match=r"view 1 has entries up to 1e\+200, .* 1e-200 in row 2"):
+        similarity.nearest_neighbors(views[:2])
+
+
+def test_wide_rows_have_the_clusters_of_their_components():
+    """More columns than samples: a map of at most 3.5 million codes, of a byte each."""
+    rng = np.random.default_rng(0)
+    views, y = datasets.make_multiview_subspaces(90, 3, n_features=(40, 30), random_state=0)
+    basis = [np.linalg.qr(rng.standard_normal((3000, X.shape[1])))[0] for X in views]
+    wide = [X @ Q.T for X, Q in zip(views, basis, strict=True)]
+    for wrap in (np.asarray, scipy.sparse.csr_array):
+        model = fitted([wrap(X) for X in wide])
+        assert adjusted_rand_score(y, model.labels_) > 0.95
+        np.testing.assert_array_equal(model.predict(wide), model.labels_)
+    broad = [scipy.sparse.random_array((300, 60_000), density=0.01, rng=rng, format="csr")]
+    model = quietly(broad, 2)
+    assert model.predictor_.model.image.nbytes < 8e6

@@ -1,0 +1,201 @@
+"""Columns in standard units: exact means and deviations, for fits, predictions and model files."""
+
+import pickle
+import warnings
+from fractions import Fraction
+
+import dask.array as da
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse
+import zarr
+from reference.prediction import fields
+from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mvsc_fast import (
+    TLRR,
+    ConsensusTLRR,
+    SavedPredictor,
+    datasets,
+    explain,
+    label_predictability,
+    methods,
+    structure_test,
+    suggest_n_clusters,
+)
+from mvsc_fast.preprocessing import PerView
+
+N = 300
+
+
+@pytest.fixture(scope="module")
+def views():
+    """Views of columns in different units, one of which some samples lack."""
+    views, _ = datasets.make_multiview_subspaces(N, 3, n_features=(12, 8), random_state=0)
+    views[0] = 10.0 ** np.arange(12) * (views[0] + 3)
+    views[1][:20] = np.nan
+    return views
+
+
+def fitted(views, **parameters):
+    return ConsensusTLRR(3, scale="standard", random_state=0, **parameters).fit(views)
+
+
+def memory_map(X, folder):
+    path = folder / f"{X.shape[1]}.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+FORMS = {
+    "memory map": memory_map,
+    "hdf5": lambda X, folder: h5py.File(folder / f"{X.shape[1]}.h5", "w").create_dataset(
+        "X", data=X, chunks=(70, 3)
+    ),
+    "zarr": lambda X, folder: zarr.array(X, chunks=(70, 3)),
+    "dask": lambda X, folder: da.from_array(X, chunks=((130, 0, 170), -1)),
+}
+
+
+@pytest.mark.parametrize("max_samples", [100, "auto"])
+def test_labels_are_those_of_standard_scaler(views, max_samples):
+    model = fitted(views, max_samples=max_samples)
+    pipeline = make_pipeline(
+        PerView(StandardScaler()), ConsensusTLRR(3, max_samples=max_samples, random_state=0)
+    ).fit(views)
+    assert adjusted_rand_score(pipeline[-1].labels_, model.labels_) == 1
+    np.testing.assert_array_equal(pipeline.predict(views), model.predict(views))
+    scalers = pipeline[0].transformers_
+    for (means, deviations), scaler in zip(model.scaling_, scalers, strict=True):
+        np.testing.assert_allclose(means, scaler.mean_, rtol=1e-12, atol=1e-12 * means.max())
+        np.testing.assert_allclose(deviations, scaler.scale_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_results_do_not_depend_on_the_form_of_views(views, form, tmp_path):
+    stored = [FORMS[form](X, tmp_path) for X in views]
+    model, same = (fitted(given, max_samples=100) for given in (stored, views))
+    np.testing.assert_array_equal(np.asarray(model.labels_), same.labels_)
+    for a, b in zip(model.scaling_, same.scaling_, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(np.asarray(model.predict(stored)), same.predict(views))
+    assert str(explain(model, stored)) == str(explain(same, views))
+
+
+def test_labels_do_not_depend_on_threads(views):
+    labels, same = (fitted(views, max_samples=200, n_threads=k).labels_ for k in (1, 3))
+    np.testing.assert_array_equal(labels, same)
+
+
+def test_a_model_and_its_files_scale_new_samples(views, tmp_path):
+    model = fitted(views)
+    model.to_native(tmp_path / "model.mvsc")
+    again, file = pickle.loads(pickle.dumps(model)), SavedPredictor(tmp_path / "model.mvsc")
+    expected = model.predict_margin(views, return_unlike=True)
+    for other in (again, file):
+        np.testing.assert_array_equal(other.predict(views), model.predict(views))
+        for a, b in zip(other.predict_margin(views, return_unlike=True), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert (model.predict(views) == model.labels_).mean() > 0.97
+    _, known = fields(file.predictor_.model.image)
+    for view, (means, deviations) in zip(known, model.scaling_, strict=True):
+        np.testing.assert_array_equal(view["centres"], means)
+        np.testing.assert_array_equal(view["deviations"], deviations)
+
+
+@pytest.mark.parametrize("method", ["TLRR", "AWP", "TSVDMSC"])
+def test_other_methods_cluster_scaled_columns(views, method):
+    whole = [X[20:80] for X in views]
+    make = getattr(methods, method)
+    found = make(3, scale="standard", random_state=0).fit(whole)
+    same = make(3, random_state=0).fit([StandardScaler().fit_transform(X) for X in whole])
+    assert adjusted_rand_score(same.labels_, found.labels_) == 1
+    assert not hasattr(same, "scaling_")
+    assert str(explain(found, whole)).split("Software")[0]  # of views in their own units
+
+
+def test_means_and_deviations_are_exact():
+    """As right as the data, for any order of magnitude, block and order of the rows."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6)) * 10.0 ** np.array([0, -300, 150, 0, 0, 3])
+    X[:, 3] += 1e8  # sums of squares cancel
+    X[:, 4] = rng.standard_cauchy(200) ** 3
+    X[rng.random((200, 6)) < 0.02] = np.nan
+    folded = np.vstack([X[::-1][:77], X[::-1][77:]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of columns that outweigh others
+        ((means, deviations),) = fitted([X]).scaling_
+        ((same_means, same_deviations),) = fitted(
+            [da.from_array(folded, chunks=((1, 76, 123), -1))], max_samples=50
+        ).scaling_
+    np.testing.assert_array_equal(means, same_means)
+    np.testing.assert_array_equal(deviations, same_deviations)
+    for column, mean, deviation in zip(X.T, means, deviations, strict=True):
+        values = [Fraction(x) for x in column[~np.isnan(column)]]
+        exact = sum(values) / len(values)
+        variance = sum((x - exact) ** 2 for x in values) / len(values)
+        unit = Fraction(2) ** -53 * max(map(abs, values))  # rounding error of the largest value
+        assert abs(Fraction(mean) - exact) <= unit
+        assert abs(Fraction(deviation) ** 2 - variance) <= 2 * unit * Fraction(deviation)
+
+
+def test_constant_columns_are_only_centred():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 6)) + 5
+    X[:, 1], X[:, 2] = 7, np.where(np.arange(60) % 2, 0.3, 0.1 * 3)  # equal up to rounding
+    X[:, 3] = 0
+    ((means, deviations),) = fitted([X]).scaling_
+    np.testing.assert_allclose(means[1:4], [7, 0.3, 0])
+    np.testing.assert_array_equal(deviations[1:4], 1)
+
+
+def test_sparse_views_are_divided_but_not_centred(views):
+    dense = [np.where(np.abs(X[20:]) > 0.3, X[20:], 0) for X in views]
+    sparse = [scipy.sparse.csr_array(X) for X in dense]
+    model = fitted(sparse)
+    for (means, deviations), X in zip(model.scaling_, dense, strict=True):
+        assert not means.any()
+        np.testing.assert_allclose(deviations, X.std(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(dense), model.predict(sparse))
+    divided = [X / X.std(axis=0) for X in dense]
+    same = ConsensusTLRR(3, random_state=0).fit([scipy.sparse.csr_array(X) for X in divided])
+    assert adjusted_rand_score(same.labels_, model.labels_) == 1
+
+
+def test_functions_without_a_model_scale_too(views):
+    whole = [X[20:120] for X in views]
+    standard = [StandardScaler().fit_transform(X) for X in whole]
+    y = np.arange(100) % 3
+    assert label_predictability(whole, y, scale="standard") == pytest.approx(
+        label_predictability(standard, y), abs=1e-6
+    )
+    for function, parameters in (
+        (suggest_n_clusters, {"max_clusters": 4}),
+        (structure_test, {"n_clusters": 3, "n_rotations": 2}),
+    ):
+        parameters["random_state"] = 0
+        found = function(whole, scale="standard", **parameters)
+        assert str(found) == str(function(standard, **parameters))
+        with pytest.raises(ValueError, match="scale must be one of 'standard', got 'minmax'"):
+            function(whole, scale="minmax", **parameters)
+
+
+def test_similarities_have_no_columns():
+    with pytest.raises(ValueError, match="scale='standard' needs features"):
+        TLRR(2, affinity="precomputed", scale="standard").fit([np.ones((9, 9))])
+
+
+def test_ids_and_rows_of_zeros_are_seen_before_scaling():
+    pd = pytest.importorskip("pandas")
+    views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    frame = pd.DataFrame(views[0]).add_prefix("f").assign(patient_id=np.arange(90.0) + 4000)
+    frame.iloc[:9, :-1] = 0
+    views[1][:30] = 0
+    with pytest.warns(UserWarning) as told:
+        fitted([frame, views[1]])
+    texts = [str(one.message) for one in told]
+    assert any("look like ids" in text and "patient_id" in text for text in texts)
+    assert any("all zero" in text and "30 of 90 rows" in text for text in texts)
