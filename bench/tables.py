@@ -59,6 +59,7 @@ TABLES = {
         10,
     ),
     "max samples": Table("docs/large_n.md", "bench/max_samples.py", 5),
+    "many clusters": Table("docs/large_n.md", "bench/many_clusters.py", 10),
     "wide": Table("docs/large_n.md", "bench/wide.py", 5),
     "cells": Table("docs/cells.md", "bench/cells_recipes.py", 6),
     "harmony": Table("docs/cells.md", "bench/cells_recipes.py --harmony --draws 3", 2),

@@ -33,6 +33,8 @@ def test_the_number_of_clustered_samples():
 def test_many_clusters_are_fitted_on_three_hundred_samples_each(monkeypatch):
     monkeypatch.setattr(_plan, "check_memory", lambda *_: None)
     assert plan_fit(source(10**5, 5, 6), 50, "auto", None).n_fitted == 15_000
+    assert plan_fit(source(10**5, 5, 6), 500, "auto", None).n_fitted == 20_000
+    assert plan_fit(source(10**5, 5, 6), 1000, "auto", None).n_fitted == 40_000
 
 
 def test_blocks_leave_room_for_what_is_kept_of_all_samples():

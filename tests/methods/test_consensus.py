@@ -321,6 +321,20 @@ def test_progress_goes_to_standard_error(subspaces, capsys, m):
     assert all(line[1].startswith(stage) for line, stage in zip(lines, stages, strict=True))
 
 
+@pytest.mark.parametrize("ratio", [1, 10])
+def test_many_clusters_are_found_by_few_candidates(ratio, capsys):
+    rng = np.random.default_rng(0)
+    sizes = np.round(14 * ratio ** np.linspace(-0.5, 0.5, 110)).astype(int)
+    y = rng.permutation(np.repeat(np.arange(110), sizes))
+    views = [rng.normal(size=(110, 20))[y] + 0.3 * rng.normal(size=(len(y), 20)) for _ in range(2)]
+    model = ConsensusTLRR(110, random_state=0, verbose=1).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] > 0.99
+    table = model.candidates_
+    assert len(table["labels"]) == 12 and set(table["graph"]) == {"unit", "centred", "none"}
+    (seconds,) = re.findall(r"in about (\d+) s", capsys.readouterr().err)
+    assert 1 <= int(seconds) <= 10
+
+
 # ------------------------------------------------------------------ what a model stores
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 from mvsc_fast.methods import AWP, ConsensusTLRR
 from mvsc_fast.spectral import _eigenvectors, _filter, fuse, spectral_embedding, spectral_labels
 from mvsc_fast.spectral._cut import (
-    CANDIDATES,
+    N_COMPARED,
     assign,
     distinct_rows,
     even_starts,
@@ -281,7 +281,7 @@ def test_starts_of_k_means_are_spaced_evenly_in_squared_distances(offset):
     expected, nearest = [], np.ones(40)
     for _ in range(6):
         passed = np.cumsum(nearest / nearest.sum())
-        compared = [(passed <= (i + offset) / CANDIDATES).sum() for i in range(CANDIDATES)]
+        compared = [(passed <= (i + offset) / N_COMPARED).sum() for i in range(N_COMPARED)]
         left = [distances[expected + [p]].min(axis=0) for p in compared]
         expected.append(compared[np.argmin([one.sum() for one in left])])
         nearest = distances[expected].min(axis=0)
@@ -291,9 +291,12 @@ def test_starts_of_k_means_are_spaced_evenly_in_squared_distances(offset):
 def test_starts_of_k_means_are_one_for_each_distant_cluster():
     y = np.random.default_rng(0).integers(5, size=200)
     points = 50 * np.eye(5)[y] + np.random.default_rng(1).standard_normal((200, 5))
+    wide = np.zeros((200, 130))  # random projections are compared
+    wide[:, ::26] = points
     for offset in (0.1, 0.5, 0.9):
         starts = even_starts(points, 5, offset=offset)
         assert sorted(starts.argmax(axis=1)) == [0, 1, 2, 3, 4]
+        assert sorted(even_starts(wide, 5, offset=offset).argmax(axis=1) // 26) == [0, 1, 2, 3, 4]
     assert even_starts(np.ones((4, 2)), 3).shape == (3, 2)  # equal points
 
 
