@@ -9,9 +9,12 @@ that beyond the views. PYTHONPATH chooses another commit.
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 from itertools import product
+from pathlib import Path
+from subprocess import PIPE
 
 import numpy as np
 from timing import print_table
@@ -28,7 +31,8 @@ SIZES = [
 RATIOS = (1, 10)
 FIT = """
 import json, resource, sys, time, warnings
-n, c, v, d, separation, ratio, limit = json.loads(sys.argv[1])
+sys.path.insert(0, sys.argv[1])
+n, c, v, d, separation, ratio, limit = json.loads(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
 warnings.simplefilter("ignore")
 from many_clusters import gaussian_clusters
@@ -65,11 +69,10 @@ def main(limit, only):
         if only and only != [n, c]:
             continue
         arguments = json.dumps([n, c, v, d, separation, ratio, limit])
-        run = subprocess.run(
-            [sys.executable, "-c", FIT, arguments], cwd=sys.path[0], capture_output=True, text=True
-        )
+        command = [sys.executable, "-c", FIT, str(Path(__file__).parent), arguments]
+        run = subprocess.run(command, stdout=PIPE, text=True)
         cells = ["more than the limit", "", ""]
-        if run.returncode == 0:
+        if run.returncode != -signal.SIGXCPU:
             seconds, peak, accuracy = map(float, run.stdout.split())
             cells = [f"{seconds:.1f}", f"{peak:.0f}", f"{accuracy:.3f}"]
         rows.append([n, c, v, d, separation, f"{ratio} : 1", *cells])
