@@ -101,7 +101,17 @@ def canonical_order(views):
     -------
     ndarray of shape (n,) of int
     """
-    return sorted_rows(row_keys(views), lambda: row_hashes(views))
+    keys = row_keys(views)
+
+    def hashes():
+        """Hashes of the rows whose keys are equal; zeros for others, which keys alone order."""
+        _, key, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        tied = counts[key] > 1
+        out = np.zeros(len(keys), dtype=np.uint64)
+        out[tied] = row_hashes([X[tied] for X in views])
+        return out
+
+    return sorted_rows(keys, hashes)
 
 
 def sorted_rows(keys, hashes):
