@@ -16,9 +16,10 @@ from ..views._view_rows import n_components
 # time grows with samples times clusters: so many clusters that this is more than 20 000 get fewer.
 MIN_FITTED, FITTED_PER_CLUSTER = 4000, 300
 MANY_FITTED, MIN_FITTED_PER_CLUSTER = 20_000, 40
-# CPU seconds of one thread on a processor of 2021: of a sample, of a sample for each cluster and
-# for the square of their number, and of a multiplication in the search for neighbours.
-SECONDS = 4.5e-4, 3.6e-6, 2e-9, 4e-11
+# CPU seconds of one thread, within a factor of two of bench/many_clusters.py: of a sample, of a
+# sample for each cluster and for the square of their number, and of a multiplication in the search
+# for neighbours.
+SECONDS = 6e-4, 4.5e-6, 2.5e-9, 6e-11
 
 
 class Plan(NamedTuple):
