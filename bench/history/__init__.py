@@ -1,4 +1,4 @@
-"""Eight timings of names that every commit has, for asv: CPU seconds of one thread.
+"""Nine timings of names that every commit has, for asv: CPU seconds of one thread.
 
 Usage: asv run --config bench/asv.conf.json COMMIT^! for each commit, then asv compare, asv publish,
 or `docs/make_history.py` for the chart of the documentation.
@@ -46,6 +46,21 @@ class _Fit(_Timing):
 class ConsensusTLRR(_Fit):
     params = [500, 2000, 8000]
     estimator = m.ConsensusTLRR
+
+
+class ManyClusters(_Timing):
+    params = [2000]
+
+    def setup(self, n):
+        super().setup(n)
+        rng = np.random.default_rng(0)
+        y = np.arange(n) % 200
+        self.views = [
+            rng.standard_normal((200, 50))[y] + rng.standard_normal((n, 50)) for _ in range(3)
+        ]
+
+    def time_fit(self, n):
+        m.ConsensusTLRR(200, random_state=0).fit(self.views)
 
 
 class TLRR(_Fit):

@@ -324,6 +324,33 @@ def test_progress_goes_to_standard_error(subspaces, capsys, m):
     assert all(line[1].startswith(stage) for line, stage in zip(lines, stages, strict=True))
 
 
+@pytest.mark.parametrize("ratio", [1, 10])
+def test_many_clusters_are_found_by_few_candidates(ratio, capsys):
+    rng = np.random.default_rng(0)
+    sizes = np.round(14 * ratio ** np.linspace(-0.5, 0.5, 110)).astype(int)
+    y = rng.permutation(np.repeat(np.arange(110), sizes))
+    views = [rng.normal(size=(110, 20))[y] + 0.3 * rng.normal(size=(len(y), 20)) for _ in range(2)]
+    model = ConsensusTLRR(110, random_state=0, verbose=1).fit(views)
+    assert clustering_scores(y, model.labels_)["acc"] > 0.99
+    table = model.candidates_
+    assert len(table["labels"]) == 12 and set(table["graph"]) == {"unit", "centred", "none"}
+    (seconds,) = re.findall(r"in about (\d+) s", capsys.readouterr().err)
+    assert 1 <= int(seconds) <= 10
+
+
+def test_wide_arrays_of_zeros_are_sparse_views():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    words = rng.dirichlet(np.full(400, 0.05), size=(2, 3))
+    views = [np.array([rng.multinomial(30, p[k]) for k in y], dtype=float) for p in words]
+    dense = ConsensusTLRR(3, random_state=0).fit(views)
+    sparse = ConsensusTLRR(3, random_state=0).fit([scipy.sparse.csr_array(X) for X in views])
+    assert clustering_scores(y, dense.labels_)["acc"] == 1
+    for name in ("predictability", "modularity", "labels"):
+        np.testing.assert_array_equal(dense.candidates_[name], sparse.candidates_[name])
+    np.testing.assert_array_equal(dense.predict_margin(views), sparse.predict_margin(views))
+
+
 # ------------------------------------------------------------------ what a model stores
 
 

@@ -38,7 +38,8 @@ class ConsensusTLRR(MultiViewClusterer):
        neighbours, and graphs of 15 and of 6 nearest neighbours are partitioned by k-means of a
        spectral embedding, and by k-means and Ward's method of the diffusion map, which does not
        prefer groups of equal size; so are the joined rows of all views. That gives up to 31
-       labellings.
+       labellings. For more than 40 clusters k-means starts from Ward's clusters, and 12 labellings
+       suffice.
     2. Each labelling is refined: labels are replaced by their prediction from ridge regression and
        graph neighbours, unless this dissolves small groups. It is scored by how well its labels are
        predicted from all other samples (`label_predictability`), from all views and from each view
@@ -83,11 +84,11 @@ class ConsensusTLRR(MultiViewClusterer):
         least as many as parts of the graph that are not connected. Needs
         ``n_clusters=None`` and the package igraph (``pip install "mvsc-fast[leiden]"``).
     max_samples : int or "auto", default="auto"
-        Maximum number of samples that are clustered. "auto" is the larger of 4000 and
-        ``300 * n_clusters``, and 4000 with a ``resolution``. Views with more samples may be larger
-        than memory or on other machines: memory maps, HDF5 data sets (h5py), zarr arrays, or Dask
-        arrays, for which ``labels_`` is lazy. Labels do not depend on how views are stored, nor on
-        the size of blocks or chunks.
+        Maximum number of samples that are clustered. "auto" is 4000, or 300 for each cluster if
+        that is more, up to 20 000; beyond 500 clusters it is 40 for each. Views with more samples
+        may be larger than memory or on other machines: memory maps, HDF5 data sets (h5py), zarr
+        arrays, or Dask arrays, for which ``labels_`` is lazy. Labels do not depend on how views are
+        stored, nor on the size of blocks or chunks.
     memory_limit : int or str, optional
         Maximum memory of a fit or prediction, in bytes or as a string such as "600MiB", not
         counting views that are in memory. The size of blocks of rows is chosen accordingly.
@@ -262,7 +263,10 @@ class ConsensusTLRR(MultiViewClusterer):
             use_threads(self.n_threads, plan.n_fitted) as n_threads,
         ):
             seed = draw_seed(self.random_state)
-            progress.log(f"{source.n_samples} samples, {plan.n_fitted} are clustered")
+            progress.log(
+                f"{source.n_samples} samples, {plan.n_fitted} are clustered, in about "
+                f"{max(1, round(plan.seconds))} s of one processor"
+            )
             sample = drawn(source, plan.n_fitted, least, seed, progress.log, scale=self.scale)
             fitted = fit_labels(
                 sample,

@@ -20,7 +20,8 @@ from ..spectral._cut import by_appearance, embedded
 from ..spectral._eigenvectors import normalized_eigenvectors
 
 OMEGA1, ALPHA, TOL, MAX_ITER = 0.5, 9.0, 1e-3, 30
-MAX_TUPLES = 400  # size of the dense problem, unless there are more clusters
+# Size of the dense problem; more than 200 clusters have two tuples each, which it can join.
+MAX_TUPLES, MIN_TUPLES = 400, 2
 N_INIT = 10  # k-means initialisations; many, as there are few points
 
 
@@ -87,8 +88,9 @@ def consensus_labels(
 
     Notes
     -----
-    If there are more than 400 distinct tuples, the problem is solved for the 400 most frequent;
-    every other tuple gets the label of the tuple with which it shares most labels.
+    If there are more than 400 distinct tuples, or two for each cluster, the problem is solved for
+    so many of the most frequent; every other tuple gets the label of the tuple with which it shares
+    most labels.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_
     member, count = member.ravel(), len(tuples)
     if count <= n_clusters:
         return ConsensusLabels(member if count == n_clusters else labellings[0], count, 0.0)
-    kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, n_clusters)])
+    kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, MIN_TUPLES * n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return ConsensusLabels(_extended(labels, tuples, size, kept)[member], count, gap)
 

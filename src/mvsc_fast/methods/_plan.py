@@ -12,15 +12,29 @@ from ..similarity._sparse import MEMORY
 from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
 from ..views._view_rows import n_components
 
-# max_samples="auto": a minimum, and samples per cluster; 60 clusters need 300 each.
-MAX_FITTED, FITTED_PER_CLUSTER = 4000, 300
+# max_samples="auto": a minimum, and samples for each cluster. 60 clusters need 300 each, but the
+# time grows with samples times clusters: so many clusters that this is more than 20 000 get fewer.
+MIN_FITTED, FITTED_PER_CLUSTER = 4000, 300
+MANY_FITTED, MIN_FITTED_PER_CLUSTER = 20_000, 40
+# CPU seconds of one thread, within a factor of two of bench/many_clusters.py: of a sample, of a
+# sample for each cluster and for the square of their number, and of a multiplication in the search
+# for neighbours.
+SECONDS = 6e-4, 4.5e-6, 2.5e-9, 6e-11
 
 
 class Plan(NamedTuple):
-    """Number of samples that are clustered, and number of rows that are read at a time."""
+    """Number of samples that are clustered, of rows that are read at a time, and a forecast.
+
+    Attributes
+    ----------
+    n_fitted, block_rows : int
+    seconds : float
+        About how many CPU seconds the clustering takes.
+    """
 
     n_fitted: int
     block_rows: int
+    seconds: float
 
 
 def plan_fit(source, n_clusters, max_samples, memory_limit):
@@ -41,16 +55,16 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     """
     n, n_features = source.n_samples, source.n_features
     if max_samples == "auto":
-        max_samples = max(MAX_FITTED, FITTED_PER_CLUSTER * (n_clusters or 1))
+        max_samples = automatic_samples(n_clusters or 1)
     if max_samples < (n_clusters or 1):
         raise ValueError(f"max_samples={max_samples} is less than n_clusters={n_clusters}")
     n_clusters, m = n_clusters or TYPICAL, min(n, max_samples)
-    fit = fit_bytes(n, m, n_features, n_clusters)
+    fit, seconds = fit_bytes(n, m, n_features, n_clusters), fit_seconds(m, n_features, n_clusters)
     check_memory(
         fit, f"ConsensusTLRR with {m} samples", "lower max_samples to cluster fewer of them"
     )
     if memory_limit is None:
-        return Plan(m, block_rows(n_features))
+        return Plan(m, block_rows(n_features), seconds)
     limit = check_bytes(memory_limit, "memory_limit")
     kept = 8 * n * 4  # keys and hashes of samples, their order, labels
     passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
@@ -60,7 +74,20 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
             f"{in_bytes(fit)}, and reading {n} samples at least {in_bytes(passes)}. Raise it, or "
             "lower max_samples"
         )
-    return Plan(m, block_rows(n_features, limit - kept))
+    return Plan(m, block_rows(n_features, limit - kept), seconds)
+
+
+def automatic_samples(n_clusters):
+    """Number of samples that ``max_samples="auto"`` clusters."""
+    usual = min(FITTED_PER_CLUSTER * n_clusters, MANY_FITTED)
+    return max(MIN_FITTED, usual, MIN_FITTED_PER_CLUSTER * n_clusters)
+
+
+def fit_seconds(m, n_features, n_clusters):
+    """About how many CPU seconds the clustering of m samples takes; see bench/many_clusters.py."""
+    sample, cluster, pair, product = SECONDS
+    searched = 2 * m**2 * sum(min(m, d) for d in n_features)
+    return m * (sample + cluster * n_clusters + pair * n_clusters**2) + product * searched
 
 
 def fit_bytes(n, m, n_features, n_clusters):

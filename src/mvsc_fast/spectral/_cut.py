@@ -13,7 +13,11 @@ KMEANS_ROWS = 20_000  # maximum number of rows for the starts of k-means
 RESOLUTION = 1e-8  # relative distance below which squared distances are rounding errors
 PASSES = 10  # Lloyd iterations over all rows after them
 DIFFUSION_STEPS = 3  # of `diffusion_map`
-CANDIDATES = 3  # centres that each step of `even_starts` compares
+N_COMPARED = 3  # centres that each step of `even_starts` compares
+# Wider points enter k-means in single precision, and `even_starts` by this number of random
+# projections, which keep squared distances up to a seventh (Johnson & Lindenstrauss 1984): a step
+# reads all points, and those of 400 columns take more time than a graph's eigenvectors.
+MAX_COLUMNS = 100
 
 
 def symmetric_sum(tensor, *, keep_diagonal=False):
@@ -101,14 +105,20 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
     -------
     ndarray of shape (n_clusters, k)
     """
-    squares = np.einsum("ij,ij->i", points, points)
-    shares = (np.arange(CANDIDATES) + offset) / CANDIDATES
-    nearest, chosen = np.ones(len(points)), []
+    rows, width = points, points.shape[1]
+    if width > MAX_COLUMNS:
+        directions = np.random.RandomState(0).standard_normal((width, MAX_COLUMNS))
+        rows = points @ directions.astype(points.dtype)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    shares = (np.arange(N_COMPARED) + offset) / N_COMPARED
+    nearest, chosen = np.ones(len(rows)), []
     for step in range(n_clusters):
+        # Points that divide the sum of the squared distances evenly.
         total = np.cumsum(nearest, dtype=np.float64)
         compared = np.searchsorted(total, shares * total[-1], side="right")
-        compared = np.minimum(compared, len(points) - 1)
-        distances = squares[compared, None] - 2 * (points[compared] @ points.T) + squares
+        compared = np.minimum(compared, len(rows) - 1)
+        # The squared distances that each of them would leave.
+        distances = squares[compared, None] - 2 * (rows[compared] @ rows.T) + squares
         distances = np.maximum(distances, 0)
         if step > 0:
             np.minimum(distances, nearest, out=distances)
@@ -116,6 +126,11 @@ def even_starts(points, n_clusters, random_state=None, *, offset=0.5):
         nearest = distances[best]
         chosen.append(compared[best])
     return points[chosen]
+
+
+def as_wide(points):
+    """Points as k-means takes them: in single precision if they have many columns."""
+    return points.astype(np.float32) if points.shape[1] > MAX_COLUMNS else points
 
 
 def assign(
@@ -155,7 +170,7 @@ def assign(
         Labels from 0, numbered by their first appearance in ``order``.
     """
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
-    rows = embedding[rank]
+    rows = as_wide(embedding)[rank]
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
     with limit_threads():  # its chunks have 256 rows, too few for several threads
         if len(rows) > max_rows:

@@ -7,9 +7,10 @@ from sklearn.metrics import euclidean_distances
 
 from .._utils.threads import limit_threads
 from ..views._rows import spread
-from ._cut import KMEANS_ROWS, distinct_rows, even_starts
+from ._cut import KMEANS_ROWS, as_wide, distinct_rows, even_starts
 
-MICRO_CLUSTERS, MAX_MICRO_CLUSTERS = 10, 2000  # for each cluster, and in all
+# Micro-clusters for each cluster; beyond 40 clusters 400 in all, but at least two for each.
+MICRO_CLUSTERS, MAX_MICRO_CLUSTERS, MIN_MICRO_CLUSTERS = 10, 400, 2
 ITERATIONS = 10  # of k-means for the micro-clusters, which need not be optimal
 
 
@@ -31,9 +32,7 @@ def ward_labels(points, n_clusters):
         Labels from 0; fewer than ``n_clusters`` if there are fewer distinct points.
     """
     member = _micro_clusters(points, n_clusters)
-    sizes = np.bincount(member)
-    sums = [np.bincount(member, column) for column in points.T]
-    means = np.stack(sums, axis=1) / sizes[:, None]
+    sizes, means = np.bincount(member), cluster_means(points, member)
     groups = DisjointSet(range(len(sizes)))
     for a, b in _merges(means, sizes)[: max(0, len(sizes) - n_clusters)]:
         groups.merge(a, b)
@@ -41,10 +40,17 @@ def ward_labels(points, n_clusters):
     return np.unique(roots, return_inverse=True)[1].astype(np.int64)[member]
 
 
+def cluster_means(points, labels):
+    """The mean of the points of each cluster, of shape (c, k), for labels without gaps."""
+    sums = [np.bincount(labels, column) for column in points.T]
+    return np.stack(sums, axis=1) / np.bincount(labels)[:, None]
+
+
 def _micro_clusters(points, n_clusters):
-    """Labels from 0, without gaps, of at most 2000 micro-clusters."""
-    n = len(points)
-    count = max(n_clusters, min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS))
+    """Labels from 0, without gaps, of the micro-clusters."""
+    n, points = len(points), as_wide(points)
+    count = min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS)
+    count = max(count, MIN_MICRO_CLUSTERS * n_clusters)
     some = points[spread(n, KMEANS_ROWS)]
     count = min(count, distinct_rows(some))
     if count >= n:

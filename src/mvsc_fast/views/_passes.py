@@ -33,6 +33,7 @@ from ._scaling import fit_scalings, scaled
 from ._suspects import warn_of_suspects
 
 LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
+MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
 MANY_BLANK = 0.05  # share of the rows of a view from which rows of zeros are reported
 REMEDY = "If nothing was measured there, make them missing: views.missing(X)"
 MOST_AGREEMENT = 0.1  # of clusters with what they should not follow; about 0 by chance
@@ -216,7 +217,15 @@ def _check_values(has_values, titles, columns):
 def _filled(views):
     """Mean rows of views, and the views with filled cells."""
     means = [mean_row(X) for X in views]
-    return means, [filled(X, mean) for X, mean in zip(views, means, strict=True)]
+    return means, [_condensed(filled(X, mean)) for X, mean in zip(views, means, strict=True)]
+
+
+def _condensed(X):
+    """A wide array of zeros, most of all, as a sparse matrix: all steps take a part of the time."""
+    n, d = X.shape
+    if scipy.sparse.issparse(X) or d <= n or np.count_nonzero(X) > MAX_DENSITY * n * d:
+        return X
+    return scipy.sparse.csr_matrix(X)
 
 
 def _uniform_sample(source, scalings, samples, count, seed):

@@ -103,7 +103,16 @@ def canonical_order(views, keys=None):
     ndarray of shape (n,) of int
     """
     keys = row_keys(views) if keys is None else keys
-    return sorted_rows(keys, lambda: row_hashes(views))
+
+    def hashes():
+        """Hashes of the rows whose keys are equal; zeros for others, which keys alone order."""
+        _, key, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        tied = counts[key] > 1
+        out = np.zeros(len(keys), dtype=np.uint64)
+        out[tied] = row_hashes([X[tied] for X in views])
+        return out
+
+    return sorted_rows(keys, hashes)
 
 
 def sorted_rows(keys, hashes):

@@ -115,10 +115,11 @@ def _components(U):
         return dense(U, np.float32), None, None
     U = U.astype(np.float32, copy=False)
     V = leading_map(U, n_components(n, d))
-    steps = np.abs(V).max(axis=1) / 127
-    codes = np.rint(V / np.where(steps > 0, steps, 1)[:, None]).astype(np.int8)
+    steps = np.maximum(V.max(axis=1), -V.min(axis=1)) / 127
+    V /= np.where(steps > 0, steps, 1)[:, None]
+    codes = np.rint(V, out=V).astype(np.int8)
     # The rows of the fit are mapped as new rows are, so that rounding the map has no consequence.
-    V = codes * steps[:, None]
+    V *= steps[:, None]
     return np.ascontiguousarray(U @ V), codes, steps
 
 
@@ -153,13 +154,14 @@ def leading_map(U, r):
             Q = U @ (U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0])
         B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
     else:
-        B = dense(U, np.float32).T
+        B = U.T if not scipy.sparse.issparse(U) else U.T.tocsr()
     gram = np.zeros((B.shape[1], B.shape[1]))
     for rows in gen_batches(d, BLOCK):
         block = B[rows].astype(np.float64)
         gram += block.T @ block
     if r == B.shape[1] and (factor := _well_conditioned(gram)) is not None:
-        return scipy.linalg.solve_triangular(factor, B.T, lower=True, check_finite=False).T
+        rows = dense(B.T, np.float32)
+        return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
     squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
     squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
     is_leading = squares > 1e-10 * squares[0]
