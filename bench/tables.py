@@ -31,7 +31,8 @@ from timing import ROOT
 
 SHOWN = [
     "cli",
-    *(f"explanation/_{part}.*" for part in "page panels paragraph plots report text".split()),
+    *(f"explanation/_{part}.py" for part in ("explain", "methods", "plots")),
+    *(f"_utils/{part}" for part in ("figures.py", "page.css", "parts.py")),
 ]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in SHOWN)]  # that are measured
 NO_TLRR = ("core/dual.pyx", "solvers")  # of the package, not used by tables without TLRR

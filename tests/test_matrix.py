@@ -32,7 +32,6 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.cli import main
-from mvsc_fast.explanation import _report
 from mvsc_fast.judge import ClusterCounts, _n_clusters
 from mvsc_fast.judge._scan import scan
 from mvsc_fast.methods import _candidates, _consensus, _ensemble, _labeller
@@ -192,9 +191,17 @@ def attributes(model):
     return {**found, "labels_": np.asarray(found["labels_"]), "predictor_": [head, known]}
 
 
-def reported(model, views, found, path):
-    """The page, with an explanation that need not be computed again."""
-    explanation.write_report(path, model, views, explanation=found)
+TABLES = ("clusters", "samples", "views", "profiles")
+
+
+def told(explained):
+    """All numbers and sentences of an explanation."""
+    return {"text": str(explained), **{name: getattr(explained, name) for name in TABLES}}
+
+
+def reported(explained, path):
+    """The page of an explanation."""
+    explained.write_report(path)
     return path.read_text(encoding="utf-8")
 
 
@@ -263,12 +270,12 @@ def answers(given, condition, kinds, folder, questions):
 
     def explain_once():
         explained.append(explain(model, asked))
-        return vars(explained[0])
+        return told(explained[0])
 
     asking = {
         "predict": lambda: np.asarray(model.predict(new)),
         "explain": explain_once,
-        "report": lambda: reported(model, asked, *(explained or [None]), folder / "report.html"),
+        "report": lambda: reported(*(explained or [explain(model, asked)]), folder / "report.html"),
         "markers": lambda: explanation.markers(model, asked),
         "stability": lambda: vars(stable(model, asked, condition)),
         "suggest_n_clusters": lambda: suggest_n_clusters(
@@ -434,7 +441,7 @@ def small_problems():
         patch.setattr(_candidates, "FEW_STARTS", {"c": (0.5,)})
         patch.setattr(_ensemble, "N_INIT", 1)
         patch.setattr(_n_clusters, "SIZES", (8,))
-        patch.setattr(_report, "figure", lambda draw, name, caption: caption)
+        patch.setattr("mvsc_fast._utils.parts.svg_figure", lambda draw, caption: caption)
         yield
 
 

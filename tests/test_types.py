@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import typed_program
+from docstring_sections import entries, sections
 from test_public import PUBLIC
 
 import mvsc_fast
-from mvsc_fast._utils.documentation import entries, sections
 
 OBJECTS = {
     f"{module}.{name}": getattr(importlib.import_module(module), name)

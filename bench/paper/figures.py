@@ -6,15 +6,8 @@ from matplotlib.patches import Rectangle
 from settings import HEAT_MAPS, METHODS, SENSITIVITY
 from tables import entries
 
-from mvsc_fast.explanation._page import figure
-from mvsc_fast.explanation._plots import (
-    COLORS,
-    add_scale,
-    new_figure,
-    plot_convergence,
-    plot_embedding,
-    plot_similarity,
-)
+from mvsc_fast._utils.figures import COLORS, add_scale, new_figure, styles, svg_figure
+from mvsc_fast.explanation import plot_embedding, plot_similarity
 
 EMBEDDED = ("TLRR", "TLRR default")  # rows of the paper whose embedding is drawn
 
@@ -62,18 +55,16 @@ def of_set(output, data, records):
         if where == data and row in cells and order == cells[row]["order"]
     }
     pictures = [
-        figure(
+        svg_figure(
             lambda: _bars(times),
-            f"{data}-times",
             f"{data}: CPU seconds of one fit, with those of its input",
         )
     ]
     curves = {row: one["residual"] for row, one in cells.items() if len(one["residual"]) > 1}
     if curves:
         pictures.append(
-            figure(
+            svg_figure(
                 lambda: _convergence(curves),
-                f"{data}-convergence",
                 f"{data}: residual of each solver, by its own rule",
             )
         )
@@ -97,12 +88,11 @@ def _of_arrays(data, row, arrays):
 
     if "affinity" in arrays:
         caption = f"{data}: similarities that {row} learned, classes side by side"
-        yield figure(similarity, f"{data}-{row}-similarity", caption)
+        yield svg_figure(similarity, caption)
     if "embedding" in arrays and row in EMBEDDED:
-        yield figure(
+        yield svg_figure(
             lambda: plot_embedding(arrays["embedding"], arrays["labels"], title=row, groups="true"),
-            f"{data}-{row}-embedding",
-            f"{data}: spectral embedding of {row}, two of its directions",
+            f"{data}: map of the spectral embedding of {row}",
         )
 
 
@@ -124,8 +114,11 @@ def _bars(seconds):
 
 
 def _convergence(curves):
-    ax = plot_convergence(curves, ax=new_figure(4.4, 4.2))
-    ax.get_legend().remove()
+    ax = new_figure(4.4, 4.2)
+    for (name, residual), style in zip(curves.items(), styles(), strict=False):
+        steps = np.arange(1, len(residual) + 1)
+        ax.semilogy(steps, residual, label=name, markevery=max(1, len(steps) // 8), **style)
+    ax.set(xlabel="iteration", ylabel="residual")
     ax.figure.legend(loc="outside lower center", ncols=3, fontsize="small")
     return ax
 
@@ -147,11 +140,10 @@ def sensitivity(data, records):
     for name, values in SENSITIVITY.items():
         scores = [score(**{name: value}) for value in values]
         pictures.append(
-            figure(
+            svg_figure(
                 lambda s=scores, v=values, n=name: plot_sensitivity(
                     s, v, names=(n, ""), chosen=table[n]
                 ),
-                f"{data}-{name}",
                 f"{data}: ACC of TLRR against {name}, the others as in the table",
             )
         )
@@ -160,11 +152,10 @@ def sensitivity(data, records):
             [score(**{across: a, up: b}) for a in SENSITIVITY[across]] for b in SENSITIVITY[up]
         ]
         pictures.append(
-            figure(
+            svg_figure(
                 lambda s=scores, a=across, u=up: plot_sensitivity(
                     s, SENSITIVITY[a], SENSITIVITY[u], names=(a, u), chosen=(table[a], table[u])
                 ),
-                f"{data}-{across}-{up}",
                 f"{data}: ACC of TLRR against {across} and {up}; a frame is "
                 "around the table's choice",
             )

@@ -16,11 +16,16 @@ from settings import (
 )
 from tables import CLOSE, entries, ordered, paper_value
 
-from mvsc_fast.explanation._page import details, gallery, html_table, page, section
+from mvsc_fast._utils.parts import folded, gallery, html_lines, html_table, page, section
 
 ORDERS = {"file": "file order", "shuffled": "shuffled"}
 DEFAULTS = ("TLRR default", "ConsensusTLRR default")
 SHOWN = ("acc", "nmi", "ari")
+STYLE = """<style>
+.above { color: light-dark(#00538a, #7cc4f5); font-weight: 600; }
+.below { color: light-dark(#a34700, #f0a35e); font-weight: 600; }
+.close, small { color: light-dark(#4d5661, #aab3bd); }
+</style>"""
 SAME = '<span title="does not depend on the order of the samples">†</span>'
 
 
@@ -32,7 +37,7 @@ def report(output, records, left_out=()):
     other = entries([record for record in finished if record["study"] != "tables"])
     sets = ordered(record["data"] for record in finished)
     rows = ordered(row for _, row, _ in table)
-    parts = [_head(records), _aims(sets, table), _overview(sets, rows, table)]
+    parts = [STYLE, _head(records), _aims(sets, table), _overview(sets, rows, table)]
     for data in sets:
         parts.append(_set(output, data, rows, table, finished))
     parts += [_ablation(other), _initial(sets, table, other)]
@@ -221,7 +226,11 @@ def _parameters(sets, rows):
         lines.append([escape(row), text, escape(method.reason)])
     if not lines:
         return ""
-    return section("Parameters", "", html_table(lines, [["method", "parameters", "why"]], "wide"))
+    return section(
+        "Parameters",
+        "",
+        html_table(lines, [["method", "parameters", "why"]], ("parameters", "why")),
+    )
 
 
 def _text(parameters):
@@ -246,7 +255,11 @@ def _notes(records, left_out):
         for text in one.get("warnings", ())
     )
     parts = ("Left out", left_out), ("Failed", failed), ("Warnings", said)
-    return section("What is not in the tables", "", "".join(details(*part) for part in parts))
+    lists = (
+        folded(f"{title} ({len(texts)})", html_lines("\n".join(texts) or "nothing"))
+        for title, texts in parts
+    )
+    return section("What is not in the tables", "", "".join(lists))
 
 
 # ---------------------------------------------------------------------------------------- pieces

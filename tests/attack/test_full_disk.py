@@ -31,7 +31,7 @@ def test_an_output_that_fails_leaves_the_old_file(data, monkeypatch, capsys, opt
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(_cluster_command, "write_labels", full)
-    monkeypatch.setattr("mvsc_fast.explanation._report.page", full)
+    monkeypatch.setattr("mvsc_fast.explanation._explain.page", full)
     monkeypatch.setattr("pickle.dumps", full)
     labels = [] if option == "--labels" else ["--labels", data.parent / "labels.csv"]
     if labels:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from docstring_sections import entries, sections
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -13,7 +14,6 @@ import mvsc_fast
 import mvsc_fast.views
 from mvsc_fast import ConsensusTLRR, datasets, methods
 from mvsc_fast._utils import validation
-from mvsc_fast._utils.documentation import entries, sections
 from mvsc_fast.judge._support import ViewGraphs, view_support
 from mvsc_fast.methods import _base
 from mvsc_fast.solvers import snn, tlrr, trpca

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
-from mvsc_fast.explanation import write_report
+from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, explain
 
 VIEWS = datasets.make_multiview_subspaces(60, 3, n_features=(4, 7), random_state=0)[0]
 FORMS = {
@@ -49,7 +48,7 @@ def test_a_saved_predictor_has_the_names_and_labels_of_its_model(form, tmp_path)
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
     model = ConsensusTLRR(3, random_state=0).fit(VIEWS)
-    for write in (model.to_native, lambda path: write_report(path, model, VIEWS)):
+    for write in (model.to_native, explain(model, VIEWS).write_report):
         with pytest.raises(FileNotFoundError, match=r"b.mvsc cannot .* the folder .*/a first$"):
             write(tmp_path / "a" / "b.mvsc")
 

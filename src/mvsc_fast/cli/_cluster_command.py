@@ -11,10 +11,12 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._utils.figures import check_picture, new_figure
 from .._utils.messages import counted
 from .._utils.validation import available_memory
-from ..explanation import explain, structure_test, write_report
-from ..explanation._plots import check_picture, new_figure, plot_similarity
+from ..explanation import plot_similarity
+from ..explanation._explain import explain
+from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ..preprocessing import PerView
@@ -84,9 +86,10 @@ def run(args):
     model.run_ = _record(args, data)
     explained = None
     if args.explain or args.report:
-        explained = explain(model, views, ids=data.ids, counts=counts, structure=structure)
+        whole = model if scale is None else make_pipeline(scale, model)  # for profiles in units
+        explained = explain(whole, data.views, ids=data.ids, counts=counts, structure=structure)
     with replaced(args.labels) as stream:
-        columns = {"cluster": labels, **_certainty(explained, len(labels))}
+        columns = {"cluster": labels, **_certainty(explained)}
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
         _save(args, data, model, scale)
@@ -99,9 +102,7 @@ def run(args):
         print(explained, file=out)
     if args.report:
         with replaced(args.report) as stream:
-            write_report(
-                stream.name, model, views, explanation=explained, notes=[*data.notes, *args.warned]
-            )
+            explained.write_report(stream.name, notes=[*data.notes, *args.warned])
     if truth is not None:
         known, found = _labelled(*truth, labels)
         print(score_table({args.method: clustering_scores(known, found)}), file=out)
@@ -299,14 +300,13 @@ def write_labels(stream, columns, ids=None, id_name="sample"):
     writer.writerows(zip(names, *columns, strict=True))
 
 
-def _certainty(explained, n_samples):
+def _certainty(explained):
     """Certainty and second cluster of each sample if they are explained; empty if unknown."""
-    if explained is None or explained.certainty is None:
+    if explained is None or "certainty" not in explained.samples:
         return {}
-    certainty, second = np.full((2, n_samples), "", dtype=object)
-    certainty[explained.samples] = [f"{one:.3f}" for one in explained.certainty.tolist()]
-    second[explained.samples] = explained.clusters[explained.other].tolist()
-    return {"certainty": certainty, "second": second}
+    values = explained.samples["certainty"]
+    texts = ["" if np.isnan(value) else f"{value:.3f}" for value in values.tolist()]
+    return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
 
 
 def _labelled(known, rows, labels):

@@ -9,8 +9,8 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from .. import datasets
+from .._utils.figures import check_picture
 from .._utils.threads import use_threads
-from ..explanation._plots import check_picture
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..similarity import _dense as graphs

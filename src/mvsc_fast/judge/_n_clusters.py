@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, check_seed, either
+from .._utils.parts import html_lines
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
@@ -115,6 +116,9 @@ class ClusterCounts(ShortRepr):
             *groups_in_words(self.hidden, self.sizes),
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
 
 def suggest_n_clusters(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._utils.parameters import CHECKS, check_integer, check_seed, positive
+from .._utils.parts import html_lines
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Seed, Views
@@ -81,6 +82,9 @@ class Resolutions(ShortRepr):
             words = groups_in_words(groups, self.sizes[r])
             lines += [f"Resolution {r:g}: {sentence}" for sentence in words]
         return "\n".join(lines)
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
 
 def suggest_resolution(

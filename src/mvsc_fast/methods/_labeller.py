@@ -143,7 +143,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if resolution is not None:  # another graph may have more communities
         labels = np.unique(labels, return_inverse=True)[1]
         n_clusters = int(labels.max()) + 1
-    elif n_clusters > 1:
+    elif n_clusters > 1 and not (select and used.graphs.are_noise(used.indices)):
         warn_of_noise(len(labels), scores["predictability"].max(), modularity)
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
