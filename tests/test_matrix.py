@@ -196,7 +196,8 @@ TABLES = ("clusters", "samples", "views", "profiles")
 
 def told(explained):
     """All numbers and sentences of an explanation."""
-    return {"text": str(explained), **{name: getattr(explained, name) for name in TABLES}}
+    text = " ".join(str(explained).split())
+    return {"text": text, **{name: getattr(explained, name) for name in TABLES}}
 
 
 def reported(explained, path):
@@ -324,6 +325,7 @@ def outcome(ask):
 def normal(value):
     """Bits of arrays; names of samples and columns as their positions."""
     if isinstance(value, str):
+        value = re.sub(r"\w+\[(\d+)\]", r"\1", value)  # a column without a name
         return re.sub(rf"'?(?:{IDS}|{COLUMNS}\d_)(\d+)'?", r"\1", value)
     if isinstance(value, dict):
         dropped = ("feature_names_in_",)
