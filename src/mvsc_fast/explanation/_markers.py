@@ -182,15 +182,17 @@ def _effects(block, member, sizes):
     sizes : ndarray of shape (c, 1) or (c, d)
         Number of samples of each cluster whose cells are not missing.
     """
-    missing = np.isnan(block)
     n = sizes.sum(axis=0)
     others = n - sizes
-    block = np.where(missing, 0, block)
+    missing = np.isnan(block)
+    is_complete = not missing.any()
+    block = block if is_complete else np.where(missing, 0, block)
     # Powers of two, without rounding: squares neither overflow nor underflow.
     block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=0, initial=0))[1])
     with np.errstate(all="ignore"):  # unknown values are NaN
         block -= block.sum(axis=0) / n
-        block[missing] = 0
+        if not is_complete:
+            block[missing] = 0
         mean = member @ block / sizes  # the mean of the others is -mean * sizes / others
         within = (block**2).sum(axis=0) - mean**2 * sizes * n / others
         return mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
@@ -268,13 +270,15 @@ def compute_profiles(fit):
 def _describe(block, member):
     """Means of each cluster and of all samples, effects, and which columns have zeros and ones."""
     missing = np.isnan(block)
-    present = (~missing).astype(np.float64)
-    counts = member @ present
-    known = np.where(missing, 0, block)
+    if missing.any():
+        known, counts = np.where(missing, 0, block), member @ (~missing).astype(np.float64)
+    else:
+        known, counts = block, member.sum(axis=1)[:, None]
     with np.errstate(all="ignore"):  # unknown values are NaN, and sums may overflow
-        value = member @ known / counts
-        overall = known.sum(axis=0) / present.sum(axis=0)
-    is_binary = ((known == 0) | (known == 1)).all(axis=0) & (known == 1).any(axis=0)
+        sums = member @ known
+        value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
+    is_binary = (known.min(axis=0, initial=0) == 0) & (known.max(axis=0, initial=0) == 1)
+    is_binary[is_binary] = np.isin(known[:, is_binary], (0, 1)).all(axis=0)
     return value, overall, _effects(block, member, counts), is_binary
 
 
