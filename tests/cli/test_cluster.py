@@ -396,10 +396,10 @@ def test_labels_are_written_with_ids_certainty_and_second_clusters():
     stream = io.StringIO()
     _cli_cluster.write_labels(stream, {"cluster": labels})
     assert stream.getvalue() == "sample,cluster\n0,5\n1,-1\n2,7\n"
-    known = {"clusters": np.array([5, 7]), "other": np.array([1, 0]), "samples": np.array([0, 2])}
-    explained = SimpleNamespace(certainty=np.array([0.25, -0.0625]), **known)
+    second = np.array([7, "", 5], dtype=object)
+    samples = {"certainty": np.array([0.25, np.nan, -0.0625]), "second": second}
     stream = io.StringIO()
-    columns = {"cluster": labels, **_cli_cluster._certainty(explained, 3)}
+    columns = {"cluster": labels, **_cli_cluster._certainty(SimpleNamespace(samples=samples))}
     _cli_cluster.write_labels(stream, columns, ids, "who")
     assert stream.getvalue() == (
         'who,cluster,certainty,second\na,5,0.250,7\n"b,c",-1,,\nd,7,-0.062,5\n'
