@@ -276,16 +276,6 @@ def test_a_model_that_kept_only_labels_is_explained_by_views(data):
     assert "predictable" not in explain(bare).clusters
 
 
-def test_names_of_views_and_of_clusters_are_used(data):
-    views = dict(zip(("shape", "colour"), data[0], strict=False))
-    model = KMeans(3, n_init=1, random_state=0).fit(views["shape"])
-    model.labels_, model.n_features_per_view_ = model.labels_ * 10, [10, 25]
-    told = explain(model, views)
-    assert told.views["view"].tolist() == ["shape", "colour"]
-    assert told.clusters["cluster"].tolist() == [0, 10, 20]
-    assert set(told.samples["second"]) == {0, 10, 20} and "shape[" in str(told)
-
-
 def test_samples_that_lack_views_are_explained(data):
     views = {"shape": data[0][0].copy(), "colour": data[0][1].copy()}
     views["shape"][:10], views["colour"][20:40] = np.nan, np.nan
