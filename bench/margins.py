@@ -29,9 +29,11 @@ from mvsc_fast import ConsensusTLRR, explain
 CASES = (0, 3, 6)
 BOUNDS = (0.2, 0.4, 0.6, 0.8, 0.95, np.inf)
 ORDERS = {
-    "margin": lambda found: found.margin,
-    "share of candidates that agree": lambda found: 2 * found.certainty - found.margin,
-    "certainty, the mean of both": lambda found: found.certainty,
+    "margin": lambda told: told.samples["margin"],
+    "share of candidates that agree": lambda told: (
+        2 * told.samples["certainty"] - told.samples["margin"]
+    ),
+    "certainty, the mean of both": lambda told: told.samples["certainty"],
 }
 
 

@@ -32,7 +32,6 @@ from mvsc_fast import (
     suggest_n_clusters,
 )
 from mvsc_fast.cli import main
-from mvsc_fast.explanation import _report
 from mvsc_fast.judge import ClusterCounts, _doubts, _n_clusters
 from mvsc_fast.judge._scan import scan
 from mvsc_fast.methods import _candidates, _consensus, _ensemble, _labeller
@@ -203,9 +202,18 @@ def attributes(model):
     return {**found, "labels_": np.asarray(found["labels_"]), "predictor_": [head, known]}
 
 
-def reported(model, views, found, path):
-    """The page, with an explanation that need not be computed again."""
-    explanation.write_report(path, model, views, explanation=found)
+TABLES = ("clusters", "samples", "views", "profiles")
+
+
+def told(explained):
+    """All numbers and sentences of an explanation."""
+    text = " ".join(str(explained).split())
+    return {"text": text, **{name: getattr(explained, name) for name in TABLES}}
+
+
+def reported(explained, path):
+    """The page of an explanation."""
+    explained.write_report(path)
     return path.read_text(encoding="utf-8")
 
 
@@ -274,12 +282,12 @@ def answers(given, condition, kinds, folder, questions):
 
     def explain_once():
         explained.append(explain(model, asked))
-        return vars(explained[0])
+        return told(explained[0])
 
     asking = {
         "predict": lambda: np.asarray(model.predict(new)),
         "explain": explain_once,
-        "report": lambda: reported(model, asked, *(explained or [None]), folder / "report.html"),
+        "report": lambda: reported(*(explained or [explain(model, asked)]), folder / "report.html"),
         "markers": lambda: explanation.markers(model, asked),
         "stability": lambda: vars(stable(model, asked, condition)),
         "suggest_n_clusters": lambda: suggest_n_clusters(
@@ -328,6 +336,7 @@ def outcome(ask):
 def normal(value):
     """Bits of arrays; names of samples and columns as their positions."""
     if isinstance(value, str):
+        value = re.sub(r"\w+\[(\d+)\]", r"\1", value)  # a column without a name
         return re.sub(rf"'?(?:{IDS}|{COLUMNS}\d_)(\d+)'?", r"\1", value)
     if isinstance(value, dict):
         dropped = ("feature_names_in_",)
@@ -446,7 +455,7 @@ def small_problems():
         patch.setattr(_ensemble, "N_INIT", 1)
         patch.setattr(_doubts, "MIN_AGREEMENT", -1)  # a cached fit would not warn again
         patch.setattr(_n_clusters, "SIZES", (8,))
-        patch.setattr(_report, "figure", lambda draw, name, caption: caption)
+        patch.setattr("mvsc_fast._utils.parts.svg_figure", lambda draw, caption: caption)
         yield
 
 

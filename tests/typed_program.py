@@ -19,7 +19,7 @@ from mvsc_fast import (
     spectral,
     suggest_n_clusters,
 )
-from mvsc_fast.explanation import stability, write_report
+from mvsc_fast.explanation import stability
 from mvsc_fast.methods import TSVDMSC
 from mvsc_fast.preprocessing import PerView, ViewSplitter
 
@@ -52,8 +52,8 @@ def main(folder: Path) -> dict[str, float]:
     parts = ViewSplitter({"a": [0, 1, 2], "b": slice(3, None)}).fit(views[0]).transform(views[0])
     PerView(None).fit(parts)
     explanation = explain(model, views, ids=np.arange(60))
-    write_report(folder / "report.html", model, views, explanation=explanation, notes=["a note"])
-    print(explanation.table().n_rows, stability(model, views, n_resamples=2).agreement.mean())
+    explanation.write_report(folder / "report.html", notes=["a note"])
+    print(explanation.samples.n_rows, stability(model, views, n_resamples=2).agreement.mean())
     return metrics.clustering_scores(y, fused)
 
 

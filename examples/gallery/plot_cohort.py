@@ -27,7 +27,7 @@ from scipy.stats import CensoredData, ecdf, false_discovery_control, logrank
 from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, datasets, explain, suggest_n_clusters
-from mvsc_fast.explanation import markers, plot_markers, stability, write_report
+from mvsc_fast.explanation import markers, plot_markers, stability
 from mvsc_fast.views import align
 
 cohort = datasets.make_cohort(280, effect=1.6, missing=0.2, random_state=0)
@@ -122,7 +122,7 @@ model.run_ = {
     "values; the 60 columns of each assay with the largest variance were standardised"
 }
 explanation = explain(model, views, counts=found)
-table = explanation.table().to_frame().set_index("sample")
+table = explanation.samples.to_frame().set_index("sample")
 table["stability"] = subsampled.sample_stability
 table["lacks"] = [", ".join(lacks.columns[row]) for row in lacks.to_numpy()]
 print(table.sort_values("margin").head(6).round(2).to_string())
@@ -212,7 +212,7 @@ legend = ax.legend(title="cluster")
 
 folder = tempfile.TemporaryDirectory()
 report = Path(folder.name, "report.html")
-write_report(report, model, views, explanation=explanation)
+explanation.write_report(report)
 print(f"{report.name}: {report.stat().st_size / 1000:.0f} kB")
 print(textwrap.fill(explanation.methods_paragraph, 80))
 

@@ -89,7 +89,7 @@ print(f"predictability {label_predictability(views, labels):.3f}, ACC {acc:.3f}"
 # smallest.
 
 explanation = explain(model, views)
-margin = explanation.margin
+margin = explanation.samples["margin"]
 
 figure, rows = plt.subplots(10, 12, figsize=(6.5, 5.6), layout="constrained")
 for cluster, row in enumerate(rows):

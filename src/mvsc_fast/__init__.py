@@ -6,8 +6,10 @@ from pathlib import Path
 
 from . import datasets, methods, metrics, preprocessing, similarity, solvers, spectral, views
 from ._utils.threads import show_config
-from .explanation import annotate, explain, structure_test
+from .explanation._cells import annotate
+from .explanation._explain import explain
 from .judge import label_predictability, suggest_n_clusters, suggest_resolution
+from .judge._structure import structure_test
 from .methods import TLRR, ConsensusTLRR
 from .methods._ensemble import consensus_labels
 from .methods._prediction import SavedPredictor

@@ -1,13 +1,14 @@
 """The joint graph covers all samples, and weights of views follow what each view determines."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 
-from mvsc_fast import TLRR, ConsensusTLRR, datasets, explain
-from mvsc_fast.explanation import joint_graph, view_weights
-from mvsc_fast.explanation._fitted import fitted_with
-from mvsc_fast.explanation._graph import graphs_of, relations_of
+from mvsc_fast import TLRR, ConsensusTLRR, annotate, datasets, explain
+from mvsc_fast.explanation import joint_graph
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,21 @@ def fitted(blobs, request):
     views, y = blobs
     model = ConsensusTLRR(4, max_samples=request.param, random_state=0)
     return model.fit(views), views, y
+
+
+def annotated(model, views, **parameters):
+    """What `annotate` writes into an object with the attributes of AnnData."""
+    n = len(model.labels_)
+    index = pd.RangeIndex(n).astype(str)
+    obs = pd.DataFrame(index=index)
+    data = SimpleNamespace(obs=obs, obs_names=index, obsm={}, obsp={}, uns={})
+    annotate(data, model, views, **parameters)
+    return data
+
+
+def weights_of(model, views):
+    data = annotated(model, views)
+    return data.obs[[f"{name}:mvsc_weight" for name in views]].to_numpy()
 
 
 def test_the_graph_joins_all_samples_symmetrically(fitted):
@@ -55,38 +71,33 @@ def test_other_samples_are_joined_with_clustered_ones(blobs):
     others = np.setdiff1d(np.arange(240), model.samples_)
     assert graph[others][:, others].nnz == 0
     assert (np.diff(graph[others].indptr) == 7).all()
-    fit = fitted_with(model, views)
-    distances = graphs_of(fit, relations_of(fit), 7)[1]
+    distances = annotated(model, views, n_neighbors=7).obsp["mvsc_distances"]
     t = distances.max(axis=1).toarray().ravel()
     i, j = distances[others].nonzero()
     i = others[i]
-    weights = np.maximum(np.exp(-(distances[i, j] ** 2) / (t[i] * t[j])), 1e-3)
-    np.testing.assert_allclose(graph[i, j], weights, rtol=1e-4)
+    squares = np.asarray(distances[i, j]).ravel() ** 2
+    weights = np.maximum(np.exp(-squares / (t[i] * t[j])), 1e-3)
+    np.testing.assert_allclose(np.asarray(graph[i, j]).ravel(), weights, rtol=1e-4)
     assert joint_graph(model, views, n_neighbors=500)[others].nnz == len(others) * 99
 
 
-def test_distances_have_as_many_entries_in_each_row(fitted):
+def test_distances_and_margins_are_those_of_the_embedding_and_the_explanation(fitted):
     model, views, _ = fitted
-    fit = fitted_with(model, views)
-    relations = relations_of(fit)
-    _, distances = graphs_of(fit, relations, 9)
+    data = annotated(model, views, n_neighbors=9)
+    distances, embedding = data.obsp["mvsc_distances"], data.obsm["X_mvsc"]
     assert (np.diff(distances.indptr) == 9).all()
     i, j = distances.nonzero()
-    lengths = np.linalg.norm(relations.embedding[i] - relations.embedding[j], axis=1)
-    np.testing.assert_allclose(distances[i, j], lengths, atol=1e-4)
-
-
-def test_margins_are_those_of_the_explanation(fitted):
-    model, views, _ = fitted
-    margin = relations_of(fitted_with(model, views)).margin
-    np.testing.assert_allclose(margin[model.samples_], explain(model, views).margin, atol=1e-5)
-    others = np.setdiff1d(np.arange(240), model.samples_)
-    assert (margin[others] >= 0).all()
+    lengths = np.linalg.norm(embedding[i] - embedding[j], axis=1)
+    np.testing.assert_allclose(np.asarray(distances[i, j]).ravel(), lengths, atol=1e-4)
+    expected, margin = explain(model, views).samples["margin"], data.obs["mvsc_margin"]
+    clustered = ~np.isnan(expected)
+    np.testing.assert_allclose(margin[clustered], expected[clustered], atol=1e-5)
+    assert (margin[~clustered] >= 0).all()
 
 
 def test_a_view_has_less_weight_where_it_does_not_determine_the_cluster(fitted):
     model, views, y = fitted
-    weights = view_weights(model, views)
+    weights = weights_of(model, views)
     np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-5)
     means = [weights[y == k, 1].mean() for k in range(4)]
     assert max(means[2:]) < min(means[:2]) - 0.05
@@ -94,25 +105,24 @@ def test_a_view_has_less_weight_where_it_does_not_determine_the_cluster(fitted):
 
 
 @pytest.mark.filterwarnings("ignore:excluded as noise", "ignore:without any")
-def test_views_that_are_missing_or_excluded_have_no_weight(blobs):
+@pytest.mark.parametrize("m", [240, 201])
+def test_views_that_are_missing_or_excluded_have_no_weight(blobs, m):
     views, _ = blobs
     noise = np.random.default_rng(1).standard_normal((240, 8))
     views = {"a": views["a"].copy(), "noise": noise, "b": views["b"].copy()}
     views["b"][5] = np.nan
     for name in ("a", "b"):
         views[name][7] = np.nan
-    for m in (240, 201):
-        model = ConsensusTLRR(4, max_samples=m, random_state=0).fit(views)
-        assert model.labels_[7] == -1
-        fit = fitted_with(model, views)
-        relations = relations_of(fit)
-        weights, (graph, _) = relations.weights, graphs_of(fit, relations, 15)
-        np.testing.assert_array_equal(weights[5], [1, 0, 0])
-        assert np.isnan(relations.margin[7]) and graph[[7]].nnz == 0
-        assert (weights[np.arange(240) != 7, 1] == 0).all()
+    model = ConsensusTLRR(4, max_samples=m, random_state=0).fit(views)
+    data, weights = annotated(model, views), weights_of(model, views)
+    assert model.labels_[7] == -1 and np.isnan(data.obs["mvsc_margin"].iloc[7])
+    assert data.obs["mvsc"].isna().to_numpy().nonzero()[0].tolist() == [7]
+    assert data.obsp["mvsc_connectivities"][[7]].nnz == 0
+    assert weights[5].tolist() == [1, 0, 0]
+    assert (weights[np.arange(240) != 7, 1] == 0).all()
 
 
-def test_sparse_views_and_other_estimators(blobs):
+def test_sparse_views_and_other_estimators():
     views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
     counts = [scipy.sparse.csr_matrix(np.maximum(X, 0)) for X in views]
     model = ConsensusTLRR(3, max_samples=40, random_state=0).fit(counts)
@@ -124,14 +134,14 @@ def test_sparse_views_and_other_estimators(blobs):
 def test_rows_are_read_in_blocks_wherever_they_are(blobs, tmp_path):
     views, _ = blobs
     model = ConsensusTLRR(4, max_samples=100, random_state=0).fit(views)
-    expected = view_weights(model, views)
+    expected = weights_of(model, views)
     for name, X in views.items():
         np.save(tmp_path / f"{name}.npy", X)
     stored = {name: np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in views}
-    np.testing.assert_array_equal(view_weights(model, stored), expected)
+    np.testing.assert_array_equal(weights_of(model, stored), expected)
     da = pytest.importorskip("dask.array")
     lazy = {name: da.from_array(X, chunks=(90, 8)) for name, X in views.items()}
-    np.testing.assert_array_equal(view_weights(model, lazy), expected)
+    np.testing.assert_array_equal(weights_of(model, lazy), expected)
 
 
 def test_precomputed_similarities_are_refused(blobs):

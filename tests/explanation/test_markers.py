@@ -1,4 +1,6 @@
-"""Markers agree with SciPy's tests, feature by feature, and are drawn."""
+"""Markers agree with SciPy's tests, profiles with means, feature by feature, and are drawn."""
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -6,13 +8,15 @@ import pytest
 import scipy.sparse
 from scipy.stats import false_discovery_control, mannwhitneyu
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from mvsc_fast import TLRR, ConsensusTLRR, similarity
-from mvsc_fast.explanation import Table, _markers, markers, plot_markers
+from mvsc_fast import TLRR, ConsensusTLRR, explain, similarity
+from mvsc_fast.explanation import Table, markers, plot_markers
 from mvsc_fast.preprocessing import PerView
 
 
@@ -77,8 +81,8 @@ def test_features_that_set_clusters_apart_are_first(data):
     assert table["effect"][first[0]] > 2 and table["effect"][first[1]] < -2
     lines = repr(table).splitlines()
     assert lines[1 + 3 * 3] == "  ... 15 more rows"
-    assert " ".join(map(str.strip, lines[2 + 3 * 3 :])) == _markers.NO_TEST
-    assert "not significance tests" in _markers.NO_TEST and max(map(len, lines)) < 80
+    note = " ".join(map(str.strip, lines[2 + 3 * 3 :]))
+    assert "not significance tests" in note and max(map(len, lines)) < 80
 
 
 def test_only_the_best_features_of_each_view_are_kept(data):
@@ -101,7 +105,7 @@ def test_only_the_best_features_of_each_view_are_kept(data):
 def test_blocks_and_sparse_views_change_nothing(data, monkeypatch):
     model, views = data
     whole = markers(model, views)
-    monkeypatch.setattr(_markers, "ENTRIES", 120)
+    monkeypatch.setattr("mvsc_fast.explanation._markers.MAX_ENTRIES", 120)
     named = {"counts": scipy.sparse.csr_array(views["counts"].to_numpy()), "reals": views["reals"]}
     parts = markers(model, named)
     for name in ("effect", "auc", "p", "q"):
@@ -138,11 +142,6 @@ def test_small_values_are_ranked_beside_large_ones(data):
     assert np.isfinite(row.effect)
 
 
-def test_a_view_that_no_sample_has_is_unknown():
-    (found,) = _markers._compared(np.empty((0, 2)), np.empty(0, dtype=int), 3)
-    assert np.shape(found) == (3, 3, 2) and np.isnan(found).all()
-
-
 def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
     table = markers(*data)
     ax = plot_markers(table, n_top=1, title="a title")
@@ -156,14 +155,15 @@ def test_the_heat_map_has_the_first_markers_of_each_cluster(data):
 def test_the_heat_map_has_few_rows(data):
     table = markers(*data)
     for n_top, most in ((0, 3), (2, 6), (99, 8)):
-        assert len(plot_markers(table, n_top=n_top).get_yticks()) <= most
+        assert len(plot_markers(table, n_top=n_top).images[0].get_array()) <= most
     y = np.arange(100) % 50
     X = 10.0 * np.eye(50)[y] + np.random.RandomState(0).standard_normal((100, 50))
     model = KMeans(2, n_init=1).fit(X)
     model.labels_ = y % 9
-    assert len(plot_markers(markers(model, [X]), n_top=9).get_yticks()) <= 9 * (40 // 9)
-    model.labels_ = y
-    assert len(plot_markers(markers(model, [X]), n_top=9).get_yticks()) == 50
+    assert len(plot_markers(markers(model, [X]), n_top=9).images[0].get_array()) <= 9 * (40 // 9)
+    model.labels_ = y  # more than can be named
+    ax = plot_markers(markers(model, [X]), n_top=9)
+    assert len(ax.images[0].get_array()) == 50 and len(ax.get_yticks()) == 25
 
 
 def test_effects_are_drawn_in_the_row_of_their_feature():
@@ -186,13 +186,12 @@ def test_effects_are_drawn_in_the_row_of_their_feature():
     assert plot_markers(none).images[0].get_clim() == (-1e-9, 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("feature", "text"),
-    [("a" * 22, "a" * 22 + " (rna)"), ("a" * 23, "a" * 23), ("a" * 28, "a" * 28)]
-    + [("a" * 29, "a" * 25 + "...")],
-)
-def test_names_of_features_have_at_most_28_letters(feature, text):
-    assert _markers._short(feature, "rna") == text
+def test_long_names_of_features_are_cut():
+    features = np.array(["a" * 22, "b" * 23, "c" * 28, "d" * 29], dtype=object)
+    columns = {"cluster": np.zeros(4), "view": np.full(4, "rna"), "effect": np.arange(4.0)}
+    ax = plot_markers(Table({**columns, "feature": features}))
+    texts = [text.get_text() for text in ax.get_yticklabels()]
+    assert texts == ["a" * 22 + " (rna)", "b" * 23, "c" * 28, "d" * 25 + "..."]
 
 
 def test_what_has_no_markers_is_refused(data):
@@ -209,3 +208,106 @@ def test_missing_cells_are_filled(data):
     model, views = data
     views = {**views, "counts": views["counts"].mask(np.eye(60, 5, dtype=bool))}
     assert not np.isnan(markers(model, views)["effect"]).any()
+
+
+# ------------------------------------------------------------------ profiles
+
+
+@pytest.fixture(scope="module")
+def customers():
+    """Tables as users have them, in a pipeline that scales and encodes them, and texts."""
+    rng = np.random.default_rng(0)
+    y, ids = rng.permutation(np.arange(120) % 3), [f"C{i:03d}" for i in range(120)]
+    people = pd.DataFrame(
+        {
+            "age": 30.0 + 12 * y + rng.normal(0, 3, 120),
+            "member": y == 1,
+            "region": np.array(["west", "east", "shop"])[y],
+            "name": ids,
+            "since": pd.Timestamp("2026-01-01"),
+        },
+        index=ids,
+    )
+    people.loc[ids[4], ["age", "region"]] = [np.nan, None]
+    visits = pd.DataFrame(rng.poisson(4 + 5 * np.eye(3)[y]), index=ids, columns=["a", "b", "c"])
+    words = np.array(["price", "quality", "delivery"])
+    texts = [" ".join(np.append(words[[k, k]], rng.choice(words, 3))) for k in y]
+    views = {"people": people, "visits": visits, "texts": texts}
+    return views, y
+
+
+def fitted(views, y):
+    columns = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "member"]),
+        (OneHotEncoder(), ["region"]),
+    )
+    steps = {"people": columns, "visits": StandardScaler(), "texts": TfidfVectorizer()}
+    return make_pipeline(PerView(steps), ConsensusTLRR(3, random_state=0)).fit(views)
+
+
+def test_profiles_are_means_and_shares_in_the_units_of_the_tables(customers):
+    views, y = customers
+    model = fitted(views, y)
+    profiles = explain(model, views).profiles.to_frame()
+    kinds = profiles.groupby("feature")["measure"].first()
+    assert kinds["age"] == "mean" and kinds["member"] == "share" and kinds["price"] == "mean"
+    assert kinds["region = shop"] == "category" and "name" not in " ".join(kinds.index)
+    table = views["people"]
+    shop = (table["region"] == "shop").astype(float).mask(table["region"].isna())
+    columns = {"age": table["age"], "member": table["member"], "region = shop": shop}
+    labels = model[-1].labels_
+    for feature, column in (columns | dict(views["visits"].items())).items():
+        column = column.astype(float)
+        for row in profiles[profiles["feature"] == feature].itertuples():
+            inside, others = column[labels == row.cluster], column[labels != row.cluster]
+            assert row.value == pytest.approx(inside.mean())
+            assert row.overall == pytest.approx(column.mean())
+            degrees = column.count() - 2
+            squares = sum(part.var(ddof=0) * part.count() for part in (inside, others))
+            if squares > 0:
+                expected = (inside.mean() - others.mean()) / np.sqrt(squares / degrees)
+                assert row.effect == pytest.approx(expected)
+
+
+def test_profiles_in_words_name_what_is_typical(customers):
+    views, y = customers
+    model = fitted(views, y)
+    told = explain(model, views)
+    (part,) = [part for part in told.findings if part.title.startswith("Profiles")]
+    of_cluster = dict(zip(part.table["cluster"], part.table["differs most in"], strict=True))
+    shop = np.bincount(model[-1].labels_[y == 2]).argmax()
+    assert re.search(r"region = shop 100 % \(3\d %", of_cluster[shop])
+    assert not any("region = shop" in text for k, text in of_cluster.items() if k != shop)
+    assert all(text.count("region = ") <= 1 for text in of_cluster.values())
+    (draw,) = part.pictures.values()
+    assert draw().images[0].get_array().shape[1] == 3
+    assert re.search(r"member 100 % \(\d+ %, beyond \+10\)", str(told))
+
+
+def test_profiles_of_arrays_frames_and_polars_are_the_same(customers):
+    views, y = customers
+    visits = views["visits"]
+    forms = {"frame": visits, "array": visits.to_numpy()}
+    polars = pytest.importorskip("polars")
+    forms["polars"] = polars.DataFrame({name: visits[name].to_numpy() for name in visits})
+    steps = make_pipeline(StandardScaler(), KMeans(3, n_init=1, random_state=0))
+    tables = {}
+    for name, X in forms.items():
+        tables[name] = explain(steps.fit(X), X).profiles
+    for table in tables.values():
+        np.testing.assert_allclose(table["value"], tables["frame"]["value"])
+    assert set(tables["polars"]["feature"]) == {"a", "b", "c"}
+    assert set(tables["array"]["feature"]) == {0, 1, 2}
+    lone = explain(KMeans(3, n_init=1, random_state=0).fit(visits), visits)
+    assert set(lone.profiles["view"]) == {0} and set(lone.profiles["feature"]) == {"a", "b", "c"}
+
+
+def test_sparse_views_and_missing_rows_have_profiles_of_the_samples_that_have_them(data):
+    model, views = data
+    table = explain(model, views).profiles.to_frame()
+    sparse = {"counts": scipy.sparse.csr_array(views["counts"].to_numpy())}
+    other = explain(model, {**sparse, "reals": views["reals"]}).profiles.to_frame()
+    np.testing.assert_allclose(other["value"], table["value"])
+    reals = views["reals"].assign(cluster=model.labels_).groupby("cluster")["x"].mean()
+    rows = table[table["feature"] == "x"].set_index("cluster")["value"].sort_index()
+    np.testing.assert_allclose(rows, reals)

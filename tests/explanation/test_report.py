@@ -1,4 +1,4 @@
-"""The page that shows a result: whole, without network, and with what the fit says."""
+"""Text, page, pictures and notebook show the same parts: whole, once, and without network."""
 
 import re
 from html.parser import HTMLParser
@@ -6,36 +6,83 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mvsc_fast import (
-    TLRR,
-    ConsensusTLRR,
-    datasets,
-    explain,
-    structure_test,
-    suggest_n_clusters,
-)
+from mvsc_fast import ConsensusTLRR, datasets, explain, structure_test, suggest_n_clusters
 from mvsc_fast.cli import main
-from mvsc_fast.explanation import write_report
+from mvsc_fast.explanation import Table, plot_embedding
 from mvsc_fast.methods import AWP
 from mvsc_fast.preprocessing import PerView
 
 VOID = {"meta", "br", "path", "use", "image", "rect"}
+TITLES = [
+    "Structure",
+    "Warnings of the fit",
+    "Clusters",
+    "Profiles, the largest clusters first",
+    "Least certain samples",
+    "Views",
+    "Numbers of clusters",
+]
+DETAILS = [
+    "Before the fit",
+    "How the labels were chosen",
+    "Agreement of the views",
+    "Parameters",
+    "Methods paragraph",
+]
+TEXT = """\
+KMeans: 40 samples in 2 clusters, 1 view
+
+Clusters
+  cluster  samples  share  predictable
+        3       10   25 %         1.00
+        8       30   75 %         1.00
+  predictable: share of samples whose label is predicted from the other
+  samples; 1.00 in all clusters. Predictability, an adjusted mutual
+  information: 1.00; both are high in noise, too.
+
+Profiles, the largest clusters first
+  cluster  share  differs most in
+        8   75 %  age 60.5 (50.5, beyond +10)
+        3   25 %  age 20.4 (50.5, beyond -10)
+  Mean or share in the cluster; in parentheses that of all samples, and the
+  difference from the other clusters in standard deviations, if at least 0.2.
+  Clusters of noise differ as well, because they were found in these features.
+
+Least certain samples
+  No sample is near another cluster.
+
+Views
+  view  features  samples without  support
+     0         1                0     1.00
+  support: how far the clusters follow the view's own neighbors; large in
+  noise, too.
+
+Not known
+  KMeans has neither embedding_ nor affinity_matrix_: no silhouette.
+  Whether there is more structure than in noise: structure_test tests it.
+  Whether other numbers of clusters are better: see suggest_n_clusters.
+
+Methods paragraph
+  We clustered 40 samples described by 1 feature. KMeans found 2 clusters
+"""
 
 
 class Page(HTMLParser):
-    """Whether tags are closed in their order, and the text."""
+    """Whether tags are closed in their order, the text, and the text of the folded half."""
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.words, self.tags = [], [], []
+        self.open, self.words, self.folded, self.tags = [], [], [], []
         self.feed(text)
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
+        assert tag != "details" or ("open", None) not in attrs
         if tag not in VOID:
             self.open.append(tag)
 
@@ -44,85 +91,189 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append(data)
+        if not {"svg", "style"} & set(self.open):
+            (self.folded if "details" in self.open else self.words).append(data)
 
 
 @pytest.fixture(scope="module")
 def views():
-    found, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
-    return {"text": found[0], "image": found[1]}
+    views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    noise = np.random.RandomState(1).standard_normal
+    frames = [pd.DataFrame(X + 0.4 * noise(X.shape)).add_prefix("f") for X in views[:2]]
+    return {"text": frames[0], "<image>": frames[1], "constant": pd.DataFrame(np.ones((90, 4)))}
 
 
-def read(path):
+@pytest.fixture(scope="module")
+def explanation(views):
+    model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0))
+    with pytest.warns(UserWarning, match="constant"):
+        model.fit(views)
+    informative = dict(list(views.items())[:2])
+    counts = suggest_n_clusters(informative, random_state=0)
+    structure = structure_test(informative, 3, n_rotations=2, max_samples=30, random_state=0)
+    model[-1].run_ = {"command": "a & b"}
+    ids = [f"id{i}" for i in range(90)]
+    return explain(model, views, ids=ids, counts=counts, structure=structure), model, structure
+
+
+@pytest.fixture(scope="module")
+def report(explanation, tmp_path_factory):
+    notes = ["<b> & said", "<b> & said", *explanation[1][-1].warnings_]
+    path = explanation[0].write_report(tmp_path_factory.mktemp("r") / "r.html", notes=notes)
     text = path.read_text(encoding="utf-8")
+    return Page(text), text
+
+
+def test_parts_are_what_was_found_and_how(explanation):
+    told, *_ = explanation
+    assert [part.title.split(":")[0] for part in told.findings] == TITLES
+    assert [part.title for part in told.computation] == DETAILS
+
+
+def test_a_report_has_both_halves_and_needs_no_network(report, explanation):
+    (page, text), (told, model, _) = report, explanation
     # A page that is sent to someone else loads nothing.
-    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text) and "url(http" not in text
     assert "prefers-color-scheme: dark" in text
-    page = Page(text)
-    return page, " ".join(page.words)
+    words, folded = " ".join(page.words), " ".join(page.folded)
+    for title in TITLES:
+        assert title in words and (title not in folded or title == "Views")
+    for expected in (*DETAILS, "a & b", "<b> & said", "NumPy", told.methods_paragraph):
+        assert expected in folded
+    for expected in ("id", "<image>", "samples without"):
+        assert expected in words
+    whole = f"{words} {folded}"
+    for warning in (*model[-1].warnings_, "<b> & said", "doi:10.1109"):
+        assert whole.count(warning) == 1
+    pictures = [part.pictures for part in (*told.findings, *told.computation)]
+    assert page.tags.count("figure") == sum(map(len, pictures)) == 10
 
 
-def test_a_report_of_tlrr(views, tmp_path):
-    model = TLRR(3, random_state=0).fit(views)
-    page, words = read(write_report(tmp_path / "r.html", model, views, notes=["<b> & said"]))
-    # four panels, markers, before and after, embedding
-    assert page.tags.count("figure") == 8
-    said = ["text", "image", "<b> & said", "n_neighbors", f"{model.gap_:.4g}", "NumPy"]
-    for word in (*said, "90 samples in 3 clusters", "TLRR of mvsc_fast", "samples without"):
-        assert word in words
+def test_every_word_of_the_text_is_in_the_report(report, explanation):
+    words = " ".join(report[0].words + report[0].folded)
+    for part in (*explanation[0].findings, *explanation[0].computation):
+        for sentence in part.sentences:
+            for line in sentence.splitlines():
+                assert line in words
+        assert part.title in words
 
 
-def test_a_report_of_the_consensus_with_a_suggested_number(views, tmp_path):
-    ids = np.array([f"id{i}" for i in range(90)], dtype=object)
-    noisy = {
-        name: X + 0.4 * np.random.RandomState(1).standard_normal(X.shape)
-        for name, X in views.items()
-    }
-    model = ConsensusTLRR(3, random_state=0).fit(noisy)
-    counts = suggest_n_clusters(noisy, random_state=0)
-    structure = structure_test(noisy, 3, n_rotations=2, max_samples=30, random_state=0)
-    found = explain(model, noisy, counts=counts, ids=ids, structure=structure)
-    path = write_report(tmp_path / "r.html", model, noisy, explanation=found, notes=["once"] * 2)
-    page, words = read(path)
-    assert page.tags.count("figure") == 13 and "Modularity of the samples" in words
-    assert "Least certain samples" in words and re.search(r"\bid\d+\b", words)
-    assert f"suggested, {counts.confidence} confidence" in words and words.count("once") == 1
-    assert found.methods_paragraph in words and words.count("doi:10.1109") == 1
-    assert re.search(rf"0 text\s+{model.view_agreement_[0, 1]:.1f}\s", words)
+def test_pictures_show_the_numbers(explanation):
+    told, *_ = explanation
+    axes = told.plot().axes
+    titles = {ax.get_title(): ax for ax in axes}
+    sizes = [bar.get_height() for bar in titles["sizes"].patches]
+    assert sizes == told.clusters["samples"].tolist()
+    quality = {line.get_label(): line.get_ydata().tolist() for line in titles["quality"].lines}
+    for name in ("predictable", "silhouette"):
+        assert quality[name] == told.clusters[name].tolist()
+    (certainty,) = [ax for title, ax in titles.items() if title.startswith("least certain")]
+    certain, uncertain = (line.get_ydata() for line in certainty.lines)
+    values = told.samples["certainty"]
+    assert sorted(uncertain) == sorted(values[told.uncertain])
+    assert len(certain) + len(uncertain) == 90
+    support = titles["support of the views"]
+    assert [bar.get_width() for bar in support.patches] == told.views["support"].tolist()
+    names = [text.get_text() for text in support.get_yticklabels()]
+    assert names == ["text", "<image>", "constant (excluded)"] and support.yaxis_inverted()
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_warnings_of_the_fit_are_reported_once(views, tmp_path):
-    model = ConsensusTLRR(3, random_state=0).fit({**views, "constant": np.ones((90, 4))})
-    notes = ["a note", *model.warnings_]
-    _, words = read(write_report(tmp_path / "r.html", model, notes=notes))
-    assert words.count(model.warnings_[0]) == words.count("a note") == 1
-    assert words.index(model.warnings_[0]) < words.index("How it was computed")
+@pytest.mark.parametrize("count", [15, 16, 40])
+def test_names_of_many_clusters_do_not_overlap(count):
+    X = np.repeat(10 * np.eye(count), 3, axis=0)
+    model = KMeans(count, n_init=1, random_state=0).fit(X)
+    model.labels_ = np.repeat(np.arange(100, 100 + count), 3)
+    sizes = explain(model, [X]).plot().axes[0]
+    names = [text.get_text() for text in sizes.get_xticklabels()]
+    step = -(-count // 15)
+    assert names == [str(k) for k in range(100, 100 + count, step)]
 
 
-def test_a_report_of_what_has_no_affinity(views, tmp_path):
-    model = AWP(3, random_state=0).fit(views)
-    page, words = read(write_report(tmp_path / "r.html", model))
-    assert "AWP" in words and page.tags.count("figure") >= 2
+def test_the_text_of_an_explanation():
+    X = pd.DataFrame({"age": np.repeat([20.0, 60.0], [10, 30]) + np.tile(np.arange(10) / 10, 4)})
+    model = KMeans(2, n_init=1, random_state=0).fit(X)
+    model.labels_ = np.repeat([3, 8], [10, 30])
+    assert str(explain(model, X)).startswith(TEXT)
 
 
-def test_a_report_of_a_pipeline(views, tmp_path):
-    model = make_pipeline(PerView(StandardScaler()), ConsensusTLRR(3, random_state=0)).fit(views)
-    page, words = read(write_report(tmp_path / "r.html", model, views))
-    assert page.tags.count("figure") == 10 and "PerView(transformers=StandardScaler())" in words
+def test_a_notebook_shows_tables_and_folds_the_rest(explanation):
+    told, _, structure = explanation
+    html = told._repr_html_()
+    page = Page(html)
+    words, folded = " ".join(page.words), " ".join(page.folded)
+    assert told.title in words and told.methods_paragraph in folded and "svg" not in html
+    assert structure.sentence in structure._repr_html_()
+    assert told.samples._repr_html_().count("<tr>") == 1 + 50
 
 
-def test_a_report_from_the_command_line(views, tmp_path):
-    for name, X in views.items():
-        pd.DataFrame(X).add_prefix("f").to_csv(tmp_path / f"{name}.csv", index_label="id")
+def test_pictures_are_shown_without_pyplot():
+    ax = plot_embedding(np.eye(4), [0, 0, 1, 1])
+    for item in (ax, ax.figure):
+        assert item._repr_png_().startswith(b"\x89PNG")
+
+
+def test_what_is_unknown_is_not_drawn(tmp_path):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    told = explain(AWP(3, random_state=0).fit(views))
+    text = told.write_report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "AWP has no affinity_matrix_" in text and "Least certain" not in text
+    bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
+    assert [ax.get_title() for ax in bare.plot().axes] == ["sizes"]
+    with pytest.raises(FileNotFoundError, match="a first"):
+        told.write_report(tmp_path / "a" / "r.html")
+
+
+def test_many_points_are_drawn_as_pixels(tmp_path):
+    X = np.random.default_rng(0).standard_normal((2400, 2)) + 9 * np.eye(2)[np.arange(2400) % 2]
+    model = ConsensusTLRR(2, random_state=0).fit([X])
+    text = explain(model, [X]).write_report(tmp_path / "r.html").read_text(encoding="utf-8")
+    certainty = text[text.index("Certainty of each sample") :].partition("</svg>")[0]
+    assert "<image" in certainty and certainty.count("<use") < 500
+
+
+def test_a_report_from_the_command_line(tmp_path, capsys):
+    views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    for name, X in zip(("text", "image"), views, strict=False):
+        frame = pd.DataFrame(20 + 3 * X).add_prefix("f")
+        frame.to_csv(tmp_path / f"{name}.csv", index_label="id")
     report = tmp_path / "new" / "report.html"
-    files = [str(tmp_path / f"{name}.csv") for name in views]
+    files = [str(tmp_path / f"{name}.csv") for name in ("text", "image")]
     arguments = ["cluster", *files, "--clusters", "auto", "--scale", "standard"]
     assert main([*arguments, "--report", str(report), "--certainty"]) == 0
-    page, words = read(report)
-    assert "ids are column 'id' of" in words
-    assert " ".join(["mvsc-fast", *arguments]) in words
-    assert "text (90 x 40), image (90 x 60)" in words
+    page = Page(report.read_text(encoding="utf-8"))
+    words, folded = " ".join(page.words), " ".join(page.folded)
+    assert " ".join(["mvsc-fast", *arguments]) in folded
+    assert "text (90 x 40), image (90 x 60)" in folded
     processing = "Processing: columns were scaled to mean 0 and standard deviation 1."
-    assert processing in words
-    assert re.search("suggested, (high|low) confidence", words)
+    assert processing in folded and processing in " ".join(capsys.readouterr().err.split())
+    assert re.search(r"f\d+ (1\d|2\d)\.\d \((19|20)\.\d", words)  # in the units of the file
+
+
+def test_a_table_prints_its_first_rows_and_a_note():
+    letters = np.array(list("abcdefghijklm"))
+    table = Table({"k": np.arange(13), "text": letters}, note="A note.")
+    lines = repr(table).splitlines()
+    assert lines[0] == "   k  text" and lines[-2:] == ["  ... 1 more rows", "  A note."]
+    assert lines[1:-2] == [f"  {k:2}  {letters[k]}" for k in range(12)]
+    some = Table({"k": np.arange(3)}, [2, 0])
+    assert repr(some) == "  k\n  2\n  0\n  ... 1 more rows" and table.n_rows == 13
+    assert Table({}).n_rows == 0 and repr(Table({})) == "" and Table({})._repr_html_() == ""
+    assert table.to_frame().shape == (13, 2)
+
+
+def test_a_long_last_column_is_wrapped():
+    table = Table({"k": [1, 2], "text": ["word " * 30, "short"]})
+    lines = repr(table).splitlines()
+    assert max(map(len, lines)) < 80 and lines[-1] == "  2  short"
+    assert " ".join(lines[1:-1]).split() == ["1", *["word"] * 30]
+    assert all(line.startswith("     word") for line in lines[2:-1])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.005, "0.01"), (0.0049, "4.9e-03"), (-0.0049, "-4.9e-03"), (-0.0, "0.00"), (np.nan, "")]
+    + [(1, "1"), (1.239, "1.24"), (58.16, "58.2"), (1234.5, "1234"), (1e6, "1.0e+06"), ("a", "a")],
+)
+def test_numbers_have_about_three_digits(value, text):
+    column = np.array([value], dtype=object if isinstance(value, str) else None)
+    assert repr(Table({"": column})).split() == text.split()

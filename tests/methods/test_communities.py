@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import ConsensusTLRR, SavedPredictor, explain
 from mvsc_fast.cli import main
-from mvsc_fast.explanation import joint_graph, write_report
+from mvsc_fast.explanation import joint_graph
 
 igraph = pytest.importorskip("igraph", reason="needs igraph: pip install 'mvsc-fast[leiden]'")
 
@@ -119,9 +119,11 @@ def test_explanation_and_report_name_communities(given, model, tmp_path):
     found = explain(model, given[0])
     assert "Leiden communities of the joint graph: Traag V. A." in found.methods_paragraph
     assert "the method of Jia" not in found.methods_paragraph
-    assert "refined communities" in str(found) and "resolution=1.0" in found.methods_paragraph
+    sentences = [sentence for part in found.computation for sentence in part.sentences]
+    assert any("refined communities" in sentence for sentence in sentences)
+    assert "resolution=1.0" in found.methods_paragraph
     assert f"igraph {igraph.__version__}" in found.methods_paragraph
-    write_report(tmp_path / "report.html", model, given[0], explanation=found)
+    found.write_report(tmp_path / "report.html")
 
 
 def test_equal_samples_have_one_label():

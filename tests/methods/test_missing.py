@@ -195,7 +195,7 @@ def test_numbers_of_clusters_and_explanations_of_views_with_missing_cells(data):
     views = with_gaps(data[0])
     assert suggest_n_clusters(views, random_state=0).n_clusters == 4
     model = ConsensusTLRR(4, random_state=0).fit(views)
-    assert explain(model, views).margin.min() > -1
+    assert explain(model, views).samples["margin"].min() > -1
 
 
 # ------------------------------------------------------------------ what is refused

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets
+from mvsc_fast import ConsensusTLRR, SavedPredictor, datasets, explain
 from mvsc_fast.cli import main
-from mvsc_fast.explanation import write_report
 from mvsc_fast.judge._model_file import names_in, with_names
 
 pytestmark = pytest.mark.filterwarnings("ignore:the labels agree little")
@@ -78,7 +77,7 @@ def test_a_saved_predictor_is_no_estimator(tmp_path):
 
 def test_a_folder_that_does_not_exist_is_named(tmp_path):
     model = ConsensusTLRR(3, random_state=0).fit(VIEWS)
-    for write in (model.to_native, lambda path: write_report(path, model, VIEWS)):
+    for write in (model.to_native, explain(model, VIEWS).write_report):
         with pytest.raises(FileNotFoundError, match=r"b.mvsc cannot .* the folder .*/a first$"):
             write(tmp_path / "a" / "b.mvsc")
 

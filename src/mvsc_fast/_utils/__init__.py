@@ -1,1 +1,1 @@
-"""Utilities for all folders: threads, validation, messages, progress, documentation."""
+"""Utilities for all folders: threads, validation, messages, progress, parts of results, figures."""

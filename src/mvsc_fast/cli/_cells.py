@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import import_extra
-from ..explanation import annotate
+from ..explanation._cells import annotate
 from ..views import from_anndata
 from ..views._anndata import frames_of, is_anndata, split_by_type
 from ..views._frames import only_in, repeated, shown, text_names

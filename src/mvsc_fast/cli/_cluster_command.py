@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
+from .._utils.figures import check_picture
 from .._utils.messages import counted
 from .._utils.validation import available_memory
 from ..datasets._arrays import SUFFIXES
-from ..explanation import explain, structure_test, write_report
-from ..explanation._plots import check_picture
+from ..explanation._explain import explain
+from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
@@ -115,7 +116,7 @@ def run(args):
     # The labels come first, whatever happens to other outputs.
     columns = {"cluster": labels}
     if args.certainty:
-        columns |= certainty_columns(explained, len(labels))
+        columns |= certainty_columns(explained)
     with replaced(args.labels) as stream:
         write_labels(stream, columns, data.ids, data.id_name)
     if args.save:
@@ -131,7 +132,7 @@ def run(args):
         notes = [*data.notes, *args.warned]
         with replaced(args.report) as stream:
             if is_page(args.report):
-                write_report(stream.name, model, views, explanation=explained, notes=notes)
+                explained.write_report(stream.name, notes=notes)
             else:
                 print(explained, file=stream)
     if truth is not None:

@@ -8,7 +8,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
 
 from .. import datasets
-from ..explanation._plots import check_picture, new_figure, plot_similarity
+from .._utils.figures import check_picture, new_figure
+from ..explanation import plot_similarity
 from ..methods import TLRR, ConsensusTLRR
 from ..metrics import clustering_scores
 from ..spectral import fuse

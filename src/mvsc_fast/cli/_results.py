@@ -22,14 +22,13 @@ def write_labels(stream, columns, ids=None, id_name="sample"):
     writer.writerows(zip(names, *columns, strict=True))
 
 
-def certainty_columns(explained, n_samples):
+def certainty_columns(explained):
     """Certainty and second cluster of each sample if they are explained; empty if unknown."""
-    if explained is None or explained.certainty is None:
+    if explained is None or "certainty" not in explained.samples:
         return {}
-    certainty, second = np.full((2, n_samples), "", dtype=object)
-    certainty[explained.samples] = [f"{value:.3f}" for value in explained.certainty.tolist()]
-    second[explained.samples] = explained.clusters[explained.other].tolist()
-    return {"certainty": certainty, "second": second}
+    values = explained.samples["certainty"]
+    texts = ["" if np.isnan(value) else f"{value:.3f}" for value in values.tolist()]
+    return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
 
 
 def common_labels(known, rows, labels):

@@ -2,175 +2,182 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linear_sum_assignment
-from sklearn.metrics.cluster import contingency_matrix
+from numpy.typing import ArrayLike
 
+from .. import __version__
+from .._utils.figures import new_figure
+from .._utils.messages import counted
+from .._utils.parts import Part, Table, folded, format_value, page
 from .._utils.threads import blas_threads
-from .._utils.types import Estimator, FloatArray, IntArray, Views
+from .._utils.types import Estimator, IntArray, Views
+from .._utils.validation import output_path
 from ..judge import ClusterCounts
-from ..judge._landmarks import margins_of
-from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
-from ..judge._support import MIN_Z, ViewGraphs
+from ..judge._structure import StructureTest
 from ..spectral._cut import simplified_silhouette
-from ..views._passes import LEAST_PRESENT
-from ..views._rows import is_constant, missing_rows, observed
-from ._fitted import embedding_of, fitted_with, neighbor_votes, takes_similarities
-from ._panels import plot_explanation
-from ._paragraph import describe_choice, methods_paragraph
-from ._structure import StructureTest
-from ._survival import Survival, compare_survival
-from ._table import Table
-from ._text import explained_text
+from ._bind import bind_views
+from ._evidence import (
+    certainty_part,
+    cluster_part,
+    describe_views,
+    find_embedding,
+    judge_labels,
+    mean_by_cluster,
+)
+from ._markers import compute_profiles, feature_label, plot_markers
+from ._methods import computation_parts, counts_part, methods_paragraph
+from ._plots import plot_structure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 LEAST_CERTAIN = 0.1
+N_DESCRIBED = 4  # features of each cluster in words
+MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
 
 @dataclass(repr=False)
 class Explanation:
-    """Result of `explain`; printing it shows the text.
+    """Result of `explain`; printing it shows the text, and Jupyter shows its tables.
 
     Attributes
     ----------
-    method : str
-        Name of the estimator.
-    n_samples : int
-        Number of samples.
-    labels : ndarray of shape (m,)
-        Cluster of each clustered sample, from 0.
-    samples : ndarray of shape (m,)
-        Indices of the clustered samples: all, unless the fit used a subsample.
-    clusters : ndarray of shape (c,)
-        The label of each cluster in ``labels_``.
-    sizes : ndarray of shape (c,)
-        Number of samples in each cluster, including those that were not clustered.
-    ids : ndarray of shape (n_samples,)
-        Names of the samples, or their indices.
-    predictable_share : ndarray of shape (c,) or None
-        Share of the samples of each cluster whose label is predicted from all other samples.
+    title : str
+        The method, and the numbers of samples, clusters and views.
+    clusters : Table
+        A row for each cluster, with the columns
+
+        * ``cluster``: its label in ``labels_``;
+        * ``samples``: number of samples, including those that were not clustered, and ``share``;
+        * ``predictable``: share of its samples whose label is predicted from all other samples;
+        * ``silhouette``: mean simplified silhouette in the embedding, see
+          `spectral.simplified_silhouette`.
+    samples : Table
+        A row for each sample, with the columns
+
+        * ``sample``: its id, or its index, and ``cluster``: its label;
+        * ``second``: the nearest other cluster;
+        * ``margin``: 1 if only its own cluster has a positive score, 0 if it is halfway to another
+          cluster, negative if it is nearer to that cluster;
+        * ``certainty``: mean of the margin and of the share of the candidate labellings, with
+          clusters matched one to one, in which the sample is in its cluster; the margin if there
+          are no candidates.
+
+        The last three are absent if they are unknown; they are NaN and "" for samples that were not
+        clustered (``samples_``).
+    uncertain : ndarray of int
+        Indices of the tenth of the clustered samples with the smallest certainty, in ascending
+        order. Samples with a certainty of 1 are not among them.
+    views : Table or None
+        A row for each view: its name, ``features``, the number of ``samples without`` it, its
+        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, or is
+        in one of several groups of views that show different clusters.
+    profiles : Table or None
+        Mean or share of features in each cluster and in all samples, in the units of the views,
+        with the standardised difference from the other clusters. It has the features that differ
+        most; `plot_markers` draws it.
     predictability : float or None
         `label_predictability` of the labels, an adjusted mutual information. For precomputed
         similarities, the same score of the prediction from neighbours.
-    embedding : ndarray of shape (m, k) or None
-        ``embedding_`` of the model, or the spectral embedding of its ``affinity_matrix_``.
-    silhouette : ndarray of shape (c,) or None
-        Mean simplified silhouette in the embedding, see `spectral.simplified_silhouette`.
-    margin : ndarray of shape (m,) or None
-        Margin of each sample: 1 if only its own cluster has a positive score, 0 if it is halfway to
-        another cluster, negative if it is nearer to that cluster.
-    other : ndarray of shape (m,) or None
-        The nearest other cluster of each sample, as a label from 0.
-    certainty : ndarray of shape (m,) or None
-        Mean of the margin and of the share of the candidate labellings, with clusters matched one
-        to one, in which the sample is in its cluster; the margin if there are no candidates.
-    uncertain : ndarray of int
-        The tenth of the clustered samples with the smallest certainty, in ascending order. Samples
-        with a certainty of 1 are not among them.
-    view_names : list
-        Names of the views, or their indices if they have no names.
-    view_features : list of int
-        Number of features of each view, if it is known.
-    view_missing : ndarray of shape (n_views,) or None
-        Number of samples that lack each view.
-    n_incomplete : int or None
-        Number of samples that lack at least one view.
-    view_support, view_agreement : ndarray of shape (n_views,), (n_views, n_views), or None
-        See `view_support_` of the estimators and `view_agreement_` of `ConsensusTLRR`.
-    excluded_views : dict
-        Views that the fit excluded, by name, with the reason.
-    candidates : dict of ndarray or None
-        ``candidates_`` of `ConsensusTLRR`.
-    agreement : ndarray or None
-        Normalised mutual information of each candidate with the labels.
-    counts : ClusterCounts or None
-        The suggestion of the number of clusters.
-    structure : StructureTest or None
-        The test whether the views show any structure.
-    survival : Survival or None
-        Comparison of the survival of the clusters.
-    warnings : list of str
-        Warnings of the fit: ``warnings_`` of the model.
-    run : dict of str
-        The processing before the fit, by title: ``run_`` of the model.
-    choices : list of str
-        Sentences that describe how the labels were chosen.
-    unknown : list of str
-        Sentences that explain which results are not available.
+    findings : list of Part
+        What was found, and what is not known.
+    computation : list of Part
+        How it was computed. Each part has a ``title``, a ``table`` or None, ``sentences``, and
+        ``pictures``, a dict of functions that draw on axes ``ax``.
     methods_paragraph : str
         Paragraph for the methods section of a publication: data, processing, parameters, versions
         and citation.
     """
 
-    method: str
-    n_samples: int
-    labels: IntArray
-    samples: IntArray
-    clusters: NDArray[Any]
-    sizes: IntArray
-    ids: NDArray[Any]
-    view_names: list[Any]
-    view_features: list[int] = field(default_factory=list)
-    view_missing: IntArray | None = None
-    n_incomplete: int | None = None
-    view_support: FloatArray | None = None
-    view_agreement: FloatArray | None = None
-    excluded_views: dict[Any, str] = field(default_factory=dict)
-    predictable_share: FloatArray | None = None
-    predictability: float | None = None
-    embedding: FloatArray | None = None
-    silhouette: FloatArray | None = None
-    margin: FloatArray | None = None
-    certainty: FloatArray | None = None
-    other: IntArray | None = None
-    uncertain: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    candidates: dict[str, NDArray[Any]] | None = None
-    agreement: FloatArray | None = None
-    counts: ClusterCounts | None = None
-    structure: StructureTest | None = None
-    survival: Survival | None = None
-    warnings: list[str] = field(default_factory=list)
-    run: dict[str, str] = field(default_factory=dict)
-    choices: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-    methods_paragraph: str = ""
+    title: str
+    clusters: Table
+    samples: Table
+    uncertain: IntArray
+    views: Table | None
+    profiles: Table | None
+    predictability: float | None
+    findings: list[Part]
+    computation: list[Part]
+    methods_paragraph: str
 
     def __str__(self):
-        return explained_text(self)
+        parts = [*self.findings, Part("Methods paragraph", None, [self.methods_paragraph])]
+        return "\n\n".join([self.title, *map(str, parts)])
 
     __repr__ = __str__
 
-    def plot(self) -> NDArray[Any]:
-        """Plot the explanation, see `plot_explanation`."""
-        return plot_explanation(self)
+    def _repr_html_(self):
+        findings = "".join(part.to_html(drawn=False) for part in self.findings)
+        computation = "".join(part.to_html(drawn=False) for part in self.computation)
+        return f"<h2>{escape(self.title)}</h2>{findings}" + folded(
+            "How it was computed", computation
+        )
 
-    def table(self, samples: ArrayLike | None = None) -> Table:
-        """Cluster, second cluster, margin and certainty of each clustered sample, with its id.
-
-        Parameters
-        ----------
-        samples : array-like of int, optional
-            Indices of clustered samples, such as ``uncertain``; by default ``samples``.
+    def plot(self) -> Figure:
+        """Plot the clusters, a map, the certainty of samples and the views.
 
         Returns
         -------
-        Table
-            ``second`` is the nearest other cluster. Columns that are unknown are omitted.
+        matplotlib.figure.Figure
+            A new figure with the available pictures.
         """
-        samples = self.samples if samples is None else np.asarray(samples)
-        rows = np.searchsorted(self.samples, samples)
-        columns = {"sample": self.ids[samples], "cluster": self.clusters[self.labels[rows]]}
-        if self.margin is not None and self.other is not None:
-            columns["second"] = self.clusters[self.other[rows]]
-            columns["margin"] = self.margin[rows]
-            if self.certainty is not None and self.certainty is not self.margin:
-                columns["certainty"] = self.certainty[rows]
-        return Table(columns)
+        drawings = [draw for part in self.findings for draw in part.pictures.values()]
+        n_rows = -(-len(drawings) // 2)
+        grid = np.ravel(new_figure(10, 3.9 * n_rows, rows=n_rows, columns=min(2, len(drawings))))
+        for draw, ax in zip(drawings, grid, strict=False):
+            draw(ax=ax)
+        for ax in grid[len(drawings) :]:
+            ax.set_axis_off()
+        return grid[0].figure
+
+    def write_report(self, path: str | PathLike[str], *, notes: Iterable[str] = ()) -> Path:
+        """Write a self-contained page in HTML with all tables and pictures.
+
+        Parameters
+        ----------
+        path : str or Path
+        notes : list of str, default=()
+            Notes and warnings to show, such as those about files. A warning of the fit is not
+            shown twice.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        FileNotFoundError
+            If the folder does not exist.
+        ImportError
+            If matplotlib is not installed.
+        """
+        path = output_path(path)
+        computation = list(self.computation)
+        said = {sentence for part in self.findings for sentence in part.sentences}
+        others = [note for note in dict.fromkeys(notes) if note not in said]
+        if others:
+            computation.insert(0, Part("Notes", None, others))
+        body = [
+            f"<h1>{escape(self.title)}</h1>",
+            f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",
+            *(part.to_html(drawn=True) for part in self.findings),
+            folded(
+                "How it was computed", "".join(part.to_html(drawn=True) for part in computation)
+            ),
+        ]
+        path.write_text(page(self.title, body), encoding="utf-8")
+        return path
 
 
 def explain(
@@ -180,34 +187,32 @@ def explain(
     ids: ArrayLike | None = None,
     counts: ClusterCounts | None = None,
     structure: StructureTest | None = None,
-    survival: ArrayLike | None = None,
 ) -> Explanation:
-    """Explain the labels of a fitted model by a text, statistics and a plot.
+    """Explain the labels of a fitted model by a text, tables, pictures and a report.
 
     Parameters
     ----------
     model : estimator
         A fitted clusterer with ``labels_``, or a pipeline that ends in one. `ConsensusTLRR` and
-        `TLRR` give the most details.
+        `TLRR` give the most details. An optional attribute ``run_`` of the clusterer, a dict of
+        str, describes the processing before the fit, such as ``{"processing": "logarithms of
+        counts"}``; the command line sets it.
     views : list or dict of array-like of shape (n_samples, n_features_i), optional
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts;
-        samples may lack views. Without them, predictability and margins are computed from
-        neighbours alone, and the reasons for excluding views are not available. Ignored if the
-        model was fitted on precomputed similarities.
+        samples may lack views. Of a pipeline, tables with names of columns describe the clusters in
+        their units. Without views, predictability and margins are computed from neighbours alone,
+        and neither profiles nor the reasons for excluding views are available. Ignored if the model
+        was fitted on precomputed similarities.
     ids : array-like of shape (n_samples,), optional
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
         Result of `suggest_n_clusters`, if it determined the number of clusters.
     structure : StructureTest, optional
         Result of `structure_test`, which is then shown first.
-    survival : array-like or data frame of shape (n_samples, 2), optional
-        Time and event of each sample, which `compare_survival` compares between the clusters. The
-        index of a data frame must be that of the samples.
 
     Returns
     -------
     Explanation
-        Its representation is the text; its method ``plot`` draws the plot.
 
     Raises
     ------
@@ -229,166 +234,161 @@ def explain(
     --------
     >>> from mvsc_fast import ConsensusTLRR, datasets, explain
     >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
-    >>> found = explain(ConsensusTLRR(3, random_state=0).fit(views), views)
-    >>> print(str(found).splitlines()[0])
-    ConsensusTLRR: 90 samples in 3 clusters, 3 views
-    >>> found.predictable_share.shape
-    (3,)
+    >>> explanation = explain(ConsensusTLRR(3, random_state=0).fit(views), views)
+    >>> explanation.title
+    'ConsensusTLRR: 90 samples in 3 clusters, 3 views'
+    >>> list(explanation.clusters)
+    ['cluster', 'samples', 'share', 'predictable', 'silhouette']
     """
-    return explained(fitted_with(model, views), ids, counts, structure, survival)
-
-
-def explained(fit, ids=None, counts=None, structure=None, survival=None):
-    """The `Explanation` of a `Fitted`, see `explain`."""
-    model, views, samples = fit.model, fit.lifted, fit.samples
-    clusters, labels = np.unique(fit.labels[samples], return_inverse=True)
-    names, sizes = np.unique(fit.labels, return_counts=True)  # -1 for samples without any view
+    fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
         raise ValueError(f"ids has shape {ids.shape}, expected {fit.labels.shape}")
-    if survival is not None:
-        named = not np.array_equal(ids, np.arange(len(ids)))
-        survival = compare_survival(fit.labels, survival, ids if named else None)
-    found = Explanation(
-        method=type(model).__name__,
-        n_samples=len(fit.labels),
-        labels=labels,
-        samples=samples,
-        clusters=clusters,
-        sizes=sizes[np.searchsorted(names, clusters)],
-        ids=ids,
-        view_names=fit.names,
-        view_support=getattr(model, "view_support_", None),
-        view_agreement=getattr(model, "view_agreement_", None),
-        counts=counts,
-        structure=structure,
-        survival=survival,
-        warnings=list(getattr(model, "warnings_", [])),
-        run=dict(getattr(model, "run_", {})),
-    )
     with blas_threads(1):
-        _evaluate_clusters(found, model, views)
-        _describe_views(found, fit)
-    describe_choice(found, model)
-    found.methods_paragraph = methods_paragraph(found, model, fit.steps)
-    return found
+        embedding = find_embedding(fit.model, len(fit.clusters))
+        evidence = judge_labels(fit)
+        view_facts = describe_views(fit)
+        profiles = compute_profiles(fit)
+    clusters = _tabulate_clusters(fit, evidence, embedding)
+    samples = _tabulate_samples(fit, ids, evidence)
+    uncertain = _least_certain(fit, evidence.certainty)
+
+    # What was found, with doubts before all else, and what is not known.
+    findings = []
+    if structure is not None:
+        lines = [line.strip() for line in str(structure).splitlines()]
+        caption = "Modularity of the samples, and of copies without clusters"
+        drawing = {caption: partial(plot_structure, structure)}
+        findings.append(Part("Structure", None, lines, drawing))
+    warnings = list(getattr(fit.model, "warnings_", []))
+    if warnings:
+        findings.append(Part("Warnings of the fit", None, warnings))
+    findings.append(cluster_part(fit, clusters, evidence, embedding))
+    if profiles is not None:
+        findings.append(_profile_part(clusters, profiles))
+    if evidence.margin is not None:
+        findings.append(certainty_part(fit, samples, uncertain, evidence))
+    findings += view_facts.parts
+    if counts is not None:
+        findings.append(counts_part(counts))
+    unknown = [*evidence.unknown, *view_facts.unknown]
+    unknown += _open_questions(fit, embedding, counts, structure)
+    if unknown:
+        findings.append(Part("Not known", None, unknown))
+
+    n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
+    n_samples, n_clusters = len(fit.labels), counted(len(fit.clusters), "cluster")
+    paragraph = methods_paragraph(fit, view_facts, counts, structure)
+    return Explanation(
+        title=f"{type(fit.model).__name__}: {counted(n_samples, 'sample')} in "
+        f"{n_clusters}{n_views}",
+        clusters=clusters,
+        samples=samples,
+        uncertain=uncertain,
+        views=view_facts.table,
+        profiles=profiles,
+        predictability=evidence.predictability,
+        findings=findings,
+        computation=computation_parts(fit, view_facts, counts, paragraph),
+        methods_paragraph=paragraph,
+    )
 
 
-def _evaluate_clusters(found, model, views):
-    """Evaluate the clusters, and find the samples between them."""
-    embedding = found.embedding = embedding_of(model, len(found.clusters))
-    c, labels = len(found.clusters), found.labels
-    if c < 2:
-        found.unknown.append("There is only one cluster, so it cannot be compared.")
-        return
+# --------------------------------------------------------------------------------------- the tables
+
+
+def _tabulate_clusters(fit, evidence, embedding):
+    """The table ``clusters`` of an `Explanation`."""
+    names, sizes = np.unique(fit.labels, return_counts=True)  # -1 for samples without any view
+    sizes = sizes[np.searchsorted(names, fit.clusters)]
+    columns = {"cluster": fit.clusters, "samples": sizes, "share": sizes / len(fit.labels)}
+    if evidence.predictable is not None:
+        columns["predictable"] = evidence.predictable
+    if embedding is not None and len(fit.clusters) > 1:
+        silhouettes = simplified_silhouette(embedding, fit.codes)
+        columns["silhouette"] = mean_by_cluster(silhouettes, fit.codes, len(fit.clusters))
+    return Table(columns)
+
+
+def _tabulate_samples(fit, ids, evidence):
+    """The table ``samples`` of an `Explanation`."""
+    columns = {"sample": ids, "cluster": fit.labels}
+    if evidence.margin is None:
+        return Table(columns)
+    n = len(fit.labels)
+    if len(fit.samples) == n:
+        columns["second"] = fit.clusters[evidence.second]
+    else:
+        columns["second"] = np.full(n, "", dtype=object)
+        columns["second"][fit.samples] = fit.clusters[evidence.second]
+    for name in ("margin", "certainty"):
+        values = getattr(evidence, name)
+        columns[name] = np.full(n, np.nan, dtype=values.dtype)
+        columns[name][fit.samples] = values
+    return Table(columns)
+
+
+def _least_certain(fit, certainty):
+    """Indices of the tenth of the clustered samples that are the least certain."""
+    if certainty is None:
+        return np.empty(0, dtype=np.intp)
+    n_least = round(LEAST_CERTAIN * len(fit.samples))
+    least = np.argsort(certainty, kind="stable")[:n_least]
+    return fit.samples[least[certainty[least] < 1]]
+
+
+# ---------------------------------------------------------------------------------------- the parts
+
+
+def _describe_profiles(profiles, clusters):
+    """The features in which each cluster differs most, in words, in the order of the clusters."""
+    columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
+    texts = {cluster: [] for cluster in clusters.tolist()}
+    described = set()  # columns of categories, of which only the typical value is described
+    for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
+        cluster, view, feature, measure, value, overall, effect = row
+        if len(texts[cluster]) == N_DESCRIBED or not abs(effect) >= MIN_EFFECT:
+            continue
+        if measure == "category":
+            column = cluster, view, feature.rpartition(" = ")[0]
+            if effect < 0 or column in described:
+                continue
+            described.add(column)
+        inside, outside = (
+            format_value(x) if measure == "mean" else f"{100 * x:.0f} %" for x in (value, overall)
+        )
+        difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
+        texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
+    return ["; ".join(parts) or "like all samples" for parts in texts.values()]
+
+
+def _profile_part(clusters, profiles):
+    """What distinguishes each cluster, in the units of the views."""
+    order = np.argsort(-clusters["samples"], kind="stable")
+    texts = _describe_profiles(profiles, clusters["cluster"])
+    columns = {
+        "cluster": clusters["cluster"][order],
+        "share": [f"{100 * share:.0f} %" for share in clusters["share"][order]],
+        "differs most in": [texts[k] for k in order],
+    }
+    sentence = (
+        "Mean or share in the cluster; in parentheses that of all samples, and the difference from "
+        f"the other clusters in standard deviations, if at least {MIN_EFFECT}. Clusters of noise "
+        "differ as well, because they were found in these features."
+    )
+    caption = "Differences of each cluster from the others in standard deviations"
+    title = "Profiles, the largest clusters first"
+    return Part(title, Table(columns), [sentence], {caption: partial(plot_markers, profiles)})
+
+
+def _open_questions(fit, embedding, counts, structure):
+    """Sentences on what nobody has asked."""
+    sentences = []
     if embedding is None:
-        found.unknown.append(
-            f"{found.method} has neither embedding_ nor affinity_matrix_: no silhouette."
-        )
-    else:
-        s = simplified_silhouette(embedding, labels)
-        found.silhouette = _by_cluster(s, labels, c)
-    Y = one_hot(labels, c)
-    if views is None:
-        votes = neighbor_votes(getattr(model, "affinity_matrix_", None))
-        if votes is None:
-            found.unknown.append(
-                f"{found.method} has no affinity_matrix_: use explain(model, views) for the "
-                "predictability of the labels and the samples between two clusters."
-            )
-            return
-        scores = votes(Y)
-        given, predicted = labels, scores.argmax(axis=1)
-        found.predictability = adjusted_mutual_information(labels, predicted)
-        if not takes_similarities(model):
-            found.unknown.append(
-                "Predictability and margins are computed from neighbors in the affinity matrix "
-                "alone; explain(model, views) also uses the features of the views."
-            )
-    else:
-        used = getattr(model, "views_used_", range(len(views)))
-        judge, order = judge_of([views[i] for i in used])
-        sorted_labels = labels[order].astype(np.int64)
-        found.predictability = float(judge([sorted_labels], c, adjusted_mutual_information)[0])
-        scores = np.empty_like(Y)
-        scores[order] = judge.ridge.predict(Y[order])
-        predictions = judge.predictions([sorted_labels], c)
-        given, predicted = (
-            np.concatenate([labellings[0] for labellings in parts])
-            for parts in zip(*predictions, strict=True)
-        )
-    found.predictable_share = _by_cluster(predicted == given, given, c)
-    found.margin, found.other = margins_of(scores, labels)
-    found.certainty = found.margin
-    candidates = getattr(model, "candidates_", None) or {}
-    if "labels" in candidates:  # they may not be stored
-        columns = np.searchsorted(model.samples_, found.samples)
-        same = _same_cluster(candidates["labels"][:, columns], labels)
-        found.certainty = (found.margin + same) / 2
-    least = np.argsort(found.certainty, kind="stable")[: round(LEAST_CERTAIN * len(labels))]
-    found.uncertain = found.samples[least[found.certainty[least] < 1]]
-
-
-def _by_cluster(values, labels, n_clusters):
-    """Mean of the values over each cluster; NaN for an empty cluster."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    sums = np.bincount(labels, weights=values, minlength=n_clusters)
-    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
-
-
-def _same_cluster(labellings, labels):
-    """Share of the labellings that agree with the label of each sample, clusters matched."""
-    same = np.zeros(len(labels))
-    for one in labellings:
-        ours, theirs = linear_sum_assignment(contingency_matrix(labels, one), maximize=True)
-        partner = np.full(labels.max() + 1, -1)
-        partner[ours] = np.unique(one)[theirs]
-        same += partner[labels] == one
-    return same / len(labellings)
-
-
-def _describe_views(found, fit):
-    """Find the size and the support of every view, and the reasons for excluding views."""
-    model, views = fit.model, fit.lifted
-    found.view_features = getattr(model, "n_features_per_view_", [])
-    if views is not None:
-        found.view_features = fit.source.n_features
-        missing = fit.source.sum(_missing)
-        found.view_missing, found.n_incomplete = missing[:-1], int(missing[-1])
-    if found.view_support is None and views is not None and len(found.clusters) > 1:
-        found.view_support = ViewGraphs(views).support(found.labels)
-    if found.view_support is None:
-        found.unknown.append(
-            f"{found.method} has no view_support_: use explain(model, views) for the support of "
-            "each view."
-        )
-    used = getattr(model, "views_used_", None)
-    aside = [] if used is None else [i for i in range(len(found.view_names)) if i not in used]
-    if not aside:
-        return
-    if views is None:
-        reasons = {i: "constant, or noise without repeated structure" for i in aside}
-        found.unknown.append(
-            "Use explain(model, views) for the precise reasons why views were excluded."
-        )
-    else:
-        graphs = ViewGraphs(views, lifts=fit.lifts)
-        known, across = observed(views), np.fmax.reduce(graphs.agreement, axis=1)
-        reasons = {}
-        for i in aside:
-            if known[i].shape[0] < LEAST_PRESENT:
-                reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
-            elif is_constant(known[i]):
-                reasons[i] = "all samples are equal"
-            else:
-                reasons[i] = (
-                    f"noise: z of its graph is {across[i]:.1f} with other views and "
-                    f"{graphs.own(i):.1f} between halves of its columns, both below {MIN_Z:g}"
-                )
-    found.excluded_views = {found.view_names[i]: reason for i, reason in reasons.items()}
-
-
-def _missing(first, views):
-    """Number of samples of a block that lack each view, and of those that lack any view."""
-    missing = np.array([missing_rows(X) for X in views])
-    return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
+        name = type(fit.model).__name__
+        sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")
+    if structure is None:
+        sentences.append("Whether there is more structure than in noise: structure_test tests it.")
+    if counts is None and getattr(fit.model, "resolution", None) is None:
+        sentences.append("Whether other numbers of clusters are better: see suggest_n_clusters.")
+    return sentences

@@ -1,29 +1,32 @@
-"""Markers: the features that distinguish each cluster from all other samples."""
+"""Markers, the features that distinguish each cluster from all other samples, and profiles."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from scipy.stats import false_discovery_control, norm, rankdata
 from sklearn.utils import gen_batches
 
+from .._utils.figures import add_scale, name_ticks, new_figure
 from .._utils.parameters import check_integer
+from .._utils.parts import Table
 from .._utils.types import Estimator, Views
+from ..views._read import listed_views
 from ..views._rows import dense, presence
-from ._fitted import fitted_with
-from ._plots import add_scale, new_figure, plot
-from ._table import Table
+from ._bind import bind_views
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ENTRIES = 2**22  # number of entries of a view that are ranked at once
-PRINTED = 3  # rows for each cluster
-MOST_ROWS = 40  # of the heat map
-LONG_NAME = 28  # letters
-LARGEST = 4.0  # effect at the end of the colour scale
+MAX_ENTRIES = 2**22  # of a view that are ranked at once
+N_PRINTED = 3  # rows for each cluster
+MAX_MAP_ROWS, ROW_INCHES = 40, 0.16  # of the heat map
+MAX_NAME_LETTERS = 28
+MAX_EFFECT = 4.0  # at the end of the colour scale
+N_PROFILED = 10  # features of each cluster in the table of profiles
+MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 NO_TEST = (
     "The clusters were found from the same features: p and q rank features, and are not "
     "significance tests."
@@ -85,79 +88,259 @@ def markers(model: Estimator, views: Views, *, n_top: int | None = 10) -> Table:
     ['cluster', 'view', 'feature', 'effect', 'auc', 'p', 'q']
     """
     n_top = None if n_top is None else check_integer(n_top, "n_top", 1)
-    return markers_of(fitted_with(model, views), n_top)
+    return compute_markers(bind_views(model, views), n_top)
 
 
-def markers_of(fit, n_top=None):
-    """The table of `markers` for a `Fitted`."""
+def compute_markers(fit, n_top=None):
+    """The table of `markers` for a `BoundModel`."""
     if fit.views is None:
         raise ValueError("markers are features: pass the views of fit, not similarities")
-    clusters, labels = np.unique(fit.labels[fit.samples], return_inverse=True)
-    c = len(clusters)
+    c, n_views = len(fit.clusters), len(fit.views)
     if c < 2:
         raise ValueError("there is only one cluster: it cannot be compared")
+
+    # Statistics of all features of all views, side by side.
     present = presence(fit.views)
-    parts = []
+    statistics = []
     for i, X in enumerate(fit.views):
-        has = slice(None) if present is None else present[i]
-        parts += _compared(X[has], labels[has], c)
-    effect, auc, z = (np.hstack(part).ravel() for part in zip(*parts, strict=True))
+        has = present[i]
+        statistics += _compare(X[has], fit.codes[has], c)
+    effect, auc, z = (np.hstack(blocks).ravel() for blocks in zip(*statistics, strict=True))
     p = np.minimum(2 * norm.sf(z), 1)
     q = np.full_like(p, np.nan)
     q[~np.isnan(p)] = false_discovery_control(p[~np.isnan(p)])
     features = [feature for columns in fit.columns for feature in columns]
-    of_view = np.repeat(np.arange(len(fit.views)), [len(columns) for columns in fit.columns])
+    view_of_feature = np.repeat(np.arange(n_views), [len(columns) for columns in fit.columns])
     columns = {
-        "cluster": np.repeat(clusters, len(features)),
-        "view": np.tile(np.fromiter(fit.names, dtype=object)[of_view], c),
+        "cluster": np.repeat(fit.clusters, len(features)),
+        "view": np.tile(np.fromiter(fit.names, dtype=object)[view_of_feature], c),
         "feature": np.tile(np.fromiter(features, dtype=object), c),
         "effect": effect,
         "auc": auc,
         "p": p,
         "q": q,
     }
+
+    # The features of each cluster, the best first, and only those that are among the best of their
+    # view in some cluster.
     cluster = np.repeat(np.arange(c), len(features))
     order = np.lexsort((-np.nan_to_num(np.abs(effect)), -np.nan_to_num(z, nan=-1), cluster))
-    order = order.reshape(c, -1)  # the features of each cluster, the best first
+    order = order.reshape(c, -1)
     if n_top is not None:
         ranked = order % len(features)
-        best = [row[of_view[row] == i][:n_top] for row in ranked for i in range(len(fit.views))]
+        best = [row[view_of_feature[row] == i][:n_top] for row in ranked for i in range(n_views)]
         order = order[np.isin(ranked, np.concatenate(best))].reshape(c, -1)
     n_rows, order = order.shape[1], order.ravel()
-    first = np.arange(c)[:, None] * n_rows + np.arange(min(PRINTED, n_rows))
+    first = np.arange(c)[:, None] * n_rows + np.arange(min(N_PRINTED, n_rows))
     return Table({name: column[order] for name, column in columns.items()}, first.ravel(), NO_TEST)
 
 
-def _compared(X, labels, c):
+def _compare(X, codes, c):
     """Yield effect, AUC and z of blocks of columns, each of shape (c, d)."""
-    n = len(labels)
-    member = scipy.sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(c, n))
-    X = X.tocsc() if scipy.sparse.issparse(X) else X
-    own = np.bincount(labels, minlength=c)[:, None]
-    others = n - own
-    for columns in gen_batches(X.shape[1], max(1, ENTRIES // max(1, n))):
-        block = dense(X[:, columns])
+    n = len(codes)
+    member = _membership(codes, c)
+    sizes = np.bincount(codes, minlength=c)[:, None]
+    others = n - sizes
+    for block in _column_blocks(X):
         ranks = rankdata(block, axis=0) - (n + 1) / 2
         constant = (block == block[:1]).all(axis=0)
-        # Powers of two, without rounding: squares neither overflow nor underflow.
-        block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=0, initial=0))[1])
+        effect = _effects(block, member, sizes)
         with np.errstate(all="ignore"):  # unknown values are NaN
-            block -= block.sum(axis=0) / n
-            mean = member @ block / own  # the mean of the others is -mean * own / others
-            within = (block**2).sum(axis=0) - mean**2 * own * n / others
-            effect = mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
             above = member @ ranks  # U minus its mean
             # The sum of squared ranks includes the correction for ties.
-            deviation = np.sqrt(own * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
-            auc = 0.5 + above / (own * others)
+            deviation = np.sqrt(sizes * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
+            auc = 0.5 + above / (sizes * others)
             z = np.maximum(np.abs(above) - 0.5, 0) / deviation
         effect[:, constant] = z[:, constant] = 0
         for value in (effect, auc, z):
-            value[(own == 0) | (others == 0) | np.isnan(value)] = np.nan
+            value[(sizes == 0) | (others == 0) | np.isnan(value)] = np.nan
         yield effect, auc, z
 
 
-@plot
+def _membership(codes, c):
+    """The matrix of shape (c, n) that sums the rows of each cluster."""
+    n = len(codes)
+    return scipy.sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(c, n))
+
+
+def _column_blocks(X):
+    """Yield the columns of a view as dense blocks of a bounded size."""
+    X = X.tocsc() if scipy.sparse.issparse(X) else X
+    for columns in gen_batches(X.shape[1], max(1, MAX_ENTRIES // max(1, X.shape[0]))):
+        yield dense(X[:, columns])
+
+
+def _effects(block, member, sizes):
+    """Cohen's d of each cluster against all other samples, of shape (c, d); changes no input.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n, d)
+        Missing cells are NaN.
+    member : csr_array of shape (c, n)
+        See `_membership`.
+    sizes : ndarray of shape (c, 1) or (c, d)
+        Number of samples of each cluster whose cells are not missing.
+    """
+    n = sizes.sum(axis=0)
+    others = n - sizes
+    missing = np.isnan(block)
+    is_complete = not missing.any()
+    block = block if is_complete else np.where(missing, 0, block)
+    # Powers of two, without rounding: squares neither overflow nor underflow.
+    block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=0, initial=0))[1])
+    with np.errstate(all="ignore"):  # unknown values are NaN
+        block -= block.sum(axis=0) / n
+        if not is_complete:
+            block[missing] = 0
+        mean = member @ block / sizes  # the mean of the others is -mean * sizes / others
+        within = (block**2).sum(axis=0) - mean**2 * sizes * n / others
+        return mean * n / others / np.sqrt(np.maximum(within, 0) / (n - 2))
+
+
+# ----------------------------------------------------------------------------------------- profiles
+
+
+class Features(NamedTuple):
+    """Columns of a view in their original units."""
+
+    view: object  # name of the view; None if there is only one table
+    names: list
+    values: np.ndarray  # of the samples that have the view, with NaN for missing cells, or sparse
+    present: np.ndarray  # which of the clustered samples have the view
+    is_category: list  # whether each shows one value of a column of categories
+
+
+def compute_profiles(fit):
+    """Mean or share of features in each cluster, in the units of the views; None if unknown.
+
+    The features that differ most between a cluster and all others are kept, for all clusters.
+
+    Returns
+    -------
+    Table or None
+        ``measure`` is "mean", "share" for columns of zeros and ones, or "category" for the share of
+        one value of a column of text; ``value`` and ``overall`` are those of the cluster and of all
+        samples, ``effect`` is the standardised difference from the other clusters.
+    """
+    c = len(fit.clusters)
+    if fit.views is None or c < 2:
+        return None
+    names, statistics = [], []
+    for features in _original_features(fit):
+        member = _membership(fit.codes[features.present], c)
+        is_share = []
+        for block in _column_blocks(features.values):
+            value, overall, effect, is_binary = _describe(block, member)
+            statistics.append((value, np.broadcast_to(overall, value.shape), effect))
+            is_share += is_binary.tolist()
+        for name, share, category in zip(
+            features.names, is_share, features.is_category, strict=True
+        ):
+            measure = "category" if category else "share" if share else "mean"
+            names.append((features.view, name, measure))
+    if not names:
+        return None
+    value, overall, effect = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
+
+    # The same features for all clusters, in the order of their differences.
+    order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
+    kept = np.unique(order[:, :N_PROFILED])
+    order = order[np.isin(order, kept)].reshape(c, -1)
+    view, feature, measure = (
+        np.fromiter(items, dtype=object)[order].ravel() for items in zip(*names, strict=True)
+    )
+    cluster = np.repeat(np.arange(c), order.shape[1])
+    entries = cluster, order.ravel()
+    first = np.arange(c)[:, None] * order.shape[1] + np.arange(min(N_PRINTED, order.shape[1]))
+    return Table(
+        {
+            "cluster": fit.clusters[cluster],
+            "view": view,
+            "feature": feature,
+            "measure": measure,
+            "value": value[entries],
+            "overall": overall[entries],
+            "effect": effect[entries],
+        },
+        first.ravel(),
+    )
+
+
+def _describe(block, member):
+    """Means of each cluster and of all samples, effects, and which columns have zeros and ones."""
+    missing = np.isnan(block)
+    if missing.any():
+        known, counts = np.where(missing, 0, block), member @ (~missing).astype(np.float64)
+    else:
+        known, counts = block, member.sum(axis=1)[:, None]
+    with np.errstate(all="ignore"):  # unknown values are NaN, and sums may overflow
+        sums = member @ known
+        value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
+    is_binary = (known.min(axis=0, initial=0) == 0) & (known.max(axis=0, initial=0) == 1)
+    is_binary[is_binary] = np.isin(known[:, is_binary], (0, 1)).all(axis=0)
+    return value, overall, _effects(block, member, counts), is_binary
+
+
+def _original_features(fit):
+    """The `Features` of each table of the user, or those of the last step where it has none."""
+    present = presence(fit.views)
+    last = {}
+    for i, (name, columns, X) in enumerate(zip(fit.names, fit.columns, fit.views, strict=True)):
+        has = present[i]
+        last[name] = Features(name, columns, X[has], has, [False] * len(columns))
+    if fit.originals is None:
+        return list(last.values())
+    pairs, is_list = listed_views(fit.originals)
+    tables = {name: _read_table(X, name if is_list else None, fit) for name, X in pairs}
+    if not is_list and tables[0] is None:
+        return list(last.values())
+    candidates = (table or last.get(name) for name, table in tables.items())
+    return [features for features in candidates if features is not None]
+
+
+def _read_table(X, view, fit):
+    """The `Features` of a table before the steps of a pipeline; None if it is none."""
+    present = np.ones(len(fit.samples), dtype=bool)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
+        names = list(range(X.shape[1]))
+        return Features(view, names, X[fit.samples], present, [False] * len(names))
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return None
+    is_pandas = hasattr(X, "iloc")
+    names, values, is_category = [], [], []
+    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        column = X.iloc[:, j] if is_pandas else X[name]
+        kind = str(dtype).lower()
+        if kind.startswith(("int", "uint", "float", "bool", "sparse")):
+            to_nan = {"dtype": np.float64, "na_value": np.nan} if is_pandas else {}
+            names.append(name)
+            values.append(np.asarray(column.to_numpy(**to_nan), dtype=np.float64)[fit.samples])
+            is_category.append(False)
+        elif kind.startswith(("obj", "str", "utf8", "categor", "enum")):
+            # A column of its own for each value; columns with many are names or texts.
+            missing = np.asarray(column.isna() if is_pandas else column.is_null())[fit.samples]
+            texts = np.asarray(column.to_numpy(), dtype=object)[fit.samples].astype(str)
+            levels = np.unique(texts[~missing])
+            for level in levels if 1 < len(levels) <= MAX_LEVELS else ():
+                names.append(f"{name} = {level}")
+                values.append(np.where(missing, np.nan, texts == level))
+                is_category.append(True)
+    return Features(view, names, np.column_stack(values), present, is_category) if values else None
+
+
+def feature_label(feature, view):
+    """The name of a feature, with its view if it has only a number."""
+    if isinstance(feature, str):
+        return feature
+    if view is None:
+        return f"column {feature}"
+    return f"{f'view_{view}' if isinstance(view, int) else view}[{feature}]"
+
+
+# ----------------------------------------------------------------------------------------- heat map
+
+
 def plot_markers(
     table: Table, *, n_top: int = 5, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
@@ -166,36 +349,50 @@ def plot_markers(
     Parameters
     ----------
     table : Table
-        Result of `markers`.
+        Result of `markers`, or ``profiles`` of an `Explanation`.
     n_top : int, default=5
         Markers of each cluster; fewer if there are many clusters.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
-    clusters, first, column = np.unique(table["cluster"], return_index=True, return_inverse=True)
-    n_top = max(1, min(n_top, MOST_ROWS // len(clusters), table.n_rows // len(clusters)))
+    # As many rows as fit, at least one for each cluster.
+    clusters, first, codes = np.unique(table["cluster"], return_index=True, return_inverse=True)
+    max_rows = MAX_MAP_ROWS
+    if ax is not None:
+        max_rows = int(ax.get_window_extent().height / ax.figure.dpi / ROW_INCHES)
+    n_top = max(1, min(n_top, max_rows // len(clusters), table.n_rows // len(clusters)))
     names = list(zip(table["view"].tolist(), table["feature"].tolist(), strict=True))
     chosen = dict.fromkeys(names[i] for start in first for i in range(start, start + n_top))
-    place = {name: row for row, name in enumerate(chosen)}
-    image = np.full((len(place), len(clusters)), np.nan)
-    for name, k, effect in zip(names, column, table["effect"], strict=True):
-        if name in place:
-            image[place[name], k] = effect
-    ax = new_figure(4.8, max(2.6, 1.4 + 0.18 * len(place))) if ax is None else ax
+    row_of_feature = {name: row for row, name in enumerate(chosen)}
+    image = np.full((len(chosen), len(clusters)), np.nan)
+    for name, k, effect in zip(names, codes, table["effect"], strict=True):
+        if name in row_of_feature:
+            image[row_of_feature[name], k] = effect
+
+    ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
     known = np.abs(image[np.isfinite(image)])
-    top = min(max(known.max(initial=0), 1e-9), LARGEST)
-    shown = ax.imshow(image, cmap="RdBu_r", vmin=-top, vmax=top, aspect="auto")
-    ax.set_xticks(np.arange(len(clusters)), [str(name) for name in clusters])
-    texts = [_short(str(feature), view).replace("$", r"\$") for view, feature in place]
-    ax.set_yticks(np.arange(len(place)), texts, fontsize="small")
+    top = min(max(known.max(initial=0), 1e-9), MAX_EFFECT)
+    limits = {"vmin": -top, "vmax": top, "aspect": "auto", "interpolation": "nearest"}
+    picture = ax.imshow(np.nan_to_num(image, nan=np.nan), cmap="RdBu_r", **limits)
+    name_ticks(ax.xaxis, clusters)
+    texts = [_shorten(feature, view) for view, feature in chosen]
+    name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
     ax.set(title=title, xlabel="cluster")
-    add_scale(ax, shown, shrink=0.5, extend="both").set_label(
+    add_scale(ax, picture, shrink=0.5, extend="both").set_label(
         "standardised difference", fontsize="small"
     )
     return ax
 
 
-def _short(feature, view):
+def _shorten(feature, view):
     """A feature and its view, or the feature alone if both are too long."""
-    both = f"{feature} ({view})"
-    if len(both) <= LONG_NAME:
+    both = str(feature) if view is None else f"{feature} ({view})"
+    if len(both) <= MAX_NAME_LETTERS:
         return both
-    return feature if len(feature) <= LONG_NAME else f"{feature[: LONG_NAME - 3]}..."
+    feature = str(feature)
+    is_long = len(feature) > MAX_NAME_LETTERS
+    return f"{feature[: MAX_NAME_LETTERS - 3]}..." if is_long else feature

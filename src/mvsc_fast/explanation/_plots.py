@@ -1,80 +1,61 @@
-"""Plots of similarities, convergence and candidates; requires matplotlib.
+"""Plots of similarities, embeddings, labellings and numbers of clusters; they need matplotlib.
 
-Every function draws on the given axes, or on those of a new figure, and returns the axes. Save a
-plot by ``axes.figure.savefig(path)``. The eight colours are those of Okabe & Ito, which
-colour-blind readers can distinguish; curves also differ by their markers.
+Every function draws on the axes ``ax``, or on those of a new figure, and returns the axes, which
+Jupyter shows as a picture. Save one by ``axes.figure.savefig(path)``. Curves and groups differ by
+their colours and by their markers.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
+from threadpoolctl import threadpool_limits
 
 from .._utils.containers import checked_csr
-from .._utils.documentation import completed
+from .._utils.figures import (
+    CIRCLE,
+    COLORS,
+    MARKERS,
+    MAX_NAMES,
+    add_scale,
+    group_names,
+    new_figure,
+    styles,
+)
 from .._utils.messages import import_extra
 from .._utils.parameters import check_option
 from .._utils.types import View
+from ..judge import ClusterCounts, Resolutions
+from ..judge._structure import StructureTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Function = TypeVar("Function")
 Groups = Literal["true", "found"]
 
-PLOTTED_ROWS = 2000  # maximum number of rows in a plot, beyond which they are not visible
-NAMED_GROUPS = 15  # maximum number of names along an axis, beyond which they overlap
-LONG_NAMES = 30  # letters along an axis, beyond which names are rotated
-COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
-MARKERS = "osD^vPX*<>"
-SHARED = """What all plots share.
-
-Parameters
-----------
-ax : matplotlib.axes.Axes, optional
-title : str, optional
-
-Returns
--------
-matplotlib.axes.Axes
-"""
-CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
+MAX_BLOCKS = 120  # along an axis of a heat map; smaller ones are not visible
+MAX_CONSENSUS = 2000  # samples whose pairs are counted
+MAX_LAYOUT = 1000  # samples of a layout, which takes seconds
+MAX_MAP_NAMES = 40  # groups that are named in a map
+MAX_UPRIGHT_LETTERS = 30  # along an axis, beyond which names are rotated
+DIM_SHARE = 0.25  # of the blocks whose mean within their group is below the brightest colour
 
 
-def plot(function: Function) -> Function:
-    """Complete the docstring of a plot by what all plots share."""
-    if function.__doc__ is not None:  # python -OO
-        signature = inspect.signature(function)
-        function.__doc__ = completed(function.__doc__, [SHARED], signature, ("Returns",))
-    return function
+def _check_labels(labels, n_samples):
+    labels = np.asarray(labels)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"labels have shape {labels.shape}, expected ({n_samples},)")
+    return labels
 
 
-def new_figure(width=4.4, height=3.4, *, columns=1):
-    """Axes, or an array of some side by side, of a figure that is not registered with pyplot."""
-    import_extra("matplotlib", "a picture")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained").subplots(1, columns)
+# ---------------------------------------------------------------------------------------- heat maps
 
 
-def check_picture(path):
-    """Raise an error if matplotlib is missing or cannot write the format of ``path``."""
-    known = new_figure().figure.canvas.get_supported_filetypes()
-    suffix = Path(path).suffix.lower().lstrip(".")
-    if suffix not in known:
-        raise ValueError(
-            f"{path}: plots can be saved as {', '.join(sorted(known))}, not {suffix!r}"
-        )
-
-
-@plot
 def plot_similarity(
     S: View,
     labels: ArrayLike,
@@ -88,81 +69,145 @@ def plot_similarity(
     Parameters
     ----------
     S : array-like or sparse array of shape (n, n)
+        If there are more than 120 samples, means over blocks of about n / 120 samples of a group
+        are shown. Three quarters of the blocks reach the brightest colour within their group, so
+        that neither small dense groups nor a few large entries darken all others.
     labels : array-like of shape (n,)
         Group of each sample. Groups are sorted in ascending order; ticks and lines mark their ends.
-        If there are more than 2000 samples, every k-th in this order is shown.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
     groups : str, default="found"
         "true" or "found", shown in the labels of the axes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
 
     Raises
     ------
     ValueError
         If the matrix has a wrong shape, or the labels do not match its rows.
     """
-    ax = new_figure(4.8, 4.2) if ax is None else ax
     S = checked_csr(S, "S") if scipy.sparse.issparse(S) else np.asarray(S)
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"S has shape {S.shape}, expected (n_samples, n_samples)")
-    labels = _one_label_each(labels, S.shape[0])
-    order = plotted_rows(labels)
-    image = S[order][:, order]
-    image = image.toarray() if scipy.sparse.issparse(image) else image
-    top = _typical_large(image)
-    shown = ax.imshow(image, cmap="magma", vmin=0, vmax=top, interpolation="antialiased")
-    names, first, sizes = np.unique(labels[order], return_index=True, return_counts=True)
-    borders, names = first[1:] - 0.5, [str(name) for name in names]
-    upright = len(names) * max(map(len, names)) > LONG_NAMES
+    ax = _plot_blocks(S, _check_labels(labels, S.shape[0]), groups, ax=ax, scale="similarity")
+    ax.set(title=title)
+    return ax
+
+
+def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
+    """Means of a matrix over blocks of samples; ``scale`` and ``top`` are of the colour bar."""
+    ax = new_figure(4.8, 4.2) if ax is None else ax
+    # Single samples would be smaller than a pixel, and their few neighbours black after averaging
+    # by the screen.
+    names, codes = np.unique(labels, return_inverse=True)
+    block_of_sample, group_of_block = _blocks(codes)
+    sums = _sum_rows(block_of_sample)
+    sizes = sums.sum(axis=1)
+    image = sums @ (sums @ S).T
+    image = (image.toarray() if scipy.sparse.issparse(image) else image) / np.outer(sizes, sizes)
+    top = _bright_end(image, group_of_block) if top is None else top
+    picture = ax.imshow(image.T, cmap="magma", vmin=0, vmax=top, interpolation="nearest")
+
+    # Borders of groups, and names where there is room.
+    first = np.flatnonzero(np.diff(group_of_block, prepend=-1))
+    borders, widths = first[1:] - 0.5, np.diff(first, append=len(group_of_block))
     for border in borders:
         ax.axhline(border, color="white", linewidth=0.4, alpha=0.6)
         ax.axvline(border, color="white", linewidth=0.4, alpha=0.6)
+    texts = group_names(names)
+    is_rotated = len(texts) * max(map(len, texts)) > MAX_UPRIGHT_LETTERS
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_ticks(borders, [""] * len(borders))
-        if len(names) <= NAMED_GROUPS:
-            turned = {"rotation": 90} if upright and axis is ax.xaxis else {}
-            axis.set_ticks(first + (sizes - 1) / 2, names, minor=True, **turned)
-            size = "medium" if len(names) <= 10 else "x-small"
+        if len(texts) <= MAX_NAMES:
+            rotation = {"rotation": 90} if is_rotated and axis is ax.xaxis else {}
+            axis.set_ticks(first + (widths - 1) / 2, texts, minor=True, **rotation)
+            size = "medium" if len(texts) <= 10 else "x-small"
             axis.set_tick_params(which="minor", length=0, labelsize=size)
-    text = f"samples by {groups} group"
-    ax.set(title=title, xlabel=text, ylabel=text)
-    add_scale(ax, shown, shrink=0.85, extend="max")
+    caption = f"samples by {groups} group"
+    ax.set(xlabel=caption, ylabel=caption)
+    extend = "max" if image.max() > top else "neither"
+    add_scale(ax, picture, shrink=0.85, extend=extend, label=scale)
     return ax
 
 
-@plot
-def plot_convergence(
-    histories: Mapping[str, ArrayLike],
+def _sum_rows(codes):
+    """The matrix that sums the rows of each block."""
+    return scipy.sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
+
+
+def _blocks(codes):
+    """Block of each sample, and group of each block: groups are divided into blocks of one size."""
+    sizes = np.bincount(codes)
+    size = -(-len(codes) // MAX_BLOCKS)
+    n_blocks = -(-sizes // size)
+    order = np.argsort(codes, kind="stable")
+    ranks = np.empty(len(codes), dtype=np.intp)  # of each sample within its group
+    ranks[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    within = ranks * n_blocks[codes] // sizes[codes]
+    first = np.cumsum(n_blocks) - n_blocks
+    return first[codes] + within, np.repeat(np.arange(len(sizes)), n_blocks)
+
+
+def _bright_end(image, groups):
+    """Upper end of the colour scale, which three quarters of the blocks reach within their group.
+
+    Large groups have small entries, because each sample has the same number of neighbours: with the
+    largest entry, or the mean, all but the smallest groups would be black.
+    """
+    off_diagonal = ~np.eye(len(image), dtype=bool)
+    within = np.where(off_diagonal & np.equal.outer(groups, groups), image, 0)
+    n_others = np.bincount(groups)[groups] - 1
+    means = (within.sum(axis=1) / np.maximum(n_others, 1))[n_others > 0]
+    for entries in (means[means > 0], image[off_diagonal & (image > 0)], image[image > 0]):
+        if entries.size:
+            return float(np.quantile(entries, DIM_SHARE))
+    return 1.0
+
+
+def compute_consensus(labellings):
+    """Share of the labellings that join each pair of samples, float32."""
+    joined = sum(np.equal.outer(labels, labels).astype(np.float32) for labels in labellings)
+    return joined / len(labellings)
+
+
+def plot_consensus(
+    candidates: Mapping[str, NDArray[Any]],
+    labels: ArrayLike,
     *,
     ax: Axes | None = None,
-    tol: float | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Plot the residuals of solvers against their iterations.
+    """Plot the consensus: the share of the candidate labellings that join each pair of samples.
 
     Parameters
     ----------
-    histories : dict of str to array-like
-        Residuals after every iteration by the name of the curve, such as ``history_["residual"]``
-        of an estimator. Zeros cannot be shown and are omitted.
-    tol : float, optional
-        Tolerance of the solvers, shown as a horizontal line.
+    candidates : dict of ndarray
+        ``candidates_`` of a fitted `ConsensusTLRR` with ``store="all"``.
+    labels : array-like of shape (m,)
+        Label of each clustered sample, by which samples are sorted. If there are more than 2000
+        samples, every k-th in this order is shown.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
-    if not isinstance(histories, Mapping) or not histories:
-        raise ValueError('residuals need names: pass {"name": model.history_["residual"]}')
-    ax = new_figure() if ax is None else ax
-    for (name, residual), style in zip(histories.items(), styles(), strict=False):
-        residual = np.asarray(residual, dtype=float)
-        residual = np.where(residual > 0, residual, np.nan)
-        steps = np.arange(1, len(residual) + 1)
-        ax.plot(steps, residual, label=name, markevery=max(1, len(steps) // 8), **style)
-    if tol is not None:
-        ax.axhline(tol, color=COLORS[-1], linestyle=":", linewidth=1, label=f"tol {tol:g}")
-    ax.set_yscale("log")
-    ax.set(xlabel="iteration", ylabel="residual", title=title)
-    ax.legend(fontsize="small")
+    labels = _check_labels(labels, candidates["labels"].shape[1])
+    order = np.argsort(labels, kind="stable")
+    rows = order[:: -(-len(order) // MAX_CONSENSUS)]
+    shares = compute_consensus(candidates["labels"][:, rows])
+    scale = "share of the labellings"
+    ax = _plot_blocks(shares, labels[rows], "found", ax=ax, scale=scale, top=1)
+    ax.set(title=title)
     return ax
 
 
-@plot
+# --------------------------------------------------------------------------------------------- maps
+
+
 def plot_embedding(
     embedding: ArrayLike,
     labels: ArrayLike,
@@ -170,121 +215,179 @@ def plot_embedding(
     ax: Axes | None = None,
     title: str | None = None,
     groups: Groups = "found",
-    method: Literal["principal", "umap"] = "principal",
+    method: Literal["tsne", "umap"] = "tsne",
 ) -> Axes:
-    """Plot samples in the first two principal directions of their embedding, or by UMAP.
+    """Plot a map of the samples that uses all directions of their embedding.
 
     Parameters
     ----------
     embedding : ndarray of shape (n, k)
-        Embedding, such as ``embedding_`` of an estimator.
+        Embedding, such as ``embedding_`` of an estimator, or a map: two columns are drawn as they
+        are. Of more than 1000 samples, every k-th is laid out.
     labels : array-like of shape (n,)
-        Group of each sample, shown by colour and marker, with a legend for at most 15 groups.
+        Group of each sample, shown by colour and marker. At most 40 groups are named, in the map.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
     groups : str, default="found"
-        "true" or "found", shown in the labels of the axes.
-    method : {"principal", "umap"}, default="principal"
-        "umap" plots the layout of umap-learn, which must be installed. Its distances between groups
-        have no meaning.
+        "true" or "found", shown in the label of the axes.
+    method : {"tsne", "umap"}, default="tsne"
+        The layout, by t-SNE of scikit-learn, or by umap-learn, which must be installed. Neighbours
+        in a map are neighbours in the embedding; distances between groups, and their sizes, have no
+        meaning. Two directions alone would put more than three groups on one heap.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
 
     Raises
     ------
     ValueError
         If the matrix has a wrong shape, or the labels do not match its rows.
     """
-    ax = new_figure() if ax is None else ax
+    ax = new_figure(4.8, 4.2) if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
-    labels = _one_label_each(labels, len(embedding))
-    if check_option(method, "method", ("principal", "umap")) == "umap":
-        umap = import_extra("umap", 'method="umap"', "umap-learn")
-        points = umap.UMAP(random_state=0, n_jobs=1).fit_transform(embedding)
-        axes = "first UMAP coordinate", "second UMAP coordinate"
-    else:
-        U, s, _ = np.linalg.svd(embedding - embedding.mean(axis=0), full_matrices=False)
-        points = np.zeros((len(embedding), 2))
-        points[:, : min(2, len(s))] = (U * s)[:, :2]
-        axes = "first direction", "second direction"
-    names = np.unique(labels)
-    for i, name in enumerate(names):
-        marker = MARKERS[(i + i // len(COLORS)) % len(MARKERS)]
-        look = {"color": COLORS[i % len(COLORS)], "marker": marker, "label": str(name)}
-        ax.scatter(*points[labels == name].T, s=14, alpha=0.7, linewidths=0, **look)
-    if len(names) <= NAMED_GROUPS:
-        outside = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "fontsize": "small"}
-        ax.legend(**outside, markerscale=1.6, handletextpad=0.2)
-    ax.set(title=title, xlabel=f"{axes[0]} ({groups} groups)", ylabel=axes[1])
+    labels = _check_labels(labels, len(embedding))
+    check_option(method, "method", ("tsne", "umap"))
+    rows = np.arange(len(embedding))
+    if embedding.shape[1] != 2:
+        rows = rows[:: -(-len(rows) // MAX_LAYOUT)]
+    points = _layout(embedding[rows], method)
+
+    names, codes = np.unique(labels, return_inverse=True)
+    size = float(np.clip(6000 / len(rows), 5, 16))
+    for k in range(len(names)):
+        marker = MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
+        look = {"color": COLORS[k % len(COLORS)], "marker": marker}
+        ax.scatter(*points[codes[rows] == k].T, s=size, alpha=0.7, linewidths=0, **look)
+    if len(names) <= MAX_MAP_NAMES:
+        _name_groups(ax, points, codes[rows], names)
+    ax.set(title=title, xlabel=f"neighbors are near each other ({groups} groups)")
+    ax.set(xticks=[], yticks=[])
     return ax
 
 
-@plot
-def plot_candidates(
-    candidates: Mapping[str, NDArray[Any]], *, ax: Axes | None = None, title: str | None = None
+def _layout(embedding, method):
+    """Two coordinates of each sample, the same for all numbers of threads."""
+    n = len(embedding)
+    if embedding.shape[1] == 2:
+        return embedding
+    if method == "umap":
+        umap = import_extra("umap", 'method="umap"', "umap-learn")
+        return umap.UMAP(random_state=0, n_jobs=1).fit_transform(embedding)
+    if n < 4 or embedding.shape[1] == 1:  # too few for a layout
+        return np.column_stack([embedding[:, 0], embedding[:, -1] if n < 4 else np.zeros(n)])
+    from sklearn.manifold import TSNE
+
+    U, s, _ = np.linalg.svd(embedding - embedding.mean(axis=0), full_matrices=False)
+    start = (U * s)[:, :2]
+    start = 1e-4 * start / max(start[:, 0].std(), 1e-12)  # as its documentation recommends
+    perplexity = min(30.0, (n - 1) / 3)
+    layout = TSNE(perplexity=perplexity, init=start, random_state=0, n_jobs=1)
+    with threadpool_limits(1):  # its sums depend on the number of threads
+        return layout.fit_transform(embedding)
+
+
+def _name_groups(ax, points, codes, names):
+    """Write the name of each group above the sample in its middle."""
+    from matplotlib.patheffects import withStroke
+
+    outline = [withStroke(linewidth=2.5, foreground="white")]
+    look = {"ha": "center", "va": "bottom", "fontsize": "small", "fontweight": "bold"}
+    for k, text in enumerate(group_names(names)):
+        members = points[codes == k]
+        if len(members):
+            distances = np.abs(members - np.median(members, axis=0)).sum(axis=1)
+            middle, offset = members[distances.argmin()], {"textcoords": "offset points"}
+            ax.annotate(text, middle, (0, 4), **offset, **look, color="black", path_effects=outline)
+
+
+# --------------------------------------------------------------------------------------- curves
+
+
+def plot_n_clusters(
+    evidence: ClusterCounts | Resolutions, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Plot the predictability of candidate labellings against the number of neighbours.
+    """Plot stability and predictability against the number of clusters, or the resolution.
+
+    The supported numbers or resolutions are circled on the curve of stability, and the candidates
+    for the number on the curve of the criterion, which is divided by its maximum 2.
 
     Parameters
     ----------
-    candidates : dict of ndarray
-        ``candidates_`` of a fitted `ConsensusTLRR`.
+    evidence : ClusterCounts or Resolutions
+        Result of `suggest_n_clusters` or `suggest_resolution`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
-    ax = new_figure() if ax is None else ax
-    sizes, J = candidates["n_neighbors"], candidates["predictability"]
-    for kind, marker, color in zip(np.unique(candidates["graph"]), MARKERS, COLORS, strict=False):
-        own = candidates["graph"] == kind
-        look = {"color": color, "ms": 5, "alpha": 0.7, "label": f"graphs of {kind} rows"}
-        ax.plot(sizes[own], J[own], marker, **look)
-    fused = candidates["fused"]
-    ax.plot(sizes[fused], J[fused], "o", **CIRCLE, label="fused")
-    ax.set_xscale("log")
-    ax.set_xticks(np.unique(sizes), [str(d) for d in np.unique(sizes)])
-    ax.minorticks_off()
-    ax.set(xlabel="neighbors per sample", ylabel="predictability of the labels", title=title)
-    ax.legend(fontsize="small")
+    ax = new_figure(5.2, 3.4) if ax is None else ax
+    if isinstance(evidence, Resolutions):
+        x, supported, criterion = evidence.resolutions, evidence.supported, {}
+        ticks = [f"{r:g}\n({c})" for r, c in zip(x, evidence.n_clusters, strict=True)]
+        ax.set(xscale="log", xlabel="resolution (number of clusters)")
+        ax.set_xticks(x, ticks, minor=False, fontsize="small")
+        ax.set_xticks([], minor=True)
+    else:
+        x, supported = evidence.counts, evidence.levels
+        criterion = {"criterion / 2": (evidence.criterion / 2, evidence.candidates, "candidates")}
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set(xlabel="number of clusters")
+    curves = {
+        "stability": (evidence.stability, supported, "supported"),
+        **criterion,
+        "predictability": (evidence.predictability, (), ""),
+    }
+    for (name, (values, marked, meaning)), style in zip(curves.items(), styles(), strict=False):
+        ax.plot(x, values, label=name, **{**style, "markersize": 2.5})
+        if marked:
+            rows = np.searchsorted(x, marked)
+            label = f"{meaning}: {', '.join(map(str, marked))}"
+            look = {**CIRCLE, "color": style["color"], "label": label}
+            ax.plot(x[rows], values[rows], "o", **look)
+    ax.set(ylabel="1 is best", title=title)
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return ax
 
 
-def add_scale(ax, image, **options):
-    """Add a colour bar, without seams between its colours in vector graphics."""
-    bar = ax.figure.colorbar(image, ax=ax, **options)
-    bar.solids.set_edgecolor("face")
-    return bar
+def plot_structure(
+    test: StructureTest, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Plot the modularity of the samples beside that of their copies.
 
+    Parameters
+    ----------
+    test : StructureTest
+        Result of `structure_test`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
 
-def _typical_large(image):
-    """Upper end of the colour scale, which a few entries of most rows reach.
-
-    With the maximum, a few large entries would leave the rest black. With a quantile of all
-    positive entries, many small ones would hide the structure.
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
-    rank = min(5, len(image) - 1)
-    off_diagonal = image.astype(float)
-    np.fill_diagonal(off_diagonal, 0.0)
-    top = np.median(np.sort(off_diagonal, axis=1)[:, -rank]) if rank else 0.0
-    positive = off_diagonal[off_diagonal > 0]
-    if top <= 0 and positive.size:  # fewer neighbours
-        top = np.quantile(positive, 0.98)
-    return top if top > 0 else 1.0
-
-
-def styles():
-    """Yield distinct keyword arguments for successive curves."""
-    for i in range(len(COLORS) * len(MARKERS)):
-        yield {
-            "color": COLORS[i % len(COLORS)],
-            "marker": MARKERS[i % len(MARKERS)],
-            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
-            "markersize": 4,
-            "linewidth": 1.3,
-        }
-
-
-def plotted_rows(labels):
-    """Indices of the samples that a plot shows, sorted by label."""
-    order = np.argsort(labels, kind="stable")
-    return order[:: -(-len(order) // PLOTTED_ROWS)]
-
-
-def _one_label_each(labels, n_samples):
-    labels = np.asarray(labels)
-    if labels.shape != (n_samples,):
-        raise ValueError(f"labels have shape {labels.shape}, expected ({n_samples},)")
-    return labels
+    ax = new_figure() if ax is None else ax
+    tests = {"all views": test, **test.each}
+    for row, result in enumerate(tests.values()):
+        height = row + np.linspace(-0.2, 0.2, len(result.null))
+        ax.plot(result.null, height, ".", color=COLORS[0], label="" if row else "copies")
+        if not result.permuted:
+            limit = result.thresholds.max()
+            label = "limit of noise" if row == bool(test.permuted) else ""
+            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
+        ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
+        ax.annotate(
+            f"p = {result.p_value:.2g}", (result.observed, row), (6, 6), textcoords="offset points"
+        )
+    ax.set(
+        xlabel="modularity of the best labellings",
+        title=title,
+        yticks=range(len(tests)),
+        yticklabels=[str(name) for name in tests],
+        ylim=(len(tests) - 0.4, -0.6),
+    )
+    ax.margins(x=0.3)
+    ax.legend(fontsize="small", markerscale=0.6)
+    return ax

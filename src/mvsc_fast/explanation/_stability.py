@@ -19,16 +19,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._utils.figures import COLORS, name_clusters, new_figure
 from .._utils.parameters import check_integer
+from .._utils.parts import Part, Table
 from .._utils.types import Estimator, FloatArray, Seed, Views
 from ..views._anndata import is_anndata
 from ..views._lazy import LazyView
 from ..views._read import listed_views
 from ..views._row_source import is_dask, is_stored
-from ._fitted import fitted_with, takes_similarities
-from ._panels import name_clusters
-from ._plots import COLORS, new_figure, plot
-from ._table import Table
+from ._bind import bind_views, takes_similarities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,17 +68,24 @@ class Stability:
     fraction: float
 
     def __str__(self):
+        return str(self._part())
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return self._part()._repr_html_()
+
+    def _part(self):
         names, sizes = np.unique(self.labels, return_counts=True)
         sizes = sizes[np.searchsorted(names, self.clusters)]
         columns = {"cluster": self.clusters, "samples": sizes, "Jaccard": self.cluster_stability}
-        return (
-            f"Stability under {len(self.agreement)} subsamples of {100 * self.fraction:.0f} %\n"
-            f"  adjusted Rand index: {self.agreement.mean():.2f} on average, "
-            f"{self.agreement.min():.2f} at least\n{Table(columns, range(len(sizes)))}\n"
-            "  Jaccard: above .85 very stable, below .6 not stable."
-        )
-
-    __repr__ = __str__
+        title = f"Stability under {len(self.agreement)} subsamples of {100 * self.fraction:.0f} %"
+        sentences = [
+            f"Adjusted Rand index with the labels of all samples: {self.agreement.mean():.2f} on "
+            f"average, {self.agreement.min():.2f} at least.",
+            "Jaccard: above .85 very stable, below .6 not stable.",
+        ]
+        return Part(title, Table(columns, range(len(sizes))), sentences)
 
     def table(self) -> Table:
         """Cluster and stability of each sample, with its id.
@@ -141,8 +147,8 @@ def stability(
     >>> from mvsc_fast import ConsensusTLRR, datasets
     >>> from mvsc_fast.explanation import stability
     >>> views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
-    >>> found = stability(ConsensusTLRR(3), views, n_resamples=2, random_state=0)
-    >>> found.sample_stability.shape
+    >>> result = stability(ConsensusTLRR(3), views, n_resamples=2, random_state=0)
+    >>> result.sample_stability.shape
     (90,)
     """
     n_resamples = check_integer(n_resamples, "n_resamples", 1)
@@ -154,41 +160,44 @@ def stability(
     views = list(views) if isinstance(views, Iterator) else views
     rng = check_random_state(random_state)
     fitted = estimator if hasattr(last, "labels_") else _seeded(estimator, rng).fit(views)
-    fit = fitted_with(fitted, views)
-    clusters = np.unique(fit.labels[fit.samples])
-    labels = np.searchsorted(clusters, fit.labels)
-    labelled = np.flatnonzero(np.isin(fit.labels, clusters))  # the others lack all views
-    n, c = len(labels), len(clusters)
+    fit = bind_views(fitted, views)
+
+    # All draws and seeds are made here, so that they do not depend on the workers.
+    codes = np.searchsorted(fit.clusters, fit.labels)
+    labelled = np.flatnonzero(np.isin(fit.labels, fit.clusters))  # the others lack all views
+    n, c = len(codes), len(fit.clusters)
     m = round(fraction * len(labelled))
     draws = [
         labelled[np.sort(rng.choice(len(labelled), m, replace=False))] for _ in range(n_resamples)
     ]
-    part = _subsets(estimator, fit.source, views)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_labels_of)(_seeded(estimator, rng), part(rows)) for rows in draws
+    subset = _subsets(estimator, fit.source, views)
+    labellings = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_labels)(_seeded(estimator, rng), subset(rows)) for rows in draws
     )
+
+    # Clusters of each subsample are compared with those of all samples, and matched one to one.
     agreement, jaccard = np.empty(n_resamples), np.empty((n_resamples, c))
-    kept, drawn = np.zeros(n), np.zeros(n)
-    for r, (rows, own) in enumerate(zip(draws, found, strict=True)):
-        names, own = np.unique(own, return_inverse=True)
-        agreement[r] = adjusted_rand_score(labels[rows], own)
-        both = np.bincount(labels[rows] * len(names) + own, minlength=c * len(names))
-        both = both.reshape(c, -1)
-        sizes = both.sum(axis=1)
-        jaccard[r] = (both / (sizes[:, None] + both.sum(axis=0) - both)).max(axis=1)
+    n_kept, n_drawn = np.zeros(n), np.zeros(n)
+    for r, (rows, labels) in enumerate(zip(draws, labellings, strict=True)):
+        names, labels = np.unique(labels, return_inverse=True)
+        agreement[r] = adjusted_rand_score(codes[rows], labels)
+        common = np.bincount(codes[rows] * len(names) + labels, minlength=c * len(names))
+        common = common.reshape(c, -1)
+        sizes = common.sum(axis=1)
+        jaccard[r] = (common / (sizes[:, None] + common.sum(axis=0) - common)).max(axis=1)
         jaccard[r, sizes == 0] = np.nan
         partner = np.full(c, -1)
-        ours, theirs = linear_sum_assignment(both, maximize=True)
-        partner[ours] = theirs
-        kept[rows] += partner[labels[rows]] == own
-        drawn[rows] += 1
+        clusters, partners = linear_sum_assignment(common, maximize=True)
+        partner[clusters] = partners
+        n_kept[rows] += partner[codes[rows]] == labels
+        n_drawn[rows] += 1
     with np.errstate(invalid="ignore"):
-        kept = kept / drawn
+        sample_stability = n_kept / n_drawn
     return Stability(
         agreement=agreement,
-        clusters=clusters,
+        clusters=fit.clusters,
         cluster_stability=np.nanmean(jaccard, axis=0),
-        sample_stability=kept,
+        sample_stability=sample_stability,
         labels=fit.labels,
         ids=fit.ids,
         fraction=float(fraction),
@@ -206,7 +215,7 @@ def _seeded(estimator, rng):
     return estimator.set_params(**{name: int(rng.randint(2**31 - 1)) for name in sorted(unset)})
 
 
-def _labels_of(estimator, views):
+def _fit_labels(estimator, views):
     """Labels of a subsample, without the warnings that the fit on all samples has given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -219,21 +228,21 @@ def _last(estimator):
 
 def _subsets(estimator, source, views):
     """The function from indices of samples to the input of `fit` for these samples."""
-    given, listed = zip(source.names, source.views, strict=True), source.listed
+    pairs, is_list = zip(source.names, source.views, strict=True), source.listed
     if isinstance(estimator, Pipeline):  # which may transform text
-        given, listed = listed_views(views)
-    given = dict(given)
+        pairs, is_list = listed_views(views)
+    view_of_name = dict(pairs)
 
     def subset(rows):
-        parts = {name: _rows_of(view, rows) for name, view in given.items()}
-        if not listed:
+        parts = {name: _take_rows(view, rows) for name, view in view_of_name.items()}
+        if not is_list:
             return parts[0]
         return list(parts.values()) if list(parts) == list(range(len(parts))) else parts
 
     return subset
 
 
-def _rows_of(view, rows):
+def _take_rows(view, rows):
     """Some rows, in ascending order, of a view or a table; stored ones are read later."""
     if scipy.sparse.issparse(view):
         return view.tocsr()[rows]
@@ -249,33 +258,30 @@ def _rows_of(view, rows):
     return LazyView(view, "a view", rows) if is_stored(view) else _safe_indexing(view, rows)
 
 
-@plot
-def plot_stability(found: Stability, *, ax: Axes | None = None, title: str | None = None) -> Axes:
+def plot_stability(
+    stability: Stability, *, ax: Axes | None = None, title: str | None = None
+) -> Axes:
     """Plot the stability of each cluster as a bar, and of each sample as a point.
 
     Parameters
     ----------
-    found : Stability
+    stability : Stability
         Result of `stability`.
+    ax : matplotlib.axes.Axes, optional
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
     """
     ax = new_figure() if ax is None else ax
-    place = np.searchsorted(found.clusters, found.labels)
-    spread = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(place))) * [[1], [0.05]]
-    ax.bar(
-        np.arange(len(found.clusters)),
-        found.cluster_stability,
-        color=COLORS[0],
-        label="clusters (mean best Jaccard)",
-    )
-    ax.plot(
-        place + spread[0],
-        found.sample_stability + spread[1],
-        ".",
-        ms=3,
-        color=COLORS[3],
-        label="samples (share that stay)",
-    )
-    ax.set(title=title, ylabel=f"stability, {len(found.agreement)} subsamples", ylim=(0, 1.05))
+    codes = np.searchsorted(stability.clusters, stability.labels)
+    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(codes))) * [[1], [0.05]]
+    heights, label = stability.cluster_stability, "clusters (mean best Jaccard)"
+    ax.bar(np.arange(len(stability.clusters)), heights, color=COLORS[0], label=label)
+    points = codes + jitter[0], stability.sample_stability + jitter[1]
+    ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
+    n_resamples = len(stability.agreement)
+    ax.set(title=title, ylabel=f"stability, {n_resamples} subsamples", ylim=(0, 1.05))
     ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
-    name_clusters(ax, found.clusters)
-    return ax
+    return name_clusters(ax, stability.clusters)

@@ -261,10 +261,9 @@ class Predictor:
         far, m = np.sum(unlike, axis=0).tolist()
         if m == 0:
             return
-        told = (
-            f"{far} of {counted(m, 'new sample')} ({far / m:.1%}) are farther from their "
-            f"clusters than {1 - BEYOND:.0%} of the fitted ones"
-        )
+        subject = f"{far} of {counted(m, 'new sample')} ({far / m:.1%})"
+        verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
+        told = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
         names = "predict_margin with return_unlike=True names these samples"
         if far >= LEAST_UNLIKE and far > UNLIKE * m:
             warn_user(

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from .._utils.messages import counted
 from .._utils.parameters import CHECKS, check_integer, draw_seed, either
+from .._utils.parts import html_lines
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
@@ -113,6 +114,9 @@ class ClusterCounts(ShortRepr):
             *groups_in_words(self.hidden, self.sizes),
         ]
         return "\n".join(lines)
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
 
 def suggest_n_clusters(

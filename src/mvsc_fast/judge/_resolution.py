@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._utils.parameters import CHECKS, InvalidParameterError, check_integer, draw_seed, positive
+from .._utils.parts import html_lines
 from .._utils.short_repr import ShortRepr
 from .._utils.threads import use_threads
 from .._utils.types import FloatArray, IntArray, Scale, Seed, Views
@@ -79,6 +80,9 @@ class Resolutions(ShortRepr):
             words = groups_in_words(groups, self.sizes[r])
             lines += [f"Resolution {r:g}: {sentence}" for sentence in words]
         return "\n".join(lines)
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
 
 def suggest_resolution(

@@ -205,6 +205,16 @@ class ViewGraphs:
             return np.inf
         return z_of_halves(self._columns[i][self.samples[has]])
 
+    def are_noise(self, views):
+        """Whether no given view agrees with another one, nor within; `helpful` warns of it."""
+        return (
+            len(views) > 1
+            and len(self.samples) >= MIN_SAMPLES
+            and min(self._columns[i].shape[1] for i in views) >= MIN_COLUMNS
+            and bool((self.across(views) < MIN_Z).all())
+            and all(self.own(i) < MIN_Z for i in views)
+        )
+
     def helpful(self, views, names=None):
         """Indices of the given views with repeated structure.
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from sklearn.metrics import cohen_kappa_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..spectral import spectral_embedding
+from ..judge._model_file import unpack
 from ..views._columns import check_columns, in_order
-from ..views._lift import lifted
+from ..views._lift import Lift, find_lift
 from ..views._missing import filled, mean_row
 from ..views._passes import check_entries
 from ..views._read import read_views
@@ -19,66 +18,82 @@ from ..views._row_source import RowSource
 from ..views._rows import spread
 from ..views._scaling import scaled
 
-COMPARED = 1000  # maximum number of samples whose predicted labels are compared with labels_
+MAX_COMPARED = 1000  # samples whose predicted labels are compared with labels_
 # Cohen's kappa of these labels. On the views of fit it is at least .42 in 440 fits to 6 to 1500
 # samples of four real sets and of noise, if predicted labels are varied; after a permutation of the
 # samples it is at most .19 for 100 samples or more.
-LEAST_KAPPA = 0.25
+MIN_KAPPA = 0.25
 
 
-class Fitted(NamedTuple):
+class BoundModel(NamedTuple):
     """A clusterer and its views."""
 
     model: object  # the last step of a pipeline
     steps: list  # the earlier steps
     labels: np.ndarray  # ``labels_`` in memory
     samples: np.ndarray  # indices of the clustered samples
+    clusters: np.ndarray  # the distinct labels of these samples
+    codes: np.ndarray  # index of the cluster of each clustered sample
+    ids: np.ndarray  # names of the samples, or their indices
+    names: list  # of the views
+    columns: list  # names of the features of each view, or their indices
     source: RowSource | None  # all samples; None if views are not given, or not features
     views: list | None  # the clustered samples, with filled cells; None as ``source``
     lifted: list | None  # the same views as a fit sees them, see `ColumnScaling` and `Lift`
     lifts: list | None  # their lifts
-    names: list
-    columns: list  # names of the features of each view, or their indices
-    ids: np.ndarray  # names of the samples, or their indices
+    originals: object  # the views before the steps of a pipeline; None without steps
+
+    @property
+    def used(self):
+        """Indices of the views that the fit did not exclude."""
+        return list(getattr(self.model, "views_used_", range(len(self.views))))
 
 
-def fitted_with(model, views):
-    """The `Fitted` of a model or a pipeline, and of views, which must be those of `fit`."""
+def bind_views(model, views):
+    """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
     check_is_fitted(model)
-    ids, steps, named = ids_of(views), [], None
+    ids, steps, feature_names, originals = sample_ids(views), [], None, None
     if isinstance(model, Pipeline):
         steps = [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
         if views is not None and len(model) > 1:
-            named, views = _names_out(model[:-1]), model[:-1].transform(views)
+            feature_names, originals = _names_out(model[:-1]), views
+            views = model[:-1].transform(views)
         model = model[-1]
         check_is_fitted(model)
     if not hasattr(model, "labels_"):
         raise ValueError(f"{type(model).__name__} has no labels_ to explain")
     labels = np.asarray(model.labels_)
     samples = getattr(model, "samples_", np.arange(len(labels)))
+    clusters, codes = np.unique(labels[samples], return_inverse=True)
     ids = np.arange(len(labels)) if ids is None else ids
+    facts = model, steps, labels, samples, clusters, codes, ids
     if views is None or takes_similarities(model):
         names = getattr(model, "view_names_in_", range(len(getattr(model, "view_support_", []))))
-        return Fitted(model, steps, labels, samples, *[None] * 4, list(names), [], ids)
+        return BoundModel(*facts, list(names), [], None, None, None, None, None)
+
+    # Rows of the clustered samples are read once; the fit's own labels show whether they are right.
     if hasattr(model, "view_names_in_"):
         views = in_order(views, model.view_names_in_)
     source = read_views(views)
     _check_views(model, source, labels)
     rows = source.take(samples)
     check_entries(0, rows, source.titles, source.columns)
-    as_given = rows
-    rows = learned = [filled(X, mean_row(X)) for X in as_given]
+    unscaled = [filled(X, mean_row(X)) for X in rows]
     if hasattr(model, "scaling_"):
-        learned = [filled(X, mean_row(X)) for X in scaled(as_given, model.scaling_)]
-    _check_labels(model, rows, labels[samples])
+        rows = [filled(X, mean_row(X)) for X in scaled(rows, model.scaling_)]
+    else:
+        rows = unscaled
+    _check_labels(model, unscaled, labels[samples])
+    lifts = _lifts(model, rows)
+    lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]
+
     names = list(getattr(model, "view_names_in_", source.names))
-    own = source.columns if named is None else [list(named[name]) for name in names]
-    columns = [
-        list(range(d)) if known is None else known
-        for known, d in zip(own, source.n_features, strict=True)
-    ]
-    learned, lifts = lifted(learned)
-    return Fitted(model, steps, labels, samples, source, rows, learned, lifts, names, columns, ids)
+    columns = source.columns
+    if feature_names is not None:
+        columns = [list(feature_names[name]) for name in names]
+    pairs = zip(columns, source.n_features, strict=True)
+    columns = [list(range(d)) if texts is None else texts for texts, d in pairs]
+    return BoundModel(*facts, names, columns, source, unscaled, lifted, lifts, originals)
 
 
 def _names_out(steps):
@@ -113,18 +128,38 @@ def _check_labels(model, views, labels):
     Labels are not compared if the model cannot predict, or if it predicts at most half of the
     clusters because there are few distinct samples.
     """
-    if not hasattr(model, "samples_") or model.store == "labels":
+    if not hasattr(model, "predictor_"):
         return
-    rows = spread(len(labels), COMPARED)
+    rows = spread(len(labels), MAX_COMPARED)
     labels, predicted = labels[rows], model.predictor_([X[rows] for X in views])
     if 2 * len(np.unique(predicted)) <= max(2, len(np.unique(labels))):
         return
-    if cohen_kappa_score(labels, predicted) < LEAST_KAPPA:
+    if cohen_kappa_score(labels, predicted) < MIN_KAPPA:
         raise ValueError(
             f"the model predicts other labels for {100 * np.mean(predicted != labels):.0f} % of "
             "these samples than it learned in fit: pass the views of fit, with the samples in the "
             "same order and columns in the same units"
         )
+
+
+def _lifts(model, views):
+    """The `Lift` of each view or None: that of the fit if it used the view, else as a fit decides.
+
+    The rows do not tell what the fit decided if it saw other samples as well.
+    """
+    lifts, learned = [], {}
+    if hasattr(model, "predictor_"):
+        _, entries = unpack(model.predictor_.model.image)
+        learned = {entry["input"]: entry for entry in entries}
+    for i, X in enumerate(views):
+        if i not in learned:
+            lifts.append(find_lift(X))
+        elif learned[i]["lift"] is None:
+            lifts.append(None)
+        else:  # the mean row and the radius
+            numbers = learned[i]["lift"].view(np.float64)[: X.shape[1] + 1]
+            lifts.append(Lift(numbers[:-1], float(numbers[-1])))
+    return lifts
 
 
 def takes_similarities(model):
@@ -133,30 +168,10 @@ def takes_similarities(model):
     return isinstance(affinity, str) and affinity == "precomputed"
 
 
-def ids_of(views):
+def sample_ids(views):
     """Index of the first pandas frame or names of the first AnnData among views, or None."""
     if isinstance(views, Mapping):
         views = list(views.values())
     views = views if isinstance(views, (list, tuple)) else [views]
     indexes = (X.index if hasattr(X, "iloc") else getattr(X, "obs_names", None) for X in views)
     return next((np.asarray(index) for index in indexes if index is not None), None)
-
-
-def embedding_of(model, n_clusters):
-    """Embedding of the samples, or None if the model has none."""
-    if hasattr(model, "embedding_"):
-        return model.embedding_
-    if not hasattr(model, "affinity_matrix_"):
-        return None
-    return spectral_embedding(model.affinity_matrix_, n_clusters)
-
-
-def neighbor_votes(affinity):
-    """The function Y -> D^-1 A Y for an affinity A whose diagonal is ignored."""
-    if affinity is None:
-        return None
-    own = affinity.diagonal()
-    degree = np.asarray(affinity.sum(axis=1)).ravel() - own
-    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
-    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
-    return lambda Y: ((A @ Y - own[:, None] * Y) * weight).astype(np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
@@ -11,19 +11,16 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._utils.messages import counted
 from .._utils.parameters import check_flag, check_integer, check_seed
+from .._utils.parts import html_lines
 from .._utils.types import FloatArray, GappyViews, Scale, Seed
 from .._utils.validation import check_clusters
-from ..judge._copies import best_modularity, coordinates
 from ..views._frames import shown, view_title
 from ..views._lift import find_lifts
 from ..views._passes import drawn
 from ..views._read import read_views
 from ..views._rows import dense
 from ..views._scaling import check_scale
-from ._plots import COLORS, new_figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._copies import best_modularity, coordinates
 
 LEVEL = 0.05  # largest p-value that is called significant
 LEAST_COMPLETE = 20  # samples with all views
@@ -113,18 +110,16 @@ class StructureTest:
     def __str__(self):
         lines = [
             self.sentence,
-            f"Modularity of the best labellings, of at most 1 at the sizes of their clusters: "
-            f"{self.observed:.2f}; of those of the copies: "
-            f"{self.null.mean():.2f} on average, {self.null.max():.2f} at most"
-            + (
-                "."
-                if self.permuted
-                else f". Noise that is not Gaussian may have up to {self.thresholds.max():.2f}."
-            ),
+            f"The best labellings have a modularity of {self.observed:.2f}, where 1 is the largest "
+            f"that clusters of their sizes can have; those of the copies have "
+            f"{self.null.mean():.2f} on average and {self.null.max():.2f} at most.",
         ]
+        if not self.permuted:
+            limit = self.thresholds.max()
+            lines.append(f"Noise that is not Gaussian may have a modularity of up to {limit:.2f}.")
         lines += [
-            f"  view {name!r} alone: p = {found.p_value:.3g}, z = {found.z:.1f}"
-            for name, found in self.each.items()
+            f"  view {name!r} alone: p = {test.p_value:.3g}, z = {test.z:.1f}"
+            for name, test in self.each.items()
         ]
         if self.few_valued:
             parts = [_listed(name, columns) for name, columns in self.few_valued.items()]
@@ -135,6 +130,9 @@ class StructureTest:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self):
+        return html_lines(str(self))
 
 
 def _listed(name, columns):
@@ -319,44 +317,3 @@ def _result(observed, null, thresholds, n_samples, n_incomplete):
     return StructureTest(
         float(p_value), float(z), float(observed), null, thresholds, n_samples, n_incomplete
     )
-
-
-def plot_structure(
-    found: StructureTest, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot the modularity of the samples beside that of their copies.
-
-    Parameters
-    ----------
-    found : StructureTest
-        Result of `structure_test`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ax = new_figure() if ax is None else ax
-    tests = {"all views": found, **found.each}
-    for row, one in enumerate(tests.values()):
-        height = row + np.linspace(-0.2, 0.2, len(one.null))
-        ax.plot(one.null, height, ".", color=COLORS[0], label="" if row else "copies")
-        if not one.permuted:
-            limit = one.thresholds.max()
-            label = "limit of noise" if row == bool(found.permuted) else ""
-            ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
-        ax.plot(one.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-        ax.annotate(
-            f"p = {one.p_value:.2g}", (one.observed, row), (6, 6), textcoords="offset points"
-        )
-    ax.set(
-        xlabel="modularity of the best labellings",
-        title=title,
-        yticks=range(len(tests)),
-        yticklabels=[str(name) for name in tests],
-        ylim=(len(tests) - 0.4, -0.6),
-    )
-    ax.margins(x=0.15)
-    ax.legend(fontsize="small")
-    return ax

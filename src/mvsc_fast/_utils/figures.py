@@ -1,0 +1,120 @@
+"""Figures that Jupyter and pages show, and what all plots share; they need matplotlib.
+
+The eight colours are those of Okabe & Ito, which colour-blind readers can distinguish.
+"""
+
+import io
+import re
+from functools import partial
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from .messages import import_extra
+
+MAX_NAMES = 15  # along an axis or in a legend, beyond which they overlap
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#9a8700", "#808080")
+MARKERS = "osD^vpX*<>"
+CIRCLE = {"ms": 11, "mfc": "none", "color": COLORS[3]}
+INK = "#010203"  # placeholder for the colour of the text, which depends on the reader's theme
+MAX_VECTOR_POINTS = 2000  # points of a plot in vector form; more are drawn as pixels
+THEME_COLORS = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+STYLE = {
+    **dict.fromkeys(THEME_COLORS, INK),
+    **dict.fromkeys(("axes.facecolor", "figure.facecolor", "savefig.facecolor"), "none"),
+    "axes.titlesize": "medium",
+    "legend.framealpha": 0.0,
+    "font.size": 9,
+}
+
+
+def new_figure(width=4.4, height=3.4, *, rows=1, columns=1):
+    """Axes, or an array of them, of a figure that is not registered with pyplot.
+
+    Jupyter shows the figure and its axes as a picture, although pyplot does not know them.
+    """
+    import_extra("matplotlib", "a picture")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    all_axes = figure.subplots(rows, columns)
+    for item in (figure, *figure.axes):
+        item._repr_png_ = partial(_png, figure)
+    return all_axes
+
+
+def _png(figure):
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, facecolor="white")
+    return buffer.getvalue()
+
+
+def check_picture(path):
+    """Raise an error if matplotlib is missing or cannot write the format of ``path``."""
+    formats = new_figure().figure.canvas.get_supported_filetypes()
+    suffix = Path(path).suffix.lower().lstrip(".")
+    if suffix not in formats:
+        raise ValueError(
+            f"{path}: plots can be saved as {', '.join(sorted(formats))}, not {suffix!r}"
+        )
+
+
+def group_names(names):
+    """Names of groups as texts for a picture: 1 for 1.0, and no mathematics."""
+    numbers = [f"{name:g}" if isinstance(name, float) else str(name) for name in names]
+    return [text.replace("$", r"\$") for text in numbers]
+
+
+def name_ticks(axis, names, max_names=MAX_NAMES, **look):
+    """Write names along an axis, every k-th if there are many."""
+    step = -(-len(names) // max(1, max_names))
+    axis.set_ticks(np.arange(len(names))[::step], group_names(names)[::step], **look)
+
+
+def name_clusters(ax, clusters):
+    """Write the names of clusters under the horizontal axis."""
+    ax.set(xlabel="cluster", xlim=(-0.6, len(clusters) - 0.4))
+    name_ticks(ax.xaxis, clusters)
+    return ax
+
+
+def add_scale(ax, image, **options):
+    """Add a colour bar, without seams between its colours in vector graphics."""
+    bar = ax.figure.colorbar(image, ax=ax, **options)
+    bar.solids.set_edgecolor("face")
+    return bar
+
+
+def styles():
+    """Yield distinct keyword arguments for successive curves."""
+    for i in range(len(COLORS) * len(MARKERS)):
+        yield {
+            "color": COLORS[i % len(COLORS)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3],
+            "markersize": 4,
+            "linewidth": 1.3,
+        }
+
+
+def svg_figure(draw, caption):
+    """A figure as inline SVG in the colour of the text; ``draw()`` returns its axes."""
+    import matplotlib
+
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": caption}):
+        canvas = draw().figure
+        for ax in canvas.axes:
+            for artist in (*ax.collections, *ax.lines):
+                is_cloud = hasattr(artist, "get_offsets")
+                points = artist.get_offsets() if is_cloud else artist.get_xdata()
+                artist.set_rasterized(len(points) > MAX_VECTOR_POINTS)
+        canvas.draw_without_rendering()  # determines the ticks for the final layout
+        buffer = io.StringIO()
+        canvas.savefig(buffer, format="svg", dpi=100, metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg)  # equal ids in every figure
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -1,0 +1,246 @@
+"""Results in parts, each with a table, sentences and pictures, as text and as HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from textwrap import fill, wrap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .figures import svg_figure
+from .messages import import_extra
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NUMBER = re.compile(r"-?[\d.]*( %)?")
+WIDTH = 79  # letters of a line of text
+MIN_WRAPPED = 24  # letters of a column whose text is wrapped
+MAX_ROWS, MAX_PAGE_ROWS = 12, 50  # rows of a table in text, and on a page
+
+
+class Table(dict[str, np.ndarray]):
+    """Arrays of equal length by the name of their column; printing it shows a table.
+
+    Parameters
+    ----------
+    columns : dict of array-like of shape (n_rows,)
+    rows : array-like of int, optional
+        The rows that are shown; by default the first ones.
+    note : str, default=""
+        Text that is shown below the rows.
+    """
+
+    def __init__(
+        self, columns: dict[str, Any], rows: ArrayLike | None = None, note: str = ""
+    ) -> None:
+        super().__init__({name: np.asarray(column) for name, column in columns.items()})
+        self._rows, self._note = rows, note
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.values()), ()))
+
+    def __repr__(self):
+        columns, n_more = self._cells(MAX_ROWS)
+        lines = [text_table(columns, self._text_columns())]
+        if n_more:
+            lines.append(f"  ... {n_more} more rows")
+        if self._note:
+            lines.append(paragraph(self._note))
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        columns, n_more = self._cells(MAX_PAGE_ROWS)
+        cells = [[escape(cell) for cell in column] for column in columns.values()]
+        html = html_table(list(zip(*cells, strict=True)), [list(columns)], self._text_columns())
+        if n_more:
+            html += f"<p>... {n_more} more rows</p>"
+        return html + (f"<p>{escape(self._note)}</p>" if self._note else "")
+
+    def _cells(self, max_rows):
+        """The shown rows as text, a list for each column, and the number of the other rows."""
+        rows = range(min(max_rows, self.n_rows)) if self._rows is None else self._rows
+        chosen = np.asarray(rows, dtype=np.intp)
+        columns = {
+            name: list(map(format_value, column[chosen].tolist())) for name, column in self.items()
+        }
+        return columns, self.n_rows - len(chosen)
+
+    def _text_columns(self):
+        """Names of the columns of text, unless it is numbers or percentages."""
+        return [
+            name
+            for name, column in self.items()
+            if column.dtype.kind in "OUS"
+            and not all(NUMBER.fullmatch(cell) for cell in map(str, column.tolist()))
+        ]
+
+    def to_frame(self) -> DataFrame:
+        """Return the table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return import_extra("pandas", "a data frame").DataFrame(dict(self))
+
+
+@dataclass(frozen=True, repr=False)
+class Part:
+    """One subject of a result.
+
+    Attributes
+    ----------
+    title : str
+    table : Table or None
+    sentences : list of str
+    pictures : dict of function
+        By caption, functions that draw on the axes ``ax``, or on those of a new figure, and return
+        them.
+    """
+
+    title: str
+    table: Table | None = None
+    sentences: list[str] = field(default_factory=list)
+    pictures: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __str__(self):
+        table = [] if self.table is None else [repr(self.table)]
+        return "\n".join([self.title, *table, *map(paragraph, self.sentences)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        return self.to_html(drawn=False)
+
+    def to_html(self, *, drawn: bool) -> str:
+        """The part as HTML; ``drawn`` adds the pictures, which requires matplotlib."""
+        table = "" if self.table is None else self.table._repr_html_()
+        lines = html_lines("\n".join(self.sentences))
+        pictures = [svg_figure(draw, caption) for caption, draw in self.pictures.items() if drawn]
+        body = f"<div>{table}{lines}</div>" + (gallery(pictures) if pictures else "")
+        return section(self.title, "", f'<div class="part">{body}</div>')
+
+
+# ------------------------------------------------------------------------------------------ text
+
+
+def format_value(value):
+    """A cell as text: about three digits, more if a number would be shown as 0."""
+    if not isinstance(value, float):
+        return str(value)
+    if np.isnan(value):
+        return ""
+    size = abs(value)
+    if 0 < size < 0.005 or size >= 1e6:
+        return f"{value:.1e}"
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2
+    return f"{round(value, decimals) + 0:.{decimals}f}"  # no -0.00
+
+
+def text_table(columns, text_columns=()):
+    """Columns of strings under their names, with minimum widths; the last one is wrapped if wide.
+
+    Parameters
+    ----------
+    columns : dict of list of str
+    text_columns : list of str
+        Names of the columns that are aligned on the left.
+    """
+    if not columns:
+        return ""
+    widths = {name: max(map(len, [name, *cells])) for name, cells in columns.items()}
+    last = list(columns)[-1]
+    room = max(MIN_WRAPPED, WIDTH - 2 * len(widths) - sum(widths.values()) + widths[last])
+    lines = []
+    for row in zip(*([name, *cells] for name, cells in columns.items()), strict=True):
+        line = ""
+        for name, cell in zip(columns, row, strict=True):
+            if name in text_columns and name == last and len(cell) > room:
+                hanging = "\n" + " " * (len(line) + 2)
+                cell = hanging.join(wrap(cell, room, break_on_hyphens=False))
+            width = widths[name]
+            line += "  " + (cell.ljust(width) if name in text_columns else cell.rjust(width))
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def paragraph(text):
+    """A sentence or more, wrapped and indented."""
+    indent = {"initial_indent": "  ", "subsequent_indent": "  "}
+    return fill(text, WIDTH, break_on_hyphens=False, **indent)
+
+
+# ------------------------------------------------------------------------------------------ HTML
+
+
+def page(title, parts):
+    """Assemble a self-contained page, for small and large, light and dark screens."""
+    style = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def section(title, text, body):
+    """A section of a page; ``text`` and ``body`` are HTML."""
+    text = f"<p>{text}</p>" if text else ""
+    return f"<section><h2>{escape(title)}</h2>{text}{body}</section>"
+
+
+def gallery(pictures):
+    """Figures side by side, if the screen is wide enough."""
+    return f'<div class="gallery">{"".join(pictures)}</div>'
+
+
+def folded(title, body):
+    """HTML that a reader unfolds."""
+    return f"<details><summary>{escape(title)}</summary>{body}</details>"
+
+
+def html_lines(text):
+    """Each line of a text as a paragraph."""
+    return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
+
+
+def html_table(lines, heads, text_columns=()):
+    """A table of HTML cells under rows of headings, each a name or (name, columns).
+
+    The cells of ``text_columns``, names of the last row of headings, are aligned on the left and
+    wrapped.
+    """
+    if not lines:
+        return ""
+    top = ""
+    for head in heads:
+        names = (name if isinstance(name, tuple) else (name, 1) for name in head)
+        top += "<tr>" + "".join(f'<th colspan="{n}">{escape(t)}</th>' for t, n in names) + "</tr>"
+    kinds = []
+    for j, name in enumerate(heads[-1]):
+        is_long = any(len(line[j]) > MIN_WRAPPED for line in lines)
+        kind = "long text" if is_long else "text"
+        kinds.append(f' class="{kind}"' if name in text_columns else "")
+    body = ""
+    for line in lines:
+        cells = zip(kinds[1:], line[1:], strict=True)
+        body += f'<tr><th scope="row">{line[0]}</th>'
+        body += "".join(f"<td{kind}>{cell}</td>" for kind, cell in cells) + "</tr>"
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead>{top}</thead><tbody>{body}</tbody>'
+        "</table></div>"
+    )

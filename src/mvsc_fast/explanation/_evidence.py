@@ -1,0 +1,350 @@
+"""What the samples and the views say for and against the labels of a fitted model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+
+from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
+from .._utils.messages import counted
+from .._utils.parts import MAX_ROWS, Part, Table
+from ..judge._landmarks import margins_of
+from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
+from ..judge._support import MIN_Z, ViewGraphs, camps
+from ..spectral import spectral_embedding
+from ..views._passes import LEAST_PRESENT
+from ..views._rows import is_constant, missing_rows, observed
+from ._bind import takes_similarities
+from ._plots import plot_embedding
+
+MIN_SUPPORT = 0.1  # of views that the clusters follow
+MIN_PREDICTABLE = 0.7  # of clusters that are well separated
+MAX_MAPPED_CLUSTERS = 40  # whose map can be read
+
+
+# ------------------------------------------------------------------------- the clustered samples
+
+
+class Evidence(NamedTuple):
+    """How well labels are predicted from other samples; None where it is unknown."""
+
+    predictability: float | None = None
+    predictable: np.ndarray | None = None  # share of the samples of each cluster
+    margin: np.ndarray | None = None  # of each clustered sample, see `Explanation`
+    second: np.ndarray | None = None  # index of its nearest other cluster
+    certainty: np.ndarray | None = None  # see `Explanation`
+    unknown: tuple = ()  # sentences on what cannot be known
+
+
+def judge_labels(fit):
+    """The `Evidence` of the labels of a `BoundModel`."""
+    model, codes, c, unknown = fit.model, fit.codes, len(fit.clusters), []
+    if c < 2:
+        return Evidence(unknown=("There is only one cluster, so it cannot be compared.",))
+    indicators = one_hot(codes, c)
+    if fit.views is None:
+        # The votes of the neighbours of each sample.
+        if not hasattr(model, "affinity_matrix_"):
+            name = type(model).__name__
+            sentence = (
+                f"{name} has no affinity_matrix_: use explain(model, views) for the predictability "
+                "of the labels and the samples between two clusters."
+            )
+            return Evidence(unknown=(sentence,))
+        scores = _count_votes(model.affinity_matrix_, indicators)
+        true, predicted = codes, scores.argmax(axis=1)
+        predictability = adjusted_mutual_information(codes, predicted)
+        if not takes_similarities(model):
+            unknown.append(
+                "Predictability and margins are computed from neighbors in the affinity matrix "
+                "alone; explain(model, views) also uses the features of the views."
+            )
+    else:
+        # Ridge regression on the features of the views, in an order that depends on the samples
+        # alone, so that no result depends on how they are stored.
+        judge, order = judge_of([fit.lifted[i] for i in fit.used])
+        labelling = [codes[order].astype(np.int64)]
+        predictability = float(judge(labelling, c, adjusted_mutual_information)[0])
+        scores = np.empty_like(indicators)
+        scores[order] = judge.ridge.predict(indicators[order])
+        pairs = judge.predictions(labelling, c)  # of true and predicted labels, by part
+        true, predicted = (
+            np.concatenate([labellings[0] for labellings in parts])
+            for parts in zip(*pairs, strict=True)
+        )
+    margin, second = margins_of(scores, codes)
+    predictable = mean_by_cluster(predicted == true, true, c)
+    certainty = _combine(fit, margin)
+    return Evidence(predictability, predictable, margin, second, certainty, tuple(unknown))
+
+
+def _count_votes(affinity, indicators):
+    """D^-1 A Y for an affinity A, whose diagonal is ignored, and indicators Y."""
+    diagonal = affinity.diagonal()
+    degree = np.asarray(affinity.sum(axis=1)).ravel() - diagonal
+    weight = np.where(degree > 0, 1 / np.where(degree > 0, degree, 1), 0)[:, None]
+    A = scipy.sparse.csr_array(affinity) if scipy.sparse.issparse(affinity) else affinity
+    return ((A @ indicators - diagonal[:, None] * indicators) * weight).astype(np.float32)
+
+
+def mean_by_cluster(values, codes, n_clusters):
+    """Mean of the values over each cluster; NaN for an empty cluster."""
+    sizes = np.bincount(codes, minlength=n_clusters)
+    sums = np.bincount(codes, weights=values, minlength=n_clusters)
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
+
+
+def _combine(fit, margin):
+    """Certainty of each sample, by its margin and the candidate labellings if they are stored."""
+    candidates = getattr(fit.model, "candidates_", None) or {}
+    if "labels" not in candidates:
+        return margin
+    columns = np.searchsorted(fit.model.samples_, fit.samples)
+    labellings = candidates["labels"][:, columns]
+    agreeing = np.zeros(len(fit.codes))
+    for labels in labellings:
+        clusters, partners = linear_sum_assignment(
+            contingency_matrix(fit.codes, labels), maximize=True
+        )
+        partner = np.full(fit.codes.max() + 1, -1)
+        partner[clusters] = np.unique(labels)[partners]
+        agreeing += partner[fit.codes] == labels
+    return (margin + agreeing / len(labellings)) / 2
+
+
+def find_embedding(model, n_clusters):
+    """Embedding of the samples, or None if the model has none."""
+    if hasattr(model, "embedding_"):
+        return model.embedding_
+    if not hasattr(model, "affinity_matrix_"):
+        return None
+    return spectral_embedding(model.affinity_matrix_, n_clusters)
+
+
+def cluster_part(fit, clusters, evidence, embedding):
+    """Sizes and quality of the clusters, the weakest first if they are many, and a map."""
+    title, order, sentences = "Clusters", np.arange(clusters.n_rows), []
+    measure = next((name for name in ("predictable", "silhouette") if name in clusters), None)
+    if clusters.n_rows > MAX_ROWS:
+        worth = (
+            -clusters["samples"] if measure is None else np.nan_to_num(clusters[measure], nan=-1)
+        )
+        order = np.argsort(np.nan_to_num(worth, nan=-1), kind="stable")
+        title += f", the {'largest' if measure is None else 'weakest'} first"
+    pictures = {"Samples of each cluster": partial(_draw_sizes, clusters)}
+    if measure is not None:
+        caption = "How well each cluster is separated from the others"
+        pictures[caption] = partial(_draw_quality, clusters)
+    if "predictable" in clusters:
+        weak = clusters["cluster"][clusters["predictable"] < MIN_PREDICTABLE].tolist()
+        if weak:
+            more = f" and {len(weak) - MAX_ROWS} more" if len(weak) > MAX_ROWS else ""
+            names = ", ".join(map(str, weak[:MAX_ROWS]))
+            sentences.append(f"Not well separated from the others: {names}{more}.")
+        overall = np.average(clusters["predictable"], weights=np.bincount(fit.codes))
+        sentences.append(
+            "predictable: share of samples whose label is predicted from the other samples; "
+            f"{overall:.2f} in all clusters. Predictability, an adjusted mutual information: "
+            f"{evidence.predictability:.2f}; both are high in noise, too."
+        )
+    if "silhouette" in clusters:
+        sentences.append("silhouette: 1 far from other clusters, 0 or less between them.")
+        if clusters.n_rows <= MAX_MAPPED_CLUSTERS:
+            labels = fit.clusters[fit.codes]
+            caption = "Map of the samples: neighbors are near, other distances mean nothing"
+            pictures[caption] = partial(plot_embedding, embedding, labels)
+    table = {name: column[order] for name, column in clusters.items()}
+    table["share"] = np.array([f"{100 * share:.0f} %" for share in table["share"]])
+    return Part(title, Table(table), sentences, pictures)
+
+
+def certainty_part(fit, samples, uncertain, evidence):
+    """The samples that are between two clusters."""
+    is_uncertain = np.isin(fit.samples, uncertain)
+    draw = partial(_draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
+    pictures = {"Certainty of each sample; 1 is clearly in its cluster": draw}
+    if not len(uncertain):
+        sentence = "No sample is near another cluster."
+        return Part("Least certain samples", None, [sentence], pictures)
+    n_negative = counted(int((evidence.margin < 0).sum()), "sample")
+    sentences = [
+        "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
+        f"({n_negative})."
+    ]
+    columns = {name: column[uncertain] for name, column in samples.items()}
+    if evidence.certainty is evidence.margin:
+        del columns["certainty"]
+    else:
+        sentences.append(
+            "certainty: mean of the margin and of the share of the candidate labellings that agree."
+        )
+    share = 100 * len(uncertain) / len(fit.samples)
+    title = f"Least certain samples: {len(uncertain)} ({share:.0f} %)"
+    return Part(title, Table(columns), sentences, pictures)
+
+
+def _draw_sizes(clusters, ax=None):
+    """Number of samples of each cluster, a `Table` of `Explanation`."""
+    ax = new_figure() if ax is None else ax
+    ax.bar(np.arange(clusters.n_rows), clusters["samples"], color=COLORS[0])
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.set(title="sizes", ylabel="samples")
+    return name_clusters(ax, clusters["cluster"])
+
+
+def _draw_quality(clusters, ax=None):
+    """How well each cluster is separated, by all measures that are known."""
+    ax = new_figure() if ax is None else ax
+    looks = {"predictable": {"marker": "o", "color": COLORS[0], "ms": 3.5}}
+    looks["silhouette"] = {"marker": "s", "color": COLORS[3], "ms": 6.5, "mfc": "none"}
+    for name, look in looks.items():
+        if name in clusters:
+            ax.plot(clusters[name], linestyle="", label=name, **look)
+    ax.set(title="quality", ylabel="1 is best", ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    ax.legend(fontsize="small")
+    return name_clusters(ax, clusters["cluster"])
+
+
+def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
+    """Certainty of each clustered sample above its cluster, the least certain ones in red."""
+    ax = new_figure() if ax is None else ax
+    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
+    for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
+        ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
+    ax.set(title=f"least certain samples: {is_uncertain.sum()}", ylabel="certainty of each sample")
+    ax.set(ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    return name_clusters(ax, clusters)
+
+
+# --------------------------------------------------------------------------------------- the views
+
+
+class ViewFacts(NamedTuple):
+    """What is known of the views."""
+
+    table: Table | None
+    n_features: list  # of each view; empty if unknown
+    n_incomplete: int | None  # samples that lack a view
+    excluded: list  # names of the views that the fit excluded
+    parts: list  # of an `Explanation`: what was found
+    details: list  # and how
+    unknown: list
+
+
+def describe_views(fit):
+    """The `ViewFacts` of a `BoundModel`."""
+    model, names, unknown = fit.model, fit.names, []
+    n_features = getattr(model, "n_features_per_view_", [])
+    missing = n_incomplete = None
+    if fit.views is not None:
+        n_features, missing = fit.source.n_features, fit.source.sum(_count_missing)
+        missing, n_incomplete = missing[:-1], int(missing[-1])
+    support = getattr(model, "view_support_", None)
+    if support is None and fit.views is not None and len(fit.clusters) > 1:
+        support = ViewGraphs(fit.lifted).support(fit.codes)
+    if support is None:
+        unknown.append(
+            f"{type(model).__name__} has no view_support_: use explain(model, views) for the "
+            "support of each view."
+        )
+    reasons, sentence = _find_reasons(fit)
+    unknown += sentence
+    facts = n_features, n_incomplete, [names[i] for i in reasons]
+    if support is None and not reasons:
+        return ViewFacts(None, *facts, [], [], unknown)
+
+    agreement = getattr(model, "view_agreement_", None)
+    remarks = _remarks(fit, support, reasons, agreement)
+    columns = {
+        "view": [str(name) for name in names],
+        "features": n_features if len(n_features) else None,
+        "samples without": missing,
+        "support": support,
+        "remark": remarks if any(remarks) else None,
+    }
+    table = Table({name: values for name, values in columns.items() if values is not None})
+    sentences, pictures = [], {}
+    if support is not None:
+        sentences.append(
+            "support: how far the clusters follow the view's own neighbors; large in noise, too."
+        )
+        draw = partial(_draw_support, names, support, facts[2])
+        pictures["Support of each view for the clusters"] = draw
+    parts, details = [Part("Views", table, sentences, pictures)], []
+    if agreement is not None and not np.isnan(agreement).all() and len(names) <= MAX_ROWS:
+        details.append(_agreement_part(names, agreement))
+    return ViewFacts(table, *facts, parts, details, unknown)
+
+
+def _count_missing(first, views):
+    """Number of samples of a block that lack each view, and of those that lack any view."""
+    missing = np.array([missing_rows(X) for X in views])
+    return np.array([*missing.sum(axis=1), missing.any(axis=0).sum()])
+
+
+def _find_reasons(fit):
+    """Why the fit excluded views, by their index, and a sentence if that is not known exactly."""
+    used = getattr(fit.model, "views_used_", range(len(fit.names)))
+    excluded = [i for i in range(len(fit.names)) if i not in used]
+    if not excluded:
+        return {}, []
+    if fit.views is None:
+        reason = "constant, or noise without repeated structure"
+        sentence = "The precise reasons why views were excluded: see explain(model, views)."
+        return dict.fromkeys(excluded, reason), [sentence]
+    graphs = ViewGraphs(fit.lifted, lifts=fit.lifts)
+    known, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
+    reasons = {}
+    for i in excluded:
+        if known[i].shape[0] < LEAST_PRESENT:
+            reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
+        elif is_constant(known[i]):
+            reasons[i] = "all samples are equal"
+        else:
+            reasons[i] = f"noise, z {across[i]:.1f} with other views and {graphs.own(i):.1f} within"
+    return reasons, []
+
+
+def _remarks(fit, support, reasons, agreement):
+    """A remark on each view, or ""."""
+    remarks = [""] * len(fit.names)
+    groups = [] if agreement is None else camps(agreement, len(fit.samples))
+    for number, group in enumerate(groups, 1):
+        for i in group:
+            remarks[i] = f"group {number} of {len(groups)} that show different clusters"
+    for i in range(len(remarks)):
+        if i in reasons:
+            remarks[i] = f"excluded: {reasons[i]}"
+        elif support is not None and support[i] < MIN_SUPPORT:
+            remarks[i] = remarks[i] or "little support for these clusters"
+    return remarks
+
+
+def _agreement_part(names, agreement):
+    """How far each two views agree."""
+    # Numbers above the columns, because names would make the table too wide.
+    columns = {"": [str(i) if name == i else f"{i} {name}" for i, name in enumerate(names)]}
+    for i, values in enumerate(agreement):
+        columns[str(i)] = ["" if np.isnan(z) else f"{z:.1f}" for z in values]
+    sentence = (
+        "By how many standard deviations two views agree on the neighbors of samples more than by "
+        f"chance. Below {MIN_Z:g} they show different clusters, or one of them shows none."
+    )
+    return Part("Agreement of the views", Table(columns), [sentence])
+
+
+def _draw_support(names, support, excluded, ax=None):
+    """Support of each view as a bar; excluded views are grey."""
+    ax = new_figure(4.4, max(2.4, 1.2 + 0.3 * len(names))) if ax is None else ax
+    colors = [COLORS[-1] if name in excluded else COLORS[0] for name in names]
+    ax.barh(np.arange(len(names)), support, color=colors)
+    texts = [f"{name} (excluded)" if name in excluded else str(name) for name in names]
+    name_ticks(ax.yaxis, texts)
+    ax.invert_yaxis()
+    ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
+    return ax

@@ -1,0 +1,259 @@
+"""How labels were computed: its parts of an explanation, and a paragraph for a publication."""
+
+import contextlib
+import platform
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import scipy
+import sklearn
+
+from .. import __version__
+from .._utils.messages import counted
+from .._utils.parts import Part, Table
+from ..judge._parts import groups_in_words
+from ..judge._ridge import mutual_information
+from ..spectral import fuse
+from ._plots import plot_consensus, plot_n_clusters, plot_similarity
+
+CITATION = (
+    "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
+    "low-rank representation. IEEE Transactions on Circuits and Systems for Video Technology "
+    "31(12), 2021, doi:10.1109/TCSVT.2021.3055039"
+)
+LEIDEN = (
+    "Traag V. A., Waltman L., van Eck N. J.: From Louvain to Leiden: guaranteeing well-connected "
+    "communities. Scientific Reports 9, 2019, doi:10.1038/s41598-019-41695-z"
+)
+CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
+MAX_NAMED_VIEWS = 12
+WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
+LEARNED = {
+    "lam_": "lam",
+    "n_iter_": "iterations",
+    "converged_": "converged",
+    "gap_": "relative duality gap",
+    "n_tuples_": "tuples of labels that were fused",
+}
+SUPPORTED = (
+    "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
+    "ones of their neighborhood; nested clusters have several."
+)
+
+
+# ------------------------------------------------------------------------------------ the paragraph
+
+
+def methods_paragraph(fit, view_facts, counts, structure):
+    """The paragraph for a `BoundModel`, the `ViewFacts`, and results of tests or None."""
+    model, n = fit.model, len(fit.labels)
+    method, run = type(model).__name__, getattr(model, "run_", {})
+    sentences = [f"We clustered {counted(n, 'sample')}{_data_text(fit.names, view_facts)}."]
+    if view_facts.n_incomplete:
+        sentences.append(f"{counted(view_facts.n_incomplete, 'sample')} lacked at least one view.")
+    if structure is not None:
+        sentences.append(structure.sentence)
+    steps = ", then ".join(" ".join(str(step).split()) for step in fit.steps)
+    processing = run.get("processing", steps)
+    if processing:
+        sentences.append(f"Processing: {processing}.")
+
+    # Parameters that the user has chosen, and what they led to.
+    reported = {"random_state", *_chosen_parameters(model)}.difference(WITHOUT_EFFECT)
+    values = model.get_params(deep=False).items()
+    parameters = ", ".join(f"{name}={value!r}" for name, value in values if name in reported)
+    sentences.append(
+        f"{method} found {counted(len(fit.clusters), 'cluster')} ({parameters}; other "
+        "parameters at their defaults)."
+    )
+    sentences += _selection_sentences(fit, counts)
+    if view_facts.excluded:
+        names = ", ".join(map(str, view_facts.excluded))
+        sentences.append(f"Views excluded as uninformative: {names}.")
+    sentences.append(f"Software: {_versions(model)}.")
+    if _has_resolution(model):
+        sentences.append(f"The clusters are Leiden communities of the joint graph: {LEIDEN}.")
+    elif method in CITED_BY:
+        sentences.append(f"{method} {CITED_BY[method]} the method of {CITATION}.")
+    return " ".join(sentences)
+
+
+def _has_resolution(model):
+    return getattr(model, "resolution", None) is not None
+
+
+def _data_text(names, view_facts):
+    """The views and their sizes in words, with a blank before; empty if they are unknown."""
+    sizes = view_facts.n_features
+    if not len(sizes):
+        return ""
+    if len(names) == 1:
+        return f" described by {counted(sizes[0], 'feature')}"
+    texts = [
+        f"{f'view {name}' if isinstance(name, int) else name} ({counted(size, 'feature')})"
+        for name, size in zip(names, sizes, strict=True)
+    ]
+    if len(texts) > MAX_NAMED_VIEWS:
+        texts = [*texts[:MAX_NAMED_VIEWS], "..."]
+    return f" described by {len(names)} views: {', '.join(texts)}"
+
+
+def _selection_sentences(fit, counts):
+    """Sentences on the suggested number of clusters and on samples that were not clustered."""
+    m, n, n_labelled = (
+        len(fit.samples),
+        len(fit.labels),
+        int(np.isin(fit.labels, fit.clusters).sum()),
+    )
+    sentences = []
+    if counts is not None:
+        others, levels = (
+            ", ".join(map(str, numbers)) or "none"
+            for numbers in (counts.candidates[1:], counts.levels)
+        )
+        sentences.append(
+            f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
+            f"({counts.confidence} confidence; other candidates: {others}; supported numbers: "
+            f"{levels})."
+        )
+    if n_labelled < n:
+        n_lost = counted(n - n_labelled, "sample")
+        sentences.append(f"Without any view, and with the label -1: {n_lost}.")
+    if m < n_labelled:
+        sentences.append(
+            f"{m} of {n} samples were clustered; the labels of the others were predicted."
+        )
+    return sentences
+
+
+def _chosen_parameters(model):
+    """Names of the parameters of an estimator that are not at their defaults."""
+    defaults = type(model)().get_params(deep=False)
+    return [
+        name
+        for name, value in model.get_params(deep=False).items()
+        if repr(value) != repr(defaults[name]) or name == "n_clusters"
+    ]
+
+
+def _versions(model):
+    """Versions of the packages on which the labels of a model depend."""
+    text = (
+        f"mvsc_fast {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )
+    if _has_resolution(model):
+        with contextlib.suppress(PackageNotFoundError):  # a loaded model needs none
+            text += f", igraph {version('igraph')}"
+    return text
+
+
+# ---------------------------------------------------------------------------------------- the parts
+
+
+def computation_parts(fit, view_facts, counts, paragraph):
+    """The parts of an `Explanation` that say how it was computed."""
+    parts = []
+    run = getattr(fit.model, "run_", {})
+    if run:
+        columns = {"before the fit": list(run), "": list(map(str, run.values()))}
+        parts.append(Part("Before the fit", Table(columns)))
+    parts.append(_choice_part(fit, counts))
+    parts += view_facts.details
+    parts += [_parameters_part(fit.model, counts), Part("Methods paragraph", None, [paragraph])]
+    return parts
+
+
+def counts_part(counts):
+    """The evidence for the candidate and the supported numbers of clusters."""
+    numbers = sorted({*counts.candidates, *counts.levels})
+    rows = np.searchsorted(counts.counts, numbers)
+    columns = {
+        "clusters": counts.counts[rows],
+        "smallest": counts.smallest[rows],
+        "stability": counts.stability[rows],
+        "predictability": counts.predictability[rows],
+        "": np.where(np.isin(numbers, counts.levels), "supported", ""),
+    }
+    sentences = [SUPPORTED, *groups_in_words(counts.hidden, counts.sizes)]
+    pictures = {
+        "Stability and predictability of each number of clusters": partial(plot_n_clusters, counts)
+    }
+    return Part("Numbers of clusters", Table(columns), sentences, pictures)
+
+
+def _choice_part(fit, counts):
+    """How the labels were chosen, with the matrices from which they were."""
+    model, sentences = fit.model, _selection_sentences(fit, counts)
+    candidates = getattr(model, "candidates_", None)
+    if candidates is not None:
+        n_fused = int(candidates["fused"].sum())
+        sentences.append(
+            "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
+            if _has_resolution(model)
+            else f"The {n_fused} best refined labellings of {len(candidates['fused'])} were fused "
+            "by TLRR."
+        )
+        if "labels" in candidates:  # they may not be stored
+            agreement = _agreement(candidates["labels"], fit.codes)
+            sentences.append(
+                "The normalised mutual information of the candidate labellings with the labels is "
+                f"{agreement.mean():.2f} on average and at least {agreement.min():.2f}."
+            )
+    elif hasattr(model, "n_iter_"):
+        end = "" if getattr(model, "converged_", True) else ", not converged"
+        sentences.append(f"{counted(model.n_iter_, 'iteration')}{end}.")
+    gap = getattr(model, "gap_", None)
+    if gap is not None and candidates is None:
+        sentences.append(f"The relative duality gap of the tensor is {gap:.2g}.")
+    return Part("How the labels were chosen", None, sentences, _matrix_pictures(fit))
+
+
+def _matrix_pictures(fit):
+    """Pictures of the affinity matrices of the clustered samples, by caption."""
+    model, labels = fit.model, fit.clusters[fit.codes]
+    affinity = getattr(model, "affinity_matrix_", None)
+    pictures = {}
+    if hasattr(model, "similarity_"):
+        similarity = partial(_plot_fused, model.similarity_, labels)
+        pictures["Similarities W, samples sorted by cluster"] = similarity
+    if affinity is not None:
+        caption = "Affinity matrix, samples sorted by cluster"
+        pictures[caption] = partial(plot_similarity, affinity, labels)
+    if "labels" in (getattr(model, "candidates_", None) or {}):
+        caption = "Consensus: share of the labellings that join two samples"
+        pictures[caption] = partial(plot_consensus, model.candidates_, labels)
+    return pictures
+
+
+def _plot_fused(similarity, labels, ax=None):
+    return plot_similarity(fuse(similarity), labels, ax=ax)
+
+
+def _agreement(labellings, labels):
+    """Normalised mutual information of each of some labellings with the labels."""
+    c, labels = int(max(labellings.max(), labels.max())) + 1, labels.astype(np.int64)
+    return np.array([mutual_information(other, labels, c) for other in labellings])
+
+
+def _parameters_part(model, counts):
+    """Given and learned parameters, and versions."""
+    origin = dict.fromkeys(_chosen_parameters(model), "given")
+    parameters = model.get_params(deep=False)
+    if counts is not None and parameters.get("n_clusters") == counts.n_clusters:
+        origin["n_clusters"] = f"suggested, {counts.confidence} confidence"
+    rows = [
+        (name, str(value), origin.get(name, ""))
+        for name, value in sorted(parameters.items())
+        if name not in ("callback", "verbose")
+    ]
+    for name, title in LEARNED.items():
+        value = getattr(model, name, None)
+        if value is not None:
+            text = f"{value:.4g}" if isinstance(value, float) else str(value)
+            rows.append((title, text, "learned"))
+    names, values, origins = zip(*rows, strict=True)
+    columns = {"parameter": list(names), "value": list(values), "": list(origins)}
+    system = f"{_versions(model)}, {platform.system()} on {platform.machine()}."
+    return Part("Parameters", Table(columns, range(len(rows))), [system])

@@ -1,0 +1,64 @@
+"""Everything shows itself in a notebook, in all natural forms, with and without pyplot."""
+
+import os
+
+import pytest
+
+nbclient = pytest.importorskip("nbclient", reason="pip install nbclient ipykernel")
+nbformat = pytest.importorskip("nbformat")
+pytest.importorskip("ipykernel")
+
+BEFORE = """
+import numpy as np
+from mvsc_fast import ConsensusTLRR, datasets, explain, explanation
+from mvsc_fast import structure_test, suggest_n_clusters
+views, y = datasets.make_multiview_subspaces(60, 3, random_state=0)
+model = ConsensusTLRR(3, random_state=0).fit(views)
+told = explain(model, views)
+"""
+PICTURES = [
+    "told.plot()",
+    "explanation.plot_similarity(model.affinity_matrix_, y)",
+    "explanation.plot_similarity(model.affinity_matrix_, y).figure",
+    "explanation.plot_consensus(model.candidates_, y)",
+    "explanation.plot_embedding(np.eye(60), y).figure",
+    "explanation.plot_markers(explanation.markers(model, views))",
+    "counts = suggest_n_clusters(views, max_clusters=4, random_state=0)\n"
+    "explanation.plot_n_clusters(counts)",
+    "stable = explanation.stability(model, views, n_resamples=2, random_state=0)\n"
+    "explanation.plot_stability(stable)",
+    "test = structure_test(views, 3, n_rotations=2, random_state=0)\n"
+    "explanation.plot_structure(test).figure",
+]
+TABLES = ["told", "told.clusters", "told.findings[0]", "counts", "stable", "test"]
+WITH_PYPLOT = """
+import matplotlib.pyplot as plt
+figure, ax = plt.subplots()
+ax = explanation.plot_embedding(np.eye(60), y, ax=ax)
+"""
+
+
+@pytest.fixture(scope="module")
+def outputs():
+    """Kinds of what each cell shows: its pictures without pyplot, tables, then with pyplot."""
+    sources = [BEFORE, *PICTURES, *TABLES, WITH_PYPLOT, *PICTURES]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    nbclient.NotebookClient(notebook, timeout=300).execute(env=environment)
+    return [
+        [kind for output in cell.outputs for kind in output.get("data", {})]
+        for cell in notebook.cells
+    ]
+
+
+def test_pictures_are_shown_once(outputs):
+    n = len(PICTURES)
+    for kinds in (*outputs[1 : n + 1], *outputs[-n:]):
+        assert kinds.count("image/png") == 1
+    assert outputs[n + len(TABLES) + 1].count("image/png") == 1
+
+
+def test_tables_are_html(outputs):
+    n = len(PICTURES)
+    for kinds in outputs[n + 1 : n + 1 + len(TABLES)]:
+        assert kinds.count("text/html") == 1
