@@ -501,12 +501,15 @@ def test_what_is_no_model_file_has_a_status(predict_library, small, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "text").write_text("x" * 999)
     (tmp_path / "half").write_bytes(small[0].tobytes()[:-64])
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(2**42)  # without contents: there is no memory for so many bytes
     for name, expected in (
         ("model.mvsc", OK),
         ("", NO_FILE),  # a folder
         ("absent", NO_FILE),
         ("empty", NOT_A_MODEL),
         ("text", NOT_A_MODEL),
+        ("large", NOT_A_MODEL),
         ("half", DAMAGED),
     ):
         model = Loaded()
