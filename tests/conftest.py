@@ -20,7 +20,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 FULL = os.environ.get("MVSC_STRESS") == "full"  # random tests as often as a release demands
 
 
-# Attacks, programs in C, processes, and every form of data with every condition and question.
+# Attacks, programs in C, workers of Dask, and every form of data with every condition and question.
 SLOW = {"attack", "native", "test_matrix.py"}
 
 
@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if SLOW.intersection(item.path.parts):
+        if SLOW.intersection(item.path.parts) or "client" in item.fixturenames:
             item.add_marker(pytest.mark.slow)
 
 

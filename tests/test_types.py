@@ -62,6 +62,7 @@ def test_the_package_declares_its_types():
     assert (Path(mvsc_fast.__file__).parent / "py.typed").is_file()
 
 
+@pytest.mark.slow
 def test_the_typed_program_runs(tmp_path):
     scores = typed_program.main(tmp_path)
     assert scores["acc"] > 0.9 and (tmp_path / "report.html").is_file()

@@ -88,6 +88,7 @@ def test_settings_are_restored_also_after_an_exception(solver):
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_thread_count(solver, threads_at_any_size):
     W = random_similarities(3, 60)
     one, two = (published_tlrr(W, lam=2.0, solver=solver, n_threads=k) for k in (1, 2))
@@ -427,6 +428,7 @@ def test_libraries_that_are_loaded_later_are_limited(tmp_path):
 
 
 @pytest.mark.parametrize("solver", ["ialm", "dual"])
+@pytest.mark.slow
 def test_heavy_work_leaves_the_interpreter_to_others(solver):
     """Python takes the interpreter from nobody here: others run where the solver lets it go."""
     W = random_similarities(3, 200)

@@ -113,6 +113,7 @@ def test_no_eigenvector_of_groups_that_are_linked_alike_is_lost(link, dtype):
 @pytest.mark.parametrize(("n", "kind"), [(3001, "dense"), (3001, "sparse"), (3600, "sparse")])
 @pytest.mark.parametrize("link", [0, 1e-4])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.slow
 def test_beyond_lapack_no_eigenvector_is_lost(dtype, link, n, kind):
     for seed in range(1 if kind == "dense" or not FULL else 3):
         A, y = blocks(n, link, seed)

@@ -29,6 +29,7 @@ SETS = {
 
 
 @pytest.mark.parametrize(("load", "bar"), SETS.values(), ids=SETS)
+@pytest.mark.slow
 def test_shuffled_samples(load, bar):
     views, y = shuffled(*load())
     c = len(np.unique(y))

@@ -64,6 +64,7 @@ def peak(function, *arguments):
     ids=lambda value: type(value).__name__,
 )
 @pytest.mark.filterwarnings("ignore:LTMSC did not converge")
+@pytest.mark.slow
 def test_estimates_bound_the_peak_with_a_quarter_to_spare(estimator, n, d, monkeypatch):
     """Workspaces of LAPACK and fragments, which are not traced, need that much."""
     views, _ = datasets.make_multiview_subspaces(n, 5, n_features=(d, d), random_state=0)
@@ -89,6 +90,7 @@ def test_the_number_of_clustered_samples_and_its_limit(limit, n_fitted, little_m
         ConsensusTLRR(50).fit(views)
 
 
+@pytest.mark.slow
 def test_fits_and_predictions_keep_to_a_limit(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=12_000)

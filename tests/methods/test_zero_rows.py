@@ -36,6 +36,7 @@ def counts():
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.slow
 def test_rows_of_zeros_are_counted_from_five_percent_on(counts, wrap):
     (a, b, c), _, _ = counts
     c = c.copy()
@@ -103,6 +104,7 @@ def test_clusters_that_do_not_follow_rows_of_zeros_are_not_named():
 
 
 @pytest.mark.parametrize("max_samples", ["auto", 200])
+@pytest.mark.slow
 def test_sparse_views_lack_rows_as_dense_ones_do(counts, max_samples, tmp_path):
     """However the missing rows are stored, and wherever the views are."""
     (a, b, c), mask, y = counts

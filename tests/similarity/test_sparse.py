@@ -2,6 +2,7 @@ import importlib
 
 import numpy as np
 import pytest
+import scipy.sparse
 from conftest import FULL
 from reference import sparse_graphs as twin
 from sklearn.metrics import adjusted_rand_score
@@ -142,3 +143,11 @@ def test_sparse_nearest_neighbors_hold_the_neighbours_alone():
     for A, W in zip(sparse, similarity.nearest_neighbors(views, n_neighbors=4), strict=True):
         assert A.dtype == np.float64 and 60 * 4 <= A.nnz <= 60 * 8
         np.testing.assert_array_equal(A.toarray(), W)
+
+
+def test_sparse_views_have_the_graph_of_dense_ones():
+    views = [np.maximum(X, 0) for X in subspaces(90, n_features=(20, 200))]
+    expected = similarity.sparse_self_representation(views)
+    graphs = similarity.sparse_self_representation([scipy.sparse.csr_array(X) for X in views])
+    for A, B in zip(graphs, expected, strict=True):
+        np.testing.assert_allclose(A.toarray(), B.toarray(), atol=1e-5)

@@ -195,7 +195,7 @@ def test_the_minimiser_of_tubes_close_to_the_threshold():
     assert np.linalg.norm(result.tensor - expected) <= certified
 
 
-@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize("n", [100, pytest.param(300, marks=pytest.mark.slow)])
 def test_the_number_of_threads_changes_no_bit(n):
     W = flat_similarities(n)
     expected, *others = (tlrr(W, n_threads=k, max_iter=6) for k in (1, 2, 3))
