@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_ENTRIES = 2**22  # of a view that are ranked at once
-N_PRINTED = 3  # rows for each cluster
 MAX_MAP_ROWS, ROW_INCHES = 40, 0.16  # of the heat map
 MAX_NAME_LETTERS = 28
 MAX_EFFECT = 4.0  # at the end of the colour scale
-N_PROFILED = 10  # features of each cluster in the table of profiles
+N_PRINTED, N_PROFILED = 3, 10  # features of each cluster that are printed, and in the profiles
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 NO_TEST = (
     "The clusters were found from the same features: p and q rank features, and are not "

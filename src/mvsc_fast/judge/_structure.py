@@ -124,7 +124,8 @@ class StructureTest:
             parts = [_listed(name, columns) for name, columns in self.few_valued.items()]
             lines.append(
                 f"At most {MAX_FEW_VALUES} different values in {'; '.join(parts)}: such columns "
-                "divide samples into groups, which the test finds even if no other column follows them."
+                "divide samples into groups, which the test finds even if no other column follows "
+                "them."
             )
         return "\n".join(lines)
 
