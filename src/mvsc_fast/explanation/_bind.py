@@ -51,6 +51,7 @@ class BoundModel(NamedTuple):
 
 def bind_views(model, views):
     """The `BoundModel` of a model or a pipeline, and of views, which must be those of `fit`."""
+    # The clusterer, and what the steps before it make of the views.
     check_is_fitted(model)
     ids, steps, feature_names, originals = sample_ids(views), [], None, None
     if isinstance(model, Pipeline):
@@ -87,6 +88,7 @@ def bind_views(model, views):
     lifts = _lifts(model, rows)
     lifted = [X if lift is None else lift(X) for X, lift in zip(rows, lifts, strict=True)]
 
+    # Names as the user knows them.
     names = list(getattr(model, "view_names_in_", source.names))
     columns = source.columns
     if feature_names is not None:

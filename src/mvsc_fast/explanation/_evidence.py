@@ -238,12 +238,15 @@ class ViewFacts(NamedTuple):
 
 def describe_views(fit):
     """The `ViewFacts` of a `BoundModel`."""
+    # Sizes of the views, and how many samples lack them.
     model, names, unknown = fit.model, fit.names, []
     n_features = getattr(model, "n_features_per_view_", [])
     missing = n_incomplete = None
     if fit.views is not None:
         n_features, missing = fit.source.n_features, fit.source.sum(_count_missing)
         missing, n_incomplete = missing[:-1], int(missing[-1])
+
+    # How far the clusters follow each view, and why the fit excluded some.
     support = getattr(model, "view_support_", None)
     if support is None and fit.views is not None and len(fit.clusters) > 1:
         support = ViewGraphs(fit.lifted).support(fit.codes)
@@ -258,6 +261,7 @@ def describe_views(fit):
     if support is None and not reasons:
         return ViewFacts(None, *facts, [], [], unknown)
 
+    # The table, and the parts that show it.
     agreement = getattr(model, "view_agreement_", None)
     remarks = _remarks(fit, support, reasons, agreement)
     columns = {
@@ -298,12 +302,12 @@ def _find_reasons(fit):
         sentence = "The precise reasons why views were excluded: see explain(model, views)."
         return dict.fromkeys(excluded, reason), [sentence]
     graphs = ViewGraphs(fit.lifted, lifts=fit.lifts)
-    known, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
+    present, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
     reasons = {}
     for i in excluded:
-        if known[i].shape[0] < LEAST_PRESENT:
+        if present[i].shape[0] < LEAST_PRESENT:
             reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
-        elif is_constant(known[i]):
+        elif is_constant(present[i]):
             reasons[i] = "all samples are equal"
         else:
             reasons[i] = f"noise, z {across[i]:.1f} with other views and {graphs.own(i):.1f} within"

@@ -165,9 +165,9 @@ class Explanation:
         path = output_path(path)
         computation = list(self.computation)
         said = {sentence for part in self.findings for sentence in part.sentences}
-        others = [note for note in dict.fromkeys(notes) if note not in said]
-        if others:
-            computation.insert(0, Part("Notes", None, others))
+        new = [note for note in dict.fromkeys(notes) if note not in said]
+        if new:
+            computation.insert(0, Part("Notes", None, new))
         body = [
             f"<h1>{escape(self.title)}</h1>",
             f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",

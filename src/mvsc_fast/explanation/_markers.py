@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_ENTRIES = 2**22  # of a view that are ranked at once
-N_PRINTED = 3  # rows for each cluster
 MAX_MAP_ROWS, ROW_INCHES = 40, 0.16  # of the heat map
 MAX_NAME_LETTERS = 28
 MAX_EFFECT = 4.0  # at the end of the colour scale
-N_PROFILED = 10  # features of each cluster in the table of profiles
+N_PRINTED, N_PROFILED = 3, 10  # features of each cluster that are printed, and in the profiles
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 NO_TEST = (
     "The clusters were found from the same features: p and q rank features, and are not "
@@ -159,8 +158,8 @@ def _compare(X, codes, c):
 
 def _membership(codes, c):
     """The matrix of shape (c, n) that sums the rows of each cluster."""
-    n = len(codes)
-    return scipy.sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(c, n))
+    entries = codes, np.arange(len(codes))
+    return scipy.sparse.csr_array((np.ones(len(codes)), entries), shape=(c, len(codes)))
 
 
 def _column_blocks(X):
@@ -226,6 +225,8 @@ def compute_profiles(fit):
     c = len(fit.clusters)
     if fit.views is None or c < 2:
         return None
+
+    # Statistics of all columns of all tables, side by side.
     names, statistics = [], []
     for features in _original_features(fit):
         member = _membership(fit.codes[features.present], c)
@@ -234,9 +235,8 @@ def compute_profiles(fit):
             value, overall, effect, is_binary = _describe(block, member)
             statistics.append((value, np.broadcast_to(overall, value.shape), effect))
             is_share += is_binary.tolist()
-        for name, share, category in zip(
-            features.names, is_share, features.is_category, strict=True
-        ):
+        facts = zip(features.names, is_share, features.is_category, strict=True)
+        for name, share, category in facts:
             measure = "category" if category else "share" if share else "mean"
             names.append((features.view, name, measure))
     if not names:
@@ -245,8 +245,8 @@ def compute_profiles(fit):
 
     # The same features for all clusters, in the order of their differences.
     order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
-    kept = np.unique(order[:, :N_PROFILED])
-    order = order[np.isin(order, kept)].reshape(c, -1)
+    chosen = np.unique(order[:, :N_PROFILED])
+    order = order[np.isin(order, chosen)].reshape(c, -1)
     view, feature, measure = (
         np.fromiter(items, dtype=object)[order].ravel() for items in zip(*names, strict=True)
     )
@@ -271,14 +271,14 @@ def _describe(block, member):
     """Means of each cluster and of all samples, effects, and which columns have zeros and ones."""
     missing = np.isnan(block)
     if missing.any():
-        known, counts = np.where(missing, 0, block), member @ (~missing).astype(np.float64)
+        values, counts = np.where(missing, 0, block), member @ (~missing).astype(np.float64)
     else:
-        known, counts = block, member.sum(axis=1)[:, None]
+        values, counts = block, member.sum(axis=1)[:, None]
     with np.errstate(all="ignore"):  # unknown values are NaN, and sums may overflow
-        sums = member @ known
+        sums = member @ values
         value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
-    is_binary = (known.min(axis=0, initial=0) == 0) & (known.max(axis=0, initial=0) == 1)
-    is_binary[is_binary] = np.isin(known[:, is_binary], (0, 1)).all(axis=0)
+    is_binary = (values.min(axis=0, initial=0) == 0) & (values.max(axis=0, initial=0) == 1)
+    is_binary[is_binary] = np.isin(values[:, is_binary], (0, 1)).all(axis=0)
     return value, overall, _effects(block, member, counts), is_binary
 
 
@@ -374,10 +374,11 @@ def plot_markers(
             image[row_of_feature[name], k] = effect
 
     ax = new_figure(5.2, max(2.6, 1.4 + 0.18 * len(chosen))) if ax is None else ax
-    known = np.abs(image[np.isfinite(image)])
-    top = min(max(known.max(initial=0), 1e-9), MAX_EFFECT)
+    effects = np.abs(image[np.isfinite(image)])
+    top = min(max(effects.max(initial=0), 1e-9), MAX_EFFECT)
     limits = {"vmin": -top, "vmax": top, "aspect": "auto", "interpolation": "nearest"}
-    picture = ax.imshow(np.nan_to_num(image, nan=np.nan), cmap="RdBu_r", **limits)
+    image = np.nan_to_num(image, nan=np.nan)  # infinite effects have the last colours
+    picture = ax.imshow(image, cmap="RdBu_r", **limits)
     name_ticks(ax.xaxis, clusters)
     texts = [_shorten(feature, view) for view, feature in chosen]
     name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
@@ -390,9 +391,9 @@ def plot_markers(
 
 def _shorten(feature, view):
     """A feature and its view, or the feature alone if both are too long."""
-    both = str(feature) if view is None else f"{feature} ({view})"
-    if len(both) <= MAX_NAME_LETTERS:
-        return both
+    name = str(feature) if view is None else f"{feature} ({view})"
+    if len(name) <= MAX_NAME_LETTERS:
+        return name
     feature = str(feature)
     is_long = len(feature) > MAX_NAME_LETTERS
     return f"{feature[: MAX_NAME_LETTERS - 3]}..." if is_long else feature

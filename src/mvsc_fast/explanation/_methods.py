@@ -108,14 +108,14 @@ def _selection_sentences(fit, counts):
     )
     sentences = []
     if counts is not None:
-        others, levels = (
+        alternatives, levels = (
             ", ".join(map(str, numbers)) or "none"
             for numbers in (counts.candidates[1:], counts.levels)
         )
         sentences.append(
             f"suggest_n_clusters suggested {counted(counts.n_clusters, 'cluster')} "
-            f"({counts.confidence} confidence; other candidates: {others}; supported numbers: "
-            f"{levels})."
+            f"({counts.confidence} confidence; other candidates: {alternatives}; supported "
+            f"numbers: {levels})."
         )
     if n_labelled < n:
         n_lost = counted(n - n_labelled, "sample")

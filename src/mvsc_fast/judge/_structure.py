@@ -23,13 +23,13 @@ from ..views._scaling import check_scale
 from ._copies import best_modularity, coordinates
 
 LEVEL = 0.05  # largest p-value that is called significant
-LEAST_COMPLETE = 20  # samples with all views
-FEW_VALUES = 3  # of a column
-FEW_ENTRIES = 2**20  # of dense columns at a time
+MIN_COMPLETE = 20  # samples with all views
+MAX_FEW_VALUES = 3  # of a column
+MAX_ENTRIES = 2**20  # of dense columns at a time
 LOW_Z = -2.0  # below it, and if all copies are larger, the copies have more than the samples
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
-# grows with their number, at most to LARGEST_MARGIN: thresholds increase with modularities.
-MARGIN, LARGEST_MARGIN = 0.1, 0.5
+# grows with their number, at most to MAX_MARGIN: thresholds increase with modularities.
+MARGIN, MAX_MARGIN = 0.1, 0.5
 
 
 @dataclass(repr=False)
@@ -78,10 +78,10 @@ class StructureTest:
     @property
     def sentence(self) -> str:
         """The result in one sentence."""
-        what, copies = "structure", "of the same covariances without clusters"
+        subject, copies = "structure", "of the same covariances without clusters"
         doubt = "the clusters may be arbitrary"
         if self.permuted:
-            what, doubt = "common structure", "the views may be unrelated"
+            subject, doubt = "common structure", "the views may be unrelated"
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
         least = 1 / (1 + len(self.null))
         more, remark = "no more", f": {doubt}"
@@ -103,8 +103,8 @@ class StructureTest:
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
         return (
-            f"The structure test found {more} {what} in {samples} than in {len(self.null)} copies "
-            f"{copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
+            f"The structure test found {more} {subject} in {samples} than in {len(self.null)} "
+            f"copies {copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
         )
 
     def __str__(self):
@@ -124,8 +124,9 @@ class StructureTest:
         if self.few_valued:
             parts = [_listed(name, columns) for name, columns in self.few_valued.items()]
             lines.append(
-                f"At most {FEW_VALUES} different values in {'; '.join(parts)}: such columns divide "
-                "samples into groups, which the test finds even if no other column follows them."
+                f"At most {MAX_FEW_VALUES} different values in {'; '.join(parts)}: such columns "
+                "divide samples into groups, which the test finds even if no other column follows "
+                "them."
             )
         return "\n".join(lines)
 
@@ -232,12 +233,13 @@ def structure_test(
     """
     n_clusters = check_integer(n_clusters, "n_clusters", 2)
     n_rotations = check_integer(n_rotations, "n_rotations", 2)
-    max_samples = check_integer(max_samples, "max_samples", LEAST_COMPLETE)
+    max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
     check_flag(each_view, "each_view")
     scale = check_scale(scale, "scale")
     permuted = tuple(permuted) if isinstance(permuted, (list, tuple)) else (permuted,)
     rng = check_random_state(check_seed(random_state, "random_state"))
     source = read_views(views)
+
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
@@ -248,52 +250,53 @@ def structure_test(
         for X, nonnegative, is_lifted in zip(sample.views, sample.nonnegative, lift, strict=True)
     ]
     n = len(rows[0])
-    if n < LEAST_COMPLETE:
+    if n < MIN_COMPLETE:
         raise ValueError(
             f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
-            f"{LEAST_COMPLETE} are needed; test the views alone, or those that most samples have"
+            f"{MIN_COMPLETE} are needed; test the views alone, or those that most samples have"
         )
     check_clusters(n_clusters, n)
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)
     rows = [X[order] for X in rows]
-    copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
     names = sample.names
     if not all(name in names for name in permuted) or len(set(permuted)) == len(names):
         raise ValueError(
             f"permuted={list(permuted)!r}: expected some, but not all, of the views {names!r}"
         )
-    tested = [(rows, lift, [names.index(name) for name in permuted])]
+
+    # The samples themselves (None) and their copies, of all views and perhaps of each alone.
+    copies = [None, *rng.randint(2**31 - 1, size=n_rotations)]
+    tasks = [(rows, lift, [names.index(name) for name in permuted])]
     if each_view:
-        tested += [([X], [is_lifted], []) for X, is_lifted in zip(rows, lift, strict=True)]
-    best = Parallel(n_jobs=n_jobs)(
-        delayed(best_modularity)(part, n_clusters, mixing, moved, lift)
-        for part, lift, moved in tested
-        for mixing in copies
+        tasks += [([X], [is_lifted], []) for X, is_lifted in zip(rows, lift, strict=True)]
+    modularities = Parallel(n_jobs=n_jobs)(
+        delayed(best_modularity)(part, n_clusters, copy, moved, lift)
+        for part, lift, moved in tasks
+        for copy in copies
     )
-    best = np.reshape(best, (len(tested), n_rotations + 1))
-    left_out = len(sample.samples) - n
-    joint, *each = (
-        _result(found[0], null, null if moved else _thresholds(null, n), n, left_out)
-        for found, null, (*_, moved) in zip(best, best[:, 1:], tested, strict=True)
-    )
-    few_valued = {
-        name: np.array(range(X.shape[1]) if columns is None else columns)[few].tolist()
-        for name, columns, X in zip(names, sample.columns, sample.views, strict=True)
-        if (few := _has_few_values(X[complete])).any()
-    }
-    return replace(
-        joint,
-        each=dict(zip(names, each, strict=False)),
-        permuted=permuted,
-        few_valued=few_valued,
-    )
+    modularities = np.reshape(modularities, (len(tasks), n_rotations + 1))
+    n_incomplete, tests = len(sample.samples) - n, []
+    for (observed, *null), (*_, moved) in zip(modularities, tasks, strict=True):
+        null = np.array(null)
+        thresholds = null if moved else _thresholds(null, n)
+        tests.append(_result(observed, null, thresholds, n, n_incomplete))
+
+    # Columns that divide samples by themselves, whatever the clusters are.
+    few_valued = {}
+    for name, columns, X in zip(names, sample.columns, sample.views, strict=True):
+        has_few = _has_few_values(X[complete])
+        if has_few.any():
+            columns = range(X.shape[1]) if columns is None else columns
+            few_valued[name] = np.array(columns)[has_few].tolist()
+    by_view = dict(zip(names, tests[1:], strict=False))
+    return replace(tests[0], each=by_view, permuted=permuted, few_valued=few_valued)
 
 
 def _has_few_values(X):
     """Whether each column of X has two or three different values."""
     out = np.zeros(X.shape[1], dtype=bool)
-    for block in gen_batches(X.shape[1], max(1, FEW_ENTRIES // X.shape[0])):
+    for block in gen_batches(X.shape[1], max(1, MAX_ENTRIES // X.shape[0])):
         columns = dense(X[:, block])
         least, largest = columns.min(axis=0), columns.max(axis=0)
         inner = (columns > least) & (columns < largest)
@@ -305,7 +308,7 @@ def _has_few_values(X):
 
 def _thresholds(null, n_samples):
     """Modularities that noise may have if its rotated copies have those of ``null``."""
-    margin = min(MARGIN * np.sqrt(n_samples / 500), LARGEST_MARGIN)
+    margin = min(MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
     return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
 
 
