@@ -37,7 +37,7 @@ STARTS = {
 }
 FEW_STARTS = {"diffusion": (1 / 2,)}  # in the graph of few neighbours
 # With more clusters `even_starts` stay in worse optima than starts from Ward's clusters, and c
-# eigenvectors of fewer graphs are as accurate in a seventh of the time: +.003 +- .003 on 15
+# eigenvectors of fewer graphs are as accurate in a seventh of the time: +.002 +- .003 on 15
 # problems of 20 to 200 classes. With the ten classes of yaleb10 these candidates lose .1.
 MAX_EVEN_STARTS = 40
 WARD = None  # in place of an offset
