@@ -538,7 +538,12 @@ FILES = {
 WITHOUT_NAMES = {"npy", "h5", "npy, csv without ids"}
 MEANINGLESS_FILES = [
     (set(FILES), {"cluster", "predict"}, {"one view alone", "second fit"}, "tested in Python"),
-    (set(FILES), {"cluster", "predict"}, {"subsample", "rare view"}, "no option for samples"),
+    (
+        set(FILES),
+        {"cluster", "predict"},
+        {"subsample", "rare view", "scaled columns"},
+        "no option for samples",
+    ),
     (WITHOUT_NAMES, {"cluster", "predict"}, {"one view in another order"}, "there are no ids"),
     (set(FILES), {"cluster"}, OF_FORM | {"absent view"}, "the fit is the plain one"),
     ({"h5"}, {"predict"}, {"absent view"}, "one file has all views"),
@@ -602,8 +607,6 @@ def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, ca
     asked = commands_of(form, condition)
     given, model = case_of("C array", condition), tmp_path / "model.pkl"
     options = ["--clusters", 3, "--save", model]
-    if given.parameters.get("scale"):
-        options += ["--scale", given.parameters["scale"]]
     if given.parameters.get("memory_limit"):
         options += ["--memory-limit", given.parameters["memory_limit"]]
     same = form in WITHOUT_NAMES or condition not in OF_FORM  # others are matched by name or id
@@ -621,4 +624,4 @@ def test_files_have_the_labels_of_arrays(form, condition, expected, tmp_path, ca
 def test_the_number_of_cells():
     """It shrinks only on purpose."""
     assert sum(len(questions_of(*pair)) for pair in PAIRS) == 2944
-    assert sum(len(commands_of(*pair)) for pair in WITH_FILES) == 84
+    assert sum(len(commands_of(*pair)) for pair in WITH_FILES) == 74

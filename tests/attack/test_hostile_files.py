@@ -235,6 +235,7 @@ PAYLOADS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_names_are_never_markup_in_a_report(tmp_path, monkeypatch):
     """As ids, columns and names of files."""
     views, _ = datasets.make_multiview_subspaces(60, 3, n_features=(6, 6), random_state=0)

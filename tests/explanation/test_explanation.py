@@ -345,5 +345,5 @@ def test_lifts_are_those_of_the_fit(monkeypatch):
     def decide(X):
         raise AssertionError
 
-    monkeypatch.setattr("mvsc_fast.explanation._bind.lengths_matter", decide)
+    monkeypatch.setattr("mvsc_fast.explanation._bind.find_lift", decide)
     np.testing.assert_array_equal(explain(model, views).samples["margin"], expected)

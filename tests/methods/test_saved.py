@@ -129,14 +129,9 @@ def with_checksum(image):
 @pytest.mark.parametrize(
     "content",
     [
-        {"id_name": 5, "one_table": 3, "values": 7},
+        {"id_name": 5, "one_table": 3},
         {"id_name": ["x"]},
         {"one_table": 1},
-        {"values": [[[1], [1]], [[2], [2]]]},
-        {"values": [[1], [2]]},
-        {"values": [None, [["x"] * 7, ["y"] * 7]]},
-        {"values": [None]},
-        {"values": [None, [[10**400] * 7] * 2]},
         {"view_names": ["b", "a"]},
         {"view_names": "ab"},
         {"view_names": [None, True]},

@@ -63,6 +63,7 @@ def test_every_parameter_of_a_function(function, name):
     assert isinstance(error.value, ValueError)
 
 
+@pytest.mark.filterwarnings("ignore:the labels agree little")
 def test_whole_floats_are_integers():
     expected = ConsensusTLRR(3, max_samples=50, random_state=0).fit_predict(VIEWS)
     model = ConsensusTLRR(np.float64(3), max_samples=50.0, n_threads=1.0, random_state=0)
