@@ -4,8 +4,9 @@ Usage: python bench/accuracy.py [--all] [--methods NAME ...] [--sets NAME ...]
        python bench/accuracy.py --spread [--methods NAME]
 
 Without --all: ten sets and three shuffles. With it also sixteen sets times twelve cases
-(`sets.py`), and for each method the means with their standard errors over sets. A difference of
-means says something beyond two standard errors of the paired differences.
+(`sets.py`), each with its own order of the samples and of the columns, and for each method the
+means with their standard errors over sets. A difference of means says something beyond two
+standard errors of the paired differences.
 
 --spread compares the labels of random states 0 to 9 on the first shuffle of six sets, by the first
 method: median, smallest and largest ACC, its standard deviation, and how many of the 45 pairs of
@@ -23,7 +24,7 @@ from math import comb
 
 import numpy as np
 import scipy.sparse
-from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, shuffled
+from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, permuted_columns, shuffled
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
@@ -94,6 +95,7 @@ def scores(y, labellings):
 def measure(method, name, views, y, number):
     """The row of one fit; scores of new samples are NaN without any."""
     fitted, new = case(name, y, number)
+    views = permuted_columns(views, number)
     seconds, model = stopwatch(fit, method, [X[fitted] for X in views], y, number)
     acc, nmi = scores(y[fitted], model.labels_)
     row = {"method": method, "set": name, "case": number, "n": len(fitted), "views": len(views)}
@@ -110,6 +112,17 @@ def mean_by_set(rows, field, cases, names):
         if row["set"] in names and row["case"] in cases:
             values.setdefault(row["set"], []).append(row[field])
     return {name: float(np.mean(values[name])) for name in names if name in values}
+
+
+def deviation_by_set(rows):
+    """Of each set the standard deviation of ACC over cases of the same kind."""
+    values = {}
+    for row in rows:
+        values.setdefault(row["set"], {}).setdefault(KINDS[row["case"]], []).append(row["acc"])
+    return {
+        name: float(np.sqrt(np.mean([np.var(acc) for acc in kinds.values()])))
+        for name, kinds in values.items()
+    }
 
 
 def print_ten_sets(by_method):
@@ -158,8 +171,12 @@ def print_summary(by_method):
     print_table(header + "half fitted | half new | seconds | sets | fits", table)
 
     first, *others = by_set
-    print("\nACC by set, mean over cases:\n")
-    rows = [[name, *(f"{acc[name]:.3f}" for acc in by_set.values())] for name in by_set[first]]
+    print("\nACC by set, mean over cases ± standard deviation over cases of the same kind:\n")
+    deviations = {method: deviation_by_set(rows) for method, rows in by_method.items()}
+    rows = []
+    for name in by_set[first]:
+        cells = (f"{by_set[m][name]:.3f} ± {deviations[m][name]:.3f}" for m in by_set)
+        rows.append([name, *cells])
     print_table(["data", *by_set], rows)
     print(f"\nACC less that of {first}, paired by set:\n")
     table = []

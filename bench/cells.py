@@ -27,16 +27,23 @@ def simulate(
     contrast=1.0,
     dropout=0.0,
     batches=1,
+    batch_spread=0.5,
     spread=1.0,
+    rarest=None,
 ):
     """MuData of raw counts, with the types and batches in ``obs``.
 
     ``depth`` is the median number of counts of genes in a cell, ``spread`` the standard deviation
     of the logarithms of their means, and ``contrast`` the factor of their markers; a share
-    ``dropout`` of all entries becomes 0. Batches differ by factors of genes and proteins.
+    ``dropout`` of all entries becomes 0. Batches differ by factors of genes and proteins, whose
+    logarithms have the standard deviation ``batch_spread``. ``rarest`` is the share of the type
+    with the fewest cells.
     """
     rng = np.random.default_rng(seed)
     p = np.maximum(rng.dirichlet(np.full(types, 3.0)), 0.015)
+    if rarest is not None:
+        k = p.argmin()
+        p[k] = rarest / (1 - rarest) * np.delete(p, k).sum()
     y = rng.choice(types, n, p=p / p.sum())
     kind = np.arange(types) % 3  # 1: weak in proteins, 2: weak in genes
     levels = []
@@ -59,7 +66,7 @@ def simulate(
         batch = rng.integers(batches, size=n)
     block = min(BLOCK, BLOCK * GENES // genes)
     for level, theta in zip(levels, (2.0, 4.0), strict=True):
-        factors = rng.lognormal(0, 0.5, (batches, level.shape[1])) if batches > 1 else None
+        factors = rng.lognormal(0, batch_spread, (batches, level.shape[1])) if batches > 1 else None
         parts = []
         for start in range(0, n, block):
             rows = slice(start, start + block)

@@ -127,6 +127,12 @@ def shuffled(name, most=None):
     return [X[order] for X in views], y[order]
 
 
+def permuted_columns(views, number):
+    """The views with the columns of each in an order that belongs to a case."""
+    rng = np.random.default_rng(300 + number)
+    return [X[:, rng.permutation(X.shape[1])] for X in views]
+
+
 def case(name, y, number):
     """Samples that are fitted in one of the twelve cases, and those held out: of halves alone.
 

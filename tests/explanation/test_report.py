@@ -231,7 +231,7 @@ def test_many_points_are_drawn_as_pixels(tmp_path):
     assert "<image" in certainty and certainty.count("<use") < 500
 
 
-def test_a_report_from_the_command_line(tmp_path, capsys):
+def test_a_report_from_the_command_line(tmp_path):
     views, _ = datasets.make_multiview_subspaces(90, 3, random_state=0)
     for name, X in zip(("text", "image"), views, strict=False):
         frame = pd.DataFrame(20 + 3 * X).add_prefix("f")

@@ -41,9 +41,12 @@ def build_predict(folder, command, before=""):
     """A library of the functions of mvsc_predict.h, with lines of C before it."""
     source = folder / "predict.c"
     source.write_text(f"#define MVSC_PREDICT_API\n{before}#include <mvsc_predict.h>\n")
-    command = [*command, "-shared", "-fPIC", f"-I{mvsc_fast.get_include()}"]
-    subprocess.run([*command, source, "-o", folder / "predict.so", "-lm"], check=True)
-    library = ctypes.CDLL(str(folder / "predict.so"))
+    # Linked without the flags, with some of which GCC would turn off subnormal numbers of the process.
+    compiled, linked = folder / "predict.o", folder / "predict.so"
+    options = ["-c", "-fPIC", f"-I{mvsc_fast.get_include()}"]
+    subprocess.run([*command, *options, source, "-o", compiled], check=True)
+    subprocess.run([command[0], "-shared", compiled, "-o", linked, "-lm"], check=True)
+    library = ctypes.CDLL(str(linked))
     size, ssize = ctypes.c_size_t, ctypes.c_ssize_t
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     library.mvsc_model_workspace.restype = size

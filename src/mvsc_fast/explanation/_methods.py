@@ -193,7 +193,9 @@ def _choice_part(fit, counts):
             "The clusters are refined communities, by the Leiden algorithm, of the joint graph."
             if _has_resolution(model)
             else f"The {n_fused} best refined labellings of {len(candidates['fused'])} were fused "
-            "by TLRR."
+            "by TLRR. Their mean adjusted Rand index with the labels is "
+            f"{model.fused_agreement_:.2f}; other samples of the same kind would lead to labels "
+            "that differ by about as much."
         )
         if "labels" in candidates:  # they may not be stored
             agreement = _agreement(candidates["labels"], fit.codes)
