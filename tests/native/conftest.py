@@ -41,7 +41,7 @@ def build_predict(folder, command, before=""):
     """A library of the functions of mvsc_predict.h, with lines of C before it."""
     source = folder / "predict.c"
     source.write_text(f"#define MVSC_PREDICT_API\n{before}#include <mvsc_predict.h>\n")
-    # Linked without the flags, with some of which GCC would turn off subnormal numbers of the process.
+    # Linked without the flags: with some, GCC turns off subnormal numbers of the process.
     compiled, linked = folder / "predict.o", folder / "predict.so"
     options = ["-c", "-fPIC", f"-I{mvsc_fast.get_include()}"]
     subprocess.run([*command, *options, source, "-o", compiled], check=True)
