@@ -26,6 +26,12 @@ PACKAGE = Path(__file__).resolve().parent / "src" / "mvsc_fast"
 # for the linker too, where GCC before 13 adds code that sets small numbers of the process to 0.
 EXACT = ["-fno-fast-math", "-fno-unsafe-math-optimizations", "-fno-finite-math-only"]
 EXACT += ["-fno-associative-math", "-fno-reciprocal-math", "-fsigned-zeros"]
+EMPTY_PROBE = "int main(void) { return 0; }"
+NO_COMPILER = (
+    "mvsc_fast: there is no working C compiler. Install a wheel, which needs none: "
+    "pip install --only-binary mvsc-fast mvsc-fast. Or install a compiler: "
+    "apt install build-essential python3-dev, xcode-select --install, or Visual Studio Build Tools"
+)
 OPENMP_PROBE = """
 #include <omp.h>
 int main(void) { return omp_get_max_threads() > 0 ? 0 : 1; }
@@ -81,7 +87,9 @@ class BuildExt(build_ext):
             if sys.platform == "darwin":  # Apple's compiler has the pragmas, Homebrew the runtime
                 openmp_flags = (["-Xpreprocessor", "-fopenmp"], ["-lomp"])
         self.parallel = self.parallel or os.cpu_count()
-        has_openmp = self._compiles_with(*openmp_flags)
+        if not self._compiles(EMPTY_PROBE):
+            raise SystemExit(NO_COMPILER)
+        has_openmp = self._compiles(OPENMP_PROBE, *openmp_flags)
         if not has_openmp:
             print("mvsc_fast: no OpenMP found, building the serial core", file=sys.stderr)
         # -g0 saves a fifth of the time; what is left of symbols is most of a wheel.
@@ -104,16 +112,17 @@ class BuildExt(build_ext):
                 extension.extra_link_args += openmp_flags[1]
         super().build_extensions()
 
-    def _compiles_with(self, compile_args, link_args):
+    def _compiles(self, program_text, compile_args=(), link_args=()):
+        """Whether a program can be compiled and ends without an error."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "probe.c"
-            source.write_text(OPENMP_PROBE)
+            source.write_text(program_text)
             try:
                 objects = self.compiler.compile(
-                    [str(source)], output_dir=folder, extra_postargs=compile_args
+                    [str(source)], output_dir=folder, extra_postargs=list(compile_args)
                 )
                 program = str(Path(folder) / "probe")
-                self.compiler.link_executable(objects, program, extra_postargs=link_args)
+                self.compiler.link_executable(objects, program, extra_postargs=list(link_args))
                 return subprocess.run([program], check=False, timeout=60).returncode == 0
             except Exception:
                 return False
