@@ -5,9 +5,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from mvsc_fast.metrics import clustering_scores
+from mvsc_fast import ConsensusTLRR, datasets
+from mvsc_fast.methods import AWP, LTMSC, TLRR, TSVDMSC
+from mvsc_fast.metrics import clustering_scores, compare
+from mvsc_fast.preprocessing import PerView
 
 labels = st.lists(st.integers(0, 3), min_size=8, max_size=8)
 
@@ -78,3 +84,86 @@ def test_vectors_of_matlab_are_read_with_a_warning(shape):
     y = np.array([0, 0, 1, 1])
     with pytest.warns(DataConversionWarning, match=f"y_true.*{shape[0]}, {shape[1]}"):
         assert clustering_scores(y.reshape(shape), y)["acc"] == 1
+
+
+@pytest.fixture(scope="module")
+def groups():
+    """Views whose three groups every method finds, and these."""
+    return datasets.make_multiview_subspaces(60, 3, random_state=0)
+
+
+class Random(BaseEstimator):
+    """Estimator whose embedding has no clusters, with few starts of k-means."""
+
+    fits = 0
+
+    def __init__(self, n_clusters=4, n_init=1):
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+
+    def fit(self, X):
+        type(self).fits += 1
+        self.embedding_ = np.random.default_rng(0).standard_normal((len(X[0]), 5))
+        self.labels_ = np.zeros(len(X[0]), dtype=int)
+        return self
+
+
+def test_methods_are_compared_over_runs_of_kmeans(groups):
+    views, y = groups
+    methods = {
+        "tlrr": TLRR(3, random_state=0),
+        "scaled": make_pipeline(PerView(StandardScaler()), LTMSC(3, random_state=0)),
+        "awp": AWP(3, random_state=0),
+        "consensus": ConsensusTLRR(3, random_state=0),
+    }
+    found = compare(methods, iter(views), y, n_runs=4)
+    assert found["method"].tolist() == list(methods)
+    assert found["n_runs"].tolist() == [4, 4, 1, 1]
+    for i, estimator in enumerate(methods.values()):
+        assert not hasattr(estimator, "n_features_in_")  # clones are fitted
+        scores = clustering_scores(y, estimator.fit_predict(views))
+        assert {name: found[name][i] for name in scores} == pytest.approx(scores)
+    assert np.isnan(found["acc_std"]).tolist() == [False, False, True, True]
+    assert found["ari_std"][:2] == pytest.approx(0)
+
+
+def test_runs_differ_on_one_fit(groups):
+    views, y = groups
+    Random.fits = 0
+    found = compare({"random": Random()}, views, y, n_runs=6)
+    assert Random.fits == 1
+    assert found["acc_std"][0] > 0.005 and 0.3 < found["acc"][0] < 0.6
+    pd.testing.assert_frame_equal(
+        found.to_frame(), compare({"random": Random()}, views, y, n_runs=6).to_frame()
+    )
+
+
+def test_a_comparison_is_printed_and_written_for_latex(groups):
+    views, y = groups
+    sweep = compare({lam: TSVDMSC(3, lam=lam, random_state=0) for lam in (0.2, 0.5)}, views, y)
+    assert sweep["method"].tolist() == [0.2, 0.5] and sweep["n_runs"].tolist() == [20, 20]
+    found = compare({"a_b & 50 %": AWP(3, random_state=0), "random": Random()}, views, y)
+    best, spread = found["acc"][0], f"{found['acc'][1]:.3f} ± {found['acc_std'][1]:.3f}"
+    assert best > found["acc"][1]
+    text, page, latex = repr(found), found._repr_html_(), found.to_latex()
+    for form in (text, page):
+        assert spread in form and f"{best:.3f}" in form
+    lines = latex.splitlines()
+    assert rf"a\_b \& 50 \% & \textbf{{{best:.3f}}} & " in latex
+    assert f"random & {spread.replace('±', '$' + chr(92) + 'pm$')} & " in latex
+    assert {line.count(" & ") for line in lines if "&" in line} == {7}
+    assert lines[0] == r"\begin{tabular}{lccccccc}" and lines[-1] == r"\end{tabular}"
+
+
+def test_bad_comparisons(groups):
+    views, y = groups
+    with pytest.raises(TypeError, match="methods .*list.*dict"):
+        compare([TLRR(3)], views, y)
+    with pytest.raises(ValueError, match="methods is empty"):
+        compare({}, views, y)
+    with pytest.raises(ValueError, match="n_runs"):
+        compare({"a": TLRR(3)}, views, y, n_runs=0)
+    with pytest.raises(ValueError, match="y has 1 NaN"):
+        compare({"a": TLRR(3)}, views, [np.nan, *y[1:]])
+    with pytest.raises(ValueError, match="60 labels.* 59"):
+        compare({"a": Random(3)}, views, y[1:])

@@ -76,7 +76,7 @@ PUBLIC = {
         "TSVDMSC",
         "UtSVDMSC",
     ],
-    "mvsc_fast.metrics": ["clustering_scores"],
+    "mvsc_fast.metrics": ["Comparison", "clustering_scores", "compare"],
     "mvsc_fast.preprocessing": ["FrameEncoder", "PerView", "ViewSplitter"],
     "mvsc_fast.similarity": [
         "nearest_neighbors",

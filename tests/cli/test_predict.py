@@ -1,5 +1,6 @@
 """Models that are saved and label new samples, and labels that are compared."""
 
+import json
 import pickle
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.utils import _set_output
 
-from mvsc_fast import datasets, metrics
+from mvsc_fast import __version__, datasets, metrics
 from mvsc_fast.cli import _predict_command, _readers, main
 from mvsc_fast.methods import _base
 
@@ -337,3 +338,79 @@ def test_certainty_and_comparison_with_other_labels(cohort, tmp_path, capsys):
     assert names.split() == ["7", "8", "9"]
     counts = np.array([line.split()[1:] for line in rows], dtype=int)
     np.testing.assert_array_equal(counts, np.diag(np.bincount(shuffled.cluster)))
+
+
+# ------------------------------------------------------------------ summaries of regular runs
+
+
+def summarised(folder, *files, code=0, model="model.pkl"):
+    """The table of labels, and the summary, that the command writes with an exit code."""
+    labels, summary = folder / "labels.csv", folder / "new" / "summary.json"
+    arguments = ["--certainty", "--labels", str(labels), "--summary", str(summary)]
+    assert main(["predict", str(folder / model), *map(str, files), *arguments]) == code
+    return pd.read_csv(labels, index_col=0), json.loads(summary.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("model", ["model.pkl", "model.mvsc"])
+def test_a_summary_counts_what_a_regular_run_keeps(cohort, tmp_path, capsys, model):
+    folder, tables, _ = cohort
+    fit(folder, "rna.csv", "mirna.csv", "--scale", "standard", model=model)
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    tables["rna"].iloc[100:140].to_csv(paths[0])
+    tables["mirna"].iloc[120:].to_csv(paths[1])
+    table, summary = summarised(folder, *paths, model=model)
+    assert summary["samples"] == 50 and summary["complete"] == 20 and summary["alarm"] is None
+    assert summary["without_label"] == 0 and summary["without_view"] == {"rna": 10, "mirna": 20}
+    assert summary["versions"] == {"mvsc_fast": __version__, "model": __version__}
+    complete = table.loc[IDS[120:140]]
+    for c, row in enumerate(summary["clusters"]):
+        assert row["cluster"] == c and row["samples"] == (table.cluster == c).sum()
+        assert row["complete"] == (complete.cluster == c).sum()
+        assert row["unlike"] == complete.unlike[complete.cluster == c].sum()
+    assert summary["unlike"] == complete.unlike.sum()
+    told = f"{summary['unlike']} of 20 new samples ({summary['unlike_share']:.1%})"
+    assert told in capsys.readouterr().err
+    # A cluster without new samples has a row, and a view without a file is missing everywhere.
+    some = table.index[table.cluster == 1].intersection(IDS[100:140])
+    tables["rna"].loc[some].to_csv(paths[0])
+    table, summary = summarised(folder, f"rna={paths[0]}", model=model)
+    n = len(some)
+    assert summary["without_view"] == {"rna": 0, "mirna": n} and summary["unlike_share"] is None
+    assert len(summary["clusters"]) == 3 and summary["complete"] == summary["unlike"] == 0
+    sizes = [(table.cluster == c).sum() for c in range(3)]
+    assert [row["samples"] for row in summary["clusters"]] == sizes and 0 in sizes
+
+
+@pytest.mark.filterwarnings("default")
+def test_unlike_samples_have_an_exit_code_with_a_summary(cohort, tmp_path, capsys):
+    folder, tables, _ = cohort
+    for name, table in tables.items():
+        (50 * table.iloc[100:]).to_csv(tmp_path / f"{name}.csv")
+    files = tmp_path / "rna.csv", tmp_path / "mirna.csv"
+    table, summary = summarised(folder, *files, code=3)
+    assert summary["alarm"] == "changed" and summary["unlike_share"] == table.unlike.mean() > 0.2
+    assert "Check that columns, units" in capsys.readouterr().err
+    assert labelled(folder, *files).equals(table.cluster)  # without it, the exit code is 0
+    arguments = ["predict", str(folder / "model.pkl"), *map(str, files), "--summary", "-"]
+    assert main(arguments) == 2
+    capsys.readouterr()
+    assert main([*arguments, "--labels", str(tmp_path / "labels.csv")]) == 3
+    assert json.loads(capsys.readouterr().out) == summary
+    same = str(tmp_path / "same.csv")
+    assert main([*arguments[:-1], same, "--labels", same]) == 2
+    assert "same.csv would be written twice" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_kind_of_samples_that_the_fit_lacks_is_an_alarm(tmp_path, capsys):
+    views, y = datasets.make_multiview_subspaces(600, 4, random_state=0)
+    is_new = (y == 3) | (np.arange(600) % 2 == 1)
+    rows = np.flatnonzero(is_new & ((y < 3) | (np.arange(600) % 7 == 0)))
+    for i, X in enumerate(views[:2]):
+        np.save(tmp_path / f"v{i}.npy", X[~is_new])
+        np.save(tmp_path / f"n{i}.npy", X[rows])
+    fit(tmp_path, "v0.npy", "v1.npy")
+    table, summary = summarised(tmp_path, tmp_path / "n0.npy", tmp_path / "n1.npy", code=3)
+    assert summary["alarm"] == "unseen" and 0.1 < summary["unlike_share"] < 0.2
+    assert summary["unlike"] == table.unlike.sum()
+    assert "a kind that the fit has not seen" in capsys.readouterr().err

@@ -132,6 +132,7 @@ def with_checksum(image):
         {"id_name": 5, "one_table": 3},
         {"id_name": ["x"]},
         {"one_table": 1},
+        {"version": 1},
         {"view_names": ["b", "a"]},
         {"view_names": "ab"},
         {"view_names": [None, True]},
@@ -154,7 +155,9 @@ def test_other_notes_change_nothing(image, tmp_path, capsys, note):
     assert SavedPredictor(path).view_names_in_ == ["a", "b"]
     table = tmp_path / "x.csv"
     pd.DataFrame(VIEWS[0]).add_prefix("x").to_csv(table, index=False)
-    assert main(["predict", str(path), f"a={table}"]) == 0
+    summary = tmp_path / "summary.json"
+    assert main(["predict", str(path), f"a={table}", "--summary", str(summary)]) == 0
+    assert json.loads(summary.read_text("utf-8"))["versions"]["model"] is None
     found = capsys.readouterr().out.split()[1:]
     labels = SavedPredictor(path).predict({"a": VIEWS[0]})
     assert [line.split(",")[-1] for line in found] == list(map(str, labels))

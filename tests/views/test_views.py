@@ -49,7 +49,9 @@ def test_cells_of_matlab_are_lists(form):
 
 def test_views_with_samples_in_columns_are_recognised():
     turned = [X.T, np.vstack([X.T, X.T])]
-    with pytest.raises(ValueError, match=r"view 1 has 4 samples.* its 6 columns .* X\.T"):
+    with pytest.raises(
+        ValueError, match=r"view 1 has 4 samples.* all have 6 columns.* \[X\.T for X"
+    ):
         check_views(turned)
     with pytest.raises(ValueError, match="same samples$"):
         check_views([X.T, X])

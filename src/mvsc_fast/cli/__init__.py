@@ -39,7 +39,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (2 for bad input)."""
+    """Run the command line; returns the exit code.
+
+    It is 2 for bad input, and 3 if `predict` with ``--summary`` warns of unlike samples.
+    """
     parser = _parser()
     _open_streams()
     args, unknown = parser.parse_known_args(argv)
@@ -62,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show
-            args.run(args)
+            code = args.run(args) or 0
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:  # the program that reads the labels has ended
@@ -75,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("mvsc-fast: interrupted", file=sys.stderr)
         return 130
-    return 0
+    return code
 
 
 def _message(error):

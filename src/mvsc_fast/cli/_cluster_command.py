@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
+from .. import __version__
 from .._utils.figures import check_picture
 from .._utils.messages import counted
 from .._utils.validation import available_memory
@@ -278,6 +279,7 @@ def _save(args, data, model):
             "n_features": [X.shape[1] for X in data.views.values()],
             "id_name": data.id_name,
             "one_table": data.one_table,
+            "version": __version__,
             "use": None if args.views is None or data.cells is None else parse_use(args.views),
         },
     )

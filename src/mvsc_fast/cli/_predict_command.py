@@ -1,16 +1,21 @@
 """``mvsc-fast predict``: labels of new samples from a saved model."""
 
+import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+from .. import __version__
 from .._utils.messages import counted, noted
+from ..judge._landmarks import alarm_of
 from ..views._frames import shown
+from ..views._read import read_views
+from ..views._rows import missing_rows
 from ._cells import cells_kind, views_by_columns, with_columns
 from ._matching import ANY
 from ._options import add_input, add_output, reading_options
-from ._outputs import check_outputs, check_printable, replaced
+from ._outputs import STDOUT, check_outputs, check_printable, replaced
 from ._readers import SUFFIXES, Fitted, load_data
 from ._results import note_user, write_labels
 from ._saved import load_model
@@ -21,7 +26,11 @@ examples:
       a file for each view, in the order of the fit
   mvsc-fast predict model.pkl rna=new_rna.csv > new.csv
       samples without the other views
+  mvsc-fast predict model.pkl new.csv --labels labels.csv --summary week.json
+      numbers for a regular run; exit code 3 warns of unlike samples
 """
+
+ALARM_CODE = 3
 
 
 def add_parser(commands):
@@ -46,21 +55,29 @@ def add_parser(commands):
         "a file for each view, in the order of the fit, or VIEW=FILE for some of the views; VIEW "
         "is the name of its file in the fit, without suffix",
     )
-    add_output(parser).add_argument(
+    add = add_output(parser).add_argument
+    add(
         "--certainty",
         action="store_true",
         help="also write how certain each label is, from 0 to 1, and whether the sample is unlike "
         "those of the fit",
     )
+    add(
+        "--summary",
+        metavar="JSON",
+        help="file for the numbers of samples, of samples unlike those of the fit and of missing "
+        f"views, and for versions; the exit code is then {ALARM_CODE} if there is a warning of "
+        "unlike samples; - is the standard output",
+    )
 
 
 def run(args):
-    """Label the samples of the files of ``args`` and write the labels."""
+    """Label the samples of the files of ``args`` and write the labels; returns the exit code."""
     # The files of the views that are given, of which one may have several views.
     saved = load_model(args.model)
     names, columns = saved["views"], saved["columns"]
     paths = _file_of_each(args.files, names, saved["one_table"])
-    check_outputs([args.labels], [args.model, *filter(None, paths)])
+    _check_outputs(args, [args.model, *filter(None, paths)])
     present = [i for i, path in enumerate(paths) if path is not None]
     is_shared = len(set(paths)) == 1 < len(names)
     path, present_names = paths[present[0]], [names[i] for i in present]
@@ -94,6 +111,8 @@ def run(args):
     if data.cells is not None:
         views = {names[i]: with_columns(views[names[i]], columns[i], names[i]) for i in present}
     _check_widths(views, fitted.n_features, {names[i]: paths[i] for i in present})
+
+    # What would fail or be told after the work, then the labels.
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     for name in names:
@@ -106,14 +125,37 @@ def run(args):
             labels = saved["model"].predict(views)
     for text in notes:
         note_user(text)
-    more = _margins(saved["model"], views) if args.certainty else {}
+
+    # Labels, margins and the summary are computed before any of them is written.
+    table, summary = {"cluster": labels}, None
+    if args.certainty or args.summary:
+        margin, unlike = _margins(saved["model"], views)
+    if args.certainty:
+        table["margin"] = np.array([f"{value:.3f}" for value in margin.tolist()])
+        table["unlike"] = unlike.astype(int)
+    if args.summary:
+        summary = _summary(saved, views, labels, unlike)
     with replaced(args.labels) as stream:
-        write_labels(stream, {"cluster": labels, **more}, data.ids, data.id_name)
+        write_labels(stream, table, data.ids, data.id_name)
+    if summary:
+        with replaced(None if args.summary == STDOUT else args.summary) as stream:
+            stream.write(json.dumps(summary, indent=2) + "\n")
     parts = ", ".join(
         f"{size} in {label}" if label >= 0 else f"{size} without a label"
         for label, size in zip(*np.unique(labels, return_counts=True), strict=True)
     )
     note_user(f"{counted(len(labels), 'sample')} by cluster: {parts}")
+    return ALARM_CODE if summary and summary["alarm"] else 0
+
+
+def _check_outputs(args, inputs):
+    """Raise ValueError or OSError if labels or summary cannot be written."""
+    if args.summary == STDOUT:
+        if args.labels is None:
+            raise ValueError("--summary - writes to the standard output: name a file in --labels")
+        check_outputs([args.labels, None], inputs)
+    else:
+        check_outputs([args.labels, *filter(None, [args.summary])], inputs)
 
 
 def _check_widths(views, widths, paths):
@@ -161,12 +203,56 @@ def _use(saved, names, path):
 
 
 def _margins(model, views):
-    """Margin of each label, and 1 if the sample is unlike those of the fit, else 0."""
+    """Margin of each label, and whether the sample is unlike those of the fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of `predict`
-        margin, unlike = model.predict_margin(views, return_unlike=True)
-    margin = np.array([f"{value:.3f}" for value in margin.tolist()])
-    return {"margin": margin, "unlike": unlike.astype(int)}
+        return model.predict_margin(views, return_unlike=True)
+
+
+def _summary(saved, views, labels, unlike):
+    """What a regular run keeps of a prediction, as a dict for JSON.
+
+    Unlike samples are counted among those with all views that the model uses, as `predict` does.
+    """
+    # The samples that lack each view, and those with all views.
+    names, predictor = saved["views"], saved["model"].predictor_
+    is_missing = dict.fromkeys(names, np.ones(len(labels), dtype=bool))
+    masks = np.concatenate(list(read_views(views, min_samples=1).map(_missing)))
+    is_missing |= dict(zip(views, masks.T, strict=True))
+    used = [is_missing[names[i]] for i in predictor.model.used]
+    is_complete = (labels >= 0) & ~np.any(used, axis=0)
+
+    # Numbers of all samples and of those in each cluster of the fit, also if there are none.
+    total = _counts(np.ones(len(labels), dtype=bool), is_complete, unlike)
+    clusters = [
+        {"cluster": label, **_counts(labels == label, is_complete, unlike)}
+        for label in range(predictor.model.n_clusters)
+    ]
+    return {
+        **total,
+        "alarm": alarm_of(total["unlike"], total["complete"]),
+        "without_label": int(np.count_nonzero(labels < 0)),
+        "clusters": clusters,
+        "without_view": {name: int(is_missing[name].sum()) for name in names},
+        "versions": {"mvsc_fast": __version__, "model": saved.get("version")},
+    }
+
+
+def _missing(first, views):
+    """Which samples of a block lack each view, of shape (m, v)."""
+    return np.stack([missing_rows(X) for X in views], axis=1)
+
+
+def _counts(is_chosen, is_complete, unlike):
+    """Numbers of the chosen samples, of those with all views, and of the unlike among these."""
+    n_complete = int(np.count_nonzero(is_chosen & is_complete))
+    n_unlike = int(np.count_nonzero(is_chosen & is_complete & unlike))
+    return {
+        "samples": int(np.count_nonzero(is_chosen)),
+        "complete": n_complete,
+        "unlike": n_unlike,
+        "unlike_share": round(n_unlike / n_complete, 4) if n_complete else None,
+    }
 
 
 def _file_of_each(files, names, one_table):

@@ -36,10 +36,11 @@ def _loaded(path):
     model = SavedPredictor(path)
     names, columns, _, note = names_in(model.predictor_.model.image)
     model.view_names_in_ = names
-    facts = {"id_name": None, "one_table": False}
+    facts = {"id_name": None, "one_table": False, "version": None}
     facts |= {name: value for name, value in note_content(note).items() if name in facts}
-    if not (facts["id_name"] is None or isinstance(facts["id_name"], str)):
-        raise ValueError(f"{path}: its note is damaged (id_name is no text)")
+    for name in ("id_name", "version"):
+        if not (facts[name] is None or isinstance(facts[name], str)):
+            raise ValueError(f"{path}: its note is damaged ({name} is no text)")
     if not isinstance(facts["one_table"], bool):
         raise ValueError(f"{path}: its note is damaged (one_table is not true or false)")
     return {**facts, "model": model, "views": names, "columns": columns}

@@ -265,12 +265,13 @@ class Predictor:
         verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
         told = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
         names = "predict_margin with return_unlike=True names these samples"
-        if far >= LEAST_UNLIKE and far > UNLIKE * m:
+        alarm = alarm_of(far, m)
+        if alarm == "changed":
             warn_user(
                 f"{told}: their labels may be wrong. Check that columns, units and scaling are "
                 f"those of fit, and that no source of the data has changed; {names}"
             )
-        elif far >= LEAST_UNLIKE and bdtrc(far - 1, m, UNSEEN) < RARE:
+        elif alarm == "unseen":
             warn_user(
                 f"{told}, but about {BEYOND:.0%} are usual: some may be of a kind that the fit has "
                 f"not seen, and belong to no cluster; {names}"
@@ -290,6 +291,19 @@ class Predictor:
             part = None if scores is None else scores[block]
             labels.append(self.model.predict(some, part, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
+
+
+def alarm_of(far, m):
+    """Why it is a warning that ``far`` of m new samples are unlike the fitted ones.
+
+    "changed" if they are a large share, as after a change of units, "unseen" if they are more than
+    by chance, and None if it is no warning.
+    """
+    if far < LEAST_UNLIKE:
+        return None
+    if far > UNLIKE * m:
+        return "changed"
+    return "unseen" if bdtrc(far - 1, m, UNSEEN) < RARE else None
 
 
 def margins_of(scores, labels):

@@ -87,7 +87,10 @@ class RowSource(Sequence):
         for view, title in zip(views, self.titles, strict=True):
             if view.shape[0] != self.n_samples:
                 same = len({view.shape[1] for view in views}) == 1
-                turned = f"; if its {view.shape[1]} columns are samples, pass X.T of each view"
+                turned = (
+                    f"; all have {view.shape[1]} columns: if samples are columns, pass [X.T for X "
+                    "in views]"
+                )
                 raise ValueError(
                     f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
                     f"every view must describe the same samples{turned if same else ''}"
