@@ -253,6 +253,16 @@ def test_advice_can_be_pasted_and_does_only_what_it_says(tmp_path, read, name, s
     assert not several or list(data.views["b"].columns) == NAMES
 
 
+def test_a_column_of_another_file_is_not_excluded(read, tmp_path):
+    paths = [write(tmp_path / "a.csv", frame(IDS)), tmp_path / "b.csv", tmp_path / "c.npy"]
+    write(paths[1], frame(IDS, columns=["red", "green", "blue"]))
+    np.save(paths[2], X)
+    with pytest.raises(ValueError, match=r"^\S*a\.csv: there is no column 'red'.*'height'"):
+        read(*paths[:2], columns="a.csv:!red")
+    with pytest.raises(ValueError, match=r"c\.npy:height: this file is not a table"):
+        read(paths[0], paths[2], columns="c.npy:height", id_column="none")
+
+
 def test_one_table_gives_several_views(read_table):
     data = read_table(frame(IDS), columns=["height", "width,depth", "!depth"])
     assert [list(view.columns) for view in data.views.values()] == [["height"], ["width"]]

@@ -243,14 +243,17 @@ def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, 
     assert message in capsys.readouterr().err
 
 
-def test_views_from_one_table_and_arrays(cohort, tmp_path):
+def test_views_from_one_table_and_arrays(cohort, tmp_path, capsys):
     folder, tables, y = cohort
     table = tables["rna"].join(tables["mirna"])
     table.iloc[:100].to_csv(tmp_path / "all.csv")
     fit(tmp_path, "all.csv", "--columns", "rna_*", "--columns", "mirna_*", "--scale", "standard")
-    table.iloc[100:, ::-1].to_csv(tmp_path / "new.csv")
+    table.iloc[100:, ::-1].assign(extra=1).to_csv(tmp_path / "new.csv")
+    capsys.readouterr()
     labels = labelled(tmp_path, tmp_path / "new.csv")
     assert len(labels) == 50 and score(y, labels) > 0.9
+    notes = [line for line in capsys.readouterr().err.splitlines() if "ignored" in line]
+    assert len(notes) == 1 and notes[0].endswith("ignored: 'extra'")
     for part, rows in (("", slice(100)), ("new_", slice(100, None))):
         for name in tables:
             np.save(tmp_path / f"{part}{name}.npy", tables[name].to_numpy()[rows])

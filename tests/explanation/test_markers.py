@@ -182,6 +182,9 @@ def test_effects_are_drawn_in_the_row_of_their_feature():
     assert ax.images[0].get_clim() == (-4, 4)
     small = Table({**table, "effect": table["effect"] / 10})
     assert plot_markers(small).images[0].get_clim() == (-0.9, 0.9)
+    infinite = plot_markers(Table({**table, "effect": np.array([np.inf, -np.inf, 1, -1])}))
+    infinite.figure.canvas.draw()
+    np.testing.assert_array_equal(infinite.images[0].get_array(), [[1, -1], [-1, 1]])
     none = Table({**table, "effect": np.zeros(4)})
     assert plot_markers(none).images[0].get_clim() == (-1e-9, 1e-9)
 

@@ -167,6 +167,8 @@ def test_samples_that_lack_a_view_are_not_used(clusters):
     a[:41] = np.nan
     with pytest.raises(ValueError, match="19 samples of 60 with all views: at least 20 are needed"):
         structure_test([a, clusters["b"]], 3, n_rotations=2)
+    with pytest.raises(ValueError, match="^19 samples of 19 with all views: at least 20 .*needed$"):
+        structure_test([clusters["b"][:19]], 3, n_rotations=2)
 
 
 def test_some_of_many_samples_are_drawn(clusters):

@@ -59,12 +59,14 @@ def test_groups_by_kind():
     frame, _ = customers()
     frame["level"] = pd.Categorical(["low"] * 40 + ["high"] * 40)
     frame["income"] = pd.Series([1, None] * 40, frame.index, dtype=object)
+    frame["visits"] = pd.array([1, None] * 40, dtype="Int64")
     encoder = FrameEncoder().fit(frame)
     assert encoder.groups_ == {
-        "numbers": ["age", "member", "income"],
+        "numbers": ["age", "member", "income", "visits"],
         "categories": ["plan", "level"],
         "review": ["review"],
     }
+    assert encoder.transform(frame)["numbers"]["visits"].isna().sum() == 40
 
 
 def test_a_pipeline_labels_new_customers():
@@ -98,6 +100,10 @@ def test_rare_and_unseen_categories():
         ({"a": "age"}, 0, ValueError, "'a' must be a list"),
         ({"a": ["date"]}, [f"id{i}" for i in range(80)], ValueError, "'date' has 80 different"),
         ({"a": ["date"]}, None, ValueError, "'date' has no values"),
+        ({"a": ["date"]}, "", ValueError, "'date' has no values"),
+        ({"a": ["date"]}, np.inf, ValueError, "'date' has infinite values"),
+        ({"a": ["date"]}, 1j, ValueError, "'date' has complex numbers"),
+        ({"a": ["date"]}, "a b c d", ValueError, "'date' has no words"),
         ({}, 0, ValueError, "groups must be a dict"),
     ],
 )
@@ -106,6 +112,31 @@ def test_bad_groups(groups, column, error, facts):
     frame["date"] = column
     with pytest.raises(error, match=facts):
         FrameEncoder(groups).fit(frame)
+
+
+def test_names_that_are_no_strings():
+    frame = pd.DataFrame({0: [1.0, 2.0], 1: [3.0, 5.0], ("a", 2): ["x", "y"]})
+    views = FrameEncoder({"all": [0, 1, ("a", 2)]}).fit_transform(frame)
+    assert list(views["all"]) == ["0", "1", "('a', 2)_x", "('a', 2)_y"]
+
+
+def test_empty_strings_are_missing():
+    frame = pd.DataFrame({"income": [1.0, "", 3.0], "plan": ["a", "b", ""]}, dtype=object)
+    views = FrameEncoder().fit_transform(frame)
+    np.testing.assert_allclose(views["numbers"]["income"], [-1, np.nan, 1])
+    assert list(views["categories"]) == ["plan_a", "plan_b"]
+    assert views["categories"].isna().all(axis=1).tolist() == [False, False, True]
+
+
+def test_bad_frames():
+    frame, _ = customers()
+    with pytest.raises(ValueError, match="several columns 'age'"):
+        FrameEncoder().fit(pd.concat([frame, frame[["age"]]], axis=1))
+    encoder = FrameEncoder(GROUPS).fit(frame)
+    with pytest.raises(ValueError, match="'age' has values that are no numbers.*'old'"):
+        encoder.transform(frame.assign(age="old"))
+    with pytest.raises(ValueError, match="'age' has infinite values"):
+        encoder.transform(frame.assign(age=-np.inf))
 
 
 def test_other_containers():

@@ -98,8 +98,11 @@ def feature_columns(table, selections):
     return columns
 
 
-def model_columns(table, view, columns):
-    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view."""
+def model_columns(table, view, columns, others):
+    """The columns of new samples that a ``view`` has in a model, whose ``columns`` are by view.
+
+    ``others`` are the names of the other views that are columns of the table.
+    """
     if columns[view] is None:
         return list(range(len(table.names)))
     positions = {}
@@ -113,10 +116,12 @@ def model_columns(table, view, columns):
         )
     # Columns of the same name are taken in their order.
     order = [positions[name].pop(-1 if positions[name][1:] else 0) for name in columns[view]]
-    if unused := [name for j, name in enumerate(table.names) if j not in set(order)]:
-        table.notes.append(
-            f"{table.name}: columns that the model does not have are ignored: {shown(*unused)}"
-        )
+    in_others = {name for other in others for name in columns[other] or ()}
+    rest = [name for j, name in enumerate(table.names) if j not in set(order)]
+    if unused := [name for name in rest if name not in in_others]:
+        note = f"{table.name}: columns that the model does not have are ignored: {shown(*unused)}"
+        if note not in table.notes:
+            table.notes.append(note)
     check_text(table, order)
     return order
 

@@ -112,8 +112,13 @@ def load_data(paths, options=None, *, lazy=False, square=False, fitted=None, **m
     for path, selection in pairs:
         view = contents[path]
         if path in tables:
-            titles = fitted.columns if fitted else None
-            view = naming(path, _view, tables[path], selection, square, titles)
+            if fitted:
+                others = [name for file, name in pairs if file == path and name != selection]
+                how = (selection, fitted.columns, others)
+                features = naming(path, model_columns, tables[path], *how)
+            else:
+                features = naming(path, _features, tables[path], selection, square)
+            view = naming(path, _view, tables[path], features)
         views.append(view)
     view_names = fitted.names if fitted else _distinct_names(pairs)
 
@@ -159,10 +164,14 @@ def _single(option, values, name):
 
 
 def _check_exclusions(columns, tables):
-    """Raise ValueError if --columns excludes a column that no table has."""
-    names = [name for table in tables.values() for name in table.names]
-    files = " and ".join(table.name for table in tables.values())
+    """Raise ValueError if --columns excludes a column that none of its tables has."""
     for text in {text for texts in columns.values() for text in texts}:
+        owners = [table for path, table in tables.items() if text in columns[path]]
+        if not owners:
+            path = next(path for path, texts in columns.items() if text in texts)
+            raise ValueError(f"--columns {path}:{text}: this file is not a table")
+        names = [name for table in owners for name in table.names]
+        files = " and ".join(table.name for table in owners)
         for part in text.split(","):
             if part.strip().startswith("!"):
                 select_columns(names, part, files)
@@ -232,18 +241,17 @@ def _with_samples(tables, turned, columns, header):
     return oriented
 
 
-def _view(table, selection, square, fitted):
-    """The `View` of a table.
+def _features(table, selection, square):
+    """The columns of a view: by the texts of --columns, or those of similarities."""
+    if not square:
+        return feature_columns(table, selection)
+    columns = _square_columns(table)
+    check_text(table, columns)
+    return columns
 
-    ``selection`` are texts of --columns, or a view of a model with the ``fitted`` columns by view.
-    """
-    if fitted:
-        columns = model_columns(table, selection, fitted)
-    elif square:
-        columns = _square_columns(table)
-        check_text(table, columns)
-    else:
-        columns = feature_columns(table, selection)
+
+def _view(table, columns):
+    """The `View` of some columns of a table."""
     # A matrix of all columns is not copied.
     all_columns = columns == list(range(len(table.names)))
     X = table.values if all_columns else table.values[:, columns]

@@ -377,7 +377,8 @@ def plot_markers(
     effects = np.abs(image[np.isfinite(image)])
     top = min(max(effects.max(initial=0), 1e-9), MAX_EFFECT)
     limits = {"vmin": -top, "vmax": top, "aspect": "auto", "interpolation": "nearest"}
-    image = np.nan_to_num(image, nan=np.nan)  # infinite effects have the last colours
+    # Infinite effects have the last colours; the largest floats would overflow.
+    image = np.nan_to_num(image, nan=np.nan, posinf=top, neginf=-top)
     picture = ax.imshow(image, cmap="RdBu_r", **limits)
     name_ticks(ax.xaxis, clusters)
     texts = [_shorten(feature, view) for view, feature in chosen]

@@ -251,10 +251,13 @@ def structure_test(
     ]
     n = len(rows[0])
     if n < MIN_COMPLETE:
-        raise ValueError(
+        message = (
             f"{counted(n, 'sample')} of {len(sample.samples)} with all views: at least "
-            f"{MIN_COMPLETE} are needed; test the views alone, or those that most samples have"
+            f"{MIN_COMPLETE} are needed"
         )
+        if len(sample.samples) >= MIN_COMPLETE:
+            message += "; test the views alone, or those that most samples have"
+        raise ValueError(message)
     check_clusters(n_clusters, n)
     # Rotated samples are in no order: an order by their entries would be a difference.
     order = rng.permutation(n)

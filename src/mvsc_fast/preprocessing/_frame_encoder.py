@@ -30,8 +30,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     Numbers are standardised. Categories become one column each, of 0 and 1; those of less than 1 %
     of the samples are joined as "rare" ones. Text becomes term frequencies times inverse document
     frequencies (TF-IDF) of words. Missing values remain missing: an empty cell of numbers or
-    categories is NaN, and a sample whose text is empty, or whose cells of a group are all empty,
-    lacks the view.
+    categories is NaN, and a sample whose text is empty or has no word of `fit`, or whose cells of a
+    group are all empty, lacks the view.
 
     Parameters
     ----------
@@ -56,8 +56,9 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     TypeError
         If X is not a pandas data frame.
     ValueError
-        If a column does not exist, has dates, or has a different string in nearly every row, or if
-        text shares a group with other columns.
+        If a column does not exist or occurs twice; has dates, infinite values, no values, no words,
+        or a different string in more than half of the rows; or if text shares a group with other
+        columns. In `transform`, if a column of numbers has other values.
 
     Warns
     -----
@@ -104,6 +105,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         """
         check_frame(X)
         if self.groups is None:
+            check_columns(X, {"all": [*X.columns]}, "the data frame")
             kinds = {column: kind_of(X[column], column) for column in X.columns}
             groups = groups_by_kind(kinds)
         else:
@@ -167,7 +169,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return {
-            name: np.concatenate([names_of(self.encoders_[column]) for column in columns])
+            name: np.concatenate([names_of(self.encoders_[column], column) for column in columns])
             for name, columns in self.groups_.items()
         }
 
@@ -217,9 +219,11 @@ def kind_of(column, name):
             f"column {shown(name)} has dates: replace them by numbers, such as days since a date "
             "or the month, or leave the column out of groups"
         )
+    if types.is_complex_dtype(column):
+        raise ValueError(f"column {shown(name)} has complex numbers: use their parts")
     if types.is_numeric_dtype(column):
         return "number"
-    values = column[column.notna() & (column != "")]
+    values = column[has_values(column)]
     if isinstance(column.dtype, types.CategoricalDtype):
         return "category"
     if types.is_numeric_dtype(values.infer_objects()):  # numbers and None
@@ -230,9 +234,16 @@ def kind_of(column, name):
     if len(strings) > 20 and strings.nunique() > len(strings) / 2:
         raise ValueError(
             f"column {shown(name)} has {strings.nunique()} different values in {len(strings)} "
-            "rows, as an id has: leave it out of groups, or make it the index of the data frame"
+            "rows, as an id has: leave it out of groups, or make it the index of the data frame; "
+            "pandas.to_numeric converts numbers that are strings, and PerView with TfidfVectorizer "
+            f"counts words of texts of at most {MIN_TEXT_WORDS} words"
         )
     return "category"
+
+
+def has_values(column):
+    """Which cells of a column are neither missing nor empty strings."""
+    return (column.notna() & (column != "").fillna(False)).to_numpy(dtype=bool)
 
 
 def groups_by_kind(kinds):
@@ -247,23 +258,51 @@ def groups_by_kind(kinds):
 
 def fitted_encoder(kind, column):
     """The transformer of scikit-learn for a column, fitted to its values that are not missing."""
-    values = column.dropna().to_frame()
+    values = column[has_values(column)]
     if len(values) == 0:
         raise ValueError(f"column {shown(column.name)} has no values: leave it out of groups")
     if kind == "number":
-        return StandardScaler().fit(values.astype(float))
+        return StandardScaler().fit(numbers_of(values))
     if kind == "category":
         encoder = OneHotEncoder(
             handle_unknown="infrequent_if_exist", min_frequency=MIN_FREQUENCY, sparse_output=False
         )
-        return encoder.fit(values.astype(str))
+        return encoder.fit(strings_of(values))
     encoder = TfidfVectorizer(sublinear_tf=True, max_features=MAX_WORDS)
-    return encoder.fit(values.iloc[:, 0].astype(str))
+    try:
+        return encoder.fit(values.astype(str))
+    except ValueError as error:
+        raise ValueError(
+            f"column {shown(column.name)} has no words of two letters or more: leave it out of "
+            "groups"
+        ) from error
 
 
-def names_of(encoder):
-    """Names of the columns that a transformer of scikit-learn makes."""
-    names = encoder.get_feature_names_out().tolist()
+def numbers_of(values):
+    """Numbers of a column as an array of one column; raises ValueError if they are none."""
+    try:
+        numbers = values.to_numpy(dtype=np.float64)[:, None]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"column {shown(values.name)} has values that are no numbers, unlike in fit: {error}"
+        ) from error
+    if np.isinf(numbers).any():
+        raise ValueError(
+            f"column {shown(values.name)} has infinite values: replace them by numbers or by NaN"
+        )
+    return numbers
+
+
+def strings_of(values):
+    """Strings of a column as an array of one column."""
+    return values.astype(str).to_numpy(dtype=object)[:, None]
+
+
+def names_of(encoder, column):
+    """Names of the columns that a transformer of scikit-learn makes of a column."""
+    if isinstance(encoder, TfidfVectorizer):
+        return encoder.get_feature_names_out()
+    names = encoder.get_feature_names_out([str(column)]).tolist()
     return np.array([name.replace("_infrequent_sklearn", "_rare") for name in names], dtype=object)
 
 
@@ -271,20 +310,22 @@ def encoded(kind, encoder, column):
     """A data frame of one column, or of one for each category or word."""
     import pandas as pd
 
-    names = names_of(encoder)
+    names = names_of(encoder, column.name)
     if kind == "text":
         values = missing(encoder.transform(column.fillna("").astype(str)))
         return pd.DataFrame.sparse.from_spmatrix(values, column.index, names)
-    present = column.dropna().to_frame()
-    if kind == "category":
-        present = present.astype(str)
-        unseen = np.setdiff1d(present, encoder.categories_[0])
+    has_value = has_values(column)
+    if kind == "number":
+        X = numbers_of(column[has_value])
+    else:
+        X = strings_of(column[has_value])
+        unseen = np.setdiff1d(X, encoder.categories_[0])
         if len(unseen):
             warn_user(
                 f"column {shown(column.name)} has categories that are not in the data of fit: "
                 f"{shown(*unseen)}"
             )
     values = np.full((len(column), len(names)), np.nan)
-    if len(present):
-        values[column.notna()] = encoder.transform(present)
+    if len(X):
+        values[has_value] = encoder.transform(X)
     return pd.DataFrame(values, column.index, names)
