@@ -1,7 +1,9 @@
 """Examples of docstrings, and the script that writes the tables of the documentation."""
 
+import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import shutil
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mvsc_fast
+from mvsc_fast.cli import main
 
 BENCH = Path(__file__).resolve().parent.parent / "bench"
 TOOLS = BENCH.parent / "tools"
@@ -143,3 +146,60 @@ def test_code_names_of_the_architecture_exist():
         if not exists:
             missing.append(name)
     assert missing == []
+
+
+def resolve(node, names):
+    """The object of a name or a chain of attributes that starts at an import, else None."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    parent = resolve(node.value, names) if isinstance(node, ast.Attribute) else None
+    return getattr(parent, node.attr, None) if inspect.ismodule(parent) else None
+
+
+def missing_names(code):
+    """Imports from the package, attributes of its modules and keywords that do not exist."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = {name: getattr(mvsc_fast, name) for name in mvsc_fast.__all__}
+    names = {name: thing for name, thing in names.items() if callable(thing)}
+    names["mvsc_fast"], missing = mvsc_fast, []
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "mvsc_fast":
+            module = importlib.import_module(node.module)
+            names |= {alias.name: getattr(module, alias.name, None) for alias in node.names}
+            missing += [alias.name for alias in node.names if not hasattr(module, alias.name)]
+    variables = [node for node in nodes if isinstance(node, ast.Name)]
+    assigned = {node.id for node in variables if isinstance(node.ctx, ast.Store)}
+    names = {name: thing for name, thing in names.items() if name not in assigned}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and inspect.ismodule(resolve(node.value, names)):
+            missing += [node.attr] if resolve(node, names) is None else []
+        if isinstance(node, ast.Call) and callable(resolve(node.func, names)):
+            parameters = inspect.signature(resolve(node.func, names)).parameters
+            words = {word.arg for word in node.keywords} - {None}  # None is **options
+            missing += sorted(words - set(parameters))
+    return missing
+
+
+@needs_bench
+def test_names_and_options_of_the_pages_exist(capsys):
+    """Imports, attributes of modules and keywords in examples, and options of the shell."""
+    options = set()
+    for command in ("cluster", "predict"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        options |= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    root = BENCH.parent
+    missing = {}
+    for page in [root / "README.md", *(root / "docs").glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"^```(\w+)\n(.*?)^```", text, re.M | re.S)
+        names = [name for kind, code in blocks if kind == "python" for name in missing_names(code)]
+        shell = [code for kind, code in blocks if kind in ("sh", "bash") and "mvsc-fast" in code]
+        shell += re.findall(r"`((?:mvsc-fast|--)[^`\n]+)`", text)
+        names += set(re.findall(r"(?<![\w-])--[a-z-]+", " ".join(shell))) - options
+        if names:
+            missing[page.name] = names
+    for page in (root / "examples" / "gallery").glob("*.py"):
+        if names := missing_names(page.read_text(encoding="utf-8")):
+            missing[page.name] = names
+    assert missing == {}

@@ -145,7 +145,7 @@ print(f"rows of NaN        {adjusted_rand_score(subtypes, labels):.2f}")
 left_out = adjusted_rand_score(subtypes[complete], usual.fit_predict(without))
 print(f"left out           {left_out:.2f}, of {complete.sum()} patients only")
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # "no other view agrees with view 'rna'"
+    warnings.simplefilter("ignore")  # "rows that are all zero"
     means = adjusted_rand_score(subtypes, usual.fit_predict(filled))
 print(f"filled with means  {means:.2f}")
 print(
@@ -153,10 +153,10 @@ print(
 )
 
 # %%
-# To leave patients out costs a third of them, and the clusters of the others are worse. Means do
-# no harm here, as few rows are missing, but the fit warns that the views do not agree any more; in
-# :doc:`another example <plot_missing_views>` they do. The suggested number would have merged two
-# subtypes: do not rely on a suggestion of low confidence.
+# To leave patients out costs a third of them. Means do no harm here, as few rows are missing, but
+# the fit warns of rows of zeros, which the means are in standard units; in
+# :doc:`another example <plot_missing_views>` they do harm. The suggested number would have merged
+# two pairs of subtypes: do not rely on a suggestion of low confidence.
 
 # %%
 # What distinguishes the clusters

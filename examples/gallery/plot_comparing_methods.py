@@ -190,7 +190,7 @@ print(textwrap.fill(explain(model, views).methods_paragraph, 80))
 # %%
 # Conclusion
 # ----------
-# ConsensusTLRR has the largest mean, but ten draws do not separate it from TLRR, nor from the
-# averaged graph, the simplest baseline. For a paper, use draws of each of your data sets in place
-# of these, report all methods that you ran, and give the same settings, or the same way to choose
-# them, to all methods, yours included.
+# ConsensusTLRR has the largest mean, and ten draws separate it from all others, though the simplest
+# baseline, the averaged graph, is better than three of the methods. For a paper, use draws of each
+# of your data sets in place of these, report all methods that you ran, and give the same settings,
+# or the same way to choose them, to all methods, yours included.

@@ -30,7 +30,7 @@ print("ranges:", np.ptp(X, axis=0).round(1).tolist())
 # %%
 # The pipeline
 # ------------
-# The estimators scale rows to unit length, but columns on request alone: a raw row consists of
+# The estimators scale rows to unit length, but columns only on request: a raw row consists of
 # little but the column with a range of 1402.
 
 models = {}
