@@ -24,6 +24,7 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
     values = np.asarray(labels, dtype=object if listed else None)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} has shape {values.shape}: expected one label per sample")
+    # Labels must be those of the samples: as many, and with the same ids if both have ids.
     if n is not None and len(values) != n:
         raise ValueError(
             f"{name} has {counted(len(values), 'label')}, but the number of samples is {n} in "

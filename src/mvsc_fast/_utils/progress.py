@@ -72,6 +72,7 @@ class Progress:
         now = time.perf_counter()
         # Only solvers measure their progress.
         residual = f"residual {state.residual:.2g}" if state.residual == state.residual else ""
+        # A bar is updated always, lines are rare, because they remain in logs.
         if self._bar is not None:
             self._bar.set_postfix_str(residual, refresh=False)
             self._bar.update(state.iteration - self._bar.n)

@@ -71,6 +71,7 @@ def _find_libraries():
     n_modules = len(sys.modules)
     if n_modules == _n_modules:
         return
+    # The core sets threads by address, which takes less time than threadpoolctl's limits.
     for library in threadpoolctl.ThreadpoolController().lib_controllers:
         is_blas = library.user_api == "blas"
         kind = library.internal_api
@@ -103,6 +104,7 @@ def resolve_threads(n_threads=None):
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
+    # OpenMP's threads do not survive a fork.
     if _in_forked_child:
         return 1
     cpus = _allowed_cpus()
