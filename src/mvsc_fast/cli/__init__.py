@@ -40,6 +40,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (2 for bad input)."""
+    # Closed standard streams are replaced before any file is opened.
     parser = _parser()
     _open_streams()
     args, unknown = parser.parse_known_args(argv)
@@ -51,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args.argv = sys.argv[1:] if argv is None else argv
     args.warned = []
 
+    # Warnings are one line each, in words of the shell, once, and also in the report.
     def show(message, *_):
         text = str(message)
         for python, shell in ADVICE.items():
@@ -65,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args.run(args)
             if sys.stdout is not None:
                 sys.stdout.flush()
+    # Exit codes are those of shells: 141 for a closed pipe, 130 for an interrupt, 2 for bad input.
     except BrokenPipeError:  # the program that reads the labels has ended
         _drop_output()
         return 141

@@ -43,6 +43,7 @@ def is_counter(values):
 
 def _repeats_ids(table, j):
     """Whether the cells of a column are those of the ids, or their numbers."""
+    # Text ids are compared as text, integers without leading zeros.
     if table.ids is None or not all(map(str.isdecimal, table.ids[:1])):
         return table.ids is not None and table.words[j] == dict(enumerate(table.ids))
     return table.values[0, j] == int(table.ids[0]) and [
@@ -59,6 +60,7 @@ def exclusion(table, columns):
 def choose_columns(table, selections):
     """The columns that all texts of --columns select, and whether they only exclude some."""
     columns = range(len(table.names))
+    # Selections come first, so that exclusions apply to them in any order.
     for selection in sorted(selections, key=is_selecting, reverse=True):
         selected = select_columns(table.names, selection, table.name, absent=True)
         order = selected if is_selecting(selection) else columns

@@ -50,6 +50,7 @@ def check_outputs(names, inputs=()):
     if None in names and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
     names = [name for name in names if name is not None]
+    # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
         path = Path(os.path.realpath(name))
         if Path(name).is_dir():
@@ -62,6 +63,7 @@ def check_outputs(names, inputs=()):
             raise ValueError(f"{name}: {error.filename} is not a folder") from error
         if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
+    # Links may lead two names to one file.
     for name, other in [*combinations(names, 2), *((a, b) for a in names for b in inputs)]:
         exist = os.path.exists(name) and os.path.exists(other)
         real_names = [os.path.realpath(path) for path in (name, other)]

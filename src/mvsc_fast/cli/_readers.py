@@ -178,6 +178,7 @@ def _split_views(path, texts):
 
 def _check_options(kinds, options, turned):
     """Raise ValueError if an option would be ignored, because it is for other files."""
+    # An ignored option is an error, because its user expects an effect.
     not_tables = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     tables_only = {
         "--id-column": options.id_column,
@@ -281,11 +282,13 @@ def as_frame(X, columns, ids, id_name):
 
 def _read_whole(paths, kinds, options, turned, lazy, fitted):
     """The `Data` of a file of arrays, or of files of cells."""
+    # A file that contains all views cannot be combined with others, unless all are cells.
     path = next(path for path in paths if kinds[path] in ALONE)
     if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
         raise ValueError(f"{path} contains all views: pass only this file")
     if options.join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
+    # Cells keep their ids; arrays have none.
     if kinds[path] in CELLS:
         files = path if len(paths) == 1 else ", ".join(map(str, paths))
         use = parse_use(options.views) if options.views else fitted.use if fitted else None
@@ -311,6 +314,7 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
 
 def _distinct_names(pairs):
     """A name for each view: the shortest distinct part of its path, or what selects its columns."""
+    # Stems are the most readable names, if they differ.
     for part in (lambda path: unpacked(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
         if len(set(names)) == len(names):

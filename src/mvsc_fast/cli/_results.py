@@ -39,6 +39,7 @@ def common_labels(known, rows, labels):
 
 def cross_table(known, labels):
     """The contingency table of clusters and known labels of the same samples, as text."""
+    # Integers that were read as floats are shown as integers.
     names, classes = np.unique(
         known.astype(str) if known.dtype == object else known, return_inverse=True
     )

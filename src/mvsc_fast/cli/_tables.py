@@ -326,6 +326,7 @@ def _fill(name, names, rows, head, chunks, reading, notes):
 
 def _find_ids(name, names, texts, reading):
     """The position of the column of ids, or of the names of features in transposed tables."""
+    # The user, then the model, then the first column decide.
     option = reading.id_column
     if option is None and reading.id_name in names:
         option = reading.id_name
@@ -347,6 +348,7 @@ def _find_ids(name, names, texts, reading):
 
 def _are_ids(names, j, texts):
     """Whether a column has ids: text, codes, or integers under a name of ids."""
+    # Text is an id; integers are ids only under a name of ids, as they may be a feature.
     numbers = [text for text in texts if is_number(text)]
     whole = all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers)
     if len(numbers) < len(texts) and (whole or 2 * len(numbers) < len(texts)):
@@ -362,6 +364,7 @@ def select_columns(names, selection, file, absent=False):
     Excluded columns may be ``absent``, as they are those of another file.
     """
     selected, excluded, selects = [], set(), False
+    # Exact names come before patterns, because names may contain * or ?.
     for part in map(str.strip, selection.split(",")):
         pattern = part.removeprefix("!")
         columns = [j for j, name in enumerate(names) if name == pattern]
