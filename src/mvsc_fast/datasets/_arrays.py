@@ -40,6 +40,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     """
     path, fit = Path(path), fit or {}
     variables = read_variables(path, None if views is None else {*views, truth})
+    # Views are named by the user, by a model, or by convention.
     names = _view_names(variables, views or _names_of_fit(variables, fit), truth)
     matrices = {}
     for name in names:
@@ -170,6 +171,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         )
     if transpose is not None:
         return transpose
+    # The number of labels decides where it fits one side only.
     deciding = {len(y) for y in labels.values()} & (lengths[0] | lengths[1])
     if shared == [1]:
         # Usual names are those of views; others may be samples with the same features, or results.
@@ -184,6 +186,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         return False
     if lengths[0] != lengths[1] and len(deciding) == 1:
         return deciding == lengths[1]
+    # Square symmetric matrices are the same either way, and documented names have rows of samples.
     square = lengths[0] == lengths[1] and all(map(_is_symmetric, matrices.values()))
     if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
@@ -234,6 +237,7 @@ def labels_of(A):
         return y if y.dtype.kind != "f" or np.array_equal(y, np.rint(y)) else None
     if len(shape) != 2 or A.dtype.kind == "U" or min(shape) == max(shape):
         return None
+    # One column for each class: exactly one entry of a row is the largest.
     axis, values = int(np.argmin(shape)), A[:]
     hits = values == values.max()
     coded = len(np.unique(values)) == 2 and (hits.sum(axis) == 1).all()

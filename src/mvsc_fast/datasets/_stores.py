@@ -76,6 +76,7 @@ def _read_mat(path):
         return _node(import_extra("h5py", path).File(path, "r"))
     if head.startswith((b"# Created by Octave", b"# name:", b"Octave-1-", b"\x1f\x8b")):
         raise ValueError(OCTAVE)
+    # Another process tries first, because a damaged file may end this one.
     if _crashes_reader(path):
         raise ValueError("the MATLAB file is damaged and crashes the reader")
     with warnings.catch_warnings():
@@ -119,10 +120,12 @@ def _numerical(name):
 
 def _node(node):
     """A variable of HDF5 or zarr, also of MATLAB 7.3; matrices remain on disk."""
+    # Formats that cannot be read are refused with the remedy.
     if "OCTAVE_NEW_FORMAT" in node.attrs:
         raise ValueError(OCTAVE)
     if "pandas_type" in node.attrs:
         raise ValueError("it contains data frames of pandas: write them with frame.to_parquet")
+    # Sparse matrices are groups of three arrays, by MATLAB or by AnnData.
     if "MATLAB_sparse" in node.attrs:
         indptr = node["jc"][:].astype(np.int64)
         parts = (
@@ -138,9 +141,11 @@ def _node(node):
         shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
         parts = tuple(node[name][:] for name in ("data", "indices", "indptr"))
         return checked_compressed(matrix(parts, shape=tuple(shape)), f"the matrix {node.name}")
+    # Other groups are structs, whose fields keep the order of their numbers.
     if hasattr(node, "keys"):
         names = sorted((name for name in node if not name.startswith("#")), key=_numerical)
         return {name: _node(node[name]) for name in names}
+    # MATLAB stores text as numbers, cells as references, and matrices transposed.
     kind = node.attrs.get("MATLAB_class", b"")
     if "MATLAB_object_decode" in node.attrs:
         return None
