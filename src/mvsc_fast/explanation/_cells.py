@@ -106,6 +106,7 @@ def _columns(scores, views, labels, roots):
     (joint, *single), c = scores, len(roots)
     samples = np.arange(len(labels))
     margin, _ = margins_of(joint[:, :c], labels)
+    # Scores over the root of the cluster size are comparable between clusters.
     own_scores = [out[samples, labels] * roots[labels] for out in single]
     for values, X in zip(own_scores, views, strict=True):
         values[missing_rows(X)] = -np.inf

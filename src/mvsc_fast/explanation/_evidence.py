@@ -108,6 +108,7 @@ def _combine(fit, margin):
     labellings = candidates["labels"][:, columns]
     agreeing = np.zeros(len(fit.codes))
     for labels in labellings:
+        # Clusters of a candidate have other numbers: they are matched one to one first.
         clusters, partners = linear_sum_assignment(
             contingency_matrix(fit.codes, labels), maximize=True
         )
@@ -128,6 +129,7 @@ def find_embedding(model, n_clusters):
 
 def cluster_part(fit, clusters, evidence, embedding):
     """Sizes and quality of the clusters, the weakest first if they are many, and a map."""
+    # Many clusters are sorted, so that those that need a look are among the printed ones.
     title, order, sentences = "Clusters", np.arange(clusters.n_rows), []
     measure = next((name for name in ("predictable", "silhouette") if name in clusters), None)
     if clusters.n_rows > MAX_ROWS:
@@ -136,6 +138,7 @@ def cluster_part(fit, clusters, evidence, embedding):
         )
         order = np.argsort(np.nan_to_num(worth, nan=-1), kind="stable")
         title += f", the {'largest' if measure is None else 'weakest'} first"
+    # One sentence for each measure, with what it does not say.
     pictures = {"Samples of each cluster": partial(_draw_sizes, clusters)}
     if measure is not None:
         caption = "How well each cluster is separated from the others"
@@ -158,6 +161,7 @@ def cluster_part(fit, clusters, evidence, embedding):
             labels = fit.clusters[fit.codes]
             caption = "Map of the samples: neighbors are near, other distances mean nothing"
             pictures[caption] = partial(plot_embedding, embedding, labels)
+    # Shares are texts on the page, and numbers in the result.
     table = {name: column[order] for name, column in clusters.items()}
     table["share"] = np.array([f"{100 * share:.0f} %" for share in table["share"]])
     return Part(title, Table(table), sentences, pictures)
@@ -176,6 +180,7 @@ def certainty_part(fit, samples, uncertain, evidence):
         "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
         f"({n_negative})."
     ]
+    # Without candidates both measures are the same, and one is enough.
     columns = {name: column[uncertain] for name, column in samples.items()}
     if evidence.certainty is evidence.margin:
         del columns["certainty"]

@@ -240,6 +240,8 @@ def explain(
     >>> list(explanation.clusters)
     ['cluster', 'samples', 'share', 'predictable', 'silhouette']
     """
+    # The model with its views, and all that is computed from them, in one thread, because the sums
+    # of BLAS depend on their number.
     fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
@@ -249,6 +251,7 @@ def explain(
         evidence = judge_labels(fit)
         view_facts = describe_views(fit)
         profiles = compute_profiles(fit)
+    # Tables for users of the result.
     clusters = _tabulate_clusters(fit, evidence, embedding)
     samples = _tabulate_samples(fit, ids, evidence)
     uncertain = _least_certain(fit, evidence.certainty)
@@ -276,6 +279,7 @@ def explain(
     if unknown:
         findings.append(Part("Not known", None, unknown))
 
+    # The title and the paragraph repeat what a reader needs without the tables.
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
     n_samples, n_clusters = len(fit.labels), counted(len(fit.clusters), "cluster")
     paragraph = methods_paragraph(fit, view_facts, counts, structure)
@@ -349,6 +353,7 @@ def _describe_profiles(profiles, clusters):
         cluster, view, feature, measure, value, overall, effect = row
         if len(texts[cluster]) == N_DESCRIBED or not abs(effect) >= MIN_EFFECT:
             continue
+        # Of a column of categories, the share of the typical one tells enough.
         if measure == "category":
             column = cluster, view, feature.rpartition(" = ")[0]
             if effect < 0 or column in described:
