@@ -40,6 +40,8 @@ def coordinates(X, nonnegative):
     if d <= n:
         X = dense(X).astype(np.float64)
         return X - X.mean(axis=0)
+    # With more columns than samples, the eigenvectors of the Gram matrix are coordinates of the
+    # same distances, in n columns instead of d.
     gram = dense(X @ X.T).astype(np.float64)
     gram -= gram.mean(axis=0)
     values, vectors = eigh(gram - gram.mean(axis=1)[:, None], driver="evd")
@@ -65,10 +67,12 @@ def best_modularity(views, n_clusters, mixing, moved, lift):
 
     ``mixing`` is the seed of the copy, or None; ``lift`` says which views a fit would lift.
     """
+    # Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
     if mixing is not None:
         views = permuted(views, mixing, moved) if moved else rotated(views, mixing)
     lifts = [fit_lift(X) if is_lifted else None for X, is_lifted in zip(views, lift, strict=True)]
     views = [X if lift is None else lift(X) for X, lift in zip(views, lifts, strict=True)]
+    # The mean of the best few varies less from copy to copy than the largest one.
     _, scores = scored_labellings(views, n_clusters)
     return np.sort(scores)[-N_BEST:].mean()
 
@@ -92,6 +96,8 @@ def _labellings(used, n_clusters):
         used.present_rows, used.present, sizes, 2 * n_clusters, growth=growth, n_threads=1
     )
     labellings, affinity = [], 0
+    # One labelling for each graph and start; the largest graphs of all kinds are added, because one
+    # graph alone would favour its own labellings.
     for _, size, A, values, vectors in graphs:
         for kind, offset in STARTS:
             points = embedded(values, vectors, n_clusters, kind)

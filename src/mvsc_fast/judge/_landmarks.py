@@ -45,6 +45,8 @@ class LandmarkFeatures:
 
     def __init__(self, rows, landmarks):
         self.rows, self.landmarks = rows, landmarks
+        # Distances are scaled for each sample, so that dense and sparse regions count alike; the
+        # kernels of the views are averaged.
         self._views, kernel = [], 0.0
         for i, view in enumerate(rows):
             L = view.roots[landmarks] - view.mean
@@ -60,6 +62,8 @@ class LandmarkFeatures:
                 }
             )
         self._kernel = kernel / len(rows)
+        # A pivoted Cholesky factor drops redundant landmarks; the inverse of the factor of the
+        # others maps kernels to features.
         least = 1e-5 * self._kernel.sum(axis=0).max()  # relative to a bound of the eigenvalues
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(self._kernel, tol=least, lower=1)
         self._map = np.zeros((len(landmarks), rank), dtype=np.float32)
@@ -67,6 +71,8 @@ class LandmarkFeatures:
 
     def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
+        # The C code that predicts new samples computes the kernels of the fitted ones, too, so that
+        # both have the same rounding.
         n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
         model = Model(self._image(self._map / np.float32(v), [{}] * v))
         out = np.empty((n, self.n_features), dtype=np.float32)
@@ -79,15 +85,18 @@ class LandmarkFeatures:
             model.predict(Z, kernel)
             out[block, d:] = kernel
         out[:, :d] /= np.float32(np.sqrt(v))
+        # The features of landmarks are exact: their kernels are known in double precision.
         out[self.landmarks, d:] = self._kernel.astype(np.float32) @ self._map
         return out
 
     def _image(self, kernel_coefficients, views):
         """The bytes of a model with these landmarks, and with more entries of each view."""
+        # Matrices are stored in the layout that the C code reads.
         own = [{**known, **more} for known, more in zip(self._views, views, strict=True)]
         for view in own:
             L = view["landmarks"]
             view |= {"landmarks": panels(L.T), "squares": np.einsum("ij,ij->i", L, L)}
+        # Names and widths are filled in by `with_names`, when the model is written to a file.
         n_inputs = own[-1]["input"] + 1
         widths = np.zeros((n_inputs, 2), dtype=np.int64)
         for view in own:
@@ -132,9 +141,11 @@ class LandmarkFeatures:
         scalings : list of (ColumnScaling or None), optional
             The scalings of their columns, before all else.
         """
+        # The regression weights the unit rows of all views by 1 / sqrt(v), as `of_fitted` does.
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
+        # Parts that a model may lack are None: fills of a single view, mean rows, lifts, scalings.
         fills = _fills([view["landmarks"] for view in self._views])
         means = mean_rows or [None] * v
         lifts = lifts or [None] * v
@@ -151,8 +162,12 @@ class LandmarkFeatures:
                 "mean_row": means[k],
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
+            # New rows come unscaled, so that the model repeats the scaling of the fit.
             if scalings[k] is not None:
                 entry |= scalings[k]._asdict()
+            # Without codes, the columns that the fit left out get zeros here, and the model
+            # multiplies rows as they are. With codes, the model first maps the columns to
+            # components.
             coefficients = directions[k]
             if view.codes is None:
                 entry["d"] = view.n_features
@@ -166,6 +181,8 @@ class LandmarkFeatures:
             entry["coefficients"] = panels(coefficients)
             entry["fill"] = None if fill is None else panels(fill)
             views.append(entry)
+        # The format has one record for each view, and no place for facts of the whole model: the
+        # limits are in the first record.
         views[0]["limits"] = limits
         return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
@@ -264,6 +281,8 @@ class Predictor:
         subject = f"{far} of {counted(m, 'new sample')} ({far / m:.1%})"
         verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
         told = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
+        # Many unlike samples suggest other units; more than chance explains, a kind that the fit
+        # has not seen. Otherwise a note is enough.
         names = "predict_margin with return_unlike=True names these samples"
         if far >= LEAST_UNLIKE and far > UNLIKE * m:
             warn_user(
@@ -284,6 +303,7 @@ class Predictor:
         if all(isinstance(X, np.ndarray) for X in rows):
             rows = [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
+        # Sparse rows become dense in blocks of bounded size.
         m, labels = rows[0].shape[0], []
         for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
             some = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
@@ -328,12 +348,14 @@ def limits_of(residual, clusters, n_clusters):
         Leave-one-out residuals.
     clusters : ndarray of shape (n,) of int
     """
+    # Residuals over the median of their cluster are comparable, so that clusters can share a limit.
     whole = np.maximum(residual, np.finfo(np.float32).tiny)
     medians = np.full(n_clusters, np.median(whole))
     for k in np.unique(clusters):
         medians[k] = np.median(whole[clusters == k])
     shares = whole / medians[clusters]
     limits = np.full(n_clusters, np.quantile(shares, 1 - BEYOND))
+    # Few samples give an uncertain quantile: it is drawn towards that of all clusters.
     for k, n in zip(*np.unique(clusters, return_counts=True), strict=True):
         rank = (n + 1) * (1 - BEYOND) - 1
         own = np.interp(rank, np.arange(n), np.sort(shares[clusters == k]))
@@ -347,6 +369,7 @@ def _fills(landmarks):
         return [None]
     fills, grams = [], [L @ L.T for L in landmarks]
     for i, targets in enumerate(landmarks):
+        # Unit lengths make the ridge mean the same for all views.
         others = sum(gram for j, gram in enumerate(grams) if j != i)
         length = np.maximum(np.sqrt(np.diagonal(others)), 1e-6)[:, None]
         fills.append(ridge_coefficients(others / (length * length.T), targets) / length)

@@ -83,6 +83,7 @@ def unpack(image):
     top, records = parts(image)
     arrays = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
     starts = {int(record[name]) for record, names in arrays for name in names}
+    # Arrays have no stored lengths: each ends where the next one starts.
     starts = sorted(starts | {len(image)})
     ends = dict(zip(starts, starts[1:], strict=False))
     entries = []
@@ -130,6 +131,7 @@ def with_names(image, names, columns, n_features, note=""):
     """
     head, views = unpack(image)
     pairs = zip(names, columns, strict=True)
+    # All names are one text of parts that end with NUL, in the order of the views.
     texts = [str(text) for name, more in pairs for text in (name, *(() if more is None else more))]
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")
@@ -148,6 +150,7 @@ def names_in(image):
     top, _ = parts(image)
     first, size = int(top["widths"]), int(top["n_inputs"])
     n_features, counts = image[first : first + 16 * size].view(np.int64).reshape(size, 2).T.tolist()
+    # The counts of columns tell where the names of the next view begin.
     texts = iter(_text(image, top, "names").split("\0"))
     names, columns = [], []
     for count in counts:

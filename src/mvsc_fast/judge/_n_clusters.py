@@ -186,6 +186,7 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(views, random_state=0).n_clusters
     4
     """
+    # Parameters are checked before the data are read, which may take long.
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
     max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
     seed = draw_seed(random_state)
@@ -196,6 +197,7 @@ def suggest_n_clusters(
         raise ValueError(
             f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
         )
+    # The cost grows with samples times counts, so a sample is used, and its size limits the counts.
     sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed, scale=scale)
     largest = len(sample.samples) // PER_CLUSTER
     if max_clusters == "auto":
@@ -207,6 +209,8 @@ def suggest_n_clusters(
         )
     else:
         largest = max_clusters
+    # Every graph is cut at every count. The graphs then vote: those whose labels are more
+    # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         used = views_of(sample)
         counts = _counts(largest)
@@ -214,13 +218,18 @@ def suggest_n_clusters(
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability, best = _judged(used.rows, counts, labels)
+    # Stability says how often the graphs agree on a pair of samples. The criterion adds how
+    # separate clusters are in the embeddings and in the graphs.
     joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
     stability = agreement(joined)
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
+    # Groups inside the suggested clusters may be clusters of their own.
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
     roots = [view.nonnegative for view in used.rows]
     hidden = hidden_groups(used.complete, roots, suggested, seed)
+    # The confidence is high only if stability and predictability are, and if the criterion has a
+    # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
     sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD
@@ -254,6 +263,7 @@ def _curve(A, vectors, counts):
     pairs = scipy.sparse.triu(A, format="coo")  # the diagonal is zero
     squares = np.cumsum(vectors**2, axis=1)
     silhouette, modularities, found = [], [], []
+    # The embedding for c clusters is the first c columns, so that one decomposition serves all.
     for c in counts:
         lengths = np.sqrt(squares[:, c - 1, None])
         embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
@@ -268,6 +278,7 @@ def modularity(pairs, labels):
     """Newman's modularity of labels from 0 in a graph without loops, given its upper triangle."""
     total = pairs.data.sum() or 1.0
     within = pairs.data @ (labels[pairs.row] == labels[pairs.col])
+    # Each stored pair counts at both of its ends.
     weight = np.concatenate([pairs.data, pairs.data]) / 2
     ends = np.concatenate([labels[pairs.row], labels[pairs.col]])
     volume = np.bincount(ends, weights=weight)
@@ -282,6 +293,7 @@ def _judged(rows, counts, labels):
     """
     judge = Judge(rows)
     J, adjusted, best = [], [], []
+    # Normalised information compares graphs at one count; only the adjusted one compares counts.
     for c, *found in zip(counts.tolist(), *labels, strict=True):
         scores = judge(found, c)
         J.append(np.maximum(scores, 1e-9))
@@ -305,6 +317,7 @@ def smallest_cluster(labels):
 def pair_shares(labellings):
     """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
     some = labellings[:, spread(labellings.shape[1], PAIRED)]
+    # How many labellings join each pair, counted for all pairs at once.
     joined = sum(np.equal.outer(one, one).view(np.uint8) for one in some)
     pairs = np.bincount(joined.ravel(), minlength=len(labellings) + 1)
     pairs[-1] -= len(joined)  # of a sample with itself
@@ -324,6 +337,7 @@ def _cut(embedding):
     """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
     n, c = embedding.shape
     pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
+    # Rows that QR chooses first are far apart: starts without random numbers.
     means, labels = embedding[pivots[:c]], np.full(n, -1)
     for _ in range(ROUNDS):
         before, labels = labels, _nearest(embedding, means)
@@ -360,6 +374,7 @@ def supported_counts(counts, stability, predictability, criterion):
     rank = np.argsort(np.lexsort((criterion, stability)))
     supported = (stability >= STABLE) & (predictability >= PREDICTABLE)
     supported[-1] = False  # no larger number is known to be worse
+    # Only the best within a neighbourhood counts, or all numbers near a level would be levels.
     for t, c in enumerate(counts):
         supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, WIDTH * c)].max()
     return supported

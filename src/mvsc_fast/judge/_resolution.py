@@ -137,6 +137,7 @@ def suggest_resolution(
     >>> suggest_resolution(views, random_state=0).n_clusters  # doctest: +SKIP
     array([ 4,  4,  4,  4,  4,  4,  4,  4,  7])
     """
+    # Parameters and the optional package are checked before the data are read.
     if np.ndim(resolutions) != 1 or len(resolutions) == 0:
         raise InvalidParameterError(
             f"resolutions must be one or more numbers in a list, got {resolutions!r}"
@@ -147,6 +148,7 @@ def suggest_resolution(
     scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     import_igraph()
+    # The graphs do not depend on the resolution: they are made once.
     source = read_views(views)
     sample = drawn(source, max_samples, 2, seed, scale=scale)
     values = np.unique(given)
@@ -156,6 +158,8 @@ def suggest_resolution(
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
         counts, stability, predictability, labellings = [], [], [], []
+        # The graphs of the kinds must agree for stability; the joint graph, the last, has the
+        # labels.
         for r in values.tolist():
             *each, labels = [leiden(graph, r, seed) for graph in parted]
             c = int(labels.max()) + 1
@@ -164,6 +168,7 @@ def suggest_resolution(
             counts.append(c)
             stability.append(agreement(pair_shares(np.array(each))[None])[0])
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
+    # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.

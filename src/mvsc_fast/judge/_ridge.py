@@ -73,6 +73,8 @@ class Judge:
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted()
         self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
+        # Three maps: unit rows, centred unit rows, and local features. Rows are forgotten as soon
+        # as they are used, because they are as large as the data.
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
@@ -171,10 +173,12 @@ class LeaveOneOutRidge:
         g = np.float32(RIDGE * n / min(n, d if rank is None else rank))
         self._thin = d < n
         if not self._thin:
+            # With more features than samples, the inverse of the kernel has all that is needed.
             kernel = F @ F.T
             kernel[np.diag_indices(n)] += g
             self._P = spd_inverse(kernel)
             return
+        # With fewer features than samples, a factor of the Gram matrix and the leverages suffice.
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
@@ -231,6 +235,7 @@ class LeaveOneOutRidge:
         """
         maps = [self._columns] if add is None else [self._columns, add]
         out = []
+        # Blocks of labellings bound the memory of the indicators.
         step = max(1, COLUMNS // n_clusters)
         for start in range(0, len(labellings), step):
             block = labellings[start : start + step]
@@ -303,6 +308,8 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     labellings, changing = unrefined.copy(), np.arange(len(unrefined))
     neighbours = normalize(affinity, norm="l1")
     votes = ColumnMap(lambda Y: neighbours @ Y, labellings.shape[1])
+    # Only labellings that still change are predicted again; a step that would empty a cluster ends
+    # the refinement of a labelling.
     for _ in range(REFINEMENTS):
         old = labellings[changing]
         new = np.array(ridge.predicted(old, n_clusters, votes))
@@ -311,6 +318,7 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
         if len(changing) == 0:
             break
         labellings[changing] = new[accepted]
+    # A small group may dissolve on the way, which a lower modularity shows.
     moved = np.flatnonzero((labellings != unrefined).any(axis=1))
     before, after = (
         corrected_modularity(affinity, some[moved], n_clusters) for some in (unrefined, labellings)

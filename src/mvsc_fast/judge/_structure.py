@@ -78,11 +78,14 @@ class StructureTest:
     @property
     def sentence(self) -> str:
         """The result in one sentence."""
+        # What the copies have and lack depends on how they were made.
         subject, copies = "structure", "of the same covariances without clusters"
         doubt = "the clusters may be arbitrary"
         if self.permuted:
             subject, doubt = "common structure", "the views may be unrelated"
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
+        # With few copies no p-value is small enough: the smallest possible one is not an absence of
+        # structure.
         least = 1 / (1 + len(self.null))
         more, remark = "no more", f": {doubt}"
         if self.p_value <= max(LEVEL, least):
@@ -99,6 +102,7 @@ class StructureTest:
                 "outliers or tiny groups, have much of the variance, which a copy spreads over all "
                 "samples: this is evidence neither of clusters nor against them"
             )
+        # Samples without all views were not tested.
         samples = counted(self.n_samples, "sample")
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
@@ -231,6 +235,7 @@ def structure_test(
     >>> structure_test(views, 3, n_rotations=4, random_state=0).p_value
     0.2
     """
+    # Parameters are checked before the data are read, which may take long.
     n_clusters = check_integer(n_clusters, "n_clusters", 2)
     n_rotations = check_integer(n_rotations, "n_rotations", 2)
     max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
@@ -298,6 +303,7 @@ def _has_few_values(X):
     out = np.zeros(X.shape[1], dtype=bool)
     for block in gen_batches(X.shape[1], max(1, MAX_ENTRIES // X.shape[0])):
         columns = dense(X[:, block])
+        # At most three values: all inner cells are equal.
         least, largest = columns.min(axis=0), columns.max(axis=0)
         inner = (columns > least) & (columns < largest)
         low = np.where(inner, columns, np.inf).min(axis=0)

@@ -146,8 +146,11 @@ class ViewGraphs:
         pairs = zip(views, lifts, strict=True)
         self._columns = [X if lift is None else X[:, :-1] for X, lift in pairs]
         self.samples = spread(views[0].shape[0], GRAPH_SAMPLES)
+        # Evenly spaced samples of the canonical order are the same for any order of the input.
         if not in_order:
             self.samples = canonical_order(views)[self.samples]
+        # Given unit rows are those of complete views; otherwise each graph has the samples that
+        # have its view.
         self.present = np.ones((len(views), len(self.samples)), dtype=bool)
         if unit is None:
             chosen = [X[self.samples] for X in views]
@@ -235,11 +238,14 @@ class ViewGraphs:
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views
         names = range(len(self._columns)) if names is None else names
+        # A view is noise if it agrees neither with another view nor within: its halves differ, too.
+        # Views of few columns cannot be halved.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
         halves = {i: self.own(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
+        # If all views are noise, nothing is better than anything else.
         if len(noise) == len(views):
             warn_user(
                 "no view agrees with another view, nor do the even and odd columns of a view: "
@@ -255,6 +261,7 @@ class ViewGraphs:
                 f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
                 'view_selection="all" to keep every view',
             )
+        # Structure that no other view shows may be real, or come from another order of the samples.
         if suspected and len(views) - len(noise) > 1:
             kept = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
             warn_user(
@@ -389,16 +396,19 @@ def used_views(
     """
     nonnegative = [None] * len(views) if nonnegative is None else nonnegative
     present = presence(views) if present is None else present
+    # Rows of complete views serve for graphs and regressions alike, so they are computed once.
     rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
     is_complete = present.all()
     unit = [view.unit for view in rows] if is_complete else None
     graphs = ViewGraphs(views, unit, in_order=True, lifts=lifts)
     constant = constant_views(observed(views, present), "ignored", names)
+    # Constant views and noise are left out, but one view must remain.
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
         indices = graphs.helpful(indices, names)
     indices = indices or [0]
     rows = present_rows = [rows[i] for i in indices]
+    # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
     if not is_complete:
         present_rows = [ViewRows(views[i][present[i]], nonnegative[i]) for i in indices]
     complete = [complete[i] for i in indices]
