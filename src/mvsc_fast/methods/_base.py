@@ -168,6 +168,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """
         if _is_view(y):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
+        # A copy is fitted, and its attributes replace the old ones only when the fit has succeeded.
         with _Fitting(self), recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
@@ -193,6 +194,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
+        # Checks that need no computing come first: parameters, data, number of clusters, memory.
         self._check_parameters()
         source = self._read(X)
         n = source.n_samples
@@ -201,6 +203,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         scalings = fit_scalings(source, self.scale)
         views = scaled(source.views, scalings)
         self._warn(source, views)
+        # One seed for all steps, so that a generator that is passed is used once.
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -238,6 +241,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _check_slices(self, views, v, features):
         """Raise MemoryError if arrays of v slices, computed from ``features``, do not fit."""
+        # Tensors and matrices of the solver, the views and their SVDs; the support has graphs of at
+        # most GRAPH_SAMPLES samples.
         n, itemsize = views[0].shape[0], views[0].dtype.itemsize
         width = sum(X.shape[1] for X in features)
         rank = sum(min(X.shape) for X in features)
@@ -275,6 +280,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
+        # A run that was told to stop, or not to iterate, does not warn.
         if not (result.converged or self.max_iter == 0 or progress.stopped):
             warn_user(
                 f"{type(self).__name__} did not converge: the residual is {reached} after "
@@ -303,6 +309,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
+        # Parameters that are newer than the model have their default.
         added = type(self)().get_params(deep=False)  # parameters that are newer than the model
         learned = {name: value for name, value in state.items() if name != "_version"}
         super().__setstate__({**added, **learned})

@@ -54,6 +54,7 @@ def candidate_labellings(used, c, n_threads, progress):
     n = used.present.shape[1]
     if searched_approximately(n):
         progress.log("approximate neighbor search by pynndescent")
+    # Sizes of neighbourhoods grow with the samples of a cluster. Few neighbours show small groups.
     many = c > MAX_EVEN_STARTS
     n_vectors = c if many else 2 * c
     growth = neighbourhood_growth(n, c)
@@ -117,6 +118,7 @@ def joined_partitions(rows, c):
     labellings = []
     units = [view.unit - view.unit.mean(axis=0) for view in rows]
     standard = [U / (np.sqrt(U.shape[1]) * np.maximum(U.std(axis=0), 1e-6)) for U in units]
+    # Raw rows weight columns by their variance, standardised ones count all columns alike.
     for name, parts in (("rows", units), ("standard", standard)):
         points = np.hstack(parts, dtype=np.float32)
         if points.shape[1] > JOINED_COLUMNS:
@@ -133,6 +135,7 @@ def kmeans_labels(points, c, offset):
     """Labels by k-means from the `even_starts` of an offset, or from Ward's clusters."""
     # k-means would warn of fewer distinct rows than clusters, which are reported for the samples.
     c = min(c, distinct_rows(points[spread(len(points), KMEANS_ROWS)]))
+    # Ward's method may return fewer clusters, whose means are then all starts.
     if offset is WARD:
         starts = cluster_means(points, ward_labels(points, c))
         c = len(starts)

@@ -83,9 +83,11 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     -------
     Fitted
     """
+    # Views that help are chosen, and repeated samples are found, which must not get two labels.
     equal = equal_samples(sample.views, sample.keys)
     if resolution is None:
         warn_of_few(equal, n_clusters)
+    # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
     used = views_of(sample, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
@@ -116,6 +118,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
+    # Fusion: TLRR of the co-association of the best labellings.
     fused = np.isin(np.arange(len(refined)), best)
     candidates |= {"labels": refined, "fused": fused, **scores}
 
@@ -129,11 +132,14 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     )
     progress.log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
     progress.stage("refinement")
+    # The fused labels are refined, and the best candidate replaces them if fusion has dissolved a
+    # group.
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
     if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
+    # Doubts about the labels are warnings, unless the views were called noise before.
     fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
     if resolution is not None:  # another graph may have more communities
@@ -142,6 +148,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     elif n_clusters > 1 and not (select and used.graphs.are_noise(used.indices)):
         predictability = scores["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
+    # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
     return Fitted(
@@ -170,6 +177,7 @@ def _limits(judge, labels, distinct, n_clusters):
 
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
+    # Repeated samples would predict each other, so that distances are those of distinct ones.
     some, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
     alone = judge.ridge if len(some) == len(labels) else judge.ridge.of(distinct)
     sizes = np.bincount(some, minlength=n_clusters)
@@ -197,12 +205,14 @@ def _agreed(labels, equal, n_clusters):
 
 def _best_labellings(labellings, joined, scores, n_clusters):
     """Indices of the labellings to be fused, the best first."""
+    # Weighted sum of four scores, each of which fails on other data.
     total = (
         UNREFINED * scores["predictability_unrefined"]
         + REFINED * scores["predictability"]
         + MODULARITY * scores["modularity"]
         + SINGLE_VIEWS * scores["predictability_by_view"]
     )
+    # Joined rows are no graph, and have no vote on whether the graphs are unanimous.
     alike = _pairwise_agreement(labellings, n_clusters)
     agreement = np.where(joined, 0, np.median(alike[:, ~joined], axis=1))
     if agreement.max() >= UNANIMOUS:
@@ -213,6 +223,7 @@ def _best_labellings(labellings, joined, scores, n_clusters):
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
+    # Equal labellings are compared once.
     distinct, which = np.unique(labellings, axis=0, return_inverse=True)
     k, n = distinct.shape
     clusters = (distinct + n_clusters * np.arange(k)[:, None]).ravel()

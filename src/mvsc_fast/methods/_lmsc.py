@@ -165,6 +165,7 @@ class LMSC(RepresentationClusterer):
 
 def _latent_representation(views, run, lam, n_components, seed):
     """Z and the transpose of H, by the iteration of `LMSC`."""
+    # All views are one matrix in the coordinates of its thin SVD.
     stack = Stack(views)
     X = stack.R
     r, n = X.shape
@@ -176,12 +177,16 @@ def _latent_representation(views, run, lam, n_components, seed):
     y = np.zeros_like(E)  # multipliers of X = P H + E_h and H = H Z + E_r over mu
 
     for mu in run:
+        # P and H: the latent representation is fitted to the views and to its own self-
+        # representation.
         former = H
         target = X - E[:r] + y[:r]
         P = _polar(target @ H.T)
         error = E[r:] - y[r:]
         error -= (error @ right.T) @ left.T  # (E_r - y_r) (I - Z)^T
         H = _latent(P.T @ target + error, left, right, 1.0 + H_RIDGE / mu)
+        # J: singular values of Z are shrunk. Z has low rank plus a known part, so it is kept as
+        # factors.
         right[:K] += G
         U, V = _low_rank(left, right, lam / mu)  # J
 
@@ -193,6 +198,7 @@ def _latent_representation(views, run, lam, n_components, seed):
         fresh = _solve(gram, H - E[r:] + y[r:] - HB)
         left, right = np.hstack([H.T, former.T, U]), np.vstack([fresh, -G, V])
 
+        # E takes columns of large misfit; what remains updates the multipliers.
         misfit = np.vstack([X - P @ H + y[:r], E[r:] + fresh])
         E = misfit * column_factors([misfit], 1.0 / mu)
         misfit -= E

@@ -18,6 +18,7 @@ def learned_by(estimator, attribute, views, seed, n_threads):
     A clone is fitted. It inherits the seed and the number of threads if its own are None.
     """
     if not hasattr(estimator, attribute):
+        # The given estimator stays unfitted; seed and threads are inherited where it has none.
         estimator = clone(estimator)
         given = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}

@@ -54,6 +54,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
         If the available memory or ``memory_limit`` is too small.
     """
     n, n_features = source.n_samples, source.n_features
+    # How many samples are clustered, and whether that fits into memory at all.
     if max_samples == "auto":
         max_samples = automatic_samples(n_clusters or 1)
     if max_samples < (n_clusters or 1):
@@ -65,6 +66,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     )
     if memory_limit is None:
         return Plan(m, block_rows(n_features), seconds)
+    # What a limit leaves after arrays over all samples is the size of the blocks that are read.
     limit = check_bytes(memory_limit, "memory_limit")
     kept = 8 * n * 4  # keys and hashes of samples, their order, labels
     passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
@@ -92,6 +94,7 @@ def fit_seconds(m, n_features, n_clusters):
 
 def fit_bytes(n, m, n_features, n_clusters):
     """Maximum memory in bytes for clustering m of n samples, not counting views in memory."""
+    # Wide views are represented by their leading components.
     ranks = [n_components(m, d) if d > m else d for d in n_features]
     width, v = sum(ranks), len(n_features)
     slices = sum(len(view_scales(m, d, SCALES["unit"])) for d in n_features)
@@ -102,6 +105,7 @@ def fit_bytes(n, m, n_features, n_clusters):
     factors = 4 * m * slices * width // v
     given = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
     maps = sum(24 * r * d for r, d in zip(ranks, n_features, strict=True) if r < d)
+    # The tensor: candidates while it is made, then the longest tubes.
     growth = neighbourhood_growth(m, n_clusters)
     pairs = m * min(m, round(2 * growth * LONGEST))
     swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))

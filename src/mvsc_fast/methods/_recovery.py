@@ -97,6 +97,8 @@ class RecoveryClusterer(MultiViewClusterer):
                 f'scale={self.scale!r} needs features, but affinity="precomputed" expects '
                 "similarities: scale the views before the similarities are computed"
             )
+        # Similarities come in more forms than features: a matrix, an array of slices, a list or a
+        # dict.
         X = [X] if scipy.sparse.issparse(X) else X  # some are mappings
         names = list(X) if isinstance(X, Mapping) else None
         if isinstance(X, (Mapping, Iterator, ValuesView)):
@@ -107,6 +109,7 @@ class RecoveryClusterer(MultiViewClusterer):
         X = [X] if single else X
         if isinstance(X, (list, tuple)):
             X = square_views(X, [view_title(name) for name in names or range(len(X))])
+        # Methods without a sparse solver get a dense tensor.
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
         else:
@@ -130,6 +133,7 @@ class RecoveryClusterer(MultiViewClusterer):
     def _check_memory(self, views):
         if scipy.sparse.issparse(views[0]) and self._precomputed:
             return
+        # Self-representation may have two slices for a view.
         features, v = ([], len(views)) if self._precomputed else (views, len(views))
         if isinstance(self.affinity, str) and self.affinity == "self_representation":
             v = sum(len(view_scales(*X.shape, SCALES)) for X in views)
