@@ -102,6 +102,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        # Groups of the user, or one view for each kind of column.
         check_frame(X)
         if self.groups is None:
             kinds = {column: kind_of(X[column], column) for column in X.columns}
@@ -114,6 +115,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                 for columns in groups.values()
                 for column in columns
             }
+        # Words of a text would outweigh single columns beside them.
         for name, columns in groups.items():
             texts = [column for column in columns if kinds[column] == "text"]
             if texts and len(columns) > 1:
@@ -219,6 +221,7 @@ def kind_of(column, name):
         )
     if types.is_numeric_dtype(column):
         return "number"
+    # Strings are texts if they are long, ids if nearly all differ, else categories.
     values = column[column.notna() & (column != "")]
     if isinstance(column.dtype, types.CategoricalDtype):
         return "category"
@@ -275,6 +278,7 @@ def encoded(kind, encoder, column):
     if kind == "text":
         values = missing(encoder.transform(column.fillna("").astype(str)))
         return pd.DataFrame.sparse.from_spmatrix(values, column.index, names)
+    # Missing values are not encoded: their rows are NaN, which a fit can fill.
     present = column.dropna().to_frame()
     if kind == "category":
         present = present.astype(str)
