@@ -86,6 +86,8 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
         See `nearest_rows`.
     """
     n = len(factors[0].u)
+    # Other ridges of a view change the order of neighbours little, so that one slice of each view
+    # suffices for candidates, unless all rows are candidates.
     listed = factors if n_candidates >= n - 1 else factors[:n_views]
     if n > EXACT_LIMIT and not searched_approximately(n):
         products = n**2 / 2 * sum(u.shape[1] for u, _ in listed)

@@ -86,9 +86,12 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     -------
     SparseTensor
     """
+    # Candidates of all views together are the pattern, on which every slice has its entries.
     n, v = len(factors[0].u), len(factors)
     indptr, indices = _union(candidates)
     rank = min(scale_neighbors, max(n - 1, 1))
+    # The scale of a sample is needed in the rows of its neighbours: scales come in a first sweep,
+    # and the longest tubes of each row in a second one.
     scales = np.empty((v, n), dtype=np.float32)
     # All entries are kept between the two sweeps if they fit, else computed again in blocks.
     per_row = max(1, 4 * v * len(indices) // n)
@@ -103,6 +106,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
                 values[i], indptr, rows.start, rows.stop, rank, scales[i], n_threads
             )
     roots = 1.0 / np.sqrt(np.maximum(scales, np.finfo(np.float32).tiny))  # else squares overflow
+    # Second sweep: scaled entries, of which each row keeps the longest tubes.
     m = min(n_longest, max(n - 1, 1))
     kept = np.empty((n, m), dtype=np.int32)
     entries = np.empty((v, n, m), dtype=np.float32)
@@ -128,6 +132,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     place = np.arange(1, found.sum() + 1)
     starts = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
     pattern = scipy.sparse.csr_array((place, kept[found], starts), shape=(n, n))
+    # A tube is kept if either of its two rows keeps it.
     pattern = pattern.maximum(pattern.T.tocsr())
     pattern.sort_indices()
     place = pattern.data - 1
@@ -142,6 +147,7 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
 def _union(candidates):
     """Pattern (indptr, indices) of the union of lists of columns."""
     columns = np.sort(np.concatenate(candidates, axis=1), axis=1)
+    # Sorted rows have duplicates side by side.
     new = columns >= 0
     new[:, 1:] &= columns[:, 1:] != columns[:, :-1]
     indptr = np.zeros(len(columns) + 1, dtype=np.intp)
@@ -193,6 +199,7 @@ def sparse_self_representation(
         Symmetric slices that share one pattern without diagonal, with entries in [0, cap]: all
         views with ``scales[0]``, then the views with n >= 4 d with each other scale.
     """
+    # Parameters are checked before the factors are computed.
     views = check_views(views)
     scales = check_scales(scales)
     n_candidates = check_integer(n_candidates, "n_candidates", 1)
@@ -200,6 +207,7 @@ def sparse_self_representation(
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     n_threads = resolve_threads(n_threads)
+    # One BLAS thread, so that results do not depend on their number.
     with blas_threads(1):
         factors = view_factors([unit_rows(X) for X in views], scales)
     tensor = sparse_tensor(
@@ -260,6 +268,8 @@ def unit_neighbor_similarities(u, index, n_threads=1):
         Rows without a positive cosine are no neighbours.
     """
     n, found = len(u), index >= 0
+    # Rows that were not found are the sample itself with weight zero, so that rows have equal
+    # lengths.
     index = np.where(found, index, np.arange(n, dtype=np.int32)[:, None])
     indptr, half = np.arange(n + 1) * index.shape[1], np.full(n, 0.5, dtype=np.float32)
     factors = [Factors(u, half)]
