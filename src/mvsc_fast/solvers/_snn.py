@@ -96,10 +96,12 @@ def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     rows, views = [np.sqrt(n) / 3.0] * 2 if weights is None else weights
 
+    # L1 and L3 are copies of L for the two unfoldings, Y1 and Y3 their multipliers.
     E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
     X = W.copy()
     run = Run(tol, max_iter, callback, **penalty)
     with use_threads(n_threads, n) as n_threads:
+        # Singular values along the views follow from a v x v Gram matrix, which each pass returns.
         flat = W.reshape(v, -1).astype(np.float64, copy=False)
         gram = flat @ flat.T
         for mu in run:

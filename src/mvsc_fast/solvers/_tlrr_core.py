@@ -15,12 +15,15 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty)
     W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,
     for "dual" only, sample_weight; ``penalty`` has mu, rho and mu_max, for "ialm" only.
     """
+    # Dense and sparse tensors get the same form: values of a pattern, and blocks of samples that no
+    # tube above the threshold links.
     n, dual = W[0].shape[0], solver == "dual"
     if isinstance(W, np.ndarray):
         data, pattern = W.reshape(len(W), n * n), {}
         screening = screen(data, n, **model) if dual else None
     else:
         data, pattern, screening = _on_one_pattern(W, model)
+    # The core runs its own threads, so that BLAS gets one.
     history = _History(callback, max_iter)
     with blas_threads(1):
         result = solve(
@@ -36,6 +39,7 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty)
             screening=screening,
             report=history.report,
         )
+    # The dual solver has a certificate, the published iteration has none.
     values = result["values"]
     return TLRRResult(
         tensor=_split(values, n, **pattern) if pattern else values.reshape(W.shape),
@@ -104,6 +108,7 @@ def _on_one_pattern(W, model):
     pattern = _as_intp(union)
     data = _gather(W, **pattern)
     screening = screen(data, n, **pattern, **model)
+    # Where no single tube can be screened, all pairs of a component may become positive.
     if screening.bound < 0:
         labels = screening.labels
         order = np.argsort(labels, kind="stable")
