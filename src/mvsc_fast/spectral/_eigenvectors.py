@@ -63,6 +63,7 @@ def normalized(A):
         N = A * root[:, None]
         N *= root
         return N, degree
+    # The entries of a sparse matrix are scaled in its pattern, without products of matrices.
     data = root[A.indices]
     data *= A.data
     data *= np.repeat(root, np.diff(A.indptr).astype(np.intp, copy=False))
@@ -115,6 +116,7 @@ def leading_block(A, n_components, start=None, n_threads=1):
     """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
     limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
+    # Filters pay for large matrices and few vectors. Where they do not converge, LAPACK still can.
     if n > limit and n >= ROWS_PER_VECTOR * n_components:
         try:
             values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
@@ -134,24 +136,31 @@ def _filtered_iteration(N, degree, count, start, n_threads):
     value of the block (Zhou, Saad, Tiago & Chelikowsky 2006). If there are as many connected
     components as vectors are sought, the largest components are taken.
     """
+    # A few more columns than eigenvectors let the last of those converge; the random start is in an
+    # order that does not depend on that of the samples.
     n, width = N.shape[0], -(-(count + max(4, count // 3)) // LANES) * LANES
     rank, tolerance = np.argsort(degree, kind="stable"), TOLERANCE[N.dtype.type]
     X = np.empty((n, width), dtype=N.dtype)
     X[rank] = np.random.RandomState(0).standard_normal((n, width))
+    # Vectors of a similar matrix are a better start, and the first eigenvector is known.
     if start is not None:
         X[:, 1 : start.shape[1]] = start[:, 1:width]
     if degree.any():
         X[:, 0] = np.sqrt(degree)
     components = None
     for k in range(MAX_FILTERS):
+        # Rayleigh-Ritz: the best eigenpairs in the span of the columns.
         X = _orthonormal(X)
         NX = _recurrence(N, [(1, 0, 0)], np.zeros_like(X), X, n_threads)
         values, Q = scipy.linalg.eigh(X.T @ NX, driver="evd", check_finite=False)
         X, NX, values = X @ Q[:, ::-1], NX @ Q[:, ::-1], values[::-1]
+        # With count components, the eigenvalue 1 is multiple, and its vectors are known without
+        # iterating.
         if components is None and values[count - 1] > NEAR:
             components = _component_vectors(N, degree, count)
             if len(components.T) == count:
                 return np.ones(count), components
+        # Converged, or another filter, whose degree follows from what is missing.
         rest = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
         if rest.max() <= tolerance:
             return values[:count], X
@@ -187,6 +196,8 @@ def _filter(N, values, count, excess, spread, X, NX, n_threads):
     X, NX : ndarray of shape (n, k)
         The Ritz vectors and their products with N; overwritten.
     """
+    # Unwanted eigenvalues are mapped to [-1, 1], where Chebyshev polynomials stay small; the degree
+    # is as large as needed, and as rounding allows.
     centre, half = (values[-1] - 1) / 2, (values[-1] + 1) / 2
     first, last = np.arccosh(np.maximum((values[[0, count - 1]] - centre) / half, 1 + 1e-6))
     degree = min(np.log(3 * excess) / last, spread / max(first - last, 1e-6))
@@ -239,6 +250,8 @@ def _dense_components(N):
     member, left, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
     while len(left):
         reached, left = [left[0]], left[1:]
+        # All samples that are linked to a reached one leave the list, so that each row is read
+        # once.
         while reached:
             row = reached.pop()
             member[row] = number

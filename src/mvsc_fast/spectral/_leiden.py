@@ -53,6 +53,7 @@ def leiden(graph, resolution, seed):
     joined = np.array(graph.degree(), dtype=np.int64) > 0
     if not joined.any():  # igraph before 1.0 would search for ever
         return labels
+    # A generator of its own makes the result reproducible, and is given back afterwards.
     with _LOCK:
         igraph.set_random_number_generator(random.Random(seed))
         try:

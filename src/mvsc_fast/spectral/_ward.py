@@ -33,6 +33,7 @@ def ward_labels(points, n_clusters):
     """
     member = _micro_clusters(points, n_clusters)
     sizes, means = np.bincount(member), cluster_means(points, member)
+    # Merges up to the number of clusters are applied in the order of their costs.
     groups = DisjointSet(range(len(sizes)))
     for a, b in _merges(means, sizes)[: max(0, len(sizes) - n_clusters)]:
         groups.merge(a, b)
@@ -51,6 +52,7 @@ def _micro_clusters(points, n_clusters):
     n, points = len(points), as_wide(points)
     count = min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS)
     count = max(count, MIN_MICRO_CLUSTERS * n_clusters)
+    # More micro-clusters than distinct points would be empty.
     some = points[spread(n, KMEANS_ROWS)]
     count = min(count, distinct_rows(some))
     if count >= n:
