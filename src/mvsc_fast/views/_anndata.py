@@ -76,6 +76,7 @@ def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers) or 'none'}) or "
             f"the keys of obsm ({shown(*X.obsm) or 'none'}) with {option}"
         )
+    # Only rows of csr can be read block by block from a file.
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
         values = values.to_memory()  # backed by a file that cannot be read by rows
     return Frame(values, columns, X.obs_names)
@@ -94,6 +95,7 @@ def frames_of(data, use, *option):
         }
     else:
         given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
+    # A misspelled modality would otherwise be ignored.
     unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
     if unknown:
         raise ValueError(
@@ -148,6 +150,7 @@ def from_anndata(
 
     if isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
+    # All modalities of MuData get the cells of the whole object, in its order.
     order = data.obs_names if hasattr(data, "mod") else slice(None)
     read = frames_of(data, use)
     ids = [frame.index for frame in read.values()]

@@ -41,6 +41,8 @@ def with_absent(X, names, n_features):
         matrices = list(X.values())
     else:
         matrices = X if isinstance(X, (list, tuple)) else []
+    # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
+    # only.
     absent = [i for i, view in enumerate(matrices) if view is None]
     if not absent or len(matrices) != len(names):
         return X
@@ -86,6 +88,7 @@ def check_columns(model, source):
     for name, columns, fitted_columns, view in zip(
         model.view_names_in_, source.columns, fitted, source.views, strict=False
     ):
+        # A matrix that repeats one number is a view that `with_absent` made.
         is_absent = getattr(view, "strides", None) == (0, 0)
         if fitted_columns is None or is_absent:
             continue
@@ -131,6 +134,8 @@ def warn_of_columns(views, names, columns, present=None, lifts=None):
             f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
             "discards much information: concatenate such views with others, or add features",
         )
+    # Columns that outweigh all others matter if they do in half of the views: one such view is
+    # useful beside others.
     shares = [_largest_columns(X, lift is not None) for X, lift in pairs]
     largest = {i: pair for i, pair in enumerate(shares) if pair is not None}
     if 2 * len(largest) >= len(views) and largest:
@@ -152,6 +157,7 @@ def _largest_columns(X, is_lifted=False):
         return None
     X = X[spread(X.shape[0], SHARE_SAMPLES)]
     U = X if is_lifted else unit_rows(X)
+    # The mean squared entries of unit rows are shares of the squared length.
     share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     share = share.ravel()
     which = np.argsort(-share, kind="stable")[:2]

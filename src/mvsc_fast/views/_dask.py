@@ -41,6 +41,8 @@ class DaskSource(RowSource):
                     f"{view.chunks[0][0]}, {titles[like]} has {len(chunks)}, first {chunks[0]}: "
                     "they must be equal: use view.rechunk({0: first.chunks[0]})"
                 )
+        # Views in memory are divided as the Dask arrays are, so that a task has a block of each
+        # view.
         self.views = [
             view
             if is_dask(view)
@@ -57,6 +59,8 @@ class DaskSource(RowSource):
             for blocks, partition in self._partitions()
             if partition.size
         ]
+        # A tree of sums keeps tasks small and its shape fixed, so that rounding does not depend on
+        # the schedule.
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
             parts = [*added, *parts[len(parts) - len(parts) % 2 :]]
@@ -86,6 +90,7 @@ class DaskSource(RowSource):
             if low < high:
                 chosen = ascending[low:high] - partition.first
                 parts.append(dask.delayed(_take)(blocks, partition, chosen))
+        # Parts are in ascending order of the rows, and are put back into the one asked for.
         back = np.argsort(order)
         return [stacked(part)[back] for part in zip(*_computed(parts), strict=True)]
 

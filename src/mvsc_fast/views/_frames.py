@@ -55,6 +55,7 @@ def read_frame(X, title):
             raise ValueError(
                 f"{title} has a column that cannot be read ({error}): cast it to float64"
             ) from None
+    # Columns that are no numbers are named, with how to encode them.
     for column, kind in zip(columns, kinds, strict=True):
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(column)))
@@ -75,6 +76,7 @@ def _read_pandas(X, title):
             raise ValueError(refusal(title, kind, shown(columns[j])))
         if str(dtype) == "object":
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
+    # Nulls become NaN, and sparse frames stay sparse.
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
     if is_sparse_frame(X):
@@ -109,6 +111,7 @@ def check_objects(column, title, name):
                 raise ValueError("float accepts it")
             if value is not None:
                 float(value)
+        # Text, containers and other objects get the message that helps with each.
         except (TypeError, ValueError, OverflowError):
             if isinstance(value, str):
                 raise ValueError(refusal(title, "text", shown(name))) from None
@@ -173,6 +176,8 @@ def check_same_index(first, index, title, other_title):
     """
     if len(first) == len(index) and first.equals(index):
         return
+    # Different ids, repeated ids and another order have different remedies, and are told in this
+    # order.
     absent = first[~first.isin(index)]
     extra = index[~index.isin(first)]
     if len(absent) or len(extra):

@@ -126,6 +126,7 @@ def _with_missing(X, values, rows):
 
 def _sparse_missing(X, rows):
     """A copy of a csr_array whose missing rows store one NaN."""
+    # Entries of missing rows go, and one stored NaN marks each of them.
     data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
     known_rows = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
     known_rows.eliminate_zeros()
@@ -188,6 +189,7 @@ def warn_of_gaps(gaps_of_views, titles, log=None):
         if gap.rows:
             parts.append(f"{gap.rows} of {counted(gap.n_samples, 'sample')}")
         lacking.append(f"{title} lacks {' and '.join(parts)}")
+    # Filled cells change the data, so they are worth a warning; missing rows are usual.
     if any(gap.partial for gap in gaps_of_views):
         warn_user(
             f"{', '.join(lacking)}: cells are filled from the other values of their row; rows that "
@@ -201,6 +203,7 @@ def mean_row(X):
     """Column means without NaN, up to a common factor, of shape (d,), float32."""
     if scipy.sparse.issparse(X):
         X = X[~missing_rows(X)]
+    # Sums over all cells are fast, and tell by a NaN whether gaps must be left out.
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         if np.isnan(total).any():
@@ -224,6 +227,7 @@ def filled(X, mean):
     rows = rows[~np.isnan(X[rows]).all(axis=1)]
     if len(rows) == 0:
         return X
+    # A missing cell gets the mean row times the multiple that fits the known cells of its row best.
     out = X.copy()
     for block in gen_batches(len(rows), SMALL_BLOCK):
         part = X[rows[block]].astype(np.float64)
@@ -256,6 +260,7 @@ def imputed(views, present=None):
     present = presence(views) if present is None else present
     if present.all():
         return views
+    # Each view contributes centred unit rows; samples that lack it contribute zeros.
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
     means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
     rank = [np.cumsum(has) - 1 for has in present]
@@ -271,6 +276,8 @@ def imputed(views, present=None):
                 parts.append(part)
         return normalize(np.hstack(parts))
 
+    # The regression of a view learns from the samples that have it, and predicts the others in
+    # blocks.
     out = list(views)
     for i, (has, U, mean) in enumerate(zip(present, units, means, strict=True)):
         if has.all():
@@ -284,6 +291,7 @@ def imputed(views, present=None):
         for block in gen_batches(len(missing), BLOCK):
             rows = missing[block]
             out[i][rows] = (others(i, rows) @ Z.T) @ coefficients + mean
+        # Views without negative entries stay so, because their square roots are taken later.
         if U.min() >= 0:
             np.maximum(out[i], 0, out=out[i])
     return out

@@ -230,6 +230,7 @@ def _condensed(X):
 
 def _uniform_sample(source, scalings, samples, count, seed):
     """Some samples, ascending, drawn in an order that depends on their scaled rows alone."""
+    # The draw is made in an order by content, so that the order of rows changes no result.
     sums = source.sum(_sums, scalings)
     keys = np.asarray(source.per_row(_keys, np.float64, scalings, sums))
     order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64, scalings)))
@@ -301,6 +302,8 @@ def warn_of_followed_rows(sample, labels):
     ``sample`` is a `Drawn`, and ``labels`` are those of its samples.
     """
     for X, rows, name in zip(sample.views, sample.blank, sample.names, strict=True):
+        # Clusters that separate rows of zeros from others may show what was measured, not what was
+        # found.
         has = ~missing_rows(X) & (labels >= 0)
         blank, clusters = rows[has], labels[has]
         share = blank.mean()
@@ -378,6 +381,7 @@ def _first_bad(first, views):
     NaN is allowed, except in rows of sparse views that have other entries.
     """
     for i, X in enumerate(views):
+        # The extremes show in one pass whether a closer look is needed.
         sparse = scipy.sparse.issparse(X)
         values = X.data if sparse else X
         if values.size == 0 or np.isfinite([values.max(), values.min()]).all():

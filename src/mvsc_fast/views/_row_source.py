@@ -130,6 +130,8 @@ class RowSource(Sequence):
         """The rows of every view with the given indices, in this order."""
         if not any(map(is_stored, self.views)):
             return [_plain(view[indices], self.dtype) for view in self.views]
+        # Stored views are read once, in ascending order, and rows are put back into the one asked
+        # for.
         order = np.argsort(indices)
         ascending = np.asarray(indices)[order]
         parts = []

@@ -125,6 +125,7 @@ def fit_scalings(source, scale):
         return [None] * len(source)
     moments = source.sum(_moments)
     centres, deviations = moments.means_and_deviations()
+    # Constant columns are not divided by a rounding error, and sparse ones are not centred.
     limit = CONSTANT * np.finfo(source.dtype).eps
     deviations[deviations <= limit * np.abs(centres)] = 1.0
     centres[moments.sparse] = 0.0
@@ -167,6 +168,7 @@ def _moments_of_view(X):
     for _ in range(N_DIGITS):
         digits.append(np.trunc(rest))
         rest = (rest - digits[-1]) * 2.0**DIGIT_BITS
+    # Sums of digits and of their products, exact in float64.
     sums = np.array([total(digit) for digit in digits])
     products = np.empty((N_DIGITS, N_DIGITS, n_columns))
     for k, digit in enumerate(digits):
