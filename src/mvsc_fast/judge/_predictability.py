@@ -74,12 +74,12 @@ def label_predictability(
     """
     scale = check_scale(scale, "scale")
     # The views go through the steps of a fit: gaps are filled and columns scaled.
-    given = loaded(read_views(views), missing=True)
-    lacking = [gaps(X) for X in given.views]
-    check_gaps(lacking, given.titles)
-    warn_of_gaps(lacking, given.titles)
-    views = [filled(X, mean_row(X)) for X in scaled(given.views, fit_scalings(given, scale))]
-    n, index = given.n_samples, given.index
+    source = loaded(read_views(views), missing=True)
+    gaps_of_views = [gaps(X) for X in source.views]
+    check_gaps(gaps_of_views, source.titles)
+    warn_of_gaps(gaps_of_views, source.titles)
+    views = [filled(X, mean_row(X)) for X in scaled(source.views, fit_scalings(source, scale))]
+    n, index = source.n_samples, source.index
     # One labelling or several are accepted, and samples without any view cannot be predicted.
     scored = np.any([~missing_rows(X) for X in views], axis=0)
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)

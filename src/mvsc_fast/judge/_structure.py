@@ -29,7 +29,7 @@ MAX_ENTRIES = 2**20  # of dense columns at a time
 LOW_Z = -2.0  # below it, and if all copies are larger, the copies have more than the samples
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
 # grows with their number, at most to MAX_MARGIN: thresholds increase with modularities.
-MARGIN, MAX_MARGIN = 0.1, 0.5
+NOISE_MARGIN, MAX_MARGIN = 0.1, 0.5
 
 
 @dataclass(repr=False)
@@ -86,17 +86,17 @@ class StructureTest:
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
         # With few copies no p-value is small enough: the smallest possible one is not an absence of
         # structure.
-        least = 1 / (1 + len(self.null))
-        more, remark = "no more", f": {doubt}"
-        if self.p_value <= max(LEVEL, least):
-            more, remark = "more", ""
-            if least > LEVEL:
+        smallest = 1 / (1 + len(self.null))
+        amount, remark = "no more", f": {doubt}"
+        if self.p_value <= max(LEVEL, smallest):
+            amount, remark = "more", ""
+            if smallest > LEVEL:
                 remark = f": p = {LEVEL} needs at least {round(1 / LEVEL) - 1} copies"
         elif self.observed > self.null.max():
-            more = "slightly more"
+            amount = "slightly more"
             remark = ": noise that is not Gaussian may have slightly more, too"
         elif not self.permuted and self.z <= LOW_Z and self.observed < self.null.min():
-            more = "less"
+            amount = "less"
             remark = (
                 ": the copies without clusters reach more than the samples. A few samples, such as "
                 "outliers or tiny groups, have much of the variance, which a copy spreads over all "
@@ -107,7 +107,7 @@ class StructureTest:
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
         return (
-            f"The structure test found {more} {subject} in {samples} than in {len(self.null)} "
+            f"The structure test found {amount} {subject} in {samples} than in {len(self.null)} "
             f"copies {copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
         )
 
@@ -248,7 +248,9 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
-    lift = [found is not None for found in find_lifts(sample.views, sample.nonnegative)]
+    lift = [
+        lift_of_view is not None for lift_of_view in find_lifts(sample.views, sample.nonnegative)
+    ]
     complete = sample.present.all(axis=0)
     rows = [
         coordinates(X[complete], nonnegative and not is_lifted)
@@ -314,7 +316,7 @@ def _has_few_values(X):
 
 def _thresholds(null, n_samples):
     """Modularities that noise may have if its rotated copies have those of ``null``."""
-    margin = min(MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
+    margin = min(NOISE_MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
     return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
 
 

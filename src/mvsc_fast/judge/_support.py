@@ -153,9 +153,9 @@ class ViewGraphs:
         # have its view.
         self.present = np.ones((len(views), len(self.samples)), dtype=bool)
         if unit is None:
-            chosen = [X[self.samples] for X in views]
-            self.present = presence(chosen)
-            rows = [unit_rows(X) for X in observed(chosen, self.present)]
+            sample_rows = [X[self.samples] for X in views]
+            self.present = presence(sample_rows)
+            rows = [unit_rows(X) for X in observed(sample_rows, self.present)]
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
@@ -193,13 +193,16 @@ class ViewGraphs:
         return z.max(axis=1)
 
     def _z(self, i, j):
-        both = self.present[i] & self.present[j]
-        if both.all():
-            return permutation_z(self.graphs[i], self.graphs[j]) if len(both) >= 4 else np.nan
-        if both.sum() < MIN_SAMPLES:
+        has_both = self.present[i] & self.present[j]
+        if has_both.all():
+            return permutation_z(self.graphs[i], self.graphs[j]) if len(has_both) >= 4 else np.nan
+        if has_both.sum() < MIN_SAMPLES:
             return np.nan  # too few samples for a decision
-        A, B = (self.graphs[k][np.ix_(*2 * [both[self.present[k]]])] for k in (i, j))
-        return permutation_z(A, B)
+        graphs = []
+        for k in (i, j):
+            rows = np.flatnonzero(has_both[self.present[k]])
+            graphs.append(self.graphs[k][np.ix_(rows, rows)])
+        return permutation_z(*graphs)
 
     def own(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
@@ -263,10 +266,10 @@ class ViewGraphs:
             )
         # Structure that no other view shows may be real, or come from another order of the samples.
         if suspected and len(views) - len(noise) > 1:
-            kept = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
+            suspects = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
             warn_user(
-                f"no other view agrees with {kept}: kept, but check that all views describe the "
-                "same samples in the same order",
+                f"no other view agrees with {suspects}: kept, but check that all views describe "
+                "the same samples in the same order",
             )
         return [i for i in views if i not in noise]
 
@@ -355,57 +358,23 @@ class UsedViews(NamedTuple):
 
 
 def views_of(sample, *, select=True):
-    """The `UsedViews` of a `Drawn` sample; missing rows are predicted from the other views."""
-    return used_views(
-        sample.views,
-        imputed(sample.views, sample.present),
-        sample.nonnegative,
-        sample.names,
-        present=sample.present,
-        lifts=sample.lifts,
-        select=select,
-    )
+    """The `UsedViews` of a `Drawn` sample; missing rows are predicted from the other views.
 
-
-def used_views(
-    views, complete, nonnegative=None, names=None, *, present=None, lifts=None, select=True
-):
-    """Exclude constant views and views without repeated structure, and normalise the rows.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Samples in canonical order; a row of NaN means that the sample lacks the view.
-    complete : list of ndarray or csr_matrix of shape (n, d_i)
-        The same views with these rows predicted (`imputed`).
-    nonnegative : sequence of bool, optional
-        Whether each view is non-negative in all samples; by default, in those given.
-    names : list, optional
-        Names of the views for warnings; by default their indices.
-    present : ndarray of shape (v, n) of bool, optional
-        Which samples have each view, if it is known.
-    lifts : list of (Lift or None), optional
-        Which views are lifted.
-    select : bool, default=True
-        False excludes constant views only.
-
-    Returns
-    -------
-    UsedViews
-        The first view if all views are excluded.
+    Constant views are excluded, and those without repeated structure if ``select``; the first view
+    remains if all are excluded.
     """
-    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    present = presence(views) if present is None else present
+    views, present, nonnegative = sample.views, sample.present, sample.nonnegative
+    complete = imputed(views, present)
     # Rows of complete views serve for graphs and regressions alike, so they are computed once.
     rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
     is_complete = present.all()
     unit = [view.unit for view in rows] if is_complete else None
-    graphs = ViewGraphs(views, unit, in_order=True, lifts=lifts)
-    constant = constant_views(observed(views, present), "ignored", names)
+    graphs = ViewGraphs(views, unit, in_order=True, lifts=sample.lifts)
     # Constant views and noise are left out, but one view must remain.
+    constant = constant_views(observed(views, present), "ignored", sample.names)
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
-        indices = graphs.helpful(indices, names)
+        indices = graphs.helpful(indices, sample.names)
     indices = indices or [0]
     rows = present_rows = [rows[i] for i in indices]
     # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
