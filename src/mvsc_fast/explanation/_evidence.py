@@ -17,7 +17,7 @@ from ..judge._landmarks import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import MIN_Z, ViewGraphs, camps
 from ..spectral import spectral_embedding
-from ..views._passes import LEAST_PRESENT
+from ..views._passes import MIN_PRESENT
 from ..views._rows import is_constant, missing_rows, observed
 from ._bind import takes_similarities
 from ._plots import plot_embedding
@@ -146,9 +146,9 @@ def cluster_part(fit, clusters, evidence, embedding):
     if "predictable" in clusters:
         weak = clusters["cluster"][clusters["predictable"] < MIN_PREDICTABLE].tolist()
         if weak:
-            more = f" and {len(weak) - MAX_ROWS} more" if len(weak) > MAX_ROWS else ""
+            ending = f" and {len(weak) - MAX_ROWS} more" if len(weak) > MAX_ROWS else ""
             names = ", ".join(map(str, weak[:MAX_ROWS]))
-            sentences.append(f"Not well separated from the others: {names}{more}.")
+            sentences.append(f"Not well separated from the others: {names}{ending}.")
         overall = np.average(clusters["predictable"], weights=np.bincount(fit.codes))
         sentences.append(
             "predictable: share of samples whose label is predicted from the other samples; "
@@ -310,8 +310,8 @@ def _find_reasons(fit):
     present, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
     reasons = {}
     for i in excluded:
-        if present[i].shape[0] < LEAST_PRESENT:
-            reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
+        if present[i].shape[0] < MIN_PRESENT:
+            reasons[i] = f"fewer than {MIN_PRESENT} of the clustered samples have it"
         elif is_constant(present[i]):
             reasons[i] = "all samples are equal"
         else:

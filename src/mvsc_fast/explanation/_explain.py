@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
-LEAST_CERTAIN = 0.1
+SHARE_UNCERTAIN = 0.1
 N_DESCRIBED = 4  # features of each cluster in words
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
@@ -164,10 +164,10 @@ class Explanation:
         """
         path = output_path(path)
         computation = list(self.computation)
-        said = {sentence for part in self.findings for sentence in part.sentences}
-        new = [note for note in dict.fromkeys(notes) if note not in said]
-        if new:
-            computation.insert(0, Part("Notes", None, new))
+        stated = {sentence for part in self.findings for sentence in part.sentences}
+        unsaid = [note for note in dict.fromkeys(notes) if note not in stated]
+        if unsaid:
+            computation.insert(0, Part("Notes", None, unsaid))
         body = [
             f"<h1>{escape(self.title)}</h1>",
             f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",
@@ -336,7 +336,7 @@ def _least_certain(fit, certainty):
     """Indices of the tenth of the clustered samples that are the least certain."""
     if certainty is None:
         return np.empty(0, dtype=np.intp)
-    n_least = round(LEAST_CERTAIN * len(fit.samples))
+    n_least = round(SHARE_UNCERTAIN * len(fit.samples))
     least = np.argsort(certainty, kind="stable")[:n_least]
     return fit.samples[least[certainty[least] < 1]]
 

@@ -208,8 +208,8 @@ def _choice_part(fit, counts):
                 f"{agreement.mean():.2f} on average and at least {agreement.min():.2f}."
             )
     elif hasattr(model, "n_iter_"):
-        end = "" if getattr(model, "converged_", True) else ", not converged"
-        sentences.append(f"{counted(model.n_iter_, 'iteration')}{end}.")
+        ending = "" if getattr(model, "converged_", True) else ", not converged"
+        sentences.append(f"{counted(model.n_iter_, 'iteration')}{ending}.")
     # The gap of ConsensusTLRR is that of label tuples, and says nothing of the tensor.
     gap = getattr(model, "gap_", None)
     if gap is not None and candidates is None:

@@ -15,7 +15,7 @@ FEW_COLUMNS = 4
 # Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
 # it is at most .71, except for the morphological features of the digits (1.0), which are useful
 # together with other views. In unscaled tables of measurements it is .98 and more in all views.
-LARGEST_SHARE = 0.9
+MAX_SHARE = 0.9
 SHARE_SAMPLES = 300  # number of samples on which shares are estimated
 
 
@@ -162,7 +162,7 @@ def _largest_columns(X, is_lifted=False):
     share = share.ravel()
     which = np.argsort(-share, kind="stable")[:2]
     total = share.sum()
-    if total == 0 or share[which].sum() <= LARGEST_SHARE * total:
+    if total == 0 or share[which].sum() <= MAX_SHARE * total:
         return None
     share = share[which] / total
-    return (which[:1], share[0]) if share[0] > LARGEST_SHARE else (which, share.sum())
+    return (which[:1], share[0]) if share[0] > MAX_SHARE else (which, share.sum())

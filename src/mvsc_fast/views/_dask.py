@@ -67,14 +67,14 @@ class DaskSource(RowSource):
         return _computed(parts)[0]
 
     def per_row(self, function, dtype, *args):
-        """One value for each row, a lazy Dask array in the chunks of the views."""
-        call = _sent(_Call(function, args))
+        """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
+        call, dtype = _sent(_Call(function, args)), np.dtype(dtype)
         return da.concatenate(
             [
                 da.from_delayed(
-                    dask.delayed(_per_row)(blocks, partition, call, np.dtype(dtype)),
-                    shape=(partition.size,),
-                    dtype=dtype,
+                    dask.delayed(_per_row)(blocks, partition, call, dtype),
+                    shape=(partition.size, *dtype.shape),
+                    dtype=dtype.base,
                 )
                 for blocks, partition in self._partitions()
             ]

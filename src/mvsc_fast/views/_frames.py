@@ -25,8 +25,8 @@ class Frame(NamedTuple):
 
 def is_frame(X):
     """Whether X is a data frame of pandas, or supports the interchange protocol."""
-    named = hasattr(X, "columns") and hasattr(X, "dtypes")
-    return named and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
+    has_columns = hasattr(X, "columns") and hasattr(X, "dtypes")
+    return has_columns and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
 
 
 def is_sparse_frame(X):
@@ -115,14 +115,14 @@ def check_objects(column, title, name):
         except (TypeError, ValueError, OverflowError):
             if isinstance(value, str):
                 raise ValueError(refusal(title, "text", shown(name))) from None
-            what = f"{str(value)[:40]} ({type(value).__name__})"
+            entry = f"{str(value)[:40]} ({type(value).__name__})"
             if isinstance(value, (dict, list, tuple, set)):
                 raise TypeError(
-                    f"{title} has {what} in column {shown(name)}: the argument must be a string or "
-                    "a real number"
+                    f"{title} has {entry} in column {shown(name)}: the argument must be a string "
+                    "or a real number"
                 ) from None
             raise ValueError(
-                f"{title} has {what} in column {shown(name)}, which is not a real number in "
+                f"{title} has {entry} in column {shown(name)}, which is not a real number in "
                 "double precision: replace it, or remove the sample"
             ) from None
 
@@ -155,8 +155,8 @@ def view_title(name):
 
 def text_names(columns):
     """Names of columns if all of them are strings, as in scikit-learn, else None."""
-    named = columns is not None and all(isinstance(name, str) for name in columns)
-    return list(columns) if named else None
+    are_texts = columns is not None and all(isinstance(name, str) for name in columns)
+    return list(columns) if are_texts else None
 
 
 def repeated(index):
@@ -209,9 +209,13 @@ def check_same_columns(title, columns, fitted):
         return
     absent = [name for name in fitted if name not in columns]
     extra = [name for name in columns if name not in fitted]
-    lack = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
+    differences = [] if absent or extra else ["in another order"]
+    if absent:
+        differences.append(f"without {shown(*absent)}")
+    if extra:
+        differences.append(f"with {shown(*extra)}")
     raise ValueError(
-        f"the columns of {title} are not those of fit, {' and '.join(lack) or 'in another order'}: "
+        f"the columns of {title} are not those of fit, {' and '.join(differences)}: "
         "pass frame[columns], or adata[:, columns] of AnnData, with the columns of "
         "feature_names_in_"
     )

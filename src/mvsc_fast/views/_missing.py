@@ -29,7 +29,9 @@ from ._rows import (
     zero_rows,
 )
 
-MOST = 0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
+MAX_MISSING = (
+    0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
+)
 IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
@@ -163,23 +165,23 @@ def gaps(X):
     if not rows.any():
         return Gaps(*X.shape)
     incomplete = X[rows]
-    lost, gone = missing_rows(incomplete), np.isnan(incomplete)
-    return Gaps(*X.shape, int(lost.sum()), int(gone[~lost].sum()), not gone.all())
+    is_missing, is_nan = missing_rows(incomplete), np.isnan(incomplete)
+    return Gaps(*X.shape, int(is_missing.sum()), int(is_nan[~is_missing].sum()), not is_nan.all())
 
 
 def check_gaps(gaps_of_views, titles):
     """Raise ValueError if more than a tenth of the cells of a view are missing."""
     for gap, title in zip(gaps_of_views, titles, strict=True):
-        if gap.share > MOST:
+        if gap.share > MAX_MISSING:
             raise ValueError(
                 f"{title} lacks {100 * gap.share:.3g} % of its cells, but at most "
-                f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
+                f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
             )
 
 
 def warn_of_gaps(gaps_of_views, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
-    lacking = []
+    clauses = []
     for gap, title in zip(gaps_of_views, titles, strict=True):
         if not (gap.cells or gap.rows):
             continue
@@ -188,15 +190,15 @@ def warn_of_gaps(gaps_of_views, titles, log=None):
             parts.append(f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)")
         if gap.rows:
             parts.append(f"{gap.rows} of {counted(gap.n_samples, 'sample')}")
-        lacking.append(f"{title} lacks {' and '.join(parts)}")
+        clauses.append(f"{title} lacks {' and '.join(parts)}")
     # Filled cells change the data, so they are worth a warning; missing rows are usual.
     if any(gap.partial for gap in gaps_of_views):
         warn_user(
-            f"{', '.join(lacking)}: cells are filled from the other values of their row; rows that "
+            f"{', '.join(clauses)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
         )
-    elif lacking and log is not None:
-        log(", ".join(lacking))
+    elif clauses and log is not None:
+        log(", ".join(clauses))
 
 
 def mean_row(X):

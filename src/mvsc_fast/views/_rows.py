@@ -177,8 +177,8 @@ def _directions(X):
     """Rows divided by their lengths, in float64; zeros in place of NaN."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = _row_sums(X, X)
-    lost = ~((squares > 1e-280) & np.isfinite(squares))
-    if not lost.any():
+    is_inexact = ~((squares > 1e-280) & np.isfinite(squares))
+    if not is_inexact.any():
         roots = np.sqrt(squares)
         if scipy.sparse.issparse(X):
             return with_data(X, X.data / np.repeat(roots, np.diff(X.indptr)))
@@ -251,8 +251,8 @@ def equal_samples(views, keys):
     pairs = np.flatnonzero(keys[1:] == keys[:-1])
     for X in views:
         if len(pairs):
-            some = gen_batches(len(pairs), SMALL_BLOCK)
-            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in some])]
+            batches = gen_batches(len(pairs), SMALL_BLOCK)
+            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in batches])]
     differs = np.ones(len(keys), dtype=np.int64)
     differs[0] = differs[pairs + 1] = 0
     return np.cumsum(differs)
@@ -327,9 +327,9 @@ def _comparable(X, i):
     limit = np.sqrt(info.max / (X.shape[0] * X.shape[1])) / 4
     exponent = 0 if total == 0 or 2.0**-10 <= total <= limit else -int(np.frexp(total)[1])
     # Rows that would vanish beside the largest ones have no distances any more.
-    lost = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
-    if lost.any():
-        row = int(lost.argmax())
+    vanishes = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
+    if vanishes.any():
+        row = int(vanishes.argmax())
         raise ValueError(
             f"view {i} has entries up to {total:.3g}, but at most {largest[row]:.3g} in row {row}: "
             f"{X.dtype} cannot represent the distances of both. Remove or rescale such rows"

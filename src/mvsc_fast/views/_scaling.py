@@ -163,11 +163,11 @@ def _moments_of_view(X):
 
     # Digits are integers of at most 18 bits with the sign of their value.
     places = np.where(largest > 0, (np.frexp(largest)[1] - 1) // DIGIT_BITS, ZERO_PLACE)
-    rest = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
+    remainder = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
     digits = []
     for _ in range(N_DIGITS):
-        digits.append(np.trunc(rest))
-        rest = (rest - digits[-1]) * 2.0**DIGIT_BITS
+        digits.append(np.trunc(remainder))
+        remainder = (remainder - digits[-1]) * 2.0**DIGIT_BITS
     # Sums of digits and of their products, exact in float64.
     sums = np.array([total(digit) for digit in digits])
     products = np.empty((N_DIGITS, N_DIGITS, n_columns))

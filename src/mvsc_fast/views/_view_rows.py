@@ -11,7 +11,7 @@ from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
-MAP_CODES, LEAST_COMPONENTS = 3_500_000, 64
+MAP_CODES, MIN_COMPONENTS = 3_500_000, 64
 OVERSAMPLES = 10  # further directions of the subspace that is iterated
 
 
@@ -126,7 +126,7 @@ def _components(U):
 
 def n_components(n, d):
     """Number of components of n rows with d > n columns."""
-    return min(n, max(LEAST_COMPONENTS, MAP_CODES // d))
+    return min(n, max(MIN_COMPONENTS, MAP_CODES // d))
 
 
 def _well_conditioned(gram):
