@@ -78,10 +78,10 @@ class Progress:
             self._bar.update(state.iteration - self._bar.n)
         elif self._verbose and now - self._reported >= EVERY:
             self._reported = now
-            left = (state.total - state.iteration) * (now - self._began) / state.iteration
+            seconds_left = (state.total - state.iteration) * (now - self._began) / state.iteration
             self.log(
                 f"{self._stage}: iteration {state.iteration} of at most {state.total}, "
-                f"{residual}{', ' if residual else ''}at most {left:.0f} s left"
+                f"{residual}{', ' if residual else ''}at most {seconds_left:.0f} s left"
             )
         self._call(state)
         return self.stopped

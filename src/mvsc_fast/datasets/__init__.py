@@ -168,12 +168,12 @@ def make_multiview_subspaces(
     if shuffle:
         y = rng.permutation(y)
     views = []
-    for d, good in zip(widths, quality, strict=True):
+    for d, share in zip(widths, quality, strict=True):
         # Each cluster has a subspace in each view; samples that are astray lie in that of a
         # random cluster.
         bases = rng.standard_normal((n_clusters, min(subspace_dim, d), d))
-        astray = rng.uniform(size=n_samples) >= good
-        cluster = np.where(astray, rng.randint(n_clusters, size=n_samples), y)
+        is_random = rng.uniform(size=n_samples) >= share
+        cluster = np.where(is_random, rng.randint(n_clusters, size=n_samples), y)
         weights = rng.standard_normal((n_samples, bases.shape[1]))
         X = np.einsum("nr,nrd->nd", weights, bases[cluster])
         X += noise * X.std() * rng.standard_normal(X.shape)
@@ -256,10 +256,12 @@ def make_cohort(
     y = rng.permutation(np.searchsorted(np.cumsum(share)[:-1], (np.arange(n) + 0.5) / n))
     shared = rng.standard_normal((n, 1))
     # Assays are missing at random, but no patient lacks all of them.
-    lacking = rng.uniform(size=(len(ASSAYS), n)) < missing
-    lacking[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
+    missing_samples = rng.uniform(size=(len(ASSAYS), n)) < missing
+    missing_samples[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
     views, markers = {}, []
-    for (assay, (level, spread)), d, lost in zip(ASSAYS.items(), n_features, lacking, strict=True):
+    for (assay, (level, spread)), d, is_missing in zip(
+        ASSAYS.items(), n_features, missing_samples, strict=True
+    ):
         # Levels of each assay: a normal baseline, then markers that are raised or lowered in one
         # cluster.
         names = np.array([f"{assay}_{j}" for j in range(d)])
@@ -274,11 +276,11 @@ def make_cohort(
         else:
             depth = 2 ** (0.4 * rng.standard_normal((n, 1)))
             values = rng.poisson(depth * 2.0 ** np.minimum(levels, 25))
-        kept = rng.permutation(np.flatnonzero(~lost))
-        views[assay] = pd.DataFrame(values[kept], index=ids[kept], columns=names)
+        order = rng.permutation(np.flatnonzero(~is_missing))
+        views[assay] = pd.DataFrame(values[order], index=ids[order], columns=names)
     # Survival depends on the cluster, and follow-up ends at random.
-    time, end = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
-    clinical = {"time": np.minimum(time, end).round(1), "event": time <= end}
+    time, follow_up = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
+    clinical = {"time": np.minimum(time, follow_up).round(1), "event": time <= follow_up}
     return Bunch(
         views=views,
         target=pd.Series(y, index=ids, name="subtype"),

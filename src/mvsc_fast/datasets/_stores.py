@@ -19,15 +19,15 @@ CHECK = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
 OCTAVE = "its format is one of Octave: save it with save('-v7', 'FILE.mat', ...)"
 
 
-def read_variables(path, wanted=None):
+def read_variables(path, selected_names=None):
     """Arrays by name; cells are lists, and fields of structs are named ``struct.field``.
 
-    If ``wanted`` is not None, others than these names may be missing if they cannot be read.
+    If ``selected_names`` is not None, other arrays may be missing if they cannot be read.
     """
     path.stat()  # a missing file is not a damaged one
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        content = _read_npz(path, wanted)
+        content = _read_npz(path, selected_names)
     elif suffix == ".mat":
         content = _read_mat(path)
     elif suffix == ".zarr":
@@ -50,7 +50,7 @@ def _flat(value, name=""):
     return variables
 
 
-def _read_npz(path, wanted):
+def _read_npz(path, selected_names):
     # If numpy cannot read a file that it has opened, it does not close it.
     with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as store:
         if {"format", "shape", "data"} <= set(store):
@@ -60,7 +60,7 @@ def _read_npz(path, wanted):
             try:
                 A = store[name]
             except ValueError as error:
-                if wanted is None or name in wanted:
+                if selected_names is None or name in selected_names:
                     raise ValueError(
                         f"{name}: {error}; name the other arrays with --views and --scores"
                     ) from error

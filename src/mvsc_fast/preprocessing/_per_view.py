@@ -191,8 +191,8 @@ class PerView(  # type: ignore[call-arg]
         steps = [(name, step) for name, step in steps if not _passes(step)]
         # Nothing is changed if any transformer cannot follow.
         for name, step in steps:
-            named = transform != "polars" and hasattr(step, "get_feature_names_out")
-            if not named and not hasattr(step, "set_output"):
+            has_names = transform != "polars" and hasattr(step, "get_feature_names_out")
+            if not has_names and not hasattr(step, "set_output"):
                 raise ValueError(f"view {name!r}: {step!r} has no set_output")
         for _, step in steps:
             if hasattr(step, "set_output"):

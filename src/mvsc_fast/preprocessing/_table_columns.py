@@ -115,8 +115,8 @@ def _check_named(column, names, n_columns, what):
 def alike(name, names):
     """The columns with the most similar names, or the first ones, for a message."""
     nearest = get_close_matches(name, names, n=3) or names[:5]
-    more = ", ..." if len(nearest) < len(names) else ""
-    return f"; the table has {listed(nearest)}{more}"
+    ending = ", ..." if len(nearest) < len(names) else ""
+    return f"; the table has {listed(nearest)}{ending}"
 
 
 def listed(names):
