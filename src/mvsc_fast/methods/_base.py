@@ -18,7 +18,7 @@ from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
-from ..similarity._affinity import warn_of_unlike
+from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
@@ -228,8 +228,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Warn of features for which clusters are not meaningful, as given or scaled."""
         warn_of_suspects(source.views, source.names, source.columns)
         warn_of_columns(views, source.names, source.columns)
-        what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
-        constant_views(views, what, source.names)
+        consequence = (
+            f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
+        )
+        constant_views(views, consequence, source.names)
         warn_of_zeros(np.flatnonzero(zero_samples(source.views)))
         keys = row_keys(views)
         order = canonical_order(views, keys)
@@ -258,7 +260,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _cut(self, learned, seed):
         """Labels and embedding of the affinity matrix."""
         S = learned["affinity_matrix_"]
-        warn_of_unlike(np.ravel(S.sum(axis=1)))
+        warn_of_isolated(np.ravel(S.sum(axis=1)))
         labels, embedding = normalized_cut(
             S, self.n_clusters, n_init=self.n_init, random_state=seed
         )

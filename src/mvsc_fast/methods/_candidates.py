@@ -60,7 +60,9 @@ def candidate_labellings(used, c, n_threads, progress):
     growth = neighbourhood_growth(n, c)
     sizes = sizes_of(n, [round(growth * d) for d in SIZES])
     voting = max([d for d in sizes if d <= round(growth * VOTING_NEIGHBORS)], default=sizes[0])
-    nearest = [NEAREST] * (n >= ENOUGH) + [max(2, min(FEW_NEAREST, n // 10))]
+    nearest = [max(2, min(FEW_NEAREST, n // 10))]
+    if n >= ENOUGH:
+        nearest.insert(0, NEAREST)
 
     # The graphs are made one after another, and each is forgotten when it has been partitioned.
     graphs = scan(
@@ -68,8 +70,10 @@ def candidate_labellings(used, c, n_threads, progress):
     )
     count = len(SCALES) * len(sizes)
     if not many:
-        others = neighbor_graphs(used.present_rows, used.present, nearest, n_vectors, n_threads)
-        graphs, count = chain(graphs, others), count + len(nearest)
+        neighbor_scans = neighbor_graphs(
+            used.present_rows, used.present, nearest, n_vectors, n_threads
+        )
+        graphs, count = chain(graphs, neighbor_scans), count + len(nearest)
     labellings, affinity = [], 0
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         starts = (MANY_STARTS if many else STARTS)[kind]

@@ -11,7 +11,7 @@ from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._support import views_of
-from ..similarity._affinity import warn_of_unlike
+from ..similarity._affinity import warn_of_isolated
 from ..views._rows import equal_samples, warn_of_few
 from ._candidates import candidate_labellings, communities
 from ._ensemble import fused_labels
@@ -30,7 +30,7 @@ MODULARITY_LOSS = 0.02
 UNANIMOUS, SAME = 0.97, 0.9
 
 
-class Fitted(NamedTuple):
+class FittedLabels(NamedTuple):
     """Result of `fit_labels`, samples in the order of the views given.
 
     Attributes
@@ -81,7 +81,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
 
     Returns
     -------
-    Fitted
+    FittedLabels
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
     equal = equal_samples(sample.views, sample.keys)
@@ -99,7 +99,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         candidates, affinity = candidate_labellings(used, n_clusters, n_threads, progress)
         if equal[-1] < n_clusters:  # no more distinct samples than clusters
             candidates["labels"][:] = equal
-    warn_of_unlike(affinity.sum(axis=1))
+    warn_of_isolated(affinity.sum(axis=1))
 
     progress.stage("judge")
     distinct = np.flatnonzero(np.diff(equal, prepend=-1))
@@ -151,7 +151,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
-    return Fitted(
+    return FittedLabels(
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
@@ -178,19 +178,21 @@ def _limits(judge, labels, distinct, n_clusters):
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
     # Repeated samples would predict each other, so that distances are those of distinct ones.
-    some, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
-    alone = judge.ridge if len(some) == len(labels) else judge.ridge.of(distinct)
-    sizes = np.bincount(some, minlength=n_clusters)
-    scores = alone.predict(one_hot(some, n_clusters))
-    apart, right = residuals(scores, sizes), scores.argmax(axis=1) == some
+    distinct_labels, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
+    ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
+    sizes = np.bincount(distinct_labels, minlength=n_clusters)
+    scores = ridge.predict(one_hot(distinct_labels, n_clusters))
+    distances, right = residuals(scores, sizes), scores.argmax(axis=1) == distinct_labels
     # Landmarks determine the features, so that they fit better than new samples do.
     landmark = np.isin(distinct, judge.features.landmarks)
     if (right & landmark).any() and (right & ~landmark).any():
-        ends = [np.quantile(apart[right & part], 1 - BEYOND) for part in (landmark, ~landmark)]
-        apart[landmark] *= max(1, ends[1] / ends[0])
+        quantiles = [
+            np.quantile(distances[right & part], 1 - BEYOND) for part in (landmark, ~landmark)
+        ]
+        distances[landmark] *= max(1, quantiles[1] / quantiles[0])
     # Only right labels have a limit: samples of other clusters are far from this one.
     right |= not right.any()
-    limits = limits_of(apart[right], some[right], n_clusters)
+    limits = limits_of(distances[right], distinct_labels[right], n_clusters)
     return np.concatenate([roots, limits]).astype(np.float32)
 
 

@@ -195,20 +195,20 @@ def _latent_representation(views, run, lam, n_components, seed):
         HB -= (H @ former.T) @ G
         gram = H @ H.T
         gram[np.diag_indices(K)] += 1.0
-        fresh = _solve(gram, H - E[r:] + y[r:] - HB)
-        left, right = np.hstack([H.T, former.T, U]), np.vstack([fresh, -G, V])
+        update = _solve(gram, H - E[r:] + y[r:] - HB)
+        left, right = np.hstack([H.T, former.T, U]), np.vstack([update, -G, V])
 
         # E takes columns of large misfit; what remains updates the multipliers.
-        misfit = np.vstack([X - P @ H + y[:r], E[r:] + fresh])
+        misfit = np.vstack([X - P @ H + y[:r], E[r:] + update])
         E = misfit * column_factors([misfit], 1.0 / mu)
         misfit -= E
         residual = misfit - y
         run.record(
             largest_row_sum(residual[r:]),
             lambda R=residual[:r]: largest_row_sum(stack.U @ R),
-            lambda A=former, B=H, C=G, D=fresh: largest_row_sum(A.T @ C - B.T @ D),
+            lambda A=former, B=H, C=G, D=update: largest_row_sum(A.T @ C - B.T @ D),
         )
-        y, G = misfit / run.growth, fresh / run.growth
+        y, G = misfit / run.growth, update / run.growth
     Z = left @ right
     return Z[None], np.ascontiguousarray(H.T)
 

@@ -47,10 +47,10 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     root = np.sqrt(2.0 * ridge / scale)
     momentum = (1.0 - root) / (1.0 + root)
 
-    twice = 2.0 * H
+    double_H = 2.0 * H
 
     def gradient(S, C):
-        out = (S @ H.T) @ twice
+        out = (S @ H.T) @ double_H
         out += (2.0 * ridge) * S
         out += C
         return out

@@ -87,10 +87,10 @@ class _History:
         gap, scale, seconds = np.zeros((3, length))
         for _, states in sorted(self.blocks.items()):
             names = "gap", "gap_scale", "seconds"
-            own = np.array([[state[name] for name in names] for state in states])
-            own = own[np.minimum(np.arange(length), len(own) - 1)]
-            gap, scale = gap + own[:, 0], scale + own[:, 1]
-            seconds = np.maximum(seconds, own[:, 2])
+            values = np.array([[state[name] for name in names] for state in states])
+            values = values[np.minimum(np.arange(length), len(values) - 1)]
+            gap, scale = gap + values[:, 0], scale + values[:, 1]
+            seconds = np.maximum(seconds, values[:, 2])
         residual = gap / np.where(scale > 0, scale, 1.0)
         # The gap of the returned point, which may not be that of the last iteration.
         residual[length - 1 :] = gap_of_result

@@ -180,9 +180,9 @@ def assign(
         if len(rows) > max_rows:
             model.fit(rows[spread(len(rows), max_rows)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
-        found = model.fit_predict(rows)
+        clusters = model.fit_predict(rows)
     labels = np.empty(len(embedding), dtype=np.int32)
-    labels[rank] = by_appearance(found)
+    labels[rank] = by_appearance(clusters)
     return labels
 
 

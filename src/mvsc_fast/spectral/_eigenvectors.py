@@ -161,13 +161,13 @@ def _filtered_iteration(N, degree, count, start, n_threads):
             if len(components.T) == count:
                 return np.ones(count), components
         # Converged, or another filter, whose degree follows from what is missing.
-        rest = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
-        if rest.max() <= tolerance:
+        residuals = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
+        if residuals.max() <= tolerance:
             return values[:count], X
         spread = SPREAD * np.clip(k / USUAL_FILTERS, 1, MAX_GROWTH)
-        X = _filter(N, values, count, rest.max() / tolerance, spread, X, NX, n_threads)
+        X = _filter(N, values, count, residuals.max() / tolerance, spread, X, NX, n_threads)
     raise scipy.linalg.LinAlgError(
-        f"only {np.count_nonzero(rest <= tolerance)} of {count} eigenvectors of the affinity "
+        f"only {np.count_nonzero(residuals <= tolerance)} of {count} eigenvectors of the affinity "
         f"matrix converged to {tolerance:.1g}: reduce n_clusters, or connect the samples to more "
         "neighbors"
     )
@@ -247,16 +247,16 @@ def _components(N):
 
 def _dense_components(N):
     """As `_components`; SciPy would list all links, which takes more memory than N."""
-    member, left, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
-    while len(left):
-        reached, left = [left[0]], left[1:]
+    member, unreached, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
+    while len(unreached):
+        reached, unreached = [unreached[0]], unreached[1:]
         # All samples that are linked to a reached one leave the list, so that each row is read
         # once.
         while reached:
             row = reached.pop()
             member[row] = number
-            linked = N[row, left] != 0
-            reached.extend(left[linked])
-            left = left[~linked]
+            linked = N[row, unreached] != 0
+            reached.extend(unreached[linked])
+            unreached = unreached[~linked]
         number += 1
     return member

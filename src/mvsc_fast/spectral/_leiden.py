@@ -57,10 +57,10 @@ def leiden(graph, resolution, seed):
     with _LOCK:
         igraph.set_random_number_generator(random.Random(seed))
         try:
-            found = graph.community_leiden(
+            communities = graph.community_leiden(
                 "modularity", weights="weight", resolution=resolution, n_iterations=-1
             )
         finally:
             igraph.set_random_number_generator(random)  # as on import
-    labels[joined] = np.unique(np.array(found.membership)[joined], return_inverse=True)[1]
+    labels[joined] = np.unique(np.array(communities.membership)[joined], return_inverse=True)[1]
     return labels
