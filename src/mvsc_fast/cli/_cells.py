@@ -231,14 +231,14 @@ def views_by_columns(views, names, columns, path):
     return keys
 
 
-def _distinct(known, columns):
+def _distinct(names_in_file, columns):
     """Names, made distinct by AnnData if those of a model seem to have been."""
     from anndata.utils import make_index_unique
     from pandas import Index
 
-    names = Index(known)
-    ends = {column.rpartition("-")[0] for column in set(columns).difference(known)}
-    return known if ends.isdisjoint(repeated(names)) else list(make_index_unique(names))
+    names = Index(names_in_file)
+    stems = {column.rpartition("-")[0] for column in set(columns).difference(names_in_file)}
+    return names_in_file if stems.isdisjoint(repeated(names)) else list(make_index_unique(names))
 
 
 def column_of(data, name):

@@ -69,8 +69,8 @@ def check_outputs(names, inputs=()):
         real_names = [os.path.realpath(path) for path in (name, other)]
         if os.path.samefile(name, other) if exist else real_names[0] == real_names[1]:
             alias = "" if str(name) == str(other) else f", as {other}"
-            way = "is an input file" if other in inputs else "would be written twice"
-            raise ValueError(f"{name} {way}{alias}: choose another")
+            problem = "is an input file" if other in inputs else "would be written twice"
+            raise ValueError(f"{name} {problem}{alias}: choose another")
 
 
 def check_printable(texts):

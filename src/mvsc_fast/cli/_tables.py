@@ -118,8 +118,8 @@ def _read_text(content, name, reading):
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # later versions always round correctly
 
-    def read(**more):
-        return pd.read_csv(io.BytesIO(content), **options, **more)
+    def read(**part_options):
+        return pd.read_csv(io.BytesIO(content), **options, **part_options)
 
     def chunks(columns):
         size = max(1, N_CELLS // len(names))
@@ -179,14 +179,14 @@ def _separator(content):
     return next((mark for mark in "\t;,|" if mark in line), ",")
 
 
-def _header(rows, place):
+def _header(rows, location):
     """The names in the first of two rows; raise ValueError if it may be a sample."""
     names = [cell.strip() for cell in rows[0]]
     first = [cell.strip() for cell in rows[-1]]
     if len(first) - len(names) not in (0, 1):
         raise ValueError(
-            f"{place} has {counted(len(names), 'cell')}, the next row has {len(first)}: the first "
-            "row must contain the names of the columns, without a title above it"
+            f"{location} has {counted(len(names), 'cell')}, the next row has {len(first)}: the "
+            "first row must contain the names of the columns, without a title above it"
         )
     # A row has one cell more if a separator ends it, or if R has written names of rows.
     if len(first) > len(names):
@@ -200,8 +200,8 @@ def _header(rows, place):
     words = [cell for cell, below in pairs if is_number(below) > is_number(cell)]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
-            f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "
-            "columns: use --no-header if it is a sample, else call the first column id"
+            f"{location} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names "
+            "of columns: use --no-header if it is a sample, else call the first column id"
         )
     return names
 
