@@ -36,7 +36,7 @@ class Relations(NamedTuple):
     margin: np.ndarray  # see `Explanation`
     weights: np.ndarray  # how well each view alone predicts the label; rows sum to 1
     embedding: np.ndarray  # principal components of the features from which labels are predicted
-    known: np.ndarray  # indices of the clustered samples with a label
+    fitted: np.ndarray  # indices of the clustered samples with a label
 
 
 def compute_relations(fit):
@@ -57,7 +57,8 @@ def compute_relations(fit):
     indicators = one_hot(labels[fitted[order]], c)
     landmarks, regressed = spread(len(order), N_LANDMARKS), spread(len(order), REGRESSED)
     predictors, scores = [], []
-    for views in [range(len(used)), *([i] for i in range(len(used)))]:
+    single_views = [[i] for i in range(len(used))]
+    for views in [range(len(used)), *single_views]:
         features = LandmarkFeatures([rows[i] for i in views], landmarks)
         F = features.of_fitted()
         ridge = LeaveOneOutRidge(F, regressed, features.rank)
@@ -115,7 +116,7 @@ def _columns(scores, views, labels, roots):
 def compute_graphs(fit, relations, n_neighbors):
     """The joint graph, and the distances to the nearest clustered samples in the embedding."""
     # Nearest clustered samples of all samples with a label.
-    n, fitted, Z = len(fit.labels), relations.known, relations.embedding
+    n, fitted, Z = len(fit.labels), relations.fitted, relations.embedding
     k = min(n_neighbors, len(fitted) - 1)
     search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z[fitted])
     predicted = np.setdiff1d(np.flatnonzero(fit.labels >= 0), fitted)

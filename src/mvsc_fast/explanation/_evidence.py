@@ -72,11 +72,9 @@ def judge_labels(fit):
         predictability = float(judge(labelling, c, adjusted_mutual_information)[0])
         scores = np.empty_like(indicators)
         scores[order] = judge.ridge.predict(indicators[order])
-        pairs = judge.predictions(labelling, c)  # of true and predicted labels, by part
-        true, predicted = (
-            np.concatenate([labellings[0] for labellings in parts])
-            for parts in zip(*pairs, strict=True)
-        )
+        # True and predicted labels, by part of the features.
+        true, predicted = zip(*judge.predictions(labelling, c), strict=True)
+        true, predicted = np.concatenate(true, axis=1)[0], np.concatenate(predicted, axis=1)[0]
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
     certainty = _combine(fit, margin)
@@ -315,7 +313,9 @@ def _find_reasons(fit):
         elif is_constant(present[i]):
             reasons[i] = "all samples are equal"
         else:
-            reasons[i] = f"noise, z {across[i]:.1f} with other views and {graphs.own(i):.1f} within"
+            reasons[i] = (
+                f"noise, z {across[i]:.1f} with other views and {graphs.z_within(i):.1f} within"
+            )
     return reasons, []
 
 

@@ -346,7 +346,7 @@ def plot_n_clusters(
         "predictability": (evidence.predictability, (), ""),
     }
     for (name, (values, marked, meaning)), style in zip(curves.items(), styles(), strict=False):
-        ax.plot(x, values, label=name, **{**style, "markersize": 2.5})
+        ax.plot(x, values, label=name, **(style | {"markersize": 2.5}))
         if marked:
             rows = np.searchsorted(x, marked)
             label = f"{meaning}: {', '.join(map(str, marked))}"

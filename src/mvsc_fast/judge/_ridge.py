@@ -138,13 +138,10 @@ def judge_of(views):
 
 def _mean_agreement(predictions, n_clusters, score):
     """Mean over predictions of the scores of given and predicted labels; 0 for a single cluster."""
-    scores = [
-        [
-            score(labels, prediction, n_clusters) if np.ptp(labels) > 0 else 0.0
-            for labels, prediction in zip(labellings, predicted, strict=True)
-        ]
-        for labellings, predicted in predictions
-    ]
+    scores = []
+    for labellings, predicted in predictions:
+        pairs = zip(labellings, predicted, strict=True)
+        scores.append([score(a, b, n_clusters) if np.ptp(a) > 0 else 0.0 for a, b in pairs])
     return np.mean(scores, axis=0)
 
 

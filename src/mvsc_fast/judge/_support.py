@@ -163,12 +163,11 @@ class ViewGraphs:
     def support(self, labels):
         """`view_support` of labels of all samples."""
         labels = labels[self.samples]
-        return np.concatenate(
-            [
-                view_support([A], labels[has]) if has.sum() > 1 else [0.0]
-                for A, has in zip(self.graphs, self.present, strict=True)
-            ]
-        )
+        support = np.zeros(len(self.graphs))
+        for i, has in enumerate(self.present):
+            if has.sum() > 1:
+                support[i] = view_support([self.graphs[i]], labels[has])[0]
+        return support
 
     @functools.cached_property
     def agreement(self):
@@ -204,7 +203,7 @@ class ViewGraphs:
             graphs.append(self.graphs[k][np.ix_(rows, rows)])
         return permutation_z(*graphs)
 
-    def own(self, i):
+    def z_within(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
         has = self.present[i]
         if has.sum() < MIN_SAMPLES and not has.all():
@@ -218,7 +217,7 @@ class ViewGraphs:
             and len(self.samples) >= MIN_SAMPLES
             and min(self._columns[i].shape[1] for i in views) >= MIN_COLUMNS
             and bool((self.across(views) < MIN_Z).all())
-            and all(self.own(i) < MIN_Z for i in views)
+            and all(self.z_within(i) < MIN_Z for i in views)
         )
 
     def helpful(self, views, names=None):
@@ -245,7 +244,7 @@ class ViewGraphs:
         # Views of few columns cannot be halved.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self.own(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
+        halves = {i: self.z_within(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
         # If all views are noise, nothing is better than anything else.

@@ -356,10 +356,12 @@ def input_attributes(X, source, scalings):
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
-    return {
+    attributes = {
         "view_names_in_": source.names,
         "n_features_in_": sum(source.n_features),
         "n_features_per_view_": source.n_features,
-        **{name: value for name, value in names.items() if value is not None},
-        **({} if None in scalings else {"scaling_": scalings}),
     }
+    attributes |= {name: value for name, value in names.items() if value is not None}
+    if None not in scalings:
+        attributes["scaling_"] = scalings
+    return attributes

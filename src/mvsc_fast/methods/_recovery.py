@@ -32,7 +32,7 @@ AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "preco
 NAMES = get_args(AffinityName)
 
 
-def check_affinity(value, name):
+def check_affinity_parameter(value, name):
     """``value``, which must be the name of an affinity or an estimator."""
     if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
         raise InvalidParameterError(
@@ -87,7 +87,10 @@ class RecoveryClusterer(MultiViewClusterer):
     history_: dict[str, FloatArray]
 
     _takes_sparse = False  # whether precomputed similarities may be sparse
-    _checks: ClassVar[dict[str, Any]] = {**MultiViewClusterer._checks, "affinity": check_affinity}
+    _checks: ClassVar[dict[str, Any]] = {
+        **MultiViewClusterer._checks,
+        "affinity": check_affinity_parameter,
+    }
 
     def _read(self, X):
         if not self._precomputed:

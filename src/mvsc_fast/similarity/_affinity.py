@@ -92,8 +92,8 @@ def thresholded_affinity(tensor, tau):
     """
     lengths = tensor.lengths
     factors = np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
-    plain = tensor.values.sum(axis=0)
-    return tensor.matrices([regularized(plain * factors, plain, tensor.n)])[0]
+    total = tensor.values.sum(axis=0)
+    return tensor.matrices([regularized(total * factors, total, tensor.n)])[0]
 
 
 def warn_of_isolated(degree):

@@ -53,13 +53,13 @@ def _micro_clusters(points, n_clusters):
     count = min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS)
     count = max(count, MIN_MICRO_CLUSTERS * n_clusters)
     # More micro-clusters than distinct points would be empty.
-    some = points[spread(n, KMEANS_ROWS)]
-    count = min(count, distinct_rows(some))
+    subsample = points[spread(n, KMEANS_ROWS)]
+    count = min(count, distinct_rows(subsample))
     if count >= n:
         return np.arange(n)
     model = KMeans(count, init=even_starts, n_init=1, max_iter=ITERATIONS, tol=0)
     with limit_threads():
-        member = model.fit(some).predict(points)
+        member = model.fit(subsample).predict(points)
     return np.unique(member, return_inverse=True)[1]
 
 

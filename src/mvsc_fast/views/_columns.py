@@ -48,26 +48,32 @@ def with_absent(X, names, n_features):
         return X
     if len(absent) == len(matrices):
         raise ValueError("every view is None or absent: pass at least one")
-    like = next(view for view in matrices if view is not None)
-    tables = [_nothing(like, d) if i in absent else matrices[i] for i, d in enumerate(n_features)]
+    present_view = next(view for view in matrices if view is not None)
+    tables = [
+        _nothing(present_view, d) if i in absent else matrices[i] for i, d in enumerate(n_features)
+    ]
     return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
 
 
-def _nothing(like, n_features):
+def _nothing(view, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
-    shape = like.shape[0] if hasattr(like, "shape") else len(like), n_features
+    shape = view.shape[0] if hasattr(view, "shape") else len(view), n_features
     nothing = np.broadcast_to(np.float32(np.nan), shape)
-    if not is_dask(like):
+    if not is_dask(view):
         return nothing
     import dask.array
 
-    return dask.array.from_array(nothing, chunks=(like.chunks[0], -1))
+    return dask.array.from_array(nothing, chunks=(view.chunks[0], -1))
 
 
 def column_attributes(columns):
     """``feature_names_in_`` of a model fitted on several views, if any view has column names."""
-    named = [None if names is None else np.array(names, dtype=object) for names in columns]
-    return {} if all(names is None for names in named) else {"feature_names_in_": named}
+    names_of_views = [None if names is None else np.array(names, dtype=object) for names in columns]
+    return (
+        {}
+        if all(names is None for names in names_of_views)
+        else {"feature_names_in_": names_of_views}
+    )
 
 
 def check_columns(model, source):

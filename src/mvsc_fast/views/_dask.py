@@ -31,15 +31,15 @@ class DaskSource(RowSource):
         for view, title in zip(views, titles, strict=True):
             if is_dask(view):
                 _check_chunks(view, title)
-        like = next(i for i, view in enumerate(views) if is_dask(view))
-        chunks = views[like].chunks[0]
+        first_dask = next(i for i, view in enumerate(views) if is_dask(view))
+        chunks = views[first_dask].chunks[0]
         super().__init__(views, rows, titles=titles, **about)
         for view, title in zip(views, titles, strict=True):
             if is_dask(view) and view.chunks[0] != chunks:
                 raise ValueError(
                     f"{title} has {len(view.chunks[0])} chunks of rows, first "
-                    f"{view.chunks[0][0]}, {titles[like]} has {len(chunks)}, first {chunks[0]}: "
-                    "they must be equal: use view.rechunk({0: first.chunks[0]})"
+                    f"{view.chunks[0][0]}, {titles[first_dask]} has {len(chunks)}, first "
+                    f"{chunks[0]}: they must be equal: use view.rechunk({{0: first.chunks[0]}})"
                 )
         # Views in memory are divided as the Dask arrays are, so that a task has a block of each
         # view.

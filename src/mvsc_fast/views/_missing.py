@@ -267,7 +267,7 @@ def imputed(views, present=None):
     means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
     rank = [np.cumsum(has) - 1 for has in present]
 
-    def others(i, samples):
+    def regressors(i, samples):
         """Rows of Z for some samples, computed without view i."""
         parts = []
         for j, (U, has) in enumerate(zip(units, present, strict=True)):
@@ -285,14 +285,14 @@ def imputed(views, present=None):
         if has.all():
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
-        Z = others(i, learned)
+        Z = regressors(i, learned)
         coefficients = ridge_coefficients(Z @ Z.T, dense(U[rank[i][learned]]) - mean)
         out[i] = np.empty(views[i].shape, dtype=U.dtype)
         out[i][has] = dense(U)
         missing = np.flatnonzero(~has)
         for block in gen_batches(len(missing), BLOCK):
             rows = missing[block]
-            out[i][rows] = (others(i, rows) @ Z.T) @ coefficients + mean
+            out[i][rows] = (regressors(i, rows) @ Z.T) @ coefficients + mean
         # Views without negative entries stay so, because their square roots are taken later.
         if U.min() >= 0:
             np.maximum(out[i], 0, out=out[i])
