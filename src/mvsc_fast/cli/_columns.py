@@ -156,15 +156,15 @@ def check_text(table, columns):
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
-    raise ValueError(f"{table.name}: {table.place(row, j)} is {cell}, not a number: {advice}")
+    raise ValueError(f"{table.name}: {table.locate(row, j)} is {cell}, not a number: {advice}")
 
 
-def check_numbers(table, columns, X):
+def check_cells(table, columns, X):
     """Raise ValueError for infinite cells, many missing ones and codes of missing values."""
 
     def first(wrong):
         row, k = (int(indices[0]) for indices in np.nonzero(wrong))
-        return table.place(row, columns[k])
+        return table.locate(row, columns[k])
 
     infinite = np.isinf(X)
     if infinite.any():

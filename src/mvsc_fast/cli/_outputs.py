@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 STDOUT = "-"
@@ -64,7 +64,7 @@ def check_outputs(names, inputs=()):
         if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
     # Links may lead two names to one file.
-    for name, other in [*combinations(names, 2), *((a, b) for a in names for b in inputs)]:
+    for name, other in [*combinations(names, 2), *product(names, inputs)]:
         exist = os.path.exists(name) and os.path.exists(other)
         real_names = [os.path.realpath(path) for path in (name, other)]
         if os.path.samefile(name, other) if exist else real_names[0] == real_names[1]:

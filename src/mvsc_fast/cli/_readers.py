@@ -10,8 +10,8 @@ from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
 from ..views._square import matrix_doubt
 from ._cells import CELLS, columns_of, parse_use, read_cells
-from ._columns import check_ids, check_numbers, check_text, feature_columns, model_columns
-from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, unpacked
+from ._columns import check_cells, check_ids, check_text, feature_columns, model_columns
+from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, without_packing
 from ._matching import ANY, View, match_views
 from ._samples import transpose
 from ._tables import Reading, Table, is_selecting, select_columns
@@ -248,7 +248,7 @@ def _view(table, selection, square, fitted):
     # A matrix of all columns is not copied.
     all_columns = columns == list(range(len(table.names)))
     X = table.values if all_columns else table.values[:, columns]
-    check_numbers(table, columns, X)
+    check_cells(table, columns, X)
     titles = [table.names[j] for j in columns]
     return View(table.name, X, table.ids, table.id_name, titles)
 
@@ -315,7 +315,7 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
 def _distinct_names(pairs):
     """A name for each view: the shortest distinct part of its path, or what selects its columns."""
     # Stems are the most readable names, if they differ.
-    for part in (lambda path: unpacked(path).stem, lambda path: path.name, str):
+    for part in (lambda path: without_packing(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
         if len(set(names)) == len(names):
             return names

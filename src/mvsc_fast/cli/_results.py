@@ -46,7 +46,9 @@ def cross_table(true_labels, labels):
     names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
     table = zip(np.unique(labels), *contingency_matrix(labels, classes).T, strict=True)
     width = max(8, *map(len, names))
-    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
+    lines = []
+    for row in [("", *names), *table]:
+        lines.append(" ".join(str(cell).rjust(width) for cell in row))
     title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
     return "\n".join([title, *lines])
 

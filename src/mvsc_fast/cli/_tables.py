@@ -65,7 +65,7 @@ class Table:
     notes: list = field(default_factory=list)
     prefix: str = ""  # of values of options that are for this file alone
 
-    def place(self, i, j):
+    def locate(self, i, j):
         """A cell in messages: line 5, column 'height'."""
         return f"{self.units[0]} {self.rows[i]}, {self.units[1]} {self.names[j]!r}"
 

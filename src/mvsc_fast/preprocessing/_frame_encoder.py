@@ -109,7 +109,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
             groups = groups_by_kind(kinds)
         else:
             groups = {name: [*columns] for name, columns in self._named_groups().items()}
-            check_columns(X, groups, "the data frame")
+            check_groups(X, groups, "the data frame")
             kinds = {
                 column: kind_of(X[column], column)
                 for columns in groups.values()
@@ -144,7 +144,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_frame(X)
-        check_columns(X, self.groups_, "the data frame")
+        check_groups(X, self.groups_, "the data frame")
         import pandas as pd
 
         views = {}
@@ -196,7 +196,7 @@ def check_frame(X):
         )
 
 
-def check_columns(X, groups, title):
+def check_groups(X, groups, title):
     """Raise ValueError if the frame lacks a column of a group, or has it twice."""
     for name, columns in groups.items():
         absent = [column for column in columns if column not in X.columns]
