@@ -51,8 +51,8 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
         several = isinstance(variables[name], list) or len(parts) > 1
         matrices |= {f"{name}[{i}]" if several else name: X for i, X in enumerate(parts)}
     # Vectors with the names of labels decide; others may describe features as well as samples.
-    other_variables = {name: A for name, A in variables.items() if name not in names}
-    vectors = {name: y for name, A in other_variables.items() if (y := labels_in(A)) is not None}
+    leftovers = {name: A for name, A in variables.items() if name not in names}
+    vectors = {name: y for name, A in leftovers.items() if (y := labels_in(A)) is not None}
     classes = {name: len(np.unique(y)) for name, y in vectors.items()}
     label_vectors = {
         name: y for name, y in vectors.items() if _is_label_name(name) and classes[name] < len(y)
@@ -70,7 +70,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     if label_vectors and not labels:
         raise ValueError(
             f"{n} samples are {'columns' if is_turned else 'rows'} of {_described(matrices)}, but "
-            f"{_described(other_variables, label_vectors)} has another number of labels: name "
+            f"{_described(leftovers, label_vectors)} has another number of labels: name "
             "variables of the same samples with --views and --scores"
         )
     labels = labels or [name for name, y in likely.items() if len(y) == n]
@@ -81,13 +81,11 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     facts.append(f"labels {labels[0]}" if labels else "no labels")
     if not agree:
         facts[-1] = f"labels in {_listed(labels)} differ: --scores NAME selects them"
-    other_variables = {name: A for name, A in other_variables.items() if name not in labels}
+    leftovers = {name: A for name, A in leftovers.items() if name not in labels}
     if unread := [
-        name
-        for name, A in other_variables.items()
-        if _matrices(A) or len(getattr(A, "shape", ())) > 2
+        name for name, A in leftovers.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
     ]:
-        facts.append(f"not read: {_described(other_variables, unread)}")
+        facts.append(f"not read: {_described(leftovers, unread)}")
     documented = variables.keys() <= {*names, "y"} and all(map(DOCUMENTED.fullmatch, names))
     notes = [] if documented and not is_turned else [f"{path.name}: {'; '.join(facts)}"]
     y = vectors[labels[0]] if labels and agree else None

@@ -103,11 +103,8 @@ def _data_text(names, view_facts):
 
 def _selection_sentences(fit, counts):
     """Sentences on the suggested number of clusters and on samples that were not clustered."""
-    m, n, n_labelled = (
-        len(fit.samples),
-        len(fit.labels),
-        int(np.isin(fit.labels, fit.clusters).sum()),
-    )
+    m, n = len(fit.samples), len(fit.labels)
+    n_labelled = int(np.isin(fit.labels, fit.clusters).sum())
     sentences = []
     # Only what differs from the plain case is said: a suggestion, lost samples, predicted ones.
     if counts is not None:

@@ -103,7 +103,8 @@ def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
     # by the screen.
     names, codes = np.unique(labels, return_inverse=True)
     block_of_sample, group_of_block = _blocks(codes)
-    sums = _sum_rows(block_of_sample)
+    entries = np.ones(len(codes)), (block_of_sample, np.arange(len(codes)))
+    sums = scipy.sparse.csr_array(entries)  # adds the rows of each block
     sizes = sums.sum(axis=1)
     image = sums @ (sums @ S).T
     image = (image.toarray() if scipy.sparse.issparse(image) else image) / np.outer(sizes, sizes)
@@ -130,11 +131,6 @@ def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
     extend = "max" if image.max() > top else "neither"
     add_scale(ax, picture, shrink=0.85, extend=extend, label=scale)
     return ax
-
-
-def _sum_rows(codes):
-    """The matrix that sums the rows of each block."""
-    return scipy.sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
 
 
 def _blocks(codes):

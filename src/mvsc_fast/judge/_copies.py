@@ -32,11 +32,8 @@ def coordinates(X, nonnegative):
     A rotation of columns changes neither the labels nor the covariances of a rotated copy.
     """
     n, d = X.shape
-    X = (
-        np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
-        if nonnegative
-        else X
-    )
+    if nonnegative:
+        X = np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
     if d <= n:
         X = dense(X).astype(np.float64)
         return X - X.mean(axis=0)

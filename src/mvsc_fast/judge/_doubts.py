@@ -24,11 +24,8 @@ def warn_of_doubts(n_samples, predictability, modularity, agreement):
     agreement : float
         Of the final labels with those that were fused, see `ConsensusTLRR`.
     """
-    if (
-        n_samples >= MIN_SAMPLES
-        and predictability < MIN_PREDICTABILITY
-        and modularity < MIN_MODULARITY
-    ):
+    is_doubtful = predictability < MIN_PREDICTABILITY and modularity < MIN_MODULARITY
+    if n_samples >= MIN_SAMPLES and is_doubtful:
         warn_user(
             f"clusters of noise are as predictable ({predictability:.2f}) and have as large a "
             f"modularity ({modularity:.2f} of at most 1) as these: they may be arbitrary, or miss "

@@ -317,9 +317,9 @@ def smallest_cluster(labels):
 
 def pair_shares(labellings):
     """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
-    labellings_of_sample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
+    subsample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
     # How many labellings join each pair, counted for all pairs at once.
-    joined = sum(np.equal.outer(row, row).view(np.uint8) for row in labellings_of_sample)
+    joined = sum(np.equal.outer(row, row).view(np.uint8) for row in subsample)
     pairs = np.bincount(joined.ravel(), minlength=len(labellings) + 1)
     pairs[-1] -= len(joined)  # of a sample with itself
     return pairs / max(pairs.sum(), 1)
@@ -359,10 +359,7 @@ def _candidates(counts, criterion):
     """The three best numbers of clusters that are apart."""
     candidates = []
     for t in np.argsort(-criterion, kind="stable"):
-        if all(
-            abs(counts[t] - candidate) > max(1, MIN_DIFFERENCE * candidate)
-            for candidate in candidates
-        ):
+        if all(abs(counts[t] - c) > max(1, MIN_DIFFERENCE * c) for c in candidates):
             candidates.append(int(counts[t]))
     return tuple(candidates[:3])
 

@@ -248,9 +248,8 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
-    lift = [
-        lift_of_view is not None for lift_of_view in find_lifts(sample.views, sample.nonnegative)
-    ]
+    lifts = find_lifts(sample.views, sample.nonnegative)
+    lift = [map_of_view is not None for map_of_view in lifts]
     complete = sample.present.all(axis=0)
     rows = [
         coordinates(X[complete], nonnegative and not is_lifted)

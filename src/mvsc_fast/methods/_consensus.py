@@ -255,9 +255,9 @@ class ConsensusTLRR(MultiViewClusterer):
         self._check_parameters()
         # The size of the fit is planned before data are read, so that too little memory is an error
         # at once.
-        min_clusters = self._least_clusters()
+        minimum = self._least_clusters()
         source = read_views(X)
-        check_clusters(min_clusters, source.n_samples)
+        check_clusters(minimum, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
         with (
@@ -270,9 +270,7 @@ class ConsensusTLRR(MultiViewClusterer):
                 f"{source.n_samples} samples, {plan.n_fitted} are clustered, in about "
                 f"{max(1, round(plan.seconds))} s of one processor"
             )
-            sample = drawn(
-                source, plan.n_fitted, min_clusters, seed, progress.log, scale=self.scale
-            )
+            sample = drawn(source, plan.n_fitted, minimum, seed, progress.log, scale=self.scale)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,

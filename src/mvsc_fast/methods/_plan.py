@@ -103,23 +103,13 @@ def fit_bytes(n, m, n_features, n_clusters):
     judge = 4 * columns * (m + 3 * min(m, REGRESSED)) + 16 * columns**2
     judge += sum(8 * r * r for r in ranks) * (slices // v + 1)
     factors = 4 * m * slices * width // v
-    view_bytes = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
+    rows = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
     maps = sum(24 * r * d for r, d in zip(ranks, n_features, strict=True) if r < d)
     # The tensor: candidates while it is made, then the longest tubes.
     growth = neighbourhood_growth(m, n_clusters)
     pairs = m * min(m, round(2 * growth * LONGEST))
     swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))
-    tensor_bytes = swept + pairs * (
-        6 * slices + 24
-    )  # entries, block by block, and the longest tubes
-    cut_bytes = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
-    graph_bytes = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
-    return (
-        judge
-        + maps
-        + factors
-        + max(view_bytes, tensor_bytes, cut_bytes)
-        + graph_bytes
-        + 8 * n * (v + 2)
-        + 2**24
-    )
+    tensor = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
+    cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
+    graphs = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
+    return judge + maps + factors + max(rows, tensor, cut) + graphs + 8 * n * (v + 2) + 2**24

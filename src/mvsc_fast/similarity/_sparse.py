@@ -114,19 +114,8 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     for rows in blocks:
         if len(blocks) > 1:
             values = _entries(factors, indptr, indices, rows, n_threads)
-        _factored.longest_tubes(
-            values,
-            roots,
-            indptr,
-            indices,
-            rows.start,
-            rows.stop,
-            cap,
-            columns,
-            entries,
-            lengths,
-            n_threads,
-        )
+        slices = values, roots, indptr, indices, rows.start, rows.stop, cap
+        _factored.longest_tubes(*slices, columns, entries, lengths, n_threads)
     is_tube = columns >= 0
     # Position of each entry of the symmetric pattern: in its own row, or in that of its column.
     position = np.arange(1, is_tube.sum() + 1)
@@ -283,12 +272,7 @@ def _self_tuning(distance, index, dtype, is_neighbor=True):
     n, n_neighbors = index.shape
     scale = np.maximum(distance.max(axis=1), np.finfo(distance.dtype).tiny ** 0.5)
     values = is_neighbor * np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
-    A = scipy.sparse.csr_array(
-        (
-            values.ravel().astype(dtype, copy=False),
-            index.ravel(),
-            np.arange(n + 1) * n_neighbors,
-        ),
-        shape=(n, n),
-    )
+    indptr = np.arange(n + 1) * n_neighbors
+    entries = values.ravel().astype(dtype, copy=False), index.ravel(), indptr
+    A = scipy.sparse.csr_array(entries, shape=(n, n))
     return (A + A.T) * dtype.type(0.5)

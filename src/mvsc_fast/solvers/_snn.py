@@ -106,18 +106,9 @@ def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
         gram = flat @ flat.T
         for mu in run:
             frontal_shrink(X, rows / mu, group=v)
+            mapper = _view_mapper(gram, views / mu)
             change, gram = snn_pass(
-                W,
-                E,
-                L1,
-                Y1,
-                X,
-                L3,
-                Y3,
-                _view_mapper(gram, views / mu),
-                mu=mu,
-                mu_next=run.next_mu,
-                n_threads=n_threads,
+                W, E, L1, Y1, X, L3, Y3, mapper, mu=mu, mu_next=run.next_mu, n_threads=n_threads
             )
             run.record(change)
     return Result((L1 + L1.transpose(0, 2, 1)) / 2, E, run.n_iter, run.converged, run.history)

@@ -243,9 +243,8 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
         )
     if sample_weight is not None:
         raise ValueError("n_neighbors ignores sample weights: give lam with sample_weight")
-    return (
-        (1.0 - omega1) * alpha / (2 * tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors))
-    )
+    tau = tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors)
+    return (1.0 - omega1) * alpha / (2 * tau)
 
 
 def _warned(result, W):

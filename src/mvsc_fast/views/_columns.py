@@ -49,9 +49,9 @@ def with_absent(X, names, n_features):
     if len(absent) == len(matrices):
         raise ValueError("every view is None or absent: pass at least one")
     present_view = next(view for view in matrices if view is not None)
-    tables = [
-        _nothing(present_view, d) if i in absent else matrices[i] for i, d in enumerate(n_features)
-    ]
+    tables = list(matrices)
+    for i in absent:
+        tables[i] = _nothing(present_view, n_features[i])
     return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
 
 
@@ -68,12 +68,10 @@ def _nothing(view, n_features):
 
 def column_attributes(columns):
     """``feature_names_in_`` of a model fitted on several views, if any view has column names."""
-    names_of_views = [None if names is None else np.array(names, dtype=object) for names in columns]
-    return (
-        {}
-        if all(names is None for names in names_of_views)
-        else {"feature_names_in_": names_of_views}
-    )
+    if all(names is None for names in columns):
+        return {}
+    arrays = [None if names is None else np.array(names, dtype=object) for names in columns]
+    return {"feature_names_in_": arrays}
 
 
 def check_columns(model, source):

@@ -346,10 +346,8 @@ def _labelled(first, views, predict, samples, labels, titles, columns, notes):
     extremes = [(np.nan,) if scipy.sparse.issparse(X) else (X.min(), X.max()) for X in views]
     if all(isfinite(extreme) for pair in extremes for extreme in pair):
         is_unlabelled = np.ones(n, dtype=bool)
-        gaps_of_views, least = (
-            [Gaps(*X.shape) for X in views],
-            np.array([low for low, _ in extremes]),
-        )
+        gaps_of_views = [Gaps(*X.shape) for X in views]
+        least = np.array([low for low, _ in extremes])
     else:
         check_entries(first, views, titles, columns)
         is_unlabelled = ~lacking_all(views)
