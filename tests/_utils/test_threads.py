@@ -60,7 +60,7 @@ def blas_settings():
 def test_omp_num_threads_is_followed(monkeypatch):
     monkeypatch.setattr(threads, "_allowed_cpus", lambda: 2)
     monkeypatch.setattr(threads, "_free_cpus", lambda cpus: cpus + 3)
-    for text, expected in {"3,2": 3, "1": 1, "99": 2 * threads.MOST_PER_CPU}.items():
+    for text, expected in {"3,2": 3, "1": 1, "99": 2 * threads.MAX_PER_CPU}.items():
         monkeypatch.setenv("OMP_NUM_THREADS", text)
         assert threads.resolve_threads() == expected
     assert threads.resolve_threads(5) == 5
@@ -338,7 +338,7 @@ def test_default_threads_are_the_cpus_that_nobody_else_uses(monkeypatch):
 @pytest.mark.parametrize("many", [99999, 99999999999999999999])
 def test_there_are_few_threads_for_a_cpu_whatever_is_asked_for(monkeypatch, many):
     monkeypatch.setenv("OMP_NUM_THREADS", str(many))
-    most = threads.MOST_PER_CPU * threads._allowed_cpus()
+    most = threads.MAX_PER_CPU * threads._allowed_cpus()
     assert threads.resolve_threads() == threads.resolve_threads(many) == most
     W = random_similarities(2, threads.SMALL)
     assert np.isfinite(published_tlrr(W, max_iter=1).tensor).all()

@@ -56,6 +56,7 @@ def _rebuilt(X):
         data = np.array(data, dtype=X.dtype)
     else:
         rows, columns, data = X.row, X.col, X.data
+    # All other formats end as coordinates, whose bounds are checked one by one.
     data = _data(data, 1)
     rows = _indices(rows, X.shape[0], "row indices")
     columns = _indices(columns, X.shape[1], "column indices")
@@ -66,6 +67,7 @@ def _rebuilt(X):
 
 def _compressed(X):
     """From compressed rows, columns or blocks."""
+    # SciPy's routines trust these arrays, and read outside of memory if they are wrong.
     data = _data(X.data, 3 if X.format == "bsr" else 1)
     block = data.shape[1:] or (1, 1)
     if min(block) == 0 or X.shape[0] % block[0] or X.shape[1] % block[1]:

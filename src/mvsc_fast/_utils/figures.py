@@ -112,6 +112,7 @@ def svg_figure(draw, caption):
         canvas.draw_without_rendering()  # determines the ticks for the final layout
         buffer = io.StringIO()
         canvas.savefig(buffer, format="svg", dpi=100, metadata={"Date": None})
+    # The text takes the colour of the page, and nothing depends on the time or repeats an id.
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

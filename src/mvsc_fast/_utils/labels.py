@@ -20,21 +20,23 @@ def check_labels(labels, name, n=None, index=None, other="the views"):
     ``name`` and ``other`` name in messages the labels and what has these samples.
     """
     check_container(labels, name)
-    listed = isinstance(labels, (list, tuple))  # whose types NumPy would unify
-    values = np.asarray(labels, dtype=object if listed else None)
+    is_list = isinstance(labels, (list, tuple))  # whose types NumPy would unify
+    values = np.asarray(labels, dtype=object if is_list else None)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} has shape {values.shape}: expected one label per sample")
+    # Labels must be those of the samples: as many, and with the same ids if both have ids.
     if n is not None and len(values) != n:
         raise ValueError(
             f"{name} has {counted(len(values), 'label')}, but the number of samples is {n} in "
             f"{other}: expected one label per sample"
         )
-    own = index_of(labels)
-    if own is not None and index is not None and not own.equals(index):
-        row = int(np.argmax(own != index))
+    labels_index = index_of(labels)
+    if labels_index is not None and index is not None and not labels_index.equals(index):
+        row = int(np.argmax(labels_index != index))
         raise ValueError(
-            f"{name} and {other} have different indexes, {own[row]!r} and {index[row]!r} in row "
-            f"{row}: align them by .loc, or pass arrays to compare by position"
+            f"{name} and {other} have different indexes, {labels_index[row]!r} and "
+            f"{index[row]!r} in row {row}: align them by .loc, or pass arrays to compare by "
+            "position"
         )
     if values.dtype == object:
         unknown = np.array([not _is_known(label) for label in values])
@@ -60,8 +62,8 @@ def _check_types(types, name):
     """Raise ValueError unless all labels are text, or all are numbers."""
     text = {kind for kind in types if issubclass(kind, str)}
     numbers = {kind for kind in types if issubclass(kind, Number | np.bool_)}
-    if others := types - text - numbers:
-        kinds = ", ".join(sorted(kind.__name__ for kind in others))
+    if other_types := types - text - numbers:
+        kinds = ", ".join(sorted(kind.__name__ for kind in other_types))
         raise ValueError(f"{name} has labels of type {kinds}: expected numbers or strings")
     if text and numbers:
         raise ValueError(f"{name} has both numbers and strings, such as 1 and '1': convert them")

@@ -96,6 +96,7 @@ def check_sample_weight(value, name):
         raise InvalidParameterError(
             f"{name}[{p}] == {weight[p]:g}, must be > 0: remove such samples from W"
         )
+    # Products of weights must not overflow.
     if not (weight.min() >= 1e-12 and weight.max() <= 1e12):
         raise InvalidParameterError(f"{name} must lie between 1e-12 and 1e12: rescale it and W")
     return weight

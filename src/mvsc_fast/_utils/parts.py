@@ -168,6 +168,7 @@ def text_table(columns, text_columns=()):
     lines = []
     for row in zip(*([name, *cells] for name, cells in columns.items()), strict=True):
         line = ""
+        # Only the last column wraps, because others would move it.
         for name, cell in zip(columns, row, strict=True):
             if name in text_columns and name == last and len(cell) > room:
                 hanging = "\n" + " " * (len(line) + 2)
@@ -230,6 +231,7 @@ def html_table(lines, heads, text_columns=()):
     for head in heads:
         names = (name if isinstance(name, tuple) else (name, 1) for name in head)
         top += "<tr>" + "".join(f'<th colspan="{n}">{escape(t)}</th>' for t, n in names) + "</tr>"
+    # Long texts get a class of their own, so that the page may wrap them.
     kinds = []
     for j, name in enumerate(heads[-1]):
         is_long = any(len(line[j]) > MIN_WRAPPED for line in lines)

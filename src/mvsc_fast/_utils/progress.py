@@ -72,15 +72,16 @@ class Progress:
         now = time.perf_counter()
         # Only solvers measure their progress.
         residual = f"residual {state.residual:.2g}" if state.residual == state.residual else ""
+        # A bar is updated always, lines are rare, because they remain in logs.
         if self._bar is not None:
             self._bar.set_postfix_str(residual, refresh=False)
             self._bar.update(state.iteration - self._bar.n)
         elif self._verbose and now - self._reported >= EVERY:
             self._reported = now
-            left = (state.total - state.iteration) * (now - self._began) / state.iteration
+            seconds_left = (state.total - state.iteration) * (now - self._began) / state.iteration
             self.log(
                 f"{self._stage}: iteration {state.iteration} of at most {state.total}, "
-                f"{residual}{', ' if residual else ''}at most {left:.0f} s left"
+                f"{residual}{', ' if residual else ''}at most {seconds_left:.0f} s left"
             )
         self._call(state)
         return self.stopped

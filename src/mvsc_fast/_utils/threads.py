@@ -32,7 +32,7 @@ from ._threads import Limit, add_library, fits_elsewhere, leave_for_other_thread
 from .parameters import check_integer
 
 SMALL = 200  # samples; below, waking a thread takes longer than its share of the work
-MOST_PER_CPU = 4  # every thread needs a workspace, and more threads only wait for each other
+MAX_PER_CPU = 4  # every thread needs a workspace, and more threads only wait for each other
 
 # The functions that read and set the threads of a library.
 FUNCTIONS = {
@@ -71,6 +71,7 @@ def _find_libraries():
     n_modules = len(sys.modules)
     if n_modules == _n_modules:
         return
+    # The core sets threads by address, which takes less time than threadpoolctl's limits.
     for library in threadpoolctl.ThreadpoolController().lib_controllers:
         is_blas = library.user_api == "blas"
         kind = library.internal_api
@@ -97,18 +98,19 @@ def resolve_threads(n_threads=None):
 
     The free CPUs are those in the affinity mask and the cgroup quota of the process, without those
     that other processes currently keep busy (known on Linux only), divided by the number of fits in
-    progress. The result is limited to `MOST_PER_CPU` threads for each CPU that the process may use.
+    progress. The result is limited to `MAX_PER_CPU` threads for each CPU that the process may use.
     It is always 1 in a forked process, where OpenMP may hang: to use threads in worker processes,
     start them by "spawn", "forkserver" or the default of joblib.
     """
     if n_threads is not None:
         n_threads = check_integer(n_threads, "n_threads", minimum=1)
+    # OpenMP's threads do not survive a fork.
     if _in_forked_child:
         return 1
     cpus = _allowed_cpus()
     if n_threads is None:
         n_threads = _omp_num_threads() or _free_cpus(cpus)
-    return min(n_threads, MOST_PER_CPU * cpus)
+    return min(n_threads, MAX_PER_CPU * cpus)
 
 
 def _omp_num_threads():

@@ -134,6 +134,7 @@ def available_memory():
         available = int(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         return float("inf")
+    # A container may have less memory than the machine.
     for folder, limit, used, cache in CGROUPS:
         with contextlib.suppress(OSError, KeyError, ValueError):  # "max" is no limit
             text = [Path(folder, name).read_text() for name in (limit, used, "memory.stat")]
@@ -156,6 +157,7 @@ def check_similarities(W, *, nonnegative=False, name="W"):
     else:
         dense = [A.toarray() if scipy.sparse.issparse(A) else A for A in slices]
         tensor = np.stack([np.ascontiguousarray(A, dtype=dtype) for A in dense])
+    # The user's array is copied only if a slice must be changed.
     borrowed = isinstance(slices, np.ndarray) and np.may_share_memory(tensor, slices)
     for i, (A, title) in enumerate(zip(tensor, titles, strict=True)):
         symmetric = _similarities(A, title, nonnegative)
@@ -205,6 +207,7 @@ def _slices(W, name):
             )
     if len(W) == 0:
         raise ValueError(f"{name} is empty: at least one similarity matrix is needed")
+    # MATLAB stacks slices along the last axis.
     shape = getattr(W, "shape", ())
     if len(shape) == 3 and shape[0] == shape[1] != shape[2]:
         raise ValueError(
@@ -258,6 +261,7 @@ def _similarities(A, title, nonnegative):
                 f"{values.min():.3g}): similarities must be >= 0"
             )
         check_squarable(values, title)
+    # Rounding is averaged silently, anything larger with a warning.
     asymmetry = _asymmetry(A)
     if asymmetry == 0:
         return A

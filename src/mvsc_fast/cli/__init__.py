@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     It is 2 for bad input, and 3 if `predict` with ``--summary`` warns of unlike samples.
     """
+    # Closed standard streams are replaced before any file is opened.
     parser = _parser()
     _open_streams()
     args, unknown = parser.parse_known_args(argv)
@@ -54,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args.argv = sys.argv[1:] if argv is None else argv
     args.warned = []
 
+    # Warnings are one line each, in words of the shell, once, and also in the report.
     def show(message, *_):
         text = str(message)
         for python, shell in ADVICE.items():
@@ -68,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = args.run(args) or 0
             if sys.stdout is not None:
                 sys.stdout.flush()
+    # Exit codes are those of shells: 141 for a closed pipe, 130 for an interrupt, 2 for bad input.
     except BrokenPipeError:  # the program that reads the labels has ended
         _drop_output()
         return 141

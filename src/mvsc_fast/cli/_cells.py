@@ -57,6 +57,7 @@ def read_cells(paths, use, lazy, join):
     Several files are modalities of a dict. ``use`` is that of `from_anndata`, or None for ``X``,
     which remains on disk if ``lazy``.
     """
+    # Several files are modalities of the same cells, so each must be one table.
     use = use or "X"
     objects = [_read(path, lazy) for path in paths]
     data = objects[0]
@@ -77,6 +78,7 @@ def read_cells(paths, use, lazy, join):
                     "pass it alone, or save each type as a file"
                 )
         data = _with_same_ids(dict(zip(names, objects, strict=True)), join)
+    # Views of all cells can stay on disk; cells that lack a modality get rows of NaN in memory.
     _check_use(use, data)
     frames = frames_of(data, use, "--views")
     ids = data.obs_names if hasattr(data, "obs_names") else next(iter(frames.values())).index
@@ -86,6 +88,7 @@ def read_cells(paths, use, lazy, join):
     else:  # some cells lack a modality
         views = from_anndata(data, use)
         ids = next(iter(views.values())).index
+    # What was decided for the user is said.
     notes = []
     if use == "X" and is_anndata(data) and len(views) > 1:
         notes.append(f"views by var['feature_types']: {shown(*views)}")
@@ -125,6 +128,7 @@ def _with_same_ids(modalities, join):
     ids = modalities[first].obs_names
     for name in names:
         other = modalities[name]
+        # Differences are an error unless the user has said how to join.
         extra, absent = other.obs_names.difference(ids), ids.difference(other.obs_names)
         lack = only_in((extra, name), (absent, first))
         if lack and join is None:
@@ -204,6 +208,7 @@ def views_by_columns(views, names, columns, path):
     """The names of views of a file by those of the views of a model whose columns they have."""
     keys, titles = {}, {key: columns_of(view) or [] for key, view in views.items()}
     model_columns = {name: set(part or ()) for name, part in zip(names, columns, strict=True)}
+    # Views of a file may have other names: they are known by having all columns of a model's view.
     for name, part in model_columns.items():
         having = [key for key in titles if part and part <= {*_distinct(titles[key], part)}]
         if len(having) > 1:
@@ -226,14 +231,14 @@ def views_by_columns(views, names, columns, path):
     return keys
 
 
-def _distinct(known, columns):
+def _distinct(names_in_file, columns):
     """Names, made distinct by AnnData if those of a model seem to have been."""
     from anndata.utils import make_index_unique
     from pandas import Index
 
-    names = Index(known)
-    ends = {column.rpartition("-")[0] for column in set(columns).difference(known)}
-    return known if ends.isdisjoint(repeated(names)) else list(make_index_unique(names))
+    names = Index(names_in_file)
+    stems = {column.rpartition("-")[0] for column in set(columns).difference(names_in_file)}
+    return names_in_file if stems.isdisjoint(repeated(names)) else list(make_index_unique(names))
 
 
 def column_of(data, name):
@@ -261,6 +266,7 @@ def check_source(path):
 
 def write_annotated(name, source, data, model, views):
     """Write a copy of the file ``source`` of ``data`` with the results of a fitted model."""
+    # The copy is changed in place, so that parts which no package knows remain.
     h5py, write_elem = import_extra("h5py", name), import_extra("anndata.io", name).write_elem
     annotate(data, model, views, key=KEY)
     results = data.uns[KEY]

@@ -137,9 +137,11 @@ def run(args):
             else:
                 print(explained, file=stream)
     if truth is not None:
-        known, clusters_of_known = common_labels(*truth, labels)
-        print(score_table({args.method: clustering_scores(known, clusters_of_known)}), file=out)
-        print(cross_table(known, clusters_of_known), file=out)
+        true_labels, clusters_of_known = common_labels(*truth, labels)
+        print(
+            score_table({args.method: clustering_scores(true_labels, clusters_of_known)}), file=out
+        )
+        print(cross_table(true_labels, clusters_of_known), file=out)
     print(end="", file=out, flush=True)  # an error of this comes before the summary
     note_user(summary(data.views, labels))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._utils.messages import counted
 from ..views._frames import shown
-from ..views._missing import MOST, gaps
+from ..views._missing import MAX_MISSING, gaps
 from ..views._suspects import constant_columns, find_suspects
 from ._numbers import is_number
 from ._tables import as_text, is_selecting, select_columns
@@ -25,8 +25,8 @@ def check_ids(table):
     for i, text in enumerate(table.ids):
         line = f"{table.name}: {table.units[0]} {table.rows[i]}"
         if not text:
-            way = ": if this is a second row of names, keep one of them" if i == 0 else ""
-            raise ValueError(f"{line} has no id in column {table.id_name!r}{way}")
+            advice = ": if this is a second row of names, keep one of them" if i == 0 else ""
+            raise ValueError(f"{line} has no id in column {table.id_name!r}{advice}")
         if text in rows:
             raise ValueError(
                 f"{line} has the id {text!r} of {table.units[0]} {rows[text]} again: keep one row "
@@ -43,6 +43,7 @@ def is_counter(values):
 
 def _repeats_ids(table, j):
     """Whether the cells of a column are those of the ids, or their numbers."""
+    # Text ids are compared as text, integers without leading zeros.
     if table.ids is None or not all(map(str.isdecimal, table.ids[:1])):
         return table.ids is not None and table.words[j] == dict(enumerate(table.ids))
     return table.values[0, j] == int(table.ids[0]) and [
@@ -59,6 +60,7 @@ def exclusion(table, columns):
 def choose_columns(table, selections):
     """The columns that all texts of --columns select, and whether they only exclude some."""
     columns = range(len(table.names))
+    # Selections come first, so that exclusions apply to them in any order.
     for selection in sorted(selections, key=is_selecting, reverse=True):
         selected = select_columns(table.names, selection, table.name, absent=True)
         order = selected if is_selecting(selection) else columns
@@ -154,20 +156,20 @@ def check_text(table, columns):
     is_numeric = {j: len(table.words[j]) < len(table.rows) / 2 for j in columns}
     j = min(columns, key=lambda j: (not is_numeric[j], min(table.words[j])))
     row, words = min(table.words[j]), table.words[j]
-    way = f"{exclusion(table, columns)} excludes such columns"
+    advice = f"{exclusion(table, columns)} excludes such columns"
     if all(map(is_number, words.values())):
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
-        way = f"{' or '.join(options)} tells which mark is the decimal one"
+        advice = f"{' or '.join(options)} tells which mark is the decimal one"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
-    raise ValueError(f"{table.name}: {table.place(row, j)} is {cell}, not a number: {way}")
+    raise ValueError(f"{table.name}: {table.locate(row, j)} is {cell}, not a number: {advice}")
 
 
-def check_numbers(table, columns, X):
+def check_cells(table, columns, X):
     """Raise ValueError for infinite cells, many missing ones and codes of missing values."""
 
     def first(wrong):
         row, k = (int(indices[0]) for indices in np.nonzero(wrong))
-        return table.place(row, columns[k])
+        return table.locate(row, columns[k])
 
     infinite = np.isinf(X)
     if infinite.any():
@@ -181,12 +183,12 @@ def check_numbers(table, columns, X):
         empty = np.isnan(X)
         cell = first(empty & ~empty.all(axis=1, keepdims=True))
         unused = [columns[k] for k in np.flatnonzero(empty.all(axis=0))]
-        if gap.share > MOST or unused:
-            way = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
+        if gap.share > MAX_MISSING or unused:
+            advice = f"; {exclusion(table, unused)} excludes empty columns" if unused else ""
             raise ValueError(
                 f"{table.name}: {100 * gap.share:.3g} % of the cells are empty, the first in "
-                f"{cell}: fill them, or exclude such columns or samples (up to {100 * MOST:g} % "
-                f"may be empty){way}"
+                f"{cell}: fill them, or exclude such columns or samples (up to "
+                f"{100 * MAX_MISSING:g} % may be empty){advice}"
             )
         table.notes.append(f"{table.name}: the first empty cell is in {cell}")
     elif gap.rows:

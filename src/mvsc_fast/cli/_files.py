@@ -24,7 +24,7 @@ def shown_name(path):
     return STDIN_NAME if path == STDIN else os.fsencode(str(path)).decode("utf-8", "replace")
 
 
-def unpacked(path):
+def without_packing(path):
     """A path without .gz and the like."""
     return path.with_suffix("") if path.suffix.lower() in PACKED else path
 
@@ -35,7 +35,7 @@ def file_kind(path):
         return STDIN
     if kind := naming(path, cells_kind, path):
         return kind
-    suffix = unpacked(path).suffix.lower()
+    suffix = without_packing(path).suffix.lower()
     if suffix in TEXT or path.suffix.lower() == suffix in (".npy", *ALONE, *EXCEL, *PARQUET):
         return suffix
     reason = "is a folder" if path.is_dir() else "has an unknown file type"

@@ -61,6 +61,8 @@ def _rows_of_ids(table, ids):
     positions = {text: sample for sample, text in enumerate(ids)}
     if len(positions) < len(ids):
         raise ValueError(f"ids of samples occur more than once, so {table.name} cannot be matched")
+    # No common id means different spelling or the wrong table, which is better said than a score of
+    # none.
     table_ids = table.ids or []
     if positions.keys().isdisjoint(table_ids):
         raise ValueError(

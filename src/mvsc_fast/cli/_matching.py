@@ -25,6 +25,7 @@ def match_views(views, join, square=False):
 
     ``square`` matrices have the same columns as rows.
     """
+    # Files without ids can only be matched by position.
     first, without = views[0], [view for view in views if view.ids is None]
     if join not in (None, ANY) and (without or len(views) < 2):
         raise ValueError(f"--join needs two files or more with ids: {(*without, first)[0].name}")
@@ -43,6 +44,7 @@ def match_views(views, join, square=False):
     if square and len(common) < len(ids):
         raise ValueError("similarities of samples that a file lacks are unknown: use --join inner")
 
+    # Rows are put into the common order; those of absent samples are NaN.
     matrices, notes = [], []
     for view, positions in zip(views, rows, strict=True):
         X, order = view.values, np.array([positions.get(text, -1) for text in ids])
@@ -92,6 +94,7 @@ def _match_by_position(views, without):
                 f"{view.name} has {counted(len(view.values), 'sample')}, {first.name} has {n}, "
                 "and one has no ids: every file must describe the same samples"
             )
+    # Ids in some files alone are suspicious: rows may be in another order.
     tables = [view for view in without if view.columns is not None]
     with_ids = [view for view in views if view.ids is not None]
     if with_ids and (tables or any(view.ids != with_ids[0].ids for view in with_ids)):

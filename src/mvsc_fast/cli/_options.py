@@ -10,6 +10,7 @@ from ._readers import ALL, Options
 
 def add_input(parser, files):
     """Add the files and the options that say how to read them; returns their group."""
+    # Options that both commands have: which files, and how to read them.
     group = parser.add_argument_group("input")
     group.add_argument("files", nargs="+", metavar="FILE", help=files)
     add = group.add_argument
@@ -75,6 +76,7 @@ def add_output(parser):
 
 def add_cluster_options(parser):
     """Add the options of ``mvsc-fast cluster``."""
+    # What is read, and how samples and columns are prepared.
     add = add_input(
         parser,
         "a table (.csv, .tsv, .txt, each also .gz; .parquet; .xlsx with one sheet) or .npy for "
@@ -101,6 +103,7 @@ def add_cluster_options(parser):
         const="precomputed",
         help="the files contain similarities of samples (tlrr, trpca, snn)",
     )
+    # What is computed.
     add = parser.add_argument_group("clustering").add_argument
     add(
         "--clusters",
@@ -130,6 +133,7 @@ def add_cluster_options(parser):
         "blocks (consensus-tlrr)",
     )
     add("--seed", metavar="N", type=int, default=0, help="seed of random numbers; default: 0")
+    # What is written.
     add = add_output(parser).add_argument
     add(
         "--certainty",

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 STDOUT = "-"
@@ -50,6 +50,7 @@ def check_outputs(names, inputs=()):
     if None in names and sys.stdout is None:
         raise ValueError("the standard output is closed: use --labels to write a file")
     names = [name for name in names if name is not None]
+    # Folders are created and tested now, because an error after the fit would lose it.
     for name in names:
         path = Path(os.path.realpath(name))
         if Path(name).is_dir():
@@ -62,13 +63,14 @@ def check_outputs(names, inputs=()):
             raise ValueError(f"{name}: {error.filename} is not a folder") from error
         if not os.access(name if _is_direct(name) else path.parent, os.W_OK):
             raise ValueError(f"{name} cannot be written: no permission in its folder")
-    for name, other in [*combinations(names, 2), *((a, b) for a in names for b in inputs)]:
+    # Links may lead two names to one file.
+    for name, other in [*combinations(names, 2), *product(names, inputs)]:
         exist = os.path.exists(name) and os.path.exists(other)
         real_names = [os.path.realpath(path) for path in (name, other)]
         if os.path.samefile(name, other) if exist else real_names[0] == real_names[1]:
             alias = "" if str(name) == str(other) else f", as {other}"
-            way = "is an input file" if other in inputs else "would be written twice"
-            raise ValueError(f"{name} {way}{alias}: choose another")
+            problem = "is an input file" if other in inputs else "would be written twice"
+            raise ValueError(f"{name} {problem}{alias}: choose another")
 
 
 def check_printable(texts):

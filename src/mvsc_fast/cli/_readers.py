@@ -10,8 +10,8 @@ from ..datasets._arrays import SUFFIXES, read_arrays
 from ..views._frames import shown
 from ..views._square import matrix_doubt
 from ._cells import CELLS, columns_of, parse_use, read_cells
-from ._columns import check_ids, check_numbers, check_text, feature_columns, model_columns
-from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, unpacked
+from ._columns import check_cells, check_ids, check_text, feature_columns, model_columns
+from ._files import ALONE, STDIN, file_kind, naming, read_file, shown_name, without_packing
 from ._matching import ANY, View, match_views
 from ._samples import transpose
 from ._tables import Reading, Table, is_selecting, select_columns
@@ -187,6 +187,7 @@ def _split_views(path, texts):
 
 def _check_options(kinds, options, turned):
     """Raise ValueError if an option would be ignored, because it is for other files."""
+    # An ignored option is an error, because its user expects an effect.
     not_tables = [path for path, kind in kinds.items() if kind in (".npy", *ALONE)]
     tables_only = {
         "--id-column": options.id_column,
@@ -255,7 +256,7 @@ def _view(table, columns):
     # A matrix of all columns is not copied.
     all_columns = columns == list(range(len(table.names)))
     X = table.values if all_columns else table.values[:, columns]
-    check_numbers(table, columns, X)
+    check_cells(table, columns, X)
     titles = [table.names[j] for j in columns]
     return View(table.name, X, table.ids, table.id_name, titles)
 
@@ -289,11 +290,13 @@ def as_frame(X, columns, ids, id_name):
 
 def _read_whole(paths, kinds, options, turned, lazy, fitted):
     """The `Data` of a file of arrays, or of files of cells."""
+    # A file that contains all views cannot be combined with others, unless all are cells.
     path = next(path for path in paths if kinds[path] in ALONE)
     if len(paths) > 1 and not set(kinds.values()) <= set(CELLS):
         raise ValueError(f"{path} contains all views: pass only this file")
     if options.join not in (None, ANY) and len(paths) == 1:
         raise ValueError(f"--join matches several files by ids, but {path} is the only file")
+    # Cells keep their ids; arrays have none.
     if kinds[path] in CELLS:
         files = path if len(paths) == 1 else ", ".join(map(str, paths))
         use = parse_use(options.views) if options.views else fitted.use if fitted else None
@@ -319,7 +322,8 @@ def _read_whole(paths, kinds, options, turned, lazy, fitted):
 
 def _distinct_names(pairs):
     """A name for each view: the shortest distinct part of its path, or what selects its columns."""
-    for part in (lambda path: unpacked(path).stem, lambda path: path.name, str):
+    # Stems are the most readable names, if they differ.
+    for part in (lambda path: without_packing(path).stem, lambda path: path.name, str):
         names = [path if path == STDIN else shown_name(part(path)) for path, _ in pairs]
         if len(set(names)) == len(names):
             return names

@@ -31,21 +31,24 @@ def certainty_columns(explained):
     return {"certainty": np.array(texts, dtype=object), "second": explained.samples["second"]}
 
 
-def common_labels(known, rows, labels):
+def common_labels(true_labels, rows, labels):
     """Known labels and labels of the samples that have both."""
     labelled = labels[rows] >= 0
-    return known[labelled], labels[rows][labelled]
+    return true_labels[labelled], labels[rows][labelled]
 
 
-def cross_table(known, labels):
+def cross_table(true_labels, labels):
     """The contingency table of clusters and known labels of the same samples, as text."""
+    # Integers that were read as floats are shown as integers.
     names, classes = np.unique(
-        known.astype(str) if known.dtype == object else known, return_inverse=True
+        true_labels.astype(str) if true_labels.dtype == object else true_labels, return_inverse=True
     )
     names = [f"{name:g}" if isinstance(name, float) else str(name) for name in names.tolist()]
     table = zip(np.unique(labels), *contingency_matrix(labels, classes).T, strict=True)
     width = max(8, *map(len, names))
-    lines = [" ".join(str(cell).rjust(width) for cell in row) for row in [("", *names), *table]]
+    lines = []
+    for row in [("", *names), *table]:
+        lines.append(" ".join(str(cell).rjust(width) for cell in row))
     title = f"{counted(len(labels), 'sample')} by cluster (rows) and known label (columns):"
     return "\n".join([title, *lines])
 

@@ -26,6 +26,7 @@ def transpose(table, known_ids, headers, selections, header=True):
     ``known_ids`` are ids of other files, ``headers`` names of columns of others that are transposed
     as well, and ``selections`` are the texts of --columns, which selects the samples.
     """
+    # Samples are the columns that the user selects, or those of the usual kind.
     columns = list(range(len(table.names)))
     if selections:
         samples = choose_columns(table, selections)[0]
@@ -40,6 +41,7 @@ def transpose(table, known_ids, headers, selections, header=True):
         table.notes.append(
             f"{table.name}: columns that are no samples are ignored: {shown(*ignored)}"
         )
+    # The turned table has the features as names and the header as ids.
     numbers, names = list(map(str, table.rows)), [table.names[j] for j in samples]
     titles = [name or number for name, number in zip(table.ids or numbers, numbers, strict=True)]
     values, words = table.values[:, samples].T, [{} for _ in titles]

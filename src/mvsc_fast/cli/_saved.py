@@ -36,6 +36,7 @@ def _loaded(path):
     model = SavedPredictor(path)
     names, columns, _, note = names_in(model.predictor_.model.image)
     model.view_names_in_ = names
+    # The note of a file of another program may contain anything.
     facts = {"id_name": None, "one_table": False, "version": None}
     facts |= {name: value for name, value in note_content(note).items() if name in facts}
     for name in ("id_name", "version"):

@@ -65,7 +65,7 @@ class Table:
     notes: list = field(default_factory=list)
     prefix: str = ""  # of values of options that are for this file alone
 
-    def place(self, i, j):
+    def locate(self, i, j):
         """A cell in messages: line 5, column 'height'."""
         return f"{self.units[0]} {self.rows[i]}, {self.units[1]} {self.names[j]!r}"
 
@@ -118,8 +118,8 @@ def _read_text(content, name, reading):
     if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):
         options["float_precision"] = "round_trip"  # later versions always round correctly
 
-    def read(**more):
-        return pd.read_csv(io.BytesIO(content), **options, **more)
+    def read(**part_options):
+        return pd.read_csv(io.BytesIO(content), **options, **part_options)
 
     def chunks(columns):
         size = max(1, N_CELLS // len(names))
@@ -179,14 +179,14 @@ def _separator(content):
     return next((mark for mark in "\t;,|" if mark in line), ",")
 
 
-def _header(rows, place):
+def _header(rows, location):
     """The names in the first of two rows; raise ValueError if it may be a sample."""
     names = [cell.strip() for cell in rows[0]]
     first = [cell.strip() for cell in rows[-1]]
     if len(first) - len(names) not in (0, 1):
         raise ValueError(
-            f"{place} has {counted(len(names), 'cell')}, the next row has {len(first)}: the first "
-            "row must contain the names of the columns, without a title above it"
+            f"{location} has {counted(len(names), 'cell')}, the next row has {len(first)}: the "
+            "first row must contain the names of the columns, without a title above it"
         )
     # A row has one cell more if a separator ends it, or if R has written names of rows.
     if len(first) > len(names):
@@ -200,8 +200,8 @@ def _header(rows, place):
     words = [cell for cell, below in pairs if is_number(below) > is_number(cell)]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
-            f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "
-            "columns: use --no-header if it is a sample, else call the first column id"
+            f"{location} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names "
+            "of columns: use --no-header if it is a sample, else call the first column id"
         )
     return names
 
@@ -326,6 +326,7 @@ def _fill(name, names, rows, head, chunks, reading, notes):
 
 def _find_ids(name, names, texts, reading):
     """The position of the column of ids, or of the names of features in transposed tables."""
+    # The user, then the model, then the first column decide.
     option = reading.id_column
     if option is None and reading.id_name in names:
         option = reading.id_name
@@ -347,6 +348,7 @@ def _find_ids(name, names, texts, reading):
 
 def _are_ids(names, j, texts):
     """Whether a column has ids: text, codes, or integers under a name of ids."""
+    # Text is an id; integers are ids only under a name of ids, as they may be a feature.
     numbers = [text for text in texts if is_number(text)]
     whole = all(NUMBER.fullmatch(text) and float(text).is_integer() for text in numbers)
     if len(numbers) < len(texts) and (whole or 2 * len(numbers) < len(texts)):
@@ -362,6 +364,7 @@ def select_columns(names, selection, file, absent=False):
     Excluded columns may be ``absent``, as they are those of another file.
     """
     selected, excluded, selects = [], set(), False
+    # Exact names come before patterns, because names may contain * or ?.
     for part in map(str.strip, selection.split(",")):
         pattern = part.removeprefix("!")
         columns = [j for j, name in enumerate(names) if name == pattern]

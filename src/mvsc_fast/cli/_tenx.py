@@ -24,6 +24,7 @@ def read_tenx(path):
 
     folder = path.is_dir() or is_matrix(path.name)
     X, barcodes, features = (_read_folder if folder else _read_hdf5)(path)
+    # Files have features in rows, but some tools write them transposed.
     if X.shape == (len(barcodes), len(features["id"])):
         X = X.T
     if X.shape != (len(features["id"]), len(barcodes)):

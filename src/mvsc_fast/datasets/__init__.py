@@ -163,14 +163,17 @@ def make_multiview_subspaces(
     check_clusters(n_clusters, n_samples)
     check_flag(shuffle, "shuffle")
     rng = check_random_state(check_seed(random_state, "random_state"))
+    # Clusters of equal size, up to one sample.
     y = np.arange(n_samples) * n_clusters // n_samples
     if shuffle:
         y = rng.permutation(y)
     views = []
-    for d, good in zip(widths, quality, strict=True):
+    for d, share in zip(widths, quality, strict=True):
+        # Each cluster has a subspace in each view; samples that are astray lie in that of a
+        # random cluster.
         bases = rng.standard_normal((n_clusters, min(subspace_dim, d), d))
-        astray = rng.uniform(size=n_samples) >= good
-        cluster = np.where(astray, rng.randint(n_clusters, size=n_samples), y)
+        is_random = rng.uniform(size=n_samples) >= share
+        cluster = np.where(is_random, rng.randint(n_clusters, size=n_samples), y)
         weights = rng.standard_normal((n_samples, bases.shape[1]))
         X = np.einsum("nr,nrd->nd", weights, bases[cluster])
         X += noise * X.std() * rng.standard_normal(X.shape)
@@ -237,6 +240,7 @@ def make_cohort(
     """
     pd = import_extra("pandas", "make_cohort")
 
+    # Parameters are checked before the first draw.
     n, c = check_integer(n_samples, "n_samples", 1), check_integer(n_clusters, "n_clusters", 1)
     n_markers = check_integer(n_markers, "n_markers", 0)
     effect, missing = check_number(effect, "effect"), check_number(missing, "missing", 0.0, 1.0)
@@ -246,29 +250,37 @@ def make_cohort(
             f"{n_markers * c}, got {n_features!r}"
         )
     rng = check_random_state(check_seed(random_state, "random_state"))
+    # Clusters of different sizes, and a shared factor that is no cluster.
     ids = np.array([f"P{i + 1:0{len(str(n))}d}" for i in range(n)])
     share = np.linspace(2, 1, c) / np.linspace(2, 1, c).sum()
     y = rng.permutation(np.searchsorted(np.cumsum(share)[:-1], (np.arange(n) + 0.5) / n))
     shared = rng.standard_normal((n, 1))
-    lacking = rng.uniform(size=(len(ASSAYS), n)) < missing
-    lacking[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
+    # Assays are missing at random, but no patient lacks all of them.
+    missing_samples = rng.uniform(size=(len(ASSAYS), n)) < missing
+    missing_samples[rng.randint(len(ASSAYS), size=n), np.arange(n)] = False
     views, markers = {}, []
-    for (assay, (level, spread)), d, lost in zip(ASSAYS.items(), n_features, lacking, strict=True):
+    for (assay, (level, spread)), d, is_missing in zip(
+        ASSAYS.items(), n_features, missing_samples, strict=True
+    ):
+        # Levels of each assay: a normal baseline, then markers that are raised or lowered in one
+        # cluster.
         names = np.array([f"{assay}_{j}" for j in range(d)])
         levels = level + spread * rng.standard_normal(d) + 0.3 * shared * rng.standard_normal(d)
         levels = levels + rng.gamma(4, 0.15, d) * rng.standard_normal((n, d))
         for k, columns in enumerate(rng.permutation(d)[: c * n_markers].reshape(c, n_markers)):
             levels[np.ix_(y == k, columns)] += effect * np.where(np.arange(n_markers) % 2, 1, -1)
             markers += [(assay, name, k) for name in names[columns]]
+        # Methylation is a share of 0 to 1, the others are counts of a random depth.
         if assay == "methylation":
             values = np.round(1 / (1 + 2.0**-levels), 4)
         else:
             depth = 2 ** (0.4 * rng.standard_normal((n, 1)))
             values = rng.poisson(depth * 2.0 ** np.minimum(levels, 25))
-        kept = rng.permutation(np.flatnonzero(~lost))
-        views[assay] = pd.DataFrame(values[kept], index=ids[kept], columns=names)
-    time, end = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
-    clinical = {"time": np.minimum(time, end).round(1), "event": time <= end}
+        order = rng.permutation(np.flatnonzero(~is_missing))
+        views[assay] = pd.DataFrame(values[order], index=ids[order], columns=names)
+    # Survival depends on the cluster, and follow-up ends at random.
+    time, follow_up = rng.exponential(60 / (1 + y)), rng.uniform(12, 90, n)
+    clinical = {"time": np.minimum(time, follow_up).round(1), "event": time <= follow_up}
     return Bunch(
         views=views,
         target=pd.Series(y, index=ids, name="subtype"),

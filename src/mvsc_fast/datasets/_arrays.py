@@ -23,8 +23,11 @@ INDICES = {"ind", "index", "indices", "idx", "id", "ids", "mask", "missing", "pe
 INDICES |= {"fold", "folds", "split", "splits"}
 DOUBTFUL = {"weight", "weights", *LABEL_NAMES} - {"s"}
 # Parts of one data set, which are not views of the same samples
-PARTS = [r"train|(?<![a-z])tr(?![a-z])", r"test|(?<![a-z])te(?![a-z])"]
-PARTS = [re.compile(form, re.I) for form in (*PARTS, r"valid|(?<![a-z])val(?![a-z])")]
+PARTS = [
+    re.compile(r"train|(?<![a-z])tr(?![a-z])", re.IGNORECASE),
+    re.compile(r"test|(?<![a-z])te(?![a-z])", re.IGNORECASE),
+    re.compile(r"valid|(?<![a-z])val(?![a-z])", re.IGNORECASE),
+]
 MAX_SHOWN = 8  # number of variables in a message
 MAX_CLASSES = 1000  # of labels as a sparse matrix with a column for each class
 
@@ -40,6 +43,7 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
     """
     path, fit = Path(path), fit or {}
     variables = read_variables(path, None if views is None else {*views, truth})
+    # Views are named by the user, by a model, or by convention.
     names = _view_names(variables, views or _names_of_fit(variables, fit), truth)
     matrices = {}
     for name in names:
@@ -47,47 +51,47 @@ def read_arrays(path, *, views=None, truth=None, transpose=None, fit=None, lazy=
         several = isinstance(variables[name], list) or len(parts) > 1
         matrices |= {f"{name}[{i}]" if several else name: X for i, X in enumerate(parts)}
     # Vectors with the names of labels decide; others may describe features as well as samples.
-    unused = {name: A for name, A in variables.items() if name not in names}
-    vectors = {name: y for name, A in unused.items() if (y := labels_of(A)) is not None}
+    leftovers = {name: A for name, A in variables.items() if name not in names}
+    vectors = {name: y for name, A in leftovers.items() if (y := labels_in(A)) is not None}
     classes = {name: len(np.unique(y)) for name, y in vectors.items()}
-    named = {
+    label_vectors = {
         name: y for name, y in vectors.items() if _is_label_name(name) and classes[name] < len(y)
     }
     if truth is not None:
         if truth not in vectors:
             raise ValueError(f"{truth!r} has no labels: the file has {_described(variables)}")
-        named = {truth: vectors[truth]}
+        label_vectors = {truth: vectors[truth]}
     likely = {name: y for name, y in vectors.items() if 1 < classes[name] <= len(y) / 2}
     if transpose is None:
         transpose = _orientation_of_fit(matrices, fit)
-    turned = _columns_are_samples(matrices, named, likely, transpose, views is not None)
-    n = next(iter(matrices.values())).shape[int(turned)]
-    labels = [name for name, y in named.items() if len(y) == n]
-    if named and not labels:
+    is_turned = _columns_are_samples(matrices, label_vectors, likely, transpose, views is not None)
+    n = next(iter(matrices.values())).shape[int(is_turned)]
+    labels = [name for name, y in label_vectors.items() if len(y) == n]
+    if label_vectors and not labels:
         raise ValueError(
-            f"{n} samples are {'columns' if turned else 'rows'} of {_described(matrices)}, but "
-            f"{_described(unused, named)} has another number of labels: name variables of the same "
-            "samples with --views and --scores"
+            f"{n} samples are {'columns' if is_turned else 'rows'} of {_described(matrices)}, but "
+            f"{_described(leftovers, label_vectors)} has another number of labels: name "
+            "variables of the same samples with --views and --scores"
         )
     labels = labels or [name for name, y in likely.items() if len(y) == n]
     codes = [np.unique(vectors[name], return_inverse=True)[1] for name in labels]
     agree = all(np.array_equal(codes[0], other) for other in codes[1:])
     # One note states all decisions; if the file has the documented names, there are none.
-    facts = [f"{n} samples are {'columns' if turned else 'rows'}", f"views {_listed(matrices)}"]
+    facts = [f"{n} samples are {'columns' if is_turned else 'rows'}", f"views {_listed(matrices)}"]
     facts.append(f"labels {labels[0]}" if labels else "no labels")
     if not agree:
         facts[-1] = f"labels in {_listed(labels)} differ: --scores NAME selects them"
-    unused = {name: A for name, A in unused.items() if name not in labels}
+    leftovers = {name: A for name, A in leftovers.items() if name not in labels}
     if unread := [
-        name for name, A in unused.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
+        name for name, A in leftovers.items() if _matrices(A) or len(getattr(A, "shape", ())) > 2
     ]:
-        facts.append(f"not read: {_described(unused, unread)}")
+        facts.append(f"not read: {_described(leftovers, unread)}")
     documented = variables.keys() <= {*names, "y"} and all(map(DOCUMENTED.fullmatch, names))
-    notes = [] if documented and not turned else [f"{path.name}: {'; '.join(facts)}"]
+    notes = [] if documented and not is_turned else [f"{path.name}: {'; '.join(facts)}"]
     y = vectors[labels[0]] if labels and agree else None
     for name, X in matrices.items():
-        X = X if scipy.sparse.issparse(X) or (lazy and not turned) else X[:]
-        matrices[name] = X.T if turned else X
+        X = X if scipy.sparse.issparse(X) or (lazy and not is_turned) else X[:]
+        matrices[name] = X.T if is_turned else X
     return matrices, y, notes
 
 
@@ -170,6 +174,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         )
     if transpose is not None:
         return transpose
+    # The number of labels decides where it fits one side only.
     deciding = {len(y) for y in labels.values()} & (lengths[0] | lengths[1])
     if shared == [1]:
         # Usual names are those of views; others may be samples with the same features, or results.
@@ -184,6 +189,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         return False
     if lengths[0] != lengths[1] and len(deciding) == 1:
         return deciding == lengths[1]
+    # Square symmetric matrices are the same either way, and documented names have rows of samples.
     square = lengths[0] == lengths[1] and all(map(_is_symmetric, matrices.values()))
     if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
@@ -214,12 +220,12 @@ def _matrices(A):
     return [A] if len(shape) == 2 else []
 
 
-def labels_of(A):
+def labels_in(A):
     """Labels in a variable or None: integers, text, a row or column for each class, equal cells."""
     if isinstance(A, list):
         if all(getattr(cell, "size", 0) == 1 and cell.dtype.kind == "U" for cell in A):
-            return labels_of(np.array([cell.item() for cell in A], dtype=str))
-        vectors = [labels_of(cell) for cell in A]
+            return labels_in(np.array([cell.item() for cell in A], dtype=str))
+        vectors = [labels_in(cell) for cell in A]
         equal = all(y is not None and np.array_equal(y, vectors[0]) for y in vectors)
         return vectors[0] if vectors and equal else None
     shape = getattr(A, "shape", ())
@@ -234,6 +240,7 @@ def labels_of(A):
         return y if y.dtype.kind != "f" or np.array_equal(y, np.rint(y)) else None
     if len(shape) != 2 or A.dtype.kind == "U" or min(shape) == max(shape):
         return None
+    # One column for each class: exactly one entry of a row is the largest.
     axis, values = int(np.argmin(shape)), A[:]
     hits = values == values.max()
     coded = len(np.unique(values)) == 2 and (hits.sum(axis) == 1).all()
@@ -266,7 +273,7 @@ def _words(name):
 
 def _is_truth(name, A):
     """Whether a variable has the name and the form of labels."""
-    return _is_label_name(name) and labels_of(A) is not None
+    return _is_label_name(name) and labels_in(A) is not None
 
 
 def _listed(names):

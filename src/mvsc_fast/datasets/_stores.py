@@ -19,15 +19,15 @@ CHECK = "import sys, scipy.io; scipy.io.loadmat(sys.argv[1])"
 OCTAVE = "its format is one of Octave: save it with save('-v7', 'FILE.mat', ...)"
 
 
-def read_variables(path, wanted=None):
+def read_variables(path, selected_names=None):
     """Arrays by name; cells are lists, and fields of structs are named ``struct.field``.
 
-    If ``wanted`` is not None, others than these names may be missing if they cannot be read.
+    If ``selected_names`` is not None, other arrays may be missing if they cannot be read.
     """
     path.stat()  # a missing file is not a damaged one
     suffix = path.suffix.lower()
     if suffix == ".npz":
-        content = _read_npz(path, wanted)
+        content = _read_npz(path, selected_names)
     elif suffix == ".mat":
         content = _read_mat(path)
     elif suffix == ".zarr":
@@ -50,7 +50,7 @@ def _flat(value, name=""):
     return variables
 
 
-def _read_npz(path, wanted):
+def _read_npz(path, selected_names):
     # If numpy cannot read a file that it has opened, it does not close it.
     with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as store:
         if {"format", "shape", "data"} <= set(store):
@@ -60,7 +60,7 @@ def _read_npz(path, wanted):
             try:
                 A = store[name]
             except ValueError as error:
-                if wanted is None or name in wanted:
+                if selected_names is None or name in selected_names:
                     raise ValueError(
                         f"{name}: {error}; name the other arrays with --views and --scores"
                     ) from error
@@ -76,6 +76,7 @@ def _read_mat(path):
         return _node(import_extra("h5py", path).File(path, "r"))
     if head.startswith((b"# Created by Octave", b"# name:", b"Octave-1-", b"\x1f\x8b")):
         raise ValueError(OCTAVE)
+    # Another process tries first, because a damaged file may end this one.
     if _crashes_reader(path):
         raise ValueError("the MATLAB file is damaged and crashes the reader")
     with warnings.catch_warnings():
@@ -119,10 +120,12 @@ def _numerical(name):
 
 def _node(node):
     """A variable of HDF5 or zarr, also of MATLAB 7.3; matrices remain on disk."""
+    # Formats that cannot be read are refused with the remedy.
     if "OCTAVE_NEW_FORMAT" in node.attrs:
         raise ValueError(OCTAVE)
     if "pandas_type" in node.attrs:
         raise ValueError("it contains data frames of pandas: write them with frame.to_parquet")
+    # Sparse matrices are groups of three arrays, by MATLAB or by AnnData.
     if "MATLAB_sparse" in node.attrs:
         indptr = node["jc"][:].astype(np.int64)
         parts = (
@@ -138,9 +141,11 @@ def _node(node):
         shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
         parts = tuple(node[name][:] for name in ("data", "indices", "indptr"))
         return checked_compressed(matrix(parts, shape=tuple(shape)), f"the matrix {node.name}")
+    # Other groups are structs, whose fields keep the order of their numbers.
     if hasattr(node, "keys"):
         names = sorted((name for name in node if not name.startswith("#")), key=_numerical)
         return {name: _node(node[name]) for name in names}
+    # MATLAB stores text as numbers, cells as references, and matrices transposed.
     kind = node.attrs.get("MATLAB_class", b"")
     if "MATLAB_object_decode" in node.attrs:
         return None

@@ -154,6 +154,7 @@ def _lifts(model, views):
         _, entries = unpack(model.predictor_.model.image)
         learned = {entry["input"]: entry for entry in entries}
     for i, X in enumerate(views):
+        # The fit did not use this view.
         if i not in learned:
             lifts.append(find_lift(X))
         elif learned[i]["lift"] is None:

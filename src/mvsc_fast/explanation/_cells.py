@@ -20,7 +20,7 @@ from ..judge._ridge import REGRESSED, LeaveOneOutRidge, one_hot
 from ..spectral._leiden import edge_weights
 from ..views._frames import shown
 from ..views._missing import imputed, mean_row
-from ..views._passes import MOST_AGREEMENT
+from ..views._passes import MAX_AGREEMENT
 from ..views._rows import canonical_order, missing_rows, spread
 from ..views._scaling import scaled
 from ..views._view_rows import ViewRows
@@ -36,7 +36,7 @@ class Relations(NamedTuple):
     margin: np.ndarray  # see `Explanation`
     weights: np.ndarray  # how well each view alone predicts the label; rows sum to 1
     embedding: np.ndarray  # principal components of the features from which labels are predicted
-    known: np.ndarray  # indices of the clustered samples with a label
+    fitted: np.ndarray  # indices of the clustered samples with a label
 
 
 def compute_relations(fit):
@@ -44,7 +44,7 @@ def compute_relations(fit):
     if fit.views is None:
         raise ValueError("relations are computed from features: pass the views, not similarities")
     has_label = fit.labels[fit.samples] >= 0
-    known, labels = fit.samples[has_label], fit.labels
+    fitted, labels = fit.samples[has_label], fit.labels
     n, c, used = len(labels), int(labels.max()) + 1, fit.used
     scaling_of_view = getattr(fit.model, "scaling_", [None] * len(fit.views))
 
@@ -54,10 +54,11 @@ def compute_relations(fit):
     complete = imputed(clustered)
     order = canonical_order(complete)
     rows = [ViewRows(X[order]) for X in complete]
-    indicators = one_hot(labels[known[order]], c)
+    indicators = one_hot(labels[fitted[order]], c)
     landmarks, regressed = spread(len(order), N_LANDMARKS), spread(len(order), REGRESSED)
     predictors, scores = [], []
-    for views in [range(len(used)), *([i] for i in range(len(used)))]:
+    single_views = [[i] for i in range(len(used))]
+    for views in [range(len(used)), *single_views]:
         features = LandmarkFeatures([rows[i] for i in views], landmarks)
         F = features.of_fitted()
         ridge = LeaveOneOutRidge(F, regressed, features.rank)
@@ -74,28 +75,27 @@ def compute_relations(fit):
         scores.append(out[np.argsort(order)])
 
     # All other samples are predicted in blocks, wherever their rows are.
-    roots = np.sqrt(np.bincount(labels[known], minlength=c)).astype(np.float32)
+    roots = np.sqrt(np.bincount(labels[fitted], minlength=c)).astype(np.float32)
     columns = np.empty((n, 1 + len(used) + axes.shape[1]), dtype=np.float32)
-    if len(known) < n:
-        dtype = np.dtype([("columns", np.float32, columns.shape[1:])])
+    if len(fitted) < n:
+        dtype = np.dtype((np.float32, columns.shape[1:]))  # a row of values for each sample
         with use_threads(getattr(fit.model, "n_threads", None), n) as n_threads:
             n_threads = fit.source.threads(n_threads)
             blocks = fit.source.per_row(_block, dtype, predictors, used, labels, roots, n_threads)
-            columns[:] = np.asarray(blocks)["columns"]
-    columns[known] = _columns(scores, clustered, labels[known], roots)
+            columns[:] = np.asarray(blocks)
+    columns[fitted] = _columns(scores, clustered, labels[fitted], roots)
     columns[labels < 0] = np.nan
     margin, own_scores, embedding = np.split(columns, [1, 1 + len(used)], axis=1)
     weights = np.zeros((n, len(fit.views)), dtype=np.float32)
     weights[:, used] = softmax(own_scores, axis=1)
-    return Relations(margin[:, 0], weights, embedding, known)
+    return Relations(margin[:, 0], weights, embedding, fitted)
 
 
 def _block(first, views, predictors, used, labels, roots, n_threads):
-    """The `_columns` of a block of rows, as one value for each row."""
+    """The `_columns` of a block of rows."""
     labels = labels[first : first + views[0].shape[0]]
     scores = [predictor.scores(views, n_threads) for predictor in predictors]
-    columns = _columns(scores, [views[i] for i in used], labels, roots)
-    return columns.view([("columns", np.float32, columns.shape[1:])])[:, 0]
+    return _columns(scores, [views[i] for i in used], labels, roots)
 
 
 def _columns(scores, views, labels, roots):
@@ -106,6 +106,7 @@ def _columns(scores, views, labels, roots):
     (joint, *single), c = scores, len(roots)
     samples = np.arange(len(labels))
     margin, _ = margins_of(joint[:, :c], labels)
+    # Scores over the root of the cluster size are comparable between clusters.
     own_scores = [out[samples, labels] * roots[labels] for out in single]
     for values, X in zip(own_scores, views, strict=True):
         values[missing_rows(X)] = -np.inf
@@ -115,16 +116,16 @@ def _columns(scores, views, labels, roots):
 def compute_graphs(fit, relations, n_neighbors):
     """The joint graph, and the distances to the nearest clustered samples in the embedding."""
     # Nearest clustered samples of all samples with a label.
-    n, known, Z = len(fit.labels), relations.known, relations.embedding
-    k = min(n_neighbors, len(known) - 1)
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z[known])
-    others = np.setdiff1d(np.flatnonzero(fit.labels >= 0), known)
-    rows, neighbors = known, [search.kneighbors()]
-    if len(others):
-        rows = np.concatenate([known, others])
-        neighbors.append(search.kneighbors(Z[others]))
+    n, fitted, Z = len(fit.labels), relations.fitted, relations.embedding
+    k = min(n_neighbors, len(fitted) - 1)
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z[fitted])
+    predicted = np.setdiff1d(np.flatnonzero(fit.labels >= 0), fitted)
+    rows, neighbors = fitted, [search.kneighbors()]
+    if len(predicted):
+        rows = np.concatenate([fitted, predicted])
+        neighbors.append(search.kneighbors(Z[predicted]))
     distance, nearest = map(np.concatenate, zip(*neighbors, strict=True))
-    pairs = np.repeat(rows, k), known[nearest.ravel()]
+    pairs = np.repeat(rows, k), fitted[nearest.ravel()]
     distances = scipy.sparse.csr_array((distance.ravel(), pairs), shape=(n, n))
 
     # Edges of the affinity matrix, as far as it has any.
@@ -141,8 +142,8 @@ def compute_graphs(fit, relations, n_neighbors):
     scale = np.ones(n)
     scale[rows] = np.maximum(distance[:, -1], np.finfo(np.float32).tiny)
     weights = np.exp(-(distance.ravel() ** 2) / (scale[pairs[0]] * scale[pairs[1]]))
-    new = ~is_joined[pairs[0]]
-    weights, ends = np.maximum(weights, MIN_WEIGHT)[new], (pairs[0][new], pairs[1][new])
+    is_new = ~is_joined[pairs[0]]
+    weights, ends = np.maximum(weights, MIN_WEIGHT)[is_new], (pairs[0][is_new], pairs[1][is_new])
     near = scipy.sparse.csr_array((weights, ends), shape=(n, n))
     graph = graph.maximum(near.maximum(near.T)).minimum(1)
     return graph.astype(np.float32), distances
@@ -292,7 +293,7 @@ def annotate(
         raise ValueError(f"the model has {len(fit.labels)} samples, data has {len(names)}")
     if batch is not None:
         agreement = adjusted_mutual_info_score(data.obs[batch].astype(str), fit.labels)
-        if agreement > MOST_AGREEMENT:
+        if agreement > MAX_AGREEMENT:
             warn_user(
                 f"the clusters follow {batch!r}: their adjusted mutual information is "
                 f"{agreement:.2f}. Remove the differences between batches first, and fit on the "

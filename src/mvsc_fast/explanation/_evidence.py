@@ -17,7 +17,7 @@ from ..judge._landmarks import margins_of
 from ..judge._ridge import adjusted_mutual_information, judge_of, one_hot
 from ..judge._support import MIN_Z, ViewGraphs, camps
 from ..spectral import spectral_embedding
-from ..views._passes import LEAST_PRESENT
+from ..views._passes import MIN_PRESENT
 from ..views._rows import is_constant, missing_rows, observed
 from ._bind import takes_similarities
 from ._plots import plot_embedding
@@ -72,11 +72,9 @@ def judge_labels(fit):
         predictability = float(judge(labelling, c, adjusted_mutual_information)[0])
         scores = np.empty_like(indicators)
         scores[order] = judge.ridge.predict(indicators[order])
-        pairs = judge.predictions(labelling, c)  # of true and predicted labels, by part
-        true, predicted = (
-            np.concatenate([labellings[0] for labellings in parts])
-            for parts in zip(*pairs, strict=True)
-        )
+        # True and predicted labels, by part of the features.
+        true, predicted = zip(*judge.predictions(labelling, c), strict=True)
+        true, predicted = np.concatenate(true, axis=1)[0], np.concatenate(predicted, axis=1)[0]
     margin, second = margins_of(scores, codes)
     predictable = mean_by_cluster(predicted == true, true, c)
     certainty = _combine(fit, margin)
@@ -108,6 +106,7 @@ def _combine(fit, margin):
     labellings = candidates["labels"][:, columns]
     agreeing = np.zeros(len(fit.codes))
     for labels in labellings:
+        # Clusters of a candidate have other numbers: they are matched one to one first.
         clusters, partners = linear_sum_assignment(
             contingency_matrix(fit.codes, labels), maximize=True
         )
@@ -128,6 +127,7 @@ def find_embedding(model, n_clusters):
 
 def cluster_part(fit, clusters, evidence, embedding):
     """Sizes and quality of the clusters, the weakest first if they are many, and a map."""
+    # Many clusters are sorted, so that those that need a look are among the printed ones.
     title, order, sentences = "Clusters", np.arange(clusters.n_rows), []
     measure = next((name for name in ("predictable", "silhouette") if name in clusters), None)
     if clusters.n_rows > MAX_ROWS:
@@ -136,6 +136,7 @@ def cluster_part(fit, clusters, evidence, embedding):
         )
         order = np.argsort(np.nan_to_num(worth, nan=-1), kind="stable")
         title += f", the {'largest' if measure is None else 'weakest'} first"
+    # One sentence for each measure, with what it does not say.
     pictures = {"Samples of each cluster": partial(_draw_sizes, clusters)}
     if measure is not None:
         caption = "How well each cluster is separated from the others"
@@ -143,9 +144,9 @@ def cluster_part(fit, clusters, evidence, embedding):
     if "predictable" in clusters:
         weak = clusters["cluster"][clusters["predictable"] < MIN_PREDICTABLE].tolist()
         if weak:
-            more = f" and {len(weak) - MAX_ROWS} more" if len(weak) > MAX_ROWS else ""
+            ending = f" and {len(weak) - MAX_ROWS} more" if len(weak) > MAX_ROWS else ""
             names = ", ".join(map(str, weak[:MAX_ROWS]))
-            sentences.append(f"Not well separated from the others: {names}{more}.")
+            sentences.append(f"Not well separated from the others: {names}{ending}.")
         overall = np.average(clusters["predictable"], weights=np.bincount(fit.codes))
         sentences.append(
             "predictable: share of samples whose label is predicted from the other samples; "
@@ -158,6 +159,7 @@ def cluster_part(fit, clusters, evidence, embedding):
             labels = fit.clusters[fit.codes]
             caption = "Map of the samples: neighbors are near, other distances mean nothing"
             pictures[caption] = partial(plot_embedding, embedding, labels)
+    # Shares are texts on the page, and numbers in the result.
     table = {name: column[order] for name, column in clusters.items()}
     table["share"] = np.array([f"{100 * share:.0f} %" for share in table["share"]])
     return Part(title, Table(table), sentences, pictures)
@@ -176,6 +178,7 @@ def certainty_part(fit, samples, uncertain, evidence):
         "margin: 1 clearly in its cluster, 0 halfway to the second, negative nearer to it "
         f"({n_negative})."
     ]
+    # Without candidates both measures are the same, and one is enough.
     columns = {name: column[uncertain] for name, column in samples.items()}
     if evidence.certainty is evidence.margin:
         del columns["certainty"]
@@ -305,12 +308,14 @@ def _find_reasons(fit):
     present, across = observed(fit.lifted), np.fmax.reduce(graphs.agreement, axis=1)
     reasons = {}
     for i in excluded:
-        if present[i].shape[0] < LEAST_PRESENT:
-            reasons[i] = f"fewer than {LEAST_PRESENT} of the clustered samples have it"
+        if present[i].shape[0] < MIN_PRESENT:
+            reasons[i] = f"fewer than {MIN_PRESENT} of the clustered samples have it"
         elif is_constant(present[i]):
             reasons[i] = "all samples are equal"
         else:
-            reasons[i] = f"noise, z {across[i]:.1f} with other views and {graphs.own(i):.1f} within"
+            reasons[i] = (
+                f"noise, z {across[i]:.1f} with other views and {graphs.z_within(i):.1f} within"
+            )
     return reasons, []
 
 

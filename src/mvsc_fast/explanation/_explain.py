@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
-LEAST_CERTAIN = 0.1
+SHARE_UNCERTAIN = 0.1
 N_DESCRIBED = 4  # features of each cluster in words
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
@@ -164,10 +164,10 @@ class Explanation:
         """
         path = output_path(path)
         computation = list(self.computation)
-        said = {sentence for part in self.findings for sentence in part.sentences}
-        new = [note for note in dict.fromkeys(notes) if note not in said]
-        if new:
-            computation.insert(0, Part("Notes", None, new))
+        stated = {sentence for part in self.findings for sentence in part.sentences}
+        unsaid = [note for note in dict.fromkeys(notes) if note not in stated]
+        if unsaid:
+            computation.insert(0, Part("Notes", None, unsaid))
         body = [
             f"<h1>{escape(self.title)}</h1>",
             f"<p>mvsc_fast {__version__}, {time.strftime('%d %B %Y')}</p>",
@@ -240,6 +240,8 @@ def explain(
     >>> list(explanation.clusters)
     ['cluster', 'samples', 'share', 'predictable', 'silhouette']
     """
+    # The model with its views, and all that is computed from them, in one thread, because the sums
+    # of BLAS depend on their number.
     fit = bind_views(model, views)
     ids = fit.ids if ids is None else np.asarray(ids)
     if ids.shape != fit.labels.shape:
@@ -249,6 +251,7 @@ def explain(
         evidence = judge_labels(fit)
         view_facts = describe_views(fit)
         profiles = compute_profiles(fit)
+    # Tables for users of the result.
     clusters = _tabulate_clusters(fit, evidence, embedding)
     samples = _tabulate_samples(fit, ids, evidence)
     uncertain = _least_certain(fit, evidence.certainty)
@@ -276,6 +279,7 @@ def explain(
     if unknown:
         findings.append(Part("Not known", None, unknown))
 
+    # The title and the paragraph repeat what a reader needs without the tables.
     n_views = f", {counted(len(fit.names), 'view')}" if fit.names else ""
     n_samples, n_clusters = len(fit.labels), counted(len(fit.clusters), "cluster")
     paragraph = methods_paragraph(fit, view_facts, counts, structure)
@@ -332,7 +336,7 @@ def _least_certain(fit, certainty):
     """Indices of the tenth of the clustered samples that are the least certain."""
     if certainty is None:
         return np.empty(0, dtype=np.intp)
-    n_least = round(LEAST_CERTAIN * len(fit.samples))
+    n_least = round(SHARE_UNCERTAIN * len(fit.samples))
     least = np.argsort(certainty, kind="stable")[:n_least]
     return fit.samples[least[certainty[least] < 1]]
 
@@ -349,6 +353,7 @@ def _describe_profiles(profiles, clusters):
         cluster, view, feature, measure, value, overall, effect = row
         if len(texts[cluster]) == N_DESCRIBED or not abs(effect) >= MIN_EFFECT:
             continue
+        # Of a column of categories, the share of the typical one tells enough.
         if measure == "category":
             column = cluster, view, feature.rpartition(" = ")[0]
             if effect < 0 or column in described:

@@ -141,6 +141,8 @@ def _compare(X, codes, c):
     sizes = np.bincount(codes, minlength=c)[:, None]
     others = n - sizes
     for block in _column_blocks(X):
+        # Mann-Whitney's U of each cluster is a sum of ranks: one product gives those of all
+        # clusters.
         ranks = rankdata(block, axis=0) - (n + 1) / 2
         constant = (block == block[:1]).all(axis=0)
         effect = _effects(block, member, sizes)
@@ -150,6 +152,8 @@ def _compare(X, codes, c):
             deviation = np.sqrt(sizes * others / (n * (n - 1.0)) * (ranks**2).sum(axis=0))
             auc = 0.5 + above / (sizes * others)
             z = np.maximum(np.abs(above) - 0.5, 0) / deviation
+        # Constant columns differ in nothing; a cluster that is empty, or all samples, has no
+        # statistics.
         effect[:, constant] = z[:, constant] = 0
         for value in (effect, auc, z):
             value[(sizes == 0) | (others == 0) | np.isnan(value)] = np.nan
@@ -289,6 +293,7 @@ def _original_features(fit):
     for i, (name, columns, X) in enumerate(zip(fit.names, fit.columns, fit.views, strict=True)):
         has = present[i]
         last[name] = Features(name, columns, X[has], has, [False] * len(columns))
+    # Where a table of the user cannot be read, the columns of the fit take its place.
     if fit.originals is None:
         return list(last.values())
     pairs, is_list = listed_views(fit.originals)
@@ -308,6 +313,7 @@ def _read_table(X, view, fit):
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return None
     is_pandas = hasattr(X, "iloc")
+    # Numbers as they are, categories as shares of their values; dates and others are left out.
     names, values, is_category = [], [], []
     for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         column = X.iloc[:, j] if is_pandas else X[name]

@@ -47,6 +47,7 @@ SUPPORTED = (
 
 def methods_paragraph(fit, view_facts, counts, structure):
     """The paragraph for a `BoundModel`, the `ViewFacts`, and results of tests or None."""
+    # The data and what was done with them before the fit.
     model, n = fit.model, len(fit.labels)
     method, run = type(model).__name__, getattr(model, "run_", {})
     sentences = [f"We clustered {counted(n, 'sample')}{_data_text(fit.names, view_facts)}."]
@@ -67,6 +68,7 @@ def methods_paragraph(fit, view_facts, counts, structure):
         f"{method} found {counted(len(fit.clusters), 'cluster')} ({parameters}; other "
         "parameters at their defaults)."
     )
+    # What was selected, the software, and the paper to cite.
     sentences += _selection_sentences(fit, counts)
     if view_facts.excluded:
         names = ", ".join(map(str, view_facts.excluded))
@@ -101,12 +103,10 @@ def _data_text(names, view_facts):
 
 def _selection_sentences(fit, counts):
     """Sentences on the suggested number of clusters and on samples that were not clustered."""
-    m, n, n_labelled = (
-        len(fit.samples),
-        len(fit.labels),
-        int(np.isin(fit.labels, fit.clusters).sum()),
-    )
+    m, n = len(fit.samples), len(fit.labels)
+    n_labelled = int(np.isin(fit.labels, fit.clusters).sum())
     sentences = []
+    # Only what differs from the plain case is said: a suggestion, lost samples, predicted ones.
     if counts is not None:
         alternatives, levels = (
             ", ".join(map(str, numbers)) or "none"
@@ -186,6 +186,7 @@ def counts_part(counts):
 def _choice_part(fit, counts):
     """How the labels were chosen, with the matrices from which they were."""
     model, sentences = fit.model, _selection_sentences(fit, counts)
+    # ConsensusTLRR has chosen among candidates, other methods have iterated.
     candidates = getattr(model, "candidates_", None)
     if candidates is not None:
         n_fused = int(candidates["fused"].sum())
@@ -204,8 +205,9 @@ def _choice_part(fit, counts):
                 f"{agreement.mean():.2f} on average and at least {agreement.min():.2f}."
             )
     elif hasattr(model, "n_iter_"):
-        end = "" if getattr(model, "converged_", True) else ", not converged"
-        sentences.append(f"{counted(model.n_iter_, 'iteration')}{end}.")
+        ending = "" if getattr(model, "converged_", True) else ", not converged"
+        sentences.append(f"{counted(model.n_iter_, 'iteration')}{ending}.")
+    # The gap of ConsensusTLRR is that of label tuples, and says nothing of the tensor.
     gap = getattr(model, "gap_", None)
     if gap is not None and candidates is None:
         sentences.append(f"The relative duality gap of the tensor is {gap:.2g}.")

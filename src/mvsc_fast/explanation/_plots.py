@@ -103,7 +103,8 @@ def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
     # by the screen.
     names, codes = np.unique(labels, return_inverse=True)
     block_of_sample, group_of_block = _blocks(codes)
-    sums = _sum_rows(block_of_sample)
+    entries = np.ones(len(codes)), (block_of_sample, np.arange(len(codes)))
+    sums = scipy.sparse.csr_array(entries)  # adds the rows of each block
     sizes = sums.sum(axis=1)
     image = sums @ (sums @ S).T
     image = (image.toarray() if scipy.sparse.issparse(image) else image) / np.outer(sizes, sizes)
@@ -130,11 +131,6 @@ def _plot_blocks(S, labels, groups, *, ax, scale, top=None):
     extend = "max" if image.max() > top else "neither"
     add_scale(ax, picture, shrink=0.85, extend=extend, label=scale)
     return ax
-
-
-def _sum_rows(codes):
-    """The matrix that sums the rows of each block."""
-    return scipy.sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
 
 
 def _blocks(codes):
@@ -244,6 +240,7 @@ def plot_embedding(
     ValueError
         If the matrix has a wrong shape, or the labels do not match its rows.
     """
+    # Layouts of many samples take long, and overlap: evenly spaced ones are drawn.
     ax = new_figure(4.8, 4.2) if ax is None else ax
     embedding = check_array(embedding, input_name="embedding")
     labels = _check_labels(labels, len(embedding))
@@ -253,6 +250,7 @@ def plot_embedding(
         rows = rows[:: -(-len(rows) // MAX_LAYOUT)]
     points = _layout(embedding[rows], method)
 
+    # Colours and markers repeat with different periods, so that many groups differ.
     names, codes = np.unique(labels, return_inverse=True)
     size = float(np.clip(6000 / len(rows), 5, 16))
     for k in range(len(names)):
@@ -278,6 +276,7 @@ def _layout(embedding, method):
         return np.column_stack([embedding[:, 0], embedding[:, -1] if n < 4 else np.zeros(n)])
     from sklearn.manifold import TSNE
 
+    # A start from principal components keeps the global arrangement.
     U, s, _ = np.linalg.svd(embedding - embedding.mean(axis=0), full_matrices=False)
     start = (U * s)[:, :2]
     start = 1e-4 * start / max(start[:, 0].std(), 1e-12)  # as its documentation recommends
@@ -323,6 +322,7 @@ def plot_n_clusters(
     -------
     matplotlib.axes.Axes
     """
+    # Resolutions are ratios and have a logarithmic axis, numbers of clusters a linear one.
     ax = new_figure(5.2, 3.4) if ax is None else ax
     if isinstance(evidence, Resolutions):
         x, supported, criterion = evidence.resolutions, evidence.supported, {}
@@ -335,13 +335,14 @@ def plot_n_clusters(
         criterion = {"criterion / 2": (evidence.criterion / 2, evidence.candidates, "candidates")}
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel="number of clusters")
+    # Circles mark the numbers that each curve supports.
     curves = {
         "stability": (evidence.stability, supported, "supported"),
         **criterion,
         "predictability": (evidence.predictability, (), ""),
     }
     for (name, (values, marked, meaning)), style in zip(curves.items(), styles(), strict=False):
-        ax.plot(x, values, label=name, **{**style, "markersize": 2.5})
+        ax.plot(x, values, label=name, **(style | {"markersize": 2.5}))
         if marked:
             rows = np.searchsorted(x, marked)
             label = f"{meaning}: {', '.join(map(str, marked))}"
@@ -370,6 +371,7 @@ def plot_structure(
     """
     ax = new_figure() if ax is None else ax
     tests = {"all views": test, **test.each}
+    # One row for each test: copies as points, the sample as a diamond, labels once.
     for row, result in enumerate(tests.values()):
         height = row + np.linspace(-0.2, 0.2, len(result.null))
         ax.plot(result.null, height, ".", color=COLORS[0], label="" if row else "copies")

@@ -12,15 +12,15 @@ from sklearn.utils import check_random_state
 from .._utils.threads import use_threads
 from ..spectral._cut import assign, embedded, even_starts
 from ..views._lift import fit_lift
-from ..views._rows import dense
+from ..views._rows import dense, is_constant
+from ..views._view_rows import ViewRows
 from ._modularity import corrected_modularity
 from ._scan import SIZES, neighbourhood_growth, scan, sizes_of
-from ._support import used_views
 
 # Embeddings and offsets of the k-means starts. Other labellings must not be added unseen: k-means
 # and Ward's method on rows that are not of unit length find the outliers of heavy tails, so that 1
 # to 3 of 6 draws of t noise have p = .05 with 500 samples.
-STARTS = (("c", 1 / 6), ("c", 1 / 2), ("c", 5 / 6), ("2c", 1 / 2))
+COPY_STARTS = (("c", 1 / 6), ("c", 1 / 2), ("c", 5 / 6), ("2c", 1 / 2))
 # The mean of the nine best labellings in place of the best: three clusters at distance 2.5, of 100
 # samples, have a mean z of 3.2 in place of 3.0.
 N_BEST = 9
@@ -32,14 +32,13 @@ def coordinates(X, nonnegative):
     A rotation of columns changes neither the labels nor the covariances of a rotated copy.
     """
     n, d = X.shape
-    X = (
-        np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
-        if nonnegative
-        else X
-    )
+    if nonnegative:
+        X = np.sqrt(X.maximum(0) if scipy.sparse.issparse(X) else np.maximum(X, 0))
     if d <= n:
         X = dense(X).astype(np.float64)
         return X - X.mean(axis=0)
+    # With more columns than samples, the eigenvectors of the Gram matrix are coordinates of the
+    # same distances, in n columns instead of d.
     gram = dense(X @ X.T).astype(np.float64)
     gram -= gram.mean(axis=0)
     values, vectors = eigh(gram - gram.mean(axis=1)[:, None], driver="evd")
@@ -65,10 +64,12 @@ def best_modularity(views, n_clusters, mixing, moved, lift):
 
     ``mixing`` is the seed of the copy, or None; ``lift`` says which views a fit would lift.
     """
+    # Lifts are fitted after the mixing, so that a copy goes through the same steps as the samples.
     if mixing is not None:
         views = permuted(views, mixing, moved) if moved else rotated(views, mixing)
     lifts = [fit_lift(X) if is_lifted else None for X, is_lifted in zip(views, lift, strict=True)]
     views = [X if lift is None else lift(X) for X, lift in zip(views, lifts, strict=True)]
+    # The mean of the best few varies less from copy to copy than the largest one.
     _, scores = scored_labellings(views, n_clusters)
     return np.sort(scores)[-N_BEST:].mean()
 
@@ -78,22 +79,25 @@ def scored_labellings(views, n_clusters):
     with warnings.catch_warnings(), use_threads(1, len(views[0])):
         warnings.simplefilter("ignore")  # the samples were checked when they were drawn
         # Square roots of a copy that happens to be non-negative would be a difference.
-        used = used_views(views, views, [False] * len(views), select=False)
-        labellings, affinity = _labellings(used, n_clusters)
+        varying = [X for X in views if not is_constant(X)] or views[:1]
+        rows = [ViewRows(X, nonnegative=False) for X in varying]
+        labellings, affinity = _labellings(rows, n_clusters)
     return labellings, corrected_modularity(affinity, labellings, n_clusters)
 
 
-def _labellings(used, n_clusters):
+def _labellings(rows, n_clusters):
     """Labellings by k-means of rows of unit length, and the graph in which they are compared."""
-    n = used.present.shape[1]
+    n = len(rows[0].roots)
     growth = neighbourhood_growth(n, n_clusters)
     sizes = sizes_of(n, [round(growth * d) for d in SIZES])
     graphs = scan(
-        used.present_rows, used.present, sizes, 2 * n_clusters, growth=growth, n_threads=1
+        rows, np.ones((len(rows), n), dtype=bool), sizes, 2 * n_clusters, growth=growth, n_threads=1
     )
     labellings, affinity = [], 0
+    # One labelling for each graph and start; the largest graphs of all kinds are added, because one
+    # graph alone would favour its own labellings.
     for _, size, A, values, vectors in graphs:
-        for kind, offset in STARTS:
+        for kind, offset in COPY_STARTS:
             points = embedded(values, vectors, n_clusters, kind)
             starts = partial(even_starts, offset=offset)
             labellings.append(assign(points, n_clusters, init=starts, n_init=1))

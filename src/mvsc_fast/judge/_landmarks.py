@@ -24,7 +24,7 @@ OWN_SAMPLES = 5
 # other units or sources. Of new samples like the fitted ones: bench/drift.py.
 UNSEEN, UNLIKE = 0.1, 0.2
 RARE = 1e-3  # probability of as many unlike samples by chance, for the former warning
-LEAST_UNLIKE = 10  # samples
+MIN_UNLIKE = 10  # samples
 MARGIN = np.dtype([("margin", np.float32), ("unlike", np.int8)])
 
 
@@ -45,6 +45,8 @@ class LandmarkFeatures:
 
     def __init__(self, rows, landmarks):
         self.rows, self.landmarks = rows, landmarks
+        # Distances are scaled for each sample, so that dense and sparse regions count alike; the
+        # kernels of the views are averaged.
         self._views, kernel = [], 0.0
         for i, view in enumerate(rows):
             L = view.roots[landmarks] - view.mean
@@ -55,11 +57,19 @@ class LandmarkFeatures:
             kernel = kernel + np.exp(-squares / (scale[:, None].astype(np.float64) * scale))
             self._views.append(
                 {
-                    **{"input": i, "n_features": L.shape[1], "d": L.shape[1], "form": ROWS_MAPPED},
-                    **{"least_scale": least, "mean": view.mean, "landmarks": L, "scales": scale},
+                    "input": i,
+                    "n_features": L.shape[1],
+                    "d": L.shape[1],
+                    "form": ROWS_MAPPED,
+                    "least_scale": least,
+                    "mean": view.mean,
+                    "landmarks": L,
+                    "scales": scale,
                 }
             )
         self._kernel = kernel / len(rows)
+        # A pivoted Cholesky factor drops redundant landmarks; the inverse of the factor of the
+        # others maps kernels to features.
         least = 1e-5 * self._kernel.sum(axis=0).max()  # relative to a bound of the eigenvalues
         factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(self._kernel, tol=least, lower=1)
         self._map = np.zeros((len(landmarks), rank), dtype=np.float32)
@@ -67,38 +77,47 @@ class LandmarkFeatures:
 
     def of_fitted(self):
         """Features of the fitted samples, of shape (n, D), float32."""
+        # The C code that predicts new samples computes the kernels of the fitted ones, too, so that
+        # both have the same rounding.
         n, d, v = len(self.rows[0].roots), self.n_columns, len(self.rows)
         model = Model(self._image(self._map / np.float32(v), [{}] * v))
         out = np.empty((n, self.n_features), dtype=np.float32)
         for block in gen_batches(n, SMALL_BLOCK):
             Z = [view.roots[block] for view in self.rows]
-            apart = [A - view.mean for A, view in zip(Z, self.rows, strict=True)]
-            centred = [normalize(A, copy=False) for A in apart]
+            offsets = [A - view.mean for A, view in zip(Z, self.rows, strict=True)]
+            centred = [normalize(A, copy=False) for A in offsets]
             np.concatenate(centred, axis=1, out=out[block, :d])
             kernel = np.empty((len(Z[0]), self._map.shape[1]), dtype=np.float32)
             model.predict(Z, kernel)
             out[block, d:] = kernel
         out[:, :d] /= np.float32(np.sqrt(v))
+        # The features of landmarks are exact: their kernels are known in double precision.
         out[self.landmarks, d:] = self._kernel.astype(np.float32) @ self._map
         return out
 
     def _image(self, kernel_coefficients, views):
         """The bytes of a model with these landmarks, and with more entries of each view."""
-        own = [{**known, **more} for known, more in zip(self._views, views, strict=True)]
-        for view in own:
+        # Matrices are stored in the layout that the C code reads.
+        records = [arrays | more for arrays, more in zip(self._views, views, strict=True)]
+        for view in records:
             L = view["landmarks"]
             view |= {"landmarks": panels(L.T), "squares": np.einsum("ij,ij->i", L, L)}
-        n_inputs = own[-1]["input"] + 1
+        # Names and widths are filled in by `with_names`, when the model is written to a file.
+        n_inputs = records[-1]["input"] + 1
         widths = np.zeros((n_inputs, 2), dtype=np.int64)
-        for view in own:
+        for view in records:
             widths[view["input"], 0] = view["n_features"]
         head = {
-            **{"n_inputs": n_inputs, "n_clusters": kernel_coefficients.shape[1]},
-            **{"n_landmarks": len(self.landmarks), "scale_neighbors": SCALE_RANK, "widths": widths},
-            **{"names": np.zeros(n_inputs, np.uint8), "names_size": n_inputs},
+            "n_inputs": n_inputs,
+            "n_clusters": kernel_coefficients.shape[1],
+            "n_landmarks": len(self.landmarks),
+            "scale_neighbors": SCALE_RANK,
+            "widths": widths,
+            "names": np.zeros(n_inputs, np.uint8),
+            "names_size": n_inputs,
             "kernel_coefficients": panels(kernel_coefficients),
         }
-        return pack(head, own)
+        return pack(head, records)
 
     @property
     def n_features(self):
@@ -132,27 +151,33 @@ class LandmarkFeatures:
         scalings : list of (ColumnScaling or None), optional
             The scalings of their columns, before all else.
         """
+        # The regression weights the unit rows of all views by 1 / sqrt(v), as `of_fitted` does.
         v, d = len(self.rows), self.n_columns
         ends = np.cumsum([view["d"] for view in self._views])[:-1]
         directions = np.split(B[:d] / np.float32(np.sqrt(v)), ends)
+        # Parts that a model may lack are None: fills of a single view, mean rows, lifts, scalings.
         fills = _fills([view["landmarks"] for view in self._views])
         means = mean_rows or [None] * v
         lifts = lifts or [None] * v
         scalings = scalings or [None] * v
         views = []
         for k, view in enumerate(self.rows):
-            known, lift, fill = self._views[k], lifts[k], fills[k]
+            arrays, lift, fill = self._views[k], lifts[k], fills[k]
             entry = {
                 "input": used[k],
                 "n_features": view.n_features - (lift is not None),
                 "form": ROOTS_TO_UNIT if view.nonnegative else ROWS_TO_UNIT,
-                "mean": known["mean"],
-                "landmarks": known["landmarks"],
+                "mean": arrays["mean"],
+                "landmarks": arrays["landmarks"],
                 "mean_row": means[k],
                 "lift": None if lift is None else np.append(lift.mean, lift.radius),
             }
+            # New rows come unscaled, so that the model repeats the scaling of the fit.
             if scalings[k] is not None:
                 entry |= scalings[k]._asdict()
+            # Without codes, the columns that the fit left out get zeros here, and the model
+            # multiplies rows as they are. With codes, the model first maps the columns to
+            # components.
             coefficients = directions[k]
             if view.codes is None:
                 entry["d"] = view.n_features
@@ -166,6 +191,8 @@ class LandmarkFeatures:
             entry["coefficients"] = panels(coefficients)
             entry["fill"] = None if fill is None else panels(fill)
             views.append(entry)
+        # The format has one record for each view, and no place for facts of the whole model: the
+        # limits are in the first record.
         views[0]["limits"] = limits
         return Predictor(self._image(self._map @ B[d:] / np.float32(v), views))
 
@@ -208,8 +235,7 @@ class Predictor:
         if unlike is None or not self.has_limits:
             return self._predict(views, None, n_threads)
         scores, labels = self._scored(views, n_threads)
-        given = [views[i] for i in self._used]
-        absent = [missing_rows(X) for X in given]
+        absent = [missing_rows(views[i]) for i in self._used]
         _, far = self.model.margins(scores[~np.any([labels < 0, *absent], axis=0)])
         unlike.append([np.count_nonzero(far), len(far)])
         return labels
@@ -224,9 +250,9 @@ class Predictor:
         ndarray of shape (m,), of type `MARGIN`
         """
         scores = self.scores(views, n_threads)
-        found = np.empty(len(scores), dtype=MARGIN)
-        found["margin"], found["unlike"] = self.model.margins(scores)
-        return found
+        out = np.empty(len(scores), dtype=MARGIN)
+        out["margin"], out["unlike"] = self.model.margins(scores)
+        return out
 
     def scores(self, views, n_threads=1):
         """Scores of each cluster, of shape (m, n_clusters), float32; labels are their argmax.
@@ -263,21 +289,23 @@ class Predictor:
             return
         subject = f"{far} of {counted(m, 'new sample')} ({far / m:.1%})"
         verb, whose = ("is", "its cluster") if m == 1 else ("are", "their clusters")
-        told = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
+        sentence = f"{subject} {verb} farther from {whose} than {1 - BEYOND:.0%} of the fitted ones"
+        # Many unlike samples suggest other units; more than chance explains, a kind that the fit
+        # has not seen. Otherwise a note is enough.
         names = "predict_margin with return_unlike=True names these samples"
         alarm = alarm_of(far, m)
         if alarm == "changed":
             warn_user(
-                f"{told}: their labels may be wrong. Check that columns, units and scaling are "
+                f"{sentence}: their labels may be wrong. Check that columns, units and scaling are "
                 f"those of fit, and that no source of the data has changed; {names}"
             )
         elif alarm == "unseen":
             warn_user(
-                f"{told}, but about {BEYOND:.0%} are usual: some may be of a kind that the fit has "
-                f"not seen, and belong to no cluster; {names}"
+                f"{sentence}, but about {BEYOND:.0%} are usual: some may be of a kind that the fit "
+                f"has not seen, and belong to no cluster; {names}"
             )
         else:
-            note(f"{told}; about {BEYOND:.0%} are usual", log)
+            note(f"{sentence}; about {BEYOND:.0%} are usual", log)
 
     def _predict(self, views, scores, n_threads):
         rows = [views[i] for i in self._used]
@@ -285,11 +313,12 @@ class Predictor:
         if all(isinstance(X, np.ndarray) for X in rows):
             rows = [np.require(X, dtype, "CA") for X in rows]
             return self.model.predict(rows, scores, n_threads)
+        # Sparse rows become dense in blocks of bounded size.
         m, labels = rows[0].shape[0], []
         for block in gen_batches(m, max(1, DENSE // sum(X.shape[1] for X in rows))):
-            some = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
-            part = None if scores is None else scores[block]
-            labels.append(self.model.predict(some, part, n_threads))
+            rows_of_block = [np.require(dense(X[block], dtype), requirements="CA") for X in rows]
+            scores_of_block = None if scores is None else scores[block]
+            labels.append(self.model.predict(rows_of_block, scores_of_block, n_threads))
         return np.concatenate(labels) if labels else np.empty(0, dtype=np.int64)
 
 
@@ -299,7 +328,7 @@ def alarm_of(far, m):
     "changed" if they are a large share, as after a change of units, "unseen" if they are more than
     by chance, and None if it is no warning.
     """
-    if far < LEAST_UNLIKE:
+    if far < MIN_UNLIKE:
         return None
     if far > UNLIKE * m:
         return "changed"
@@ -310,11 +339,11 @@ def margins_of(scores, labels):
     """Margin of each sample in its cluster, and the other cluster with the largest score."""
     scores = np.maximum(scores, 0)
     rows = np.arange(len(labels))
-    own = scores[rows, labels]
+    label_scores = scores[rows, labels]
     scores[rows, labels] = -1
-    other = scores.argmax(axis=1)
-    best = np.maximum(scores[rows, other], 0)  # of no cluster if there is only one
-    return (own - best) / np.maximum(np.maximum(own, best), 1e-12), other
+    second = scores.argmax(axis=1)
+    best = np.maximum(scores[rows, second], 0)  # of no cluster if there is only one
+    return (label_scores - best) / np.maximum(np.maximum(label_scores, best), 1e-12), second
 
 
 def residuals(scores, sizes):
@@ -323,10 +352,10 @@ def residuals(scores, sizes):
     Scores predict indicators over the square roots of the cluster sizes; at the centre that of the
     largest score is 1, and the others are 0.
     """
-    found = scores * np.sqrt(sizes, dtype=np.float32)
-    rows, labels = np.arange(len(found)), scores.argmax(axis=1)
-    found[rows, labels] -= 1
-    return np.linalg.norm(found, axis=1)
+    offsets = scores * np.sqrt(sizes, dtype=np.float32)
+    rows, labels = np.arange(len(offsets)), scores.argmax(axis=1)
+    offsets[rows, labels] -= 1
+    return np.linalg.norm(offsets, axis=1)
 
 
 def limits_of(residual, clusters, n_clusters):
@@ -342,16 +371,18 @@ def limits_of(residual, clusters, n_clusters):
         Leave-one-out residuals.
     clusters : ndarray of shape (n,) of int
     """
+    # Residuals over the median of their cluster are comparable, so that clusters can share a limit.
     whole = np.maximum(residual, np.finfo(np.float32).tiny)
     medians = np.full(n_clusters, np.median(whole))
     for k in np.unique(clusters):
         medians[k] = np.median(whole[clusters == k])
     shares = whole / medians[clusters]
     limits = np.full(n_clusters, np.quantile(shares, 1 - BEYOND))
+    # Few samples give an uncertain quantile: it is drawn towards that of all clusters.
     for k, n in zip(*np.unique(clusters, return_counts=True), strict=True):
         rank = (n + 1) * (1 - BEYOND) - 1
-        own = np.interp(rank, np.arange(n), np.sort(shares[clusters == k]))
-        limits[k] = (n * own + OWN_SAMPLES * limits[k]) / (n + OWN_SAMPLES)
+        limit = np.interp(rank, np.arange(n), np.sort(shares[clusters == k]))
+        limits[k] = (n * limit + OWN_SAMPLES * limits[k]) / (n + OWN_SAMPLES)
     return medians * limits
 
 
@@ -361,9 +392,10 @@ def _fills(landmarks):
         return [None]
     fills, grams = [], [L @ L.T for L in landmarks]
     for i, targets in enumerate(landmarks):
-        others = sum(gram for j, gram in enumerate(grams) if j != i)
-        length = np.maximum(np.sqrt(np.diagonal(others)), 1e-6)[:, None]
-        fills.append(ridge_coefficients(others / (length * length.T), targets) / length)
+        # Unit lengths make the ridge mean the same for all views.
+        gram_of_others = sum(gram for j, gram in enumerate(grams) if j != i)
+        length = np.maximum(np.sqrt(np.diagonal(gram_of_others)), 1e-6)[:, None]
+        fills.append(ridge_coefficients(gram_of_others / (length * length.T), targets) / length)
     return fills
 
 

@@ -8,15 +8,15 @@ PANEL = 16  # columns of a matrix that are stored together
 ALIGNMENT = 64
 VERSION = 3  # that is written; a model of another one keeps its own
 NUMBERS = (
-    *("order", "version", "size", "checksum", "n_inputs", "n_views", "n_clusters", "n_landmarks"),
-    *("scale_neighbors", "kernel_coefficients", "widths", "names", "names_size", "note"),
-)
-HEAD = np.dtype([("magic", "V8"), *((name, "i8") for name in (*NUMBERS, "note_size"))])
+    "order version size checksum n_inputs n_views n_clusters n_landmarks scale_neighbors "
+    "kernel_coefficients widths names names_size note note_size"
+).split()
+HEAD = np.dtype([("magic", "V8"), *((name, "i8") for name in NUMBERS)])
 COUNTS = ("input", "n_features", "d", "form", "unused")
-ARRAYS = (
-    *("mean", "landmarks", "squares", "scales", "coefficients", "fill", "mean_row"),  # float32
-    *("codes", "steps", "centres", "deviations", "limits", "lift"),
-)
+ARRAYS = (  # of float32 to mean_row
+    "mean landmarks squares scales coefficients fill mean_row "
+    "codes steps centres deviations limits lift"
+).split()
 RECORD = np.dtype(
     [*((name, "i8") for name in COUNTS), ("least_scale", "f8")]
     + [*((name, "i8") for name in ARRAYS), ("reserved", "i8", 5)]
@@ -83,6 +83,7 @@ def unpack(image):
     top, records = parts(image)
     arrays = [(top, OF_HEAD), *((record, ARRAYS) for record in records)]
     starts = {int(record[name]) for record, names in arrays for name in names}
+    # Arrays have no stored lengths: each ends where the next one starts.
     starts = sorted(starts | {len(image)})
     ends = dict(zip(starts, starts[1:], strict=False))
     entries = []
@@ -129,11 +130,14 @@ def with_names(image, names, columns, n_features, note=""):
     note : str
     """
     head, views = unpack(image)
-    pairs = zip(names, columns, strict=True)
-    texts = [str(text) for name, more in pairs for text in (name, *(() if more is None else more))]
+    # All names are one text of parts that end with NUL, in the order of the views.
+    texts = []
+    for name, titles in zip(names, columns, strict=True):
+        texts += [name, *(() if titles is None else titles)]
+    texts = list(map(str, texts))
     if any("\0" in text for text in texts):
         raise ValueError("names of views and columns must not contain the character NUL")
-    counts = [0 if more is None else len(more) for more in columns]
+    counts = [0 if titles is None else len(titles) for titles in columns]
     encoded = "".join(text + "\0" for text in texts).encode(), note.encode()
     for key, text in zip(("names", "note"), encoded, strict=True):
         head[key] = np.frombuffer(text, np.uint8) if text else None
@@ -148,6 +152,7 @@ def names_in(image):
     top, _ = parts(image)
     first, size = int(top["widths"]), int(top["n_inputs"])
     n_features, counts = image[first : first + 16 * size].view(np.int64).reshape(size, 2).T.tolist()
+    # The counts of columns tell where the names of the next view begin.
     texts = iter(_text(image, top, "names").split("\0"))
     names, columns = [], []
     for count in counts:

@@ -35,6 +35,7 @@ def corrected_modularity(affinity, labellings, n_clusters):
     out = np.zeros(len(labellings))
     if total <= 0:
         return out
+    # Clusters of these sizes could have at most `largest`, with no link between them.
     for i, labels in enumerate(labellings):
         shares = np.bincount(labels, degrees, n_clusters) / total
         largest = 1 - shares @ shares

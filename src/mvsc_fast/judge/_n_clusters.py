@@ -27,16 +27,16 @@ from ._scan import SIZES, scan
 from ._support import views_of
 
 SHARPNESS = 32  # exponent of J / J_max in the weights of the graphs
-LARGEST = 50  # largest number of clusters of max_clusters="auto"
-PER_CLUSTER = 3  # minimum number of samples per cluster
-PAIRED = 500  # maximum number of samples whose pairs are counted
+MAX_CLUSTERS = 50  # largest number of clusters of max_clusters="auto"
+MIN_PER_CLUSTER = 3  # minimum number of samples per cluster
+MAX_PAIRED = 500  # maximum number of samples whose pairs are counted
 ROUNDS = 6  # k-means iterations; the seeds are well spread
 
-APART = 0.1  # candidates differ by more than this share, and by more than 1
+MIN_DIFFERENCE = 0.1  # candidates differ by more than this share, and by more than 1
 # A level is the most stable number of clusters within this share, and within 1, if it is at least
 # this stable and predictable. Levels are near 107 of 136 numbers of nested clusters and of their
 # groups; noise has none: bench/n_clusters.py --simulated, draws 0 to 2.
-WIDTH, STABLE, PREDICTABLE = 0.2, 0.85, 0.9
+LEVEL_WIDTH, MIN_STABILITY, MIN_PREDICTABILITY = 0.2, 0.85, 0.9
 # Stability of suggestions of high confidence, and by how much their criterion exceeds those of the
 # next numbers. Of 70 such suggestions for simulated sets, 68 are the number of clusters or of
 # groups of clusters, and all are near it: draws 3 and 4. Without the second, 70 of 88 are.
@@ -104,12 +104,12 @@ class ClusterCounts(ShortRepr):
 
     def __str__(self):
         smallest = dict(zip(self.counts.tolist(), self.smallest.tolist(), strict=True))
-        others = [f"{c} clusters, the smallest of {smallest[c]}" for c in self.candidates[1:]]
+        alternatives = [f"{c} clusters, the smallest of {smallest[c]}" for c in self.candidates[1:]]
         lines = [
             f"Suggested: {counted(self.n_clusters, 'cluster')}, the smallest of "
             f"{smallest[self.n_clusters]} of {counted(self.n_samples, 'sample')} "
             f"({self.confidence} confidence).",
-            f"Other candidates: {'; '.join(others) or 'none'}.",
+            f"Other candidates: {'; '.join(alternatives) or 'none'}.",
             f"Supported numbers: {', '.join(map(str, self.levels)) or 'none'}.",
             *groups_in_words(self.hidden, self.sizes),
         ]
@@ -186,27 +186,32 @@ def suggest_n_clusters(
     >>> suggest_n_clusters(views, random_state=0).n_clusters
     4
     """
+    # Parameters are checked before the data are read, which may take long.
     max_clusters = either("auto", partial(check_integer, minimum=2))(max_clusters, "max_clusters")
-    max_samples = check_integer(max_samples, "max_samples", 2 * PER_CLUSTER)
+    max_samples = check_integer(max_samples, "max_samples", 2 * MIN_PER_CLUSTER)
     seed = draw_seed(random_state)
     scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     source = read_views(views)
-    if source.n_samples < 2 * PER_CLUSTER:
+    if source.n_samples < 2 * MIN_PER_CLUSTER:
         raise ValueError(
-            f"{source.n_samples} samples: at least {2 * PER_CLUSTER} are needed to count clusters"
+            f"{source.n_samples} samples: at least {2 * MIN_PER_CLUSTER} are needed to count "
+            "clusters"
         )
-    sample = drawn(source, max_samples, 2 * PER_CLUSTER, seed, scale=scale)
-    largest = len(sample.samples) // PER_CLUSTER
+    # The cost grows with samples times counts, so a sample is used, and its size limits the counts.
+    sample = drawn(source, max_samples, 2 * MIN_PER_CLUSTER, seed, scale=scale)
+    largest = len(sample.samples) // MIN_PER_CLUSTER
     if max_clusters == "auto":
-        largest = min(largest, LARGEST)
+        largest = min(largest, MAX_CLUSTERS)
     elif max_clusters > largest:
         raise ValueError(
             f"max_clusters={max_clusters} is too large for {len(sample.samples)} samples: it must "
-            f"be at most {largest}, one cluster for every {PER_CLUSTER} samples"
+            f"be at most {largest}, one cluster for every {MIN_PER_CLUSTER} samples"
         )
     else:
         largest = max_clusters
+    # Every graph is cut at every count. The graphs then vote: those whose labels are more
+    # predictable have larger weights.
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         used = views_of(sample)
         counts = _counts(largest)
@@ -214,15 +219,20 @@ def suggest_n_clusters(
         curves = [_curve(A, vectors.astype(np.float32), counts) for *_, A, _, vectors in graphs]
         silhouette, modularity, labels = zip(*curves, strict=True)
         weights, predictability, best = _judged(used.rows, counts, labels)
-    joined = np.array([pair_shares(np.array(found)) for found in zip(*labels, strict=True)])
+    # Stability says how often the graphs agree on a pair of samples. The criterion adds how
+    # separate clusters are in the embeddings and in the graphs.
+    joined = np.array(list(map(pair_shares, np.swapaxes(labels, 0, 1))))
     stability = agreement(joined)
     criterion = np.average(silhouette, axis=0, weights=weights) + np.mean(modularity, axis=0)
     candidates = _candidates(counts, criterion)
+    # Groups inside the suggested clusters may be clusters of their own.
     suggested = by_size(best[int(np.searchsorted(counts, candidates[0]))])
     roots = [view.nonnegative for view in used.rows]
     hidden = hidden_groups(used.complete, roots, suggested, seed)
+    # The confidence is high only if stability and predictability are, and if the criterion has a
+    # clear peak; the largest count has no larger neighbour to compare with.
     supported = supported_counts(counts, stability, predictability, criterion)
-    sure = (stability >= SURE) & (predictability >= PREDICTABLE) & (counts < counts[-1])
+    sure = (stability >= SURE) & (predictability >= MIN_PREDICTABILITY) & (counts < counts[-1])
     sure &= _lead(criterion) >= LEAD
     return ClusterCounts(
         n_clusters=candidates[0],
@@ -253,21 +263,23 @@ def _curve(A, vectors, counts):
     """Silhouette, modularity and labels of each count."""
     pairs = scipy.sparse.triu(A, format="coo")  # the diagonal is zero
     squares = np.cumsum(vectors**2, axis=1)
-    silhouette, modularities, found = [], [], []
+    silhouette, modularities, labellings = [], [], []
+    # The embedding for c clusters is the first c columns, so that one decomposition serves all.
     for c in counts:
         lengths = np.sqrt(squares[:, c - 1, None])
         embedding = vectors[:, :c] / np.where(lengths > 0, lengths, 1)
         labels = _cut(embedding)
         silhouette.append(simplified_silhouette(embedding, labels).mean())
         modularities.append(modularity(pairs, labels))
-        found.append(labels)
-    return silhouette, modularities, found
+        labellings.append(labels)
+    return silhouette, modularities, labellings
 
 
 def modularity(pairs, labels):
     """Newman's modularity of labels from 0 in a graph without loops, given its upper triangle."""
     total = pairs.data.sum() or 1.0
     within = pairs.data @ (labels[pairs.row] == labels[pairs.col])
+    # Each stored pair counts at both of its ends.
     weight = np.concatenate([pairs.data, pairs.data]) / 2
     ends = np.concatenate([labels[pairs.row], labels[pairs.col]])
     volume = np.bincount(ends, weights=weight)
@@ -282,10 +294,11 @@ def _judged(rows, counts, labels):
     """
     judge = Judge(rows)
     J, adjusted, best = [], [], []
-    for c, *found in zip(counts.tolist(), *labels, strict=True):
-        scores = judge(found, c)
+    # Normalised information compares graphs at one count; only the adjusted one compares counts.
+    for c, *labellings in zip(counts.tolist(), *labels, strict=True):
+        scores = judge(labellings, c)
         J.append(np.maximum(scores, 1e-9))
-        best.append(found[int(scores.argmax())])
+        best.append(labellings[int(scores.argmax())])
         adjusted.append(judge(best[-1:], c, adjusted_mutual_information)[0])
     J = np.transpose(J)
     return (J / J.max(axis=0)) ** SHARPNESS, np.array(adjusted), best
@@ -304,8 +317,9 @@ def smallest_cluster(labels):
 
 def pair_shares(labellings):
     """Share of the pairs of samples that 0, 1, ..., m of the labellings join, of shape (m + 1,)."""
-    some = labellings[:, spread(labellings.shape[1], PAIRED)]
-    joined = sum(np.equal.outer(one, one).view(np.uint8) for one in some)
+    subsample = labellings[:, spread(labellings.shape[1], MAX_PAIRED)]
+    # How many labellings join each pair, counted for all pairs at once.
+    joined = sum(np.equal.outer(row, row).view(np.uint8) for row in subsample)
     pairs = np.bincount(joined.ravel(), minlength=len(labellings) + 1)
     pairs[-1] -= len(joined)  # of a sample with itself
     return pairs / max(pairs.sum(), 1)
@@ -315,15 +329,16 @@ def agreement(joined):
     """Fleiss' kappa of the labellings, from `pair_shares` in rows."""
     m = joined.shape[1] - 1
     j = np.arange(m + 1)
-    one, both = joined @ (j / m), joined @ (j * (j - 1) / (m * (m - 1)))
-    chance = one**2
-    return ((both - chance) / np.maximum(one - chance, 1e-9)).round(9)
+    mean_share, mean_pairs = joined @ (j / m), joined @ (j * (j - 1) / (m * (m - 1)))
+    chance = mean_share**2
+    return ((mean_pairs - chance) / np.maximum(mean_share - chance, 1e-9)).round(9)
 
 
 def _cut(embedding):
     """k-means labels, one cluster for each column, seeded by QR with column pivoting."""
     n, c = embedding.shape
     pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True, check_finite=False)[1]
+    # Rows that QR chooses first are far apart: starts without random numbers.
     means, labels = embedding[pivots[:c]], np.full(n, -1)
     for _ in range(ROUNDS):
         before, labels = labels, _nearest(embedding, means)
@@ -344,7 +359,7 @@ def _candidates(counts, criterion):
     """The three best numbers of clusters that are apart."""
     candidates = []
     for t in np.argsort(-criterion, kind="stable"):
-        if all(abs(counts[t] - one) > max(1, APART * one) for one in candidates):
+        if all(abs(counts[t] - c) > max(1, MIN_DIFFERENCE * c) for c in candidates):
             candidates.append(int(counts[t]))
     return tuple(candidates[:3])
 
@@ -358,8 +373,9 @@ def _lead(values):
 def supported_counts(counts, stability, predictability, criterion):
     """Which numbers of clusters are supported; the criterion decides between equal stability."""
     rank = np.argsort(np.lexsort((criterion, stability)))
-    supported = (stability >= STABLE) & (predictability >= PREDICTABLE)
+    supported = (stability >= MIN_STABILITY) & (predictability >= MIN_PREDICTABILITY)
     supported[-1] = False  # no larger number is known to be worse
+    # Only the best within a neighbourhood counts, or all numbers near a level would be levels.
     for t, c in enumerate(counts):
-        supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, WIDTH * c)].max()
+        supported[t] &= rank[t] == rank[np.abs(counts - c) <= max(1, LEVEL_WIDTH * c)].max()
     return supported

@@ -36,16 +36,21 @@ def hidden_groups(views, nonnegative, labels, seed):
     """
     rng, groups = check_random_state(seed), {}
     for cluster, size in enumerate(np.bincount(labels).tolist()):
+        # Drawn for skipped clusters as well, so that one cluster does not change the result of
+        # another.
         seeds = rng.randint(2**31 - 1, size=N_COPIES)
         if size < MIN_CLUSTER:
             continue
         members = np.flatnonzero(labels == cluster)[spread(size, MAX_SAMPLES)]
+        # The cluster is divided by the labellings of the structure test, and the division is
+        # compared with those of copies without clusters.
         rows = [coordinates(X[members], root) for X, root in zip(views, nonnegative, strict=True)]
         labellings, scores = scored_labellings(rows, 2)
         best = int(scores.argmax())
         sizes = np.bincount(labellings[best], minlength=2)
         if scores[best] < MIN_MODULARITY or sizes.min() < MIN_GROUP:
             continue
+        # The copies cost most, and are made only for divisions that pass the first test.
         copies = max(scored_labellings(rotated(rows, copy), 2)[1].max() for copy in seeds)
         if scores[best] >= copies + GAP * (1 - copies):
             groups[cluster] = members[labellings[best] == sizes.argmin()]

@@ -73,12 +73,14 @@ def label_predictability(
     True
     """
     scale = check_scale(scale, "scale")
-    given = loaded(read_views(views), missing=True)
-    lacking = [gaps(X) for X in given.views]
-    check_gaps(lacking, given.titles)
-    warn_of_gaps(lacking, given.titles)
-    views = [filled(X, mean_row(X)) for X in scaled(given.views, fit_scalings(given, scale))]
-    n, index = given.n_samples, given.index
+    # The views go through the steps of a fit: gaps are filled and columns scaled.
+    source = loaded(read_views(views), missing=True)
+    gaps_of_views = [gaps(X) for X in source.views]
+    check_gaps(gaps_of_views, source.titles)
+    warn_of_gaps(gaps_of_views, source.titles)
+    views = [filled(X, mean_row(X)) for X in scaled(source.views, fit_scalings(source, scale))]
+    n, index = source.n_samples, source.index
+    # One labelling or several are accepted, and samples without any view cannot be predicted.
     scored = np.any([~missing_rows(X) for X in views], axis=0)
     rows: Any = labels if isinstance(labels, (list, tuple)) else np.asarray(labels)
     several = getattr(rows, "ndim", 1) > 0 and len(rows) > 0 and np.ndim(rows[0]) == 1
@@ -86,6 +88,7 @@ def label_predictability(
         numbered = [check_labels(row, f"labelling {i}", n, index) for i, row in enumerate(rows)]
     else:
         numbered = [check_labels(labels, "labels", n, index)]
+    # The canonical order makes the scores independent of the order of the samples.
     with blas_threads(1):
         views, _ = lifted([X if scored.all() else X[scored] for X in views])
         judge, order = judge_of(views)

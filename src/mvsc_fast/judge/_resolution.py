@@ -137,40 +137,45 @@ def suggest_resolution(
     >>> suggest_resolution(views, random_state=0).n_clusters  # doctest: +SKIP
     array([ 4,  4,  4,  4,  4,  4,  4,  4,  7])
     """
+    # Parameters and the optional package are checked before the data are read.
     if np.ndim(resolutions) != 1 or len(resolutions) == 0:
         raise InvalidParameterError(
             f"resolutions must be one or more numbers in a list, got {resolutions!r}"
         )
-    given = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
+    checked = [positive(r, f"resolutions[{i}]") for i, r in enumerate(resolutions)]
     max_samples = check_integer(max_samples, "max_samples", 2)
     seed = draw_seed(random_state)
     scale = check_scale(scale, "scale")
     CHECKS["n_threads"](n_threads, "n_threads")
     import_igraph()
+    # The graphs do not depend on the resolution: they are made once.
     source = read_views(views)
     sample = drawn(source, max_samples, 2, seed, scale=scale)
-    values = np.unique(given)
+    values = np.unique(checked)
     with use_threads(n_threads, len(sample.samples)) as n_threads:
         used = views_of(sample)
         graphs = partitioned_graphs(used, n_threads)
         judge, affinity = Judge(used.rows), graphs[-1][-1]
         parted = [leiden_graph(A) for *_, A in graphs]
         counts, stability, predictability, labellings = [], [], [], []
+        # The graphs of the kinds must agree for stability; the joint graph, the last, has the
+        # labels.
         for r in values.tolist():
-            *each, labels = [leiden(graph, r, seed) for graph in parted]
+            *labels_of_kinds, labels = [leiden(graph, r, seed) for graph in parted]
             c = int(labels.max()) + 1
             labels = refined_labellings([labels], c, judge.ridge, affinity)
             labellings.append(by_size(labels[0]))
             counts.append(c)
-            stability.append(agreement(pair_shares(np.array(each))[None])[0])
+            stability.append(agreement(pair_shares(np.array(labels_of_kinds))[None])[0])
             predictability.append(judge(labels, c, adjusted_mutual_information)[0])
+    # Of resolutions that are equally stable, the smallest one is preferred: fewer clusters.
     evidence = np.array(counts), np.array(stability), np.array(predictability)
     supported = supported_counts(*evidence, -values)
     # The clusters that a user will look at are divided: those of resolutions that are supported.
-    shown = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
+    described = np.flatnonzero(supported) if supported.any() else [int(evidence[1].argmax())]
     roots = [view.nonnegative for view in used.rows]
     hidden = {}
-    for t in shown:
+    for t in described:
         groups = hidden_groups(used.complete, roots, labellings[t], seed)
         hidden[float(values[t])] = {
             k: np.sort(sample.samples[group]) for k, group in groups.items()
@@ -181,7 +186,7 @@ def suggest_resolution(
         *evidence,
         len(sample.samples),
         smallest=np.array([smallest_cluster(labels) for labels in labellings]),
-        sizes={float(values[t]): np.bincount(labellings[t]) for t in shown},
+        sizes={float(values[t]): np.bincount(labellings[t]) for t in described},
         hidden=hidden,
     )
 

@@ -1,6 +1,7 @@
 """Leave-one-out ridge prediction of labels, their predictability and their refinement."""
 
 import functools
+from itertools import chain
 
 import numpy as np
 import scipy.linalg
@@ -20,7 +21,7 @@ RIDGE = 0.5  # times the mean eigenvalue n / min(n, D) of unit rows
 # leverages of 10 000 took a fifth of a fit.
 REGRESSED = 4096
 REFINEMENTS = 4  # at most, of all labels; ten have no better labels (bench/unequal.py)
-COLUMNS = 1024  # of one-hot labels in one product
+MAX_COLUMNS = 1024  # of one-hot labels in one product
 
 
 def mutual_information(a, b, n_clusters):
@@ -73,6 +74,8 @@ class Judge:
         self.features = LandmarkFeatures(rows, landmarks)
         local = self.features.of_fitted()
         self._some = spread(n, n_regressed) if n > n_regressed else slice(None)
+        # Three maps: unit rows, centred unit rows, and local features. Rows are forgotten as soon
+        # as they are used, because they are as large as the data.
         units = [view.some_unit(self._some) for view in rows]
         for view in rows:
             view.forget()
@@ -95,9 +98,9 @@ class Judge:
 
         The first two maps score the subsample, the third scores all samples.
         """
-        given = [labels[self._some] for labels in labellings]
+        fitted_labels = [labels[self._some] for labels in labellings]
         for ridge in self._ridges:
-            yield given, ridge.predicted(given, n_clusters)
+            yield fitted_labels, ridge.predicted(fitted_labels, n_clusters)
         yield labellings, self.ridge.predicted(labellings, n_clusters)
 
     def by_view(self, labellings, n_clusters):
@@ -105,8 +108,10 @@ class Judge:
 
         A group of outliers in one view is no group in the others, and has a low value.
         """
-        given = [labels[self._some] for labels in labellings]
-        predictions = ((given, ridge.predicted(given, n_clusters)) for ridge in self._single)
+        fitted_labels = [labels[self._some] for labels in labellings]
+        predictions = (
+            (fitted_labels, ridge.predicted(fitted_labels, n_clusters)) for ridge in self._single
+        )
         return _mean_agreement(predictions, n_clusters, mutual_information)
 
     @functools.cached_property
@@ -133,13 +138,10 @@ def judge_of(views):
 
 def _mean_agreement(predictions, n_clusters, score):
     """Mean over predictions of the scores of given and predicted labels; 0 for a single cluster."""
-    scores = [
-        [
-            score(labels, found, n_clusters) if np.ptp(labels) > 0 else 0.0
-            for labels, found in zip(given, predicted, strict=True)
-        ]
-        for given, predicted in predictions
-    ]
+    scores = []
+    for labellings, predicted in predictions:
+        pairs = zip(labellings, predicted, strict=True)
+        scores.append([score(a, b, n_clusters) if np.ptp(a) > 0 else 0.0 for a, b in pairs])
     return np.mean(scores, axis=0)
 
 
@@ -171,10 +173,12 @@ class LeaveOneOutRidge:
         g = np.float32(RIDGE * n / min(n, d if rank is None else rank))
         self._thin = d < n
         if not self._thin:
+            # With more features than samples, the inverse of the kernel has all that is needed.
             kernel = F @ F.T
             kernel[np.diag_indices(n)] += g
             self._P = spd_inverse(kernel)
             return
+        # With fewer features than samples, a factor of the Gram matrix and the leverages suffice.
         gram = F.T @ F
         gram[np.diag_indices(d)] += g
         # A symmetric matrix is its own transpose, and that is in LAPACK's order.
@@ -202,23 +206,23 @@ class LeaveOneOutRidge:
 
     def predict(self, Y):
         """Leave-one-out predictions of Y, of shape (n, k)."""
-        given = Y[self._fitted]
+        targets = Y[self._fitted]
         if not self._thin:
             # U U^T = I - g P with P = (F F^T + g I)^-1, and g P_ii = 1 - h_i
-            own = given - self._P @ given / np.diagonal(self._P)[:, None]
-            if len(own) == len(Y):
-                return own
+            left_out = targets - self._P @ targets / np.diagonal(self._P)[:, None]
+            if len(left_out) == len(Y):
+                return left_out
         out = self.features @ self.coefficients(Y)
         if self._thin:
-            own = (out[self._fitted] - self._leverage * given) / (1 - self._leverage)
-        out[self._fitted] = own
+            left_out = (out[self._fitted] - self._leverage * targets) / (1 - self._leverage)
+        out[self._fitted] = left_out
         return out
 
     def coefficients(self, Y):
         """Coefficients B of shape (D, k) that predict Y from features."""
-        given = Y[self._fitted]
+        targets = Y[self._fitted]
         weights = np.zeros_like(Y)  # F^T times them needs no copy of the fitted rows
-        weights[self._fitted] = given if self._thin else self._P @ given
+        weights[self._fitted] = targets if self._thin else self._P @ targets
         B = self.features.T @ weights
         if not self._thin:
             return B
@@ -231,10 +235,11 @@ class LeaveOneOutRidge:
         """
         maps = [self._columns] if add is None else [self._columns, add]
         out = []
-        step = max(1, COLUMNS // n_clusters)
+        # Blocks of labellings bound the memory of the indicators.
+        step = max(1, MAX_COLUMNS // n_clusters)
         for start in range(0, len(labellings), step):
             block = labellings[start : start + step]
-            for parts in zip(*(each(block, n_clusters) for each in maps), strict=True):
+            for parts in zip(*(column_map(block, n_clusters) for column_map in maps), strict=True):
                 out.append(sum(parts[1:], parts[0]).argmax(axis=0))
         return out
 
@@ -252,29 +257,28 @@ class ColumnMap:
     """
 
     def __init__(self, function, n_samples):
-        self._function, self._known = function, {}
-        self._marks = np.random.RandomState(0).standard_normal(n_samples)
+        self._function, self._n_samples, self._columns = function, n_samples, {}
 
     def __call__(self, labellings, n_clusters):
         """Yield the mapped `one_hot` of each labelling, transposed: of shape (n_clusters, n)."""
-        # Equal sets of samples have equal sums of marks, and different sets different sums.
-        keys = [np.bincount(labels, self._marks, n_clusters).tolist() for labels in labellings]
-        if len(self._known) > COLUMNS:
-            self._known.clear()
-        new = {
-            key: (labels, k)
-            for labels, row in zip(labellings, keys, strict=True)
-            for k, key in enumerate(row)
-            if key not in self._known
-        }
+        # The key of a cluster is its set of samples, a bit for each.
+        clusters, keys = np.arange(n_clusters)[:, None], []
+        for labels in labellings:
+            bits = np.packbits(labels == clusters, axis=1)
+            keys.append([row.tobytes() for row in bits])
+        if len(self._columns) > MAX_COLUMNS:
+            self._columns.clear()
+        # New clusters are mapped in one product, in the order in which they occur.
+        new = [key for key in dict.fromkeys(chain(*keys)) if key not in self._columns]
         if new:
-            Y = np.zeros((len(new), len(self._marks)), dtype=np.float32)
-            for indicator, (labels, k) in zip(Y, new.values(), strict=True):
-                members = np.flatnonzero(labels == k)
-                indicator[members] = 1 / np.sqrt(max(len(members), 1))
-            self._known.update(zip(new, np.ascontiguousarray(self._function(Y.T).T), strict=True))
+            Y = np.zeros((len(new), self._n_samples), dtype=np.float32)
+            for indicator, key in zip(Y, new, strict=True):
+                bits = np.unpackbits(np.frombuffer(key, np.uint8), count=self._n_samples)
+                indicator[bits > 0] = 1 / np.sqrt(max(np.count_nonzero(bits), 1))
+            mapped = np.ascontiguousarray(self._function(Y.T).T)
+            self._columns.update(zip(new, mapped, strict=True))
         for row in keys:
-            yield np.stack([self._known[key] for key in row])
+            yield np.stack([self._columns[key] for key in row])
 
 
 def refined_labellings(labellings, n_clusters, ridge, affinity):
@@ -303,17 +307,23 @@ def refined_labellings(labellings, n_clusters, ridge, affinity):
     labellings, changing = unrefined.copy(), np.arange(len(unrefined))
     neighbours = normalize(affinity, norm="l1")
     votes = ColumnMap(lambda Y: neighbours @ Y, labellings.shape[1])
+    # Only labellings that still change are predicted again; a step that would empty a cluster ends
+    # the refinement of a labelling.
     for _ in range(REFINEMENTS):
-        old = labellings[changing]
-        new = np.array(ridge.predicted(old, n_clusters, votes))
-        accepted = (new != old).any(axis=1) & (_n_distinct(new) == _n_distinct(old))
+        previous = labellings[changing]
+        proposed = np.array(ridge.predicted(previous, n_clusters, votes))
+        accepted = (proposed != previous).any(axis=1) & (
+            _n_distinct(proposed) == _n_distinct(previous)
+        )
         changing = changing[accepted]
         if len(changing) == 0:
             break
-        labellings[changing] = new[accepted]
+        labellings[changing] = proposed[accepted]
+    # A small group may dissolve on the way, which a lower modularity shows.
     moved = np.flatnonzero((labellings != unrefined).any(axis=1))
     before, after = (
-        corrected_modularity(affinity, some[moved], n_clusters) for some in (unrefined, labellings)
+        corrected_modularity(affinity, stage[moved], n_clusters)
+        for stage in (unrefined, labellings)
     )
     worse = moved[after < before]
     labellings[worse] = unrefined[worse]

@@ -43,9 +43,9 @@ def row_tensor(rows, present, kind, growth, n_threads):
     parts = [(getattr(view, kind), has, view.rank) for view, has in zip(rows, present, strict=True)]
     parts = [part for part in parts if part[0].any()]
     parts = parts or [(np.ones((n, 1)), np.ones(n, dtype=bool), 1)]  # all samples are equal
-    given, present, ranks = zip(*parts, strict=True)
-    factors = view_factors(given, SCALES[kind], present, ranks)
-    candidates = listed_rows(factors, len(given), round(growth * CANDIDATES), n_threads)
+    rows_of_kind, present, ranks = zip(*parts, strict=True)
+    factors = view_factors(rows_of_kind, SCALES[kind], present, ranks)
+    candidates = listed_rows(factors, len(rows_of_kind), round(growth * CANDIDATES), n_threads)
     longest = round(growth * LONGEST)
     return sparse_tensor(factors, candidates, n_longest=longest, n_threads=n_threads)
 

@@ -29,7 +29,7 @@ MAX_ENTRIES = 2**20  # of dense columns at a time
 LOW_Z = -2.0  # below it, and if all copies are larger, the copies have more than the samples
 # Relative excess over rotated copies that noise may have if it is not Gaussian, of 500 samples; it
 # grows with their number, at most to MAX_MARGIN: thresholds increase with modularities.
-MARGIN, MAX_MARGIN = 0.1, 0.5
+NOISE_MARGIN, MAX_MARGIN = 0.1, 0.5
 
 
 @dataclass(repr=False)
@@ -78,32 +78,36 @@ class StructureTest:
     @property
     def sentence(self) -> str:
         """The result in one sentence."""
+        # What the copies have and lack depends on how they were made.
         subject, copies = "structure", "of the same covariances without clusters"
         doubt = "the clusters may be arbitrary"
         if self.permuted:
             subject, doubt = "common structure", "the views may be unrelated"
             copies = f"with permuted samples of {', '.join(map(str, self.permuted))}"
-        least = 1 / (1 + len(self.null))
-        more, remark = "no more", f": {doubt}"
-        if self.p_value <= max(LEVEL, least):
-            more, remark = "more", ""
-            if least > LEVEL:
+        # With few copies no p-value is small enough: the smallest possible one is not an absence of
+        # structure.
+        smallest = 1 / (1 + len(self.null))
+        amount, remark = "no more", f": {doubt}"
+        if self.p_value <= max(LEVEL, smallest):
+            amount, remark = "more", ""
+            if smallest > LEVEL:
                 remark = f": p = {LEVEL} needs at least {round(1 / LEVEL) - 1} copies"
         elif self.observed > self.null.max():
-            more = "slightly more"
+            amount = "slightly more"
             remark = ": noise that is not Gaussian may have slightly more, too"
         elif not self.permuted and self.z <= LOW_Z and self.observed < self.null.min():
-            more = "less"
+            amount = "less"
             remark = (
                 ": the copies without clusters reach more than the samples. A few samples, such as "
                 "outliers or tiny groups, have much of the variance, which a copy spreads over all "
                 "samples: this is evidence neither of clusters nor against them"
             )
+        # Samples without all views were not tested.
         samples = counted(self.n_samples, "sample")
         if self.n_incomplete:
             samples += f" ({self.n_incomplete} others lack a view)"
         return (
-            f"The structure test found {more} {subject} in {samples} than in {len(self.null)} "
+            f"The structure test found {amount} {subject} in {samples} than in {len(self.null)} "
             f"copies {copies} (p = {self.p_value:.2g}, z = {self.z:.1f}){remark}."
         )
 
@@ -231,6 +235,7 @@ def structure_test(
     >>> structure_test(views, 3, n_rotations=4, random_state=0).p_value
     0.2
     """
+    # Parameters are checked before the data are read, which may take long.
     n_clusters = check_integer(n_clusters, "n_clusters", 2)
     n_rotations = check_integer(n_rotations, "n_rotations", 2)
     max_samples = check_integer(max_samples, "max_samples", MIN_COMPLETE)
@@ -243,7 +248,8 @@ def structure_test(
     # Copies are made of the rows as they are: lifted ones are on a sphere, and their copies not.
     seed = rng.randint(2**31 - 1)
     sample = drawn(source, max_samples, n_clusters, seed, scale=scale, lift=False)
-    lift = [found is not None for found in find_lifts(sample.views, sample.nonnegative)]
+    lifts = find_lifts(sample.views, sample.nonnegative)
+    lift = [map_of_view is not None for map_of_view in lifts]
     complete = sample.present.all(axis=0)
     rows = [
         coordinates(X[complete], nonnegative and not is_lifted)
@@ -301,6 +307,7 @@ def _has_few_values(X):
     out = np.zeros(X.shape[1], dtype=bool)
     for block in gen_batches(X.shape[1], max(1, MAX_ENTRIES // X.shape[0])):
         columns = dense(X[:, block])
+        # At most three values: all inner cells are equal.
         least, largest = columns.min(axis=0), columns.max(axis=0)
         inner = (columns > least) & (columns < largest)
         low = np.where(inner, columns, np.inf).min(axis=0)
@@ -311,7 +318,7 @@ def _has_few_values(X):
 
 def _thresholds(null, n_samples):
     """Modularities that noise may have if its rotated copies have those of ``null``."""
-    margin = min(MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
+    margin = min(NOISE_MARGIN * np.sqrt(n_samples / 500), MAX_MARGIN)
     return null + margin * np.maximum(null, 0) * np.minimum(1, 2 * (1 - null))
 
 

@@ -146,13 +146,16 @@ class ViewGraphs:
         pairs = zip(views, lifts, strict=True)
         self._columns = [X if lift is None else X[:, :-1] for X, lift in pairs]
         self.samples = spread(views[0].shape[0], GRAPH_SAMPLES)
+        # Evenly spaced samples of the canonical order are the same for any order of the input.
         if not in_order:
             self.samples = canonical_order(views)[self.samples]
+        # Given unit rows are those of complete views; otherwise each graph has the samples that
+        # have its view.
         self.present = np.ones((len(views), len(self.samples)), dtype=bool)
         if unit is None:
-            chosen = [X[self.samples] for X in views]
-            self.present = presence(chosen)
-            rows = [unit_rows(X) for X in observed(chosen, self.present)]
+            sample_rows = [X[self.samples] for X in views]
+            self.present = presence(sample_rows)
+            rows = [unit_rows(X) for X in observed(sample_rows, self.present)]
         else:
             rows = [X[self.samples] for X in unit]
         self.graphs = [_graph(X) for X in rows]
@@ -160,12 +163,11 @@ class ViewGraphs:
     def support(self, labels):
         """`view_support` of labels of all samples."""
         labels = labels[self.samples]
-        return np.concatenate(
-            [
-                view_support([A], labels[has]) if has.sum() > 1 else [0.0]
-                for A, has in zip(self.graphs, self.present, strict=True)
-            ]
-        )
+        support = np.zeros(len(self.graphs))
+        for i, has in enumerate(self.present):
+            if has.sum() > 1:
+                support[i] = view_support([self.graphs[i]], labels[has])[0]
+        return support
 
     @functools.cached_property
     def agreement(self):
@@ -190,15 +192,18 @@ class ViewGraphs:
         return z.max(axis=1)
 
     def _z(self, i, j):
-        both = self.present[i] & self.present[j]
-        if both.all():
-            return permutation_z(self.graphs[i], self.graphs[j]) if len(both) >= 4 else np.nan
-        if both.sum() < MIN_SAMPLES:
+        has_both = self.present[i] & self.present[j]
+        if has_both.all():
+            return permutation_z(self.graphs[i], self.graphs[j]) if len(has_both) >= 4 else np.nan
+        if has_both.sum() < MIN_SAMPLES:
             return np.nan  # too few samples for a decision
-        A, B = (self.graphs[k][np.ix_(*2 * [both[self.present[k]]])] for k in (i, j))
-        return permutation_z(A, B)
+        graphs = []
+        for k in (i, j):
+            rows = np.flatnonzero(has_both[self.present[k]])
+            graphs.append(self.graphs[k][np.ix_(rows, rows)])
+        return permutation_z(*graphs)
 
-    def own(self, i):
+    def z_within(self, i):
         """z between the graphs of the even and of the odd columns of view i."""
         has = self.present[i]
         if has.sum() < MIN_SAMPLES and not has.all():
@@ -212,7 +217,7 @@ class ViewGraphs:
             and len(self.samples) >= MIN_SAMPLES
             and min(self._columns[i].shape[1] for i in views) >= MIN_COLUMNS
             and bool((self.across(views) < MIN_Z).all())
-            and all(self.own(i) < MIN_Z for i in views)
+            and all(self.z_within(i) < MIN_Z for i in views)
         )
 
     def helpful(self, views, names=None):
@@ -235,11 +240,14 @@ class ViewGraphs:
         if len(views) < 2 or len(self.samples) < MIN_SAMPLES:
             return views
         names = range(len(self._columns)) if names is None else names
+        # A view is noise if it agrees neither with another view nor within: its halves differ, too.
+        # Views of few columns cannot be halved.
         across = dict(zip(views, self.across(views), strict=True))
         lonely = [i for i in views if across[i] < MIN_Z]
-        halves = {i: self.own(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
+        halves = {i: self.z_within(i) for i in lonely if self._columns[i].shape[1] >= MIN_COLUMNS}
         noise = [i for i in halves if halves[i] < MIN_Z]
         suspected = [i for i in lonely if i not in noise]
+        # If all views are noise, nothing is better than anything else.
         if len(noise) == len(views):
             warn_user(
                 "no view agrees with another view, nor do the even and odd columns of a view: "
@@ -255,11 +263,12 @@ class ViewGraphs:
                 f"excluded as noise, both z below {MIN_Z:g}: {excluded}. Use "
                 'view_selection="all" to keep every view',
             )
+        # Structure that no other view shows may be real, or come from another order of the samples.
         if suspected and len(views) - len(noise) > 1:
-            kept = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
+            suspects = ", ".join(f"view {names[i]!r} (z {across[i]:.1f})" for i in suspected)
             warn_user(
-                f"no other view agrees with {kept}: kept, but check that all views describe the "
-                "same samples in the same order",
+                f"no other view agrees with {suspects}: kept, but check that all views describe "
+                "the same samples in the same order",
             )
         return [i for i in views if i not in noise]
 
@@ -348,57 +357,26 @@ class UsedViews(NamedTuple):
 
 
 def views_of(sample, *, select=True):
-    """The `UsedViews` of a `Drawn` sample; missing rows are predicted from the other views."""
-    return used_views(
-        sample.views,
-        imputed(sample.views, sample.present),
-        sample.nonnegative,
-        sample.names,
-        present=sample.present,
-        lifts=sample.lifts,
-        select=select,
-    )
+    """The `UsedViews` of a `Drawn` sample; missing rows are predicted from the other views.
 
-
-def used_views(
-    views, complete, nonnegative=None, names=None, *, present=None, lifts=None, select=True
-):
-    """Exclude constant views and views without repeated structure, and normalise the rows.
-
-    Parameters
-    ----------
-    views : list of ndarray or csr_matrix of shape (n, d_i)
-        Samples in canonical order; a row of NaN means that the sample lacks the view.
-    complete : list of ndarray or csr_matrix of shape (n, d_i)
-        The same views with these rows predicted (`imputed`).
-    nonnegative : sequence of bool, optional
-        Whether each view is non-negative in all samples; by default, in those given.
-    names : list, optional
-        Names of the views for warnings; by default their indices.
-    present : ndarray of shape (v, n) of bool, optional
-        Which samples have each view, if it is known.
-    lifts : list of (Lift or None), optional
-        Which views are lifted.
-    select : bool, default=True
-        False excludes constant views only.
-
-    Returns
-    -------
-    UsedViews
-        The first view if all views are excluded.
+    Constant views are excluded, and those without repeated structure if ``select``; the first view
+    remains if all are excluded.
     """
-    nonnegative = [None] * len(views) if nonnegative is None else nonnegative
-    present = presence(views) if present is None else present
+    views, present, nonnegative = sample.views, sample.present, sample.nonnegative
+    complete = imputed(views, present)
+    # Rows of complete views serve for graphs and regressions alike, so they are computed once.
     rows = [ViewRows(*pair) for pair in zip(complete, nonnegative, strict=True)]
     is_complete = present.all()
     unit = [view.unit for view in rows] if is_complete else None
-    graphs = ViewGraphs(views, unit, in_order=True, lifts=lifts)
-    constant = constant_views(observed(views, present), "ignored", names)
+    graphs = ViewGraphs(views, unit, in_order=True, lifts=sample.lifts)
+    # Constant views and noise are left out, but one view must remain.
+    constant = constant_views(observed(views, present), "ignored", sample.names)
     indices = [i for i in range(len(views)) if i not in constant]
     if select:
-        indices = graphs.helpful(indices, names)
+        indices = graphs.helpful(indices, sample.names)
     indices = indices or [0]
     rows = present_rows = [rows[i] for i in indices]
+    # Predicted rows would join samples that lack a view, so graphs get the rows that were measured.
     if not is_complete:
         present_rows = [ViewRows(views[i][present[i]], nonnegative[i]) for i in indices]
     complete = [complete[i] for i in indices]

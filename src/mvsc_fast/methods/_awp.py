@@ -175,8 +175,11 @@ class AWP(MultiViewClusterer):
 def _align(views, run, n_clusters, n_neighbors, normalize, init):
     """Labels, combined embedding and weights of the views, by the iteration of `AWP`."""
     n = views[0].shape[0]
+    # Each view has a spectral embedding, which is known up to a rotation.
     views = [unit_rows(X) for X in views] if normalize else comparable(views)
     F = np.stack([_embed(X, n_clusters, min(n_neighbors, n - 1)) for X in views])
+    # The iteration finds a local optimum: rotations start from common samples, or from the axes,
+    # where signs are fixed by the largest entries.
     if init == "pivots":
         rotations = _pivoted_rotations(F)
     else:
@@ -188,6 +191,8 @@ def _align(views, run, n_clusters, n_neighbors, normalize, init):
     combined = np.zeros_like(F[0])
     Y = np.zeros_like(F[0])
     objective, changes = [], [np.inf]
+    # Labels from the weighted mean, rotations towards the labels, and smaller weights for views
+    # that stay far from them.
     for _ in run:
         combined = np.tensordot(weights, F @ rotations, 1) / weights.sum()
         labels = combined.argmax(axis=1)
@@ -195,6 +200,7 @@ def _align(views, run, n_clusters, n_neighbors, normalize, init):
         rotations = np.stack([_rotate(A.T @ Y, R) for A, R in zip(F, rotations, strict=True)])
         distance = np.linalg.norm(Y - F @ rotations, axis=(1, 2))
         weights = 1.0 / np.maximum(distance, np.finfo(F.dtype).eps)
+        # A value may come near an earlier one by chance, so two changes in a row must be small.
         objective.append(float(np.linalg.norm(distance)))
         changes.append(_change(objective))
         run.record(max(changes[-2:]), objective=objective[-1])
@@ -232,6 +238,8 @@ def _rotate(M, former):
     M is singular if a cluster is empty.
     """
     U, s, Vt = scipy.linalg.svd(M, check_finite=False)
+    # Where singular values vanish, any completion is optimal: the nearest to the former one is
+    # taken.
     rank = int(np.sum(s > len(s) * np.finfo(s.dtype).eps * s[0]))
     if rank < len(s):
         A, _, Bt = scipy.linalg.svd(U[:, rank:].T @ former @ Vt[rank:].T, check_finite=False)

@@ -18,7 +18,7 @@ from .._utils.threads import use_threads
 from .._utils.types import Callback, FloatArray, LabelArray, Scale, Seed, Views
 from .._utils.validation import check_clusters, check_memory
 from ..judge._support import GRAPH_SAMPLES, ViewGraphs
-from ..similarity._affinity import warn_of_unlike
+from ..similarity._affinity import warn_of_isolated
 from ..solvers._run import Run
 from ..spectral._cut import normalized_cut
 from ..views import loaded
@@ -168,6 +168,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """
         if _is_view(y):
             raise ValueError("y looks like a view, but is not used: pass several views as a list")
+        # A copy is fitted, and its attributes replace the old ones only when the fit has succeeded.
         with _Fitting(self), recorded() as texts:
             learned = type(self)(**self.get_params(deep=False))._fitted(X)
             unlearned = {key: value for key, value in vars(self).items() if not key.endswith("_")}
@@ -193,6 +194,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _fitted(self, X):
         """A dict of all attributes that a fit learns."""
+        # Checks that need no computing come first: parameters, data, number of clusters, memory.
         self._check_parameters()
         source = self._read(X)
         n = source.n_samples
@@ -201,6 +203,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         scalings = fit_scalings(source, self.scale)
         views = scaled(source.views, scalings)
         self._warn(source, views)
+        # One seed for all steps, so that a generator that is passed is used once.
         seed = draw_seed(self.random_state)
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
@@ -225,8 +228,10 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """Warn of features for which clusters are not meaningful, as given or scaled."""
         warn_of_suspects(source.views, source.names, source.columns)
         warn_of_columns(views, source.names, source.columns)
-        what = f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
-        constant_views(views, what, source.names)
+        consequence = (
+            f"which says nothing about clusters, but {type(self).__name__} uses it: remove it"
+        )
+        constant_views(views, consequence, source.names)
         warn_of_zeros(np.flatnonzero(zero_samples(source.views)))
         keys = row_keys(views)
         order = canonical_order(views, keys)
@@ -238,6 +243,8 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
 
     def _check_slices(self, views, v, features):
         """Raise MemoryError if arrays of v slices, computed from ``features``, do not fit."""
+        # Tensors and matrices of the solver, the views and their SVDs; the support has graphs of at
+        # most GRAPH_SAMPLES samples.
         n, itemsize = views[0].shape[0], views[0].dtype.itemsize
         width = sum(X.shape[1] for X in features)
         rank = sum(min(X.shape) for X in features)
@@ -253,7 +260,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
     def _cut(self, learned, seed):
         """Labels and embedding of the affinity matrix."""
         S = learned["affinity_matrix_"]
-        warn_of_unlike(np.ravel(S.sum(axis=1)))
+        warn_of_isolated(np.ravel(S.sum(axis=1)))
         labels, embedding = normalized_cut(
             S, self.n_clusters, n_init=self.n_init, random_state=seed
         )
@@ -275,6 +282,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
         """
         residual = result.history["residual"]
         reached = f"{residual[-1]:.2g}" if len(residual) else "unknown"
+        # A run that was told to stop, or not to iterate, does not warn.
         if not (result.converged or self.max_iter == 0 or progress.stopped):
             warn_user(
                 f"{type(self).__name__} did not converge: the residual is {reached} after "
@@ -303,6 +311,7 @@ class MultiViewClusterer(ClusterMixin, BaseEstimator):
                 f"this {type(self).__name__} was saved by mvsc_fast {version}, and this is "
                 f"{__version__}: attributes may be missing and predictions may differ. Fit it again"
             )
+        # Parameters that are newer than the model have their default.
         added = type(self)().get_params(deep=False)  # parameters that are newer than the model
         learned = {name: value for name, value in state.items() if name != "_version"}
         super().__setstate__({**added, **learned})
@@ -347,10 +356,12 @@ def input_attributes(X, source, scalings):
         single = BaseEstimator()
         validate_data(single, X, skip_check_array=True)
         names = {"feature_names_in_": getattr(single, "feature_names_in_", None)}
-    return {
+    attributes = {
         "view_names_in_": source.names,
         "n_features_in_": sum(source.n_features),
         "n_features_per_view_": source.n_features,
-        **{name: value for name, value in names.items() if value is not None},
-        **({} if None in scalings else {"scaling_": scalings}),
     }
+    attributes |= {name: value for name, value in names.items() if value is not None}
+    if None not in scalings:
+        attributes["scaling_"] = scalings
+    return attributes

@@ -54,12 +54,15 @@ def candidate_labellings(used, c, n_threads, progress):
     n = used.present.shape[1]
     if searched_approximately(n):
         progress.log("approximate neighbor search by pynndescent")
+    # Sizes of neighbourhoods grow with the samples of a cluster. Few neighbours show small groups.
     many = c > MAX_EVEN_STARTS
     n_vectors = c if many else 2 * c
     growth = neighbourhood_growth(n, c)
     sizes = sizes_of(n, [round(growth * d) for d in SIZES])
     voting = max([d for d in sizes if d <= round(growth * VOTING_NEIGHBORS)], default=sizes[0])
-    nearest = [NEAREST] * (n >= ENOUGH) + [max(2, min(FEW_NEAREST, n // 10))]
+    nearest = [max(2, min(FEW_NEAREST, n // 10))]
+    if n >= ENOUGH:
+        nearest.insert(0, NEAREST)
 
     # The graphs are made one after another, and each is forgotten when it has been partitioned.
     graphs = scan(
@@ -67,8 +70,10 @@ def candidate_labellings(used, c, n_threads, progress):
     )
     count = len(SCALES) * len(sizes)
     if not many:
-        others = neighbor_graphs(used.present_rows, used.present, nearest, n_vectors, n_threads)
-        graphs, count = chain(graphs, others), count + len(nearest)
+        neighbor_scans = neighbor_graphs(
+            used.present_rows, used.present, nearest, n_vectors, n_threads
+        )
+        graphs, count = chain(graphs, neighbor_scans), count + len(nearest)
     labellings, affinity = [], 0
     for kind, d, A, values, vectors in progress.each("labellings", graphs, count):
         starts = (MANY_STARTS if many else STARTS)[kind]
@@ -117,6 +122,7 @@ def joined_partitions(rows, c):
     labellings = []
     units = [view.unit - view.unit.mean(axis=0) for view in rows]
     standard = [U / (np.sqrt(U.shape[1]) * np.maximum(U.std(axis=0), 1e-6)) for U in units]
+    # Raw rows weight columns by their variance, standardised ones count all columns alike.
     for name, parts in (("rows", units), ("standard", standard)):
         points = np.hstack(parts, dtype=np.float32)
         if points.shape[1] > JOINED_COLUMNS:
@@ -133,6 +139,7 @@ def kmeans_labels(points, c, offset):
     """Labels by k-means from the `even_starts` of an offset, or from Ward's clusters."""
     # k-means would warn of fewer distinct rows than clusters, which are reported for the samples.
     c = min(c, distinct_rows(points[spread(len(points), KMEANS_ROWS)]))
+    # Ward's method may return fewer clusters, whose means are then all starts.
     if offset is WARD:
         starts = cluster_means(points, ward_labels(points, c))
         c = len(starts)

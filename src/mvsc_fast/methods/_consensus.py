@@ -253,21 +253,24 @@ class ConsensusTLRR(MultiViewClusterer):
 
     def _fitted(self, X):
         self._check_parameters()
-        least = self._least_clusters()
+        # The size of the fit is planned before data are read, so that too little memory is an error
+        # at once.
+        minimum = self._least_clusters()
         source = read_views(X)
-        check_clusters(least, source.n_samples)
+        check_clusters(minimum, source.n_samples)
         plan = plan_fit(source, self.n_clusters, self.max_samples, self.memory_limit)
         source.rows = plan.block_rows
         with (
             Progress(type(self).__name__, self.verbose, self.callback) as progress,
             use_threads(self.n_threads, plan.n_fitted) as n_threads,
         ):
+            # A sample is drawn, and clustered in canonical order.
             seed = draw_seed(self.random_state)
             progress.log(
                 f"{source.n_samples} samples, {plan.n_fitted} are clustered, in about "
                 f"{max(1, round(plan.seconds))} s of one processor"
             )
-            sample = drawn(source, plan.n_fitted, least, seed, progress.log, scale=self.scale)
+            sample = drawn(source, plan.n_fitted, minimum, seed, progress.log, scale=self.scale)
             fitted = fit_labels(
                 sample,
                 self.n_clusters,
@@ -277,6 +280,7 @@ class ConsensusTLRR(MultiViewClusterer):
                 n_threads=n_threads,
                 progress=progress,
             )
+            # Results get the order of the input, and all other samples get predicted labels.
             rank = np.argsort(sample.samples)
             numbers, labels = sample.samples[rank], fitted.labels[rank]
             if len(numbers) < source.n_samples:
@@ -285,9 +289,12 @@ class ConsensusTLRR(MultiViewClusterer):
                 labels = labels_of(source, predictor, numbers, labels)
             else:
                 labels = source.labels_like(labels)
+        # What a user should know of the labels: samples without one, clusters that follow rows of
+        # zeros, and views that show different clusters.
         warn_of_lost(np.flatnonzero(labels < 0) if isinstance(labels, np.ndarray) else sample.lost)
         warn_of_followed_rows(sample, fitted.labels)
         warn_of_camps(fitted.agreement, len(numbers), fitted.support, sample.names)
+        # Views that too few samples have get no support and an unknown agreement.
         support, agreement = np.zeros(len(source)), np.full((len(source), len(source)), np.nan)
         support[sample.kept] = fitted.support
         agreement[np.ix_(sample.kept, sample.kept)] = fitted.agreement
@@ -305,6 +312,7 @@ class ConsensusTLRR(MultiViewClusterer):
             "gap_": fitted.gap,
             "predictor_": fitted.predictor,
         }
+        # The model keeps no more than ``store`` allows.
         if self.store != "all":
             del learned["affinity_matrix_"], candidates["labels"]
         if self.store == "labels":
@@ -409,6 +417,7 @@ class ConsensusTLRR(MultiViewClusterer):
         """
         self._fitted_predictor()
         path = output_path(path)
+        # A single view has one array of names, several views a list.
         columns = getattr(self, "feature_names_in_", None)
         columns = columns if isinstance(columns, list) else [columns] * len(self.view_names_in_)
         path.write_bytes(native_model(self, self.view_names_in_, columns))

@@ -168,17 +168,21 @@ def _diverse_representation(views, run, lam_s, lam_d, normalize, signed):
     """Z, by the passes of `DiMSC` over the views."""
     views = [dense(X, None) for X in views]
     views = [unit_rows(X) for X in views] if normalize else comparable(views)
+    # Without the diversity term each view has a solution of its own, where the passes start.
     blocks = [_View(X, lam_s, signed) for X in views]
     Z = np.stack([block.solve() for block in blocks])
     K = np.stack([_centred_gram(A) for A in Z])
-    terms = [block.least(A) for block, A in zip(blocks, Z, strict=True)]
+    terms = [block.minimum(A) for block, A in zip(blocks, Z, strict=True)]
     objective = sum(terms) + lam_d * _pairs(K)
     for _ in run:
+        # Block coordinate descent: each view is solved for the current others, so the objective
+        # falls.
         for i, block in enumerate(blocks):
-            others = lam_d * (np.delete(K, i, axis=0).sum(axis=0))
-            Z[i] = block.solve(others)
+            coupling = lam_d * (np.delete(K, i, axis=0).sum(axis=0))
+            Z[i] = block.solve(coupling)
             K[i] = _centred_gram(Z[i])
-            terms[i] = block.least(Z[i]) - np.vdot(K[i], others)
+            terms[i] = block.minimum(Z[i]) - np.vdot(K[i], coupling)
+        # The terms are those at the minimisers, so that no product of n^3 is needed for them.
         former, objective = objective, sum(terms) + lam_d * _pairs(K)
         run.record(abs(former - objective) / (abs(objective) or 1.0), objective=objective)
     return Z
@@ -196,13 +200,13 @@ class _View:
         self._smooth = -lam_s * graph
         self._smooth[np.diag_indices(len(X))] += lam_s * graph.sum(axis=0)
 
-    def solve(self, others=0.0):
-        """Z with ``X^T X Z + Z B = X^T X`` for ``B = lam_s L + others``."""
-        B = self._smooth + others
+    def solve(self, coupling=0.0):
+        """Z with ``X^T X Z + Z B = X^T X`` for ``B = lam_s L + coupling``."""
+        B = self._smooth + coupling
         eigen = scipy.linalg.eigh(B, driver="evd", overwrite_a=True, check_finite=False)
         return sylvester(self._eigen, eigen, self._QC)
 
-    def least(self, Z):
+    def minimum(self, Z):
         """``||X - X Z||_F^2 + tr(Z B Z^T)`` at the Z that `solve` found."""
         return float(np.trace(self._gram) - np.vdot(self._gram, Z))
 

@@ -102,6 +102,7 @@ def consensus_labels(
     n_clusters = count(n_clusters, "n_clusters")
     seed = draw_seed(random_state)
     CHECKS["n_threads"](n_threads, "n_threads")
+    # Labellings are checked one after another against the first one's samples.
     numbered: list[IntArray] = []
     n = index = None
     for i, labels in enumerate(labellings):
@@ -115,12 +116,14 @@ def consensus_labels(
 
 def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_tuples=MAX_TUPLES):
     """`consensus_labels` of labellings by integers from 0."""
+    # Samples with equal labels in all labellings are one weighted point of a small problem.
     tuples, member, size = np.unique(
         np.stack(labellings, axis=1), axis=0, return_inverse=True, return_counts=True
     )
     member, count = member.ravel(), len(tuples)
     if count <= n_clusters:
         return ConsensusLabels(member if count == n_clusters else labellings[0], count, 0.0)
+    # The most frequent tuples are fused; the others follow the most similar of them.
     kept = np.sort(np.argsort(-size, kind="stable")[: max(max_tuples, MIN_TUPLES * n_clusters)])
     labels, gap = _cut(tuples[kept], size[kept], n_clusters, seed, n_threads, callback)
     return ConsensusLabels(_extended(labels, tuples, size, kept)[member], count, gap)
@@ -128,6 +131,7 @@ def fused_labels(labellings, n_clusters, *, seed, n_threads, callback=None, max_
 
 def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     """Labels of the tuples, and the duality gap of the TLRR problem."""
+    # Slices say which tuples a labelling joins; lam keeps tubes of half of the labellings.
     agree = tuples.T[:, :, None] == tuples.T[:, None, :]
     tau = np.sqrt(tuples.shape[1] / 2)
     result = solve_tlrr(
@@ -147,6 +151,7 @@ def _cut(tuples, size, n_clusters, seed, n_threads, callback):
     # normalised in the embedding, they equal those of the sums over pairs of tuples.
     affinity = regularized(S, S_W, size.sum())
     embedding = embedded(*normalized_eigenvectors(affinity, n_clusters), n_clusters, "c")
+    # Tuples weigh as many points as they have samples.
     model = KMeans(n_clusters, n_init=N_INIT, random_state=seed)
     labels = model.fit(embedding, sample_weight=size).labels_
     return by_appearance(labels), result.gap

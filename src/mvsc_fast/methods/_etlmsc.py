@@ -172,6 +172,7 @@ class ETLMSC(SampleTransformClusterer):
 
 def _essential_tensor(views, run, lam, transform, axis, n_threads):
     """Z, by the iteration of `ETLMSC`."""
+    # Transition probabilities of a random walk in each view.
     P = graphs.kernel_similarities(views)
     P /= P.sum(axis=2, keepdims=True)
     if axis == 0:
@@ -190,6 +191,7 @@ def _essential_tensor(views, run, lam, transform, axis, n_threads):
         return transform.inverse(T, axis=1) if axis == 0 else T
 
     Z, E, y = (np.zeros_like(P) for _ in range(3))  # y: multiplier over mu
+    # Z gets the low-rank part, E the columns of noise, and the multiplier what neither explains.
     for mu in run:
         argument = P - E
         argument += y
@@ -201,6 +203,7 @@ def _essential_tensor(views, run, lam, transform, axis, n_threads):
         former -= E
         F -= E  # the new multiplier
         y -= F
+        # The residual is the largest entry in the original coordinates: cheap bounds come first.
         run.record(*_largest_entry((change, y, former), restore))
         y = F
         y /= run.growth

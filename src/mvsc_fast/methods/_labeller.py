@@ -11,7 +11,7 @@ from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
 from ..judge._ridge import Judge, one_hot, refined_labellings
 from ..judge._support import views_of
-from ..similarity._affinity import warn_of_unlike
+from ..similarity._affinity import warn_of_isolated
 from ..views._rows import equal_samples, warn_of_few
 from ._candidates import candidate_labellings, communities
 from ._ensemble import fused_labels
@@ -30,7 +30,7 @@ MODULARITY_LOSS = 0.02
 UNANIMOUS, SAME = 0.97, 0.9
 
 
-class Fitted(NamedTuple):
+class FittedLabels(NamedTuple):
     """Result of `fit_labels`, samples in the order of the views given.
 
     Attributes
@@ -81,11 +81,13 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
 
     Returns
     -------
-    Fitted
+    FittedLabels
     """
+    # Views that help are chosen, and repeated samples are found, which must not get two labels.
     equal = equal_samples(sample.views, sample.keys)
     if resolution is None:
         warn_of_few(equal, n_clusters)
+    # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
     used = views_of(sample, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
@@ -97,7 +99,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         candidates, affinity = candidate_labellings(used, n_clusters, n_threads, progress)
         if equal[-1] < n_clusters:  # no more distinct samples than clusters
             candidates["labels"][:] = equal
-    warn_of_unlike(affinity.sum(axis=1))
+    warn_of_isolated(affinity.sum(axis=1))
 
     progress.stage("judge")
     distinct = np.flatnonzero(np.diff(equal, prepend=-1))
@@ -116,6 +118,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
+    # Fusion: TLRR of the co-association of the best labellings.
     fused = np.isin(np.arange(len(refined)), best)
     candidates |= {"labels": refined, "fused": fused, **scores}
 
@@ -129,11 +132,14 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     )
     progress.log(f"TLRR of {fused.n_tuples} label tuples, gap {fused.gap:.1e}")
     progress.stage("refinement")
+    # The fused labels are refined, and the best candidate replaces them if fusion has dissolved a
+    # group.
     (labels,) = refined_labellings([fused.labels], n_clusters, judge.ridge, affinity)
     (modularity,) = corrected_modularity(affinity, labels[None], n_clusters)
     if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
+    # Doubts about the labels are warnings, unless the views were called noise before.
     fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
     if resolution is not None:  # another graph may have more communities
@@ -142,9 +148,10 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     elif n_clusters > 1 and not (select and used.graphs.are_noise(used.indices)):
         predictability = scores["predictability"].max()
         warn_of_doubts(len(labels), predictability, modularity, fused_agreement)
+    # The predictor of new samples is the judge's regression of the final labels.
     indicators = one_hot(labels, n_clusters)
     numbers = [sample.kept[i] for i in used.indices]
-    return Fitted(
+    return FittedLabels(
         labels=np.where(used.present.any(axis=0), labels, -1),
         candidates=candidates,
         affinity=affinity,
@@ -170,19 +177,22 @@ def _limits(judge, labels, distinct, n_clusters):
 
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
-    some, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
-    alone = judge.ridge if len(some) == len(labels) else judge.ridge.of(distinct)
-    sizes = np.bincount(some, minlength=n_clusters)
-    scores = alone.predict(one_hot(some, n_clusters))
-    apart, right = residuals(scores, sizes), scores.argmax(axis=1) == some
+    # Repeated samples would predict each other, so that distances are those of distinct ones.
+    distinct_labels, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
+    ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
+    sizes = np.bincount(distinct_labels, minlength=n_clusters)
+    scores = ridge.predict(one_hot(distinct_labels, n_clusters))
+    distances, right = residuals(scores, sizes), scores.argmax(axis=1) == distinct_labels
     # Landmarks determine the features, so that they fit better than new samples do.
     landmark = np.isin(distinct, judge.features.landmarks)
     if (right & landmark).any() and (right & ~landmark).any():
-        ends = [np.quantile(apart[right & part], 1 - BEYOND) for part in (landmark, ~landmark)]
-        apart[landmark] *= max(1, ends[1] / ends[0])
+        quantiles = [
+            np.quantile(distances[right & part], 1 - BEYOND) for part in (landmark, ~landmark)
+        ]
+        distances[landmark] *= max(1, quantiles[1] / quantiles[0])
     # Only right labels have a limit: samples of other clusters are far from this one.
     right |= not right.any()
-    limits = limits_of(apart[right], some[right], n_clusters)
+    limits = limits_of(distances[right], distinct_labels[right], n_clusters)
     return np.concatenate([roots, limits]).astype(np.float32)
 
 
@@ -197,12 +207,14 @@ def _agreed(labels, equal, n_clusters):
 
 def _best_labellings(labellings, joined, scores, n_clusters):
     """Indices of the labellings to be fused, the best first."""
+    # Weighted sum of four scores, each of which fails on other data.
     total = (
         UNREFINED * scores["predictability_unrefined"]
         + REFINED * scores["predictability"]
         + MODULARITY * scores["modularity"]
         + SINGLE_VIEWS * scores["predictability_by_view"]
     )
+    # Joined rows are no graph, and have no vote on whether the graphs are unanimous.
     alike = _pairwise_agreement(labellings, n_clusters)
     agreement = np.where(joined, 0, np.median(alike[:, ~joined], axis=1))
     if agreement.max() >= UNANIMOUS:
@@ -213,6 +225,7 @@ def _best_labellings(labellings, joined, scores, n_clusters):
 
 def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
+    # Equal labellings are compared once.
     distinct, which = np.unique(labellings, axis=0, return_inverse=True)
     k, n = distinct.shape
     clusters = (distinct + n_clusters * np.arange(k)[:, None]).ravel()

@@ -165,6 +165,7 @@ class LMSC(RepresentationClusterer):
 
 def _latent_representation(views, run, lam, n_components, seed):
     """Z and the transpose of H, by the iteration of `LMSC`."""
+    # All views are one matrix in the coordinates of its thin SVD.
     stack = Stack(views)
     X = stack.R
     r, n = X.shape
@@ -176,12 +177,16 @@ def _latent_representation(views, run, lam, n_components, seed):
     y = np.zeros_like(E)  # multipliers of X = P H + E_h and H = H Z + E_r over mu
 
     for mu in run:
+        # P and H: the latent representation is fitted to the views and to its own self-
+        # representation.
         former = H
         target = X - E[:r] + y[:r]
         P = _polar(target @ H.T)
         error = E[r:] - y[r:]
         error -= (error @ right.T) @ left.T  # (E_r - y_r) (I - Z)^T
         H = _latent(P.T @ target + error, left, right, 1.0 + H_RIDGE / mu)
+        # J: singular values of Z are shrunk. Z has low rank plus a known part, so it is kept as
+        # factors.
         right[:K] += G
         U, V = _low_rank(left, right, lam / mu)  # J
 
@@ -190,19 +195,20 @@ def _latent_representation(views, run, lam, n_components, seed):
         HB -= (H @ former.T) @ G
         gram = H @ H.T
         gram[np.diag_indices(K)] += 1.0
-        fresh = _solve(gram, H - E[r:] + y[r:] - HB)
-        left, right = np.hstack([H.T, former.T, U]), np.vstack([fresh, -G, V])
+        update = _solve(gram, H - E[r:] + y[r:] - HB)
+        left, right = np.hstack([H.T, former.T, U]), np.vstack([update, -G, V])
 
-        misfit = np.vstack([X - P @ H + y[:r], E[r:] + fresh])
+        # E takes columns of large misfit; what remains updates the multipliers.
+        misfit = np.vstack([X - P @ H + y[:r], E[r:] + update])
         E = misfit * column_factors([misfit], 1.0 / mu)
         misfit -= E
         residual = misfit - y
         run.record(
             largest_row_sum(residual[r:]),
             lambda R=residual[:r]: largest_row_sum(stack.U @ R),
-            lambda A=former, B=H, C=G, D=fresh: largest_row_sum(A.T @ C - B.T @ D),
+            lambda A=former, B=H, C=G, D=update: largest_row_sum(A.T @ C - B.T @ D),
         )
-        y, G = misfit / run.growth, fresh / run.growth
+        y, G = misfit / run.growth, update / run.growth
     Z = left @ right
     return Z[None], np.ascontiguousarray(H.T)
 

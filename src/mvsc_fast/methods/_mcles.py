@@ -186,6 +186,7 @@ class MCLES(RepresentationClusterer):
 
 def _latent_embedding(views, run, n_clusters, n_components, alpha, beta, gamma, seed):
     """S, the transpose of H, and F, by the iteration of `MCLES`."""
+    # Starts are drawn in an order of the samples that their features determine.
     rng = check_random_state(seed)
     stack = Stack(views)
     X = stack.R
@@ -198,22 +199,26 @@ def _latent_embedding(views, run, n_clusters, n_components, alpha, beta, gamma, 
     qp_tol = max(QP_TOL, 50 * np.finfo(X.dtype).eps)
     objective = np.nan
     for _ in run:
+        # Codebook W, then the latent H by a Sylvester equation.
         W = _codebook(X, H, W, enough)
         a, Q = scipy.linalg.eigh(W.T @ W, check_finite=False)
         b, R = scipy.linalg.eigh(T @ T.T, driver="evd", overwrite_a=True, check_finite=False)
         H = sylvester((a, Q), (alpha * b, R), Q.T @ (W.T @ X))
 
+        # Similarities S: one program for each sample on the simplex, up to a certified gap.
         K = H.T @ H
         gap_tol = qp_tol * (beta / alpha + K.max())
         K *= -2.0
         K += (gamma / (2.0 * alpha)) * euclidean_distances(F, squared=True)
         S, gap = simplex_programs(H, beta / alpha, K, S, gap_tol)
+        # Embedding F: eigenvectors of the Laplacian of S.
         np.negative(S.T, out=T)
         T[np.diag_indices(n)] += 1.0
 
         minus_L = (S + S.T) / 2
         minus_L[np.diag_indices(n)] -= minus_L.sum(axis=0)
         _, F = largest_eigenpairs(minus_L, n_clusters)
+        # A small change counts only if the programs have been solved.
         terms = _square(X - W @ H), _square(H @ T), _square(S), -np.vdot(F, minus_L @ F)
         former, objective = objective, float(np.dot((1.0, alpha, beta, gamma), terms))
         change = abs(objective - former) / abs(former) if run.n_iter > 0 else np.inf

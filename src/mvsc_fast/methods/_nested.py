@@ -18,10 +18,11 @@ def learned_by(estimator, attribute, views, seed, n_threads):
     A clone is fitted. It inherits the seed and the number of threads if its own are None.
     """
     if not hasattr(estimator, attribute):
+        # The given estimator stays unfitted; seed and threads are inherited where it has none.
         estimator = clone(estimator)
-        given = estimator.get_params()
+        parameters = estimator.get_params()
         inherited = {"random_state": seed, "n_threads": n_threads}
-        unset = {key: value for key, value in inherited.items() if given.get(key, 0) is None}
+        unset = {key: value for key, value in inherited.items() if parameters.get(key, 0) is None}
         estimator.set_params(**unset).fit(views)
         if not hasattr(estimator, attribute):
             raise ValueError(f"{type(estimator).__name__} has no attribute {attribute} after fit")

@@ -9,7 +9,7 @@ from ..judge._scan import CANDIDATES, LONGEST, SCALES, TYPICAL, neighbourhood_gr
 from ..judge._support import GRAPH_SAMPLES
 from ..similarity._factors import view_scales
 from ..similarity._sparse import MEMORY
-from ..views._row_source import COPIES, LEAST_ROWS, block_rows, check_bytes
+from ..views._row_source import COPIES, MIN_ROWS, block_rows, check_bytes
 from ..views._view_rows import n_components
 
 # max_samples="auto": a minimum, and samples for each cluster. 60 clusters need 300 each, but the
@@ -54,6 +54,7 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
         If the available memory or ``memory_limit`` is too small.
     """
     n, n_features = source.n_samples, source.n_features
+    # How many samples are clustered, and whether that fits into memory at all.
     if max_samples == "auto":
         max_samples = automatic_samples(n_clusters or 1)
     if max_samples < (n_clusters or 1):
@@ -65,16 +66,17 @@ def plan_fit(source, n_clusters, max_samples, memory_limit):
     )
     if memory_limit is None:
         return Plan(m, block_rows(n_features), seconds)
+    # What a limit leaves after arrays over all samples is the size of the blocks that are read.
     limit = check_bytes(memory_limit, "memory_limit")
-    kept = 8 * n * 4  # keys and hashes of samples, their order, labels
-    passes = kept + COPIES * 8 * LEAST_ROWS * sum(n_features)
+    sample_bytes = 8 * n * 4  # keys and hashes of samples, their order, labels
+    passes = sample_bytes + COPIES * 8 * MIN_ROWS * sum(n_features)
     if max(fit, passes) > limit:
         raise MemoryError(
             f"memory_limit={in_bytes(limit)} is too small: clustering {m} samples needs about "
             f"{in_bytes(fit)}, and reading {n} samples at least {in_bytes(passes)}. Raise it, or "
             "lower max_samples"
         )
-    return Plan(m, block_rows(n_features, limit - kept), seconds)
+    return Plan(m, block_rows(n_features, limit - sample_bytes), seconds)
 
 
 def automatic_samples(n_clusters):
@@ -92,6 +94,7 @@ def fit_seconds(m, n_features, n_clusters):
 
 def fit_bytes(n, m, n_features, n_clusters):
     """Maximum memory in bytes for clustering m of n samples, not counting views in memory."""
+    # Wide views are represented by their leading components.
     ranks = [n_components(m, d) if d > m else d for d in n_features]
     width, v = sum(ranks), len(n_features)
     slices = sum(len(view_scales(m, d, SCALES["unit"])) for d in n_features)
@@ -100,12 +103,13 @@ def fit_bytes(n, m, n_features, n_clusters):
     judge = 4 * columns * (m + 3 * min(m, REGRESSED)) + 16 * columns**2
     judge += sum(8 * r * r for r in ranks) * (slices // v + 1)
     factors = 4 * m * slices * width // v
-    given = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
+    rows = sum((8 if d <= m else 12) * m * d for d in n_features) + 8 * m * max(ranks)
     maps = sum(24 * r * d for r, d in zip(ranks, n_features, strict=True) if r < d)
+    # The tensor: candidates while it is made, then the longest tubes.
     growth = neighbourhood_growth(m, n_clusters)
     pairs = m * min(m, round(2 * growth * LONGEST))
     swept = min(MEMORY, 4 * m * slices * min(m, round(growth * CANDIDATES) * v))
-    made = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
+    tensor = swept + pairs * (6 * slices + 24)  # entries, block by block, and the longest tubes
     cut = pairs * (4 * slices + 48) + 48 * m * n_clusters  # W, affinities, eigenvectors
-    alone = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
-    return judge + maps + factors + max(given, made, cut) + alone + 8 * n * (v + 2) + 2**24
+    graphs = 16 * v * min(m, GRAPH_SAMPLES) ** 2  # the graph of each view alone
+    return judge + maps + factors + max(rows, tensor, cut) + graphs + 8 * n * (v + 2) + 2**24

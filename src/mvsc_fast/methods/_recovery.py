@@ -14,7 +14,7 @@ from .._utils.types import Affinity, Estimator, FloatArray, Tensor
 from .._utils.validation import check_similarities, check_sparse_similarities
 from ..judge._support import view_support
 from ..similarity import _dense as graphs
-from ..similarity._affinity import warn_of_unlike
+from ..similarity._affinity import warn_of_isolated
 from ..similarity._factors import SCALES, view_scales
 from ..spectral._cut import symmetric_sum
 from ..views._frames import view_title
@@ -32,7 +32,7 @@ AffinityName = Literal["self_representation", "nearest_neighbors", "rbf", "preco
 NAMES = get_args(AffinityName)
 
 
-def check_affinity(value, name):
+def check_affinity_parameter(value, name):
     """``value``, which must be the name of an affinity or an estimator."""
     if not (value in NAMES if isinstance(value, str) else hasattr(value, "fit")):
         raise InvalidParameterError(
@@ -87,7 +87,10 @@ class RecoveryClusterer(MultiViewClusterer):
     history_: dict[str, FloatArray]
 
     _takes_sparse = False  # whether precomputed similarities may be sparse
-    _checks: ClassVar[dict[str, Any]] = {**MultiViewClusterer._checks, "affinity": check_affinity}
+    _checks: ClassVar[dict[str, Any]] = {
+        **MultiViewClusterer._checks,
+        "affinity": check_affinity_parameter,
+    }
 
     def _read(self, X):
         if not self._precomputed:
@@ -97,16 +100,19 @@ class RecoveryClusterer(MultiViewClusterer):
                 f'scale={self.scale!r} needs features, but affinity="precomputed" expects '
                 "similarities: scale the views before the similarities are computed"
             )
+        # Similarities come in more forms than features: a matrix, an array of slices, a list or a
+        # dict.
         X = [X] if scipy.sparse.issparse(X) else X  # some are mappings
         names = list(X) if isinstance(X, Mapping) else None
         if isinstance(X, (Mapping, Iterator, ValuesView)):
             X = list(X.values() if isinstance(X, Mapping) else X)
         sparse = isinstance(X, (list, tuple)) and any(map(scipy.sparse.issparse, X))
-        listed = isinstance(X, (list, tuple)) and len(X) > 0
-        single = not sparse and (np.ndim(X[0]) + 1 if listed else np.ndim(X)) == 2
-        X = [X] if single else X
+        is_list = isinstance(X, (list, tuple)) and len(X) > 0
+        is_single = not sparse and (np.ndim(X[0]) + 1 if is_list else np.ndim(X)) == 2
+        X = [X] if is_single else X
         if isinstance(X, (list, tuple)):
             X = square_views(X, [view_title(name) for name in names or range(len(X))])
+        # Methods without a sparse solver get a dense tensor.
         if sparse and self._takes_sparse:
             W = check_sparse_similarities(X, nonnegative=True, name="X")
         else:
@@ -115,11 +121,11 @@ class RecoveryClusterer(MultiViewClusterer):
             raise ValueError("X has 1 sample, expected at least 2")
         return RowSource(W, names=names)
 
-    def _warn(self, given, views):
+    def _warn(self, source, views):
         if not self._precomputed:
-            super()._warn(given, views)
+            super()._warn(source, views)
             return
-        for S, title in zip(given.views, given.titles, strict=True):
+        for S, title in zip(source.views, source.titles, strict=True):
             if doubt := matrix_doubt(S):
                 warn_user(f"{title} {doubt}")
 
@@ -130,6 +136,7 @@ class RecoveryClusterer(MultiViewClusterer):
     def _check_memory(self, views):
         if scipy.sparse.issparse(views[0]) and self._precomputed:
             return
+        # Self-representation may have two slices for a view.
         features, v = ([], len(views)) if self._precomputed else (views, len(views))
         if isinstance(self.affinity, str) and self.affinity == "self_representation":
             v = sum(len(view_scales(*X.shape, SCALES)) for X in views)
@@ -148,7 +155,7 @@ class RecoveryClusterer(MultiViewClusterer):
         else:
             tensor = learned_by(self.affinity, "tensor_", views, seed, n_threads)
             W = check_similarities(tensor, name=f"{type(self.affinity).__name__}.tensor_")
-        warn_of_unlike(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
+        warn_of_isolated(sum(np.asarray(A.sum(axis=1)).ravel() for A in W))
         progress.log(f"{len(W)} slices, {W[0].shape[0]} samples, affinity {self.affinity!r}")
         return W
 

@@ -172,6 +172,7 @@ class SCMV3DT(RepresentationClusterer):
 
 def _sparse_representation(X, run, lam, alpha, beta):
     """The sparse copy of Z, by the iteration of `SCMV3DT`, of views with as many features."""
+    # The systems of all frequencies are factorised once, before the iteration.
     (v, _, n), dtype = X.shape, X.dtype
     fourier = Fourier()
     dft = fourier.forward(np.eye(v, dtype=dtype), axis=0)  # few views: faster than FFTs
@@ -179,15 +180,18 @@ def _sparse_representation(X, run, lam, alpha, beta):
 
     Z, J, C, U1, U2 = (np.zeros((v, n, n), dtype=dtype) for _ in range(5))
     for mu in run:
+        # Z: least squares in the Fourier domain, where the t-product is a product of slices.
         former = Z
         B = J - U1
         B += C
         B -= U2
         B *= mu
         Z = _representation(B, factors, lam, beta, mu)
+        # J: singular values of the frontal slices are shrunk.
         J = np.tensordot(dft, np.add(Z, U1, out=B), 1)
         fourier.shrink_frontal(J, 1.0 / mu)
         J = np.tensordot(dft.T, J, 1)
+        # C: entries are shrunk, which makes the representation sparse.
         C = Z + U2
         np.clip(C, -alpha / mu, alpha / mu, out=U2)  # what shrinking takes away is U2 + Z - C
         C -= U2
@@ -216,6 +220,7 @@ def _equal_features(views, features):
     if features == "pad":
         d = max(X.shape[1] for X in dense)
         return np.stack([np.pad(X, ((0, 0), (0, d - X.shape[1]))).T for X in dense])
+    # Of all projections to d features, that on the leading singular vectors loses the least.
     d = min(n, *(X.shape[1] for X in dense))
     out = np.empty((len(dense), d, n), dtype=dense[0].dtype)
     for i, X in enumerate(dense):

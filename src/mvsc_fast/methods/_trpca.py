@@ -139,9 +139,9 @@ class TRPCA(RecoveryClusterer):
         self.callback = callback
 
     def _read(self, X):
-        given = super()._read(X)
-        resolve_view_transform(self.view_transform, len(given), given[0].dtype)
-        return given
+        source = super()._read(X)
+        resolve_view_transform(self.view_transform, len(source), source[0].dtype)
+        return source
 
     def _recover(self, W, **iteration):
         return solve_trpca(W, lam=self.lam, view_transform=self.view_transform, **iteration)

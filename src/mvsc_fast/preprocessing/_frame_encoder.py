@@ -103,19 +103,21 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        # Groups of the user, or one view for each kind of column.
         check_frame(X)
         if self.groups is None:
-            check_columns(X, {"all": [*X.columns]}, "the data frame")
+            check_groups(X, {"all": [*X.columns]}, "the data frame")
             kinds = {column: kind_of(X[column], column) for column in X.columns}
             groups = groups_by_kind(kinds)
         else:
             groups = {name: [*columns] for name, columns in self._named_groups().items()}
-            check_columns(X, groups, "the data frame")
+            check_groups(X, groups, "the data frame")
             kinds = {
                 column: kind_of(X[column], column)
                 for columns in groups.values()
                 for column in columns
             }
+        # Words of a text would outweigh single columns beside them.
         for name, columns in groups.items():
             texts = [column for column in columns if kinds[column] == "text"]
             if texts and len(columns) > 1:
@@ -144,7 +146,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_frame(X)
-        check_columns(X, self.groups_, "the data frame")
+        check_groups(X, self.groups_, "the data frame")
         import pandas as pd
 
         views = {}
@@ -196,7 +198,7 @@ def check_frame(X):
         )
 
 
-def check_columns(X, groups, title):
+def check_groups(X, groups, title):
     """Raise ValueError if the frame lacks a column of a group, or has it twice."""
     for name, columns in groups.items():
         absent = [column for column in columns if column not in X.columns]
@@ -223,6 +225,7 @@ def kind_of(column, name):
         raise ValueError(f"column {shown(name)} has complex numbers: use their parts")
     if types.is_numeric_dtype(column):
         return "number"
+    # Strings are texts if they are long, ids if nearly all differ, else categories.
     values = column[has_values(column)]
     if isinstance(column.dtype, types.CategoricalDtype):
         return "category"
@@ -314,6 +317,7 @@ def encoded(kind, encoder, column):
     if kind == "text":
         values = missing(encoder.transform(column.fillna("").astype(str)))
         return pd.DataFrame.sparse.from_spmatrix(values, column.index, names)
+    # Missing values are not encoded: their rows are NaN, which a fit can fill.
     has_value = has_values(column)
     if kind == "number":
         X = numbers_of(column[has_value])

@@ -133,6 +133,7 @@ class PerView(  # type: ignore[call-arg]
             Transformed views, a dict or a list as X; None for views that are None.
         """
         check_is_fitted(self)
+        # New samples of a dict may lack views, but not have others or another order.
         views = dict(named_items(_check_container(X)))
         steps = dict(named_items(self.transformers_))
         if [*views] != [name for name in steps if name in views or not isinstance(X, dict)]:
@@ -155,6 +156,7 @@ class PerView(  # type: ignore[call-arg]
                 "samples. A vectorizer needs the texts alone: select their column in ViewSplitter "
                 'by its name, "text" instead of ["text"]'
             )
+        # Transformers cannot return sparse matrices as data frames.
         if self._output != "pandas" or not scipy.sparse.issparse(table):
             return table
         frames = import_extra("pandas", 'set_output(transform="pandas")').DataFrame.sparse
@@ -187,9 +189,10 @@ class PerView(  # type: ignore[call-arg]
             steps = [steps]
         steps = named_items(steps) + named_items(getattr(self, "transformers_", []))
         steps = [(name, step) for name, step in steps if not _passes(step)]
+        # Nothing is changed if any transformer cannot follow.
         for name, step in steps:
-            named = transform != "polars" and hasattr(step, "get_feature_names_out")
-            if not named and not hasattr(step, "set_output"):
+            has_names = transform != "polars" and hasattr(step, "get_feature_names_out")
+            if not has_names and not hasattr(step, "set_output"):
                 raise ValueError(f"view {name!r}: {step!r} has no set_output")
         for _, step in steps:
             if hasattr(step, "set_output"):

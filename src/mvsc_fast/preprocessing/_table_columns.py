@@ -55,12 +55,14 @@ def positions_of(columns, names, n_columns, what):
 
     ``names`` are those of all columns or None; ``what`` is the name of the view in messages.
     """
+    # A text alone is a prefix; in a list it is a name.
     if isinstance(columns, str):
         _check_named(columns, names, n_columns, what)
         positions = [j for j, name in enumerate(names) if name.startswith(columns)]
         if not positions:
             raise ValueError(f"{what}: no column begins with {columns!r}{alike(columns, names)}")
         return np.array(positions)
+    # Slices are of positions, because names have no order that a user would expect.
     if isinstance(columns, slice):
         if not all(
             part is None or hasattr(part, "__index__")
@@ -71,6 +73,7 @@ def positions_of(columns, names, n_columns, what):
         if len(positions) == 0:
             raise ValueError(f"{what}: {columns} has none of the {n_columns} columns")
         return positions
+    # Lists contain booleans for all columns, or names and positions of some.
     columns = [columns] if np.ndim(columns) == 0 else list(columns)
     if columns and all(isinstance(column, (bool, np.bool_)) for column in columns):
         if len(columns) != n_columns:
@@ -112,8 +115,8 @@ def _check_named(column, names, n_columns, what):
 def alike(name, names):
     """The columns with the most similar names, or the first ones, for a message."""
     nearest = get_close_matches(name, names, n=3) or names[:5]
-    more = ", ..." if len(nearest) < len(names) else ""
-    return f"; the table has {listed(nearest)}{more}"
+    ending = ", ..." if len(nearest) < len(names) else ""
+    return f"; the table has {listed(nearest)}{ending}"
 
 
 def listed(names):

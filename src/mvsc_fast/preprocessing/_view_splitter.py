@@ -132,6 +132,7 @@ class ViewSplitter(  # type: ignore[call-arg]
         """
         check_is_fitted(self)
         X = as_table(X)
+        # Columns are found by name, so that new tables may have others and another order.
         positions = np.arange(self.n_features_in_)
         names = column_names(X)
         if names is not None and hasattr(self, "feature_names_in_"):

@@ -92,11 +92,11 @@ def thresholded_affinity(tensor, tau):
     """
     lengths = tensor.lengths
     factors = np.maximum(0, 1 - np.float32(tau) / np.where(lengths > 0, lengths, 1))
-    plain = tensor.values.sum(axis=0)
-    return tensor.matrices([regularized(plain * factors, plain, tensor.n)])[0]
+    total = tensor.values.sum(axis=0)
+    return tensor.matrices([regularized(total * factors, total, tensor.n)])[0]
 
 
-def warn_of_unlike(degree):
+def warn_of_isolated(degree):
     """Warn if more than half of the samples have no neighbour.
 
     Parameters
@@ -104,9 +104,9 @@ def warn_of_unlike(degree):
     degree : ndarray of shape (n,)
         Row sums of a graph.
     """
-    alone = np.count_nonzero(degree == 0)
-    if 2 * alone > len(degree):
+    n_isolated = np.count_nonzero(degree == 0)
+    if 2 * n_isolated > len(degree):
         warn_user(
-            f"{alone} of {len(degree)} samples have no neighbour in any view; their labels are "
-            "arbitrary"
+            f"{n_isolated} of {len(degree)} samples have no neighbour in any view; their labels "
+            "are arbitrary"
         )

@@ -71,6 +71,7 @@ def ridge_similarities(views, scales=SCALES, ridge=None, scale_neighbors=10, cap
     for out, (X, g) in zip(W, slices, strict=True):
         _ridge_coefficients(unit_rows(X), g, out)
         out += out.T.copy()
+        # Local scaling: the similarity of rank `scale_neighbors` becomes 1 in every row.
         rank = min(scale_neighbors, n - 1)
         top = np.partition(out, n - rank, axis=1)[:, n - rank :]
         scale = top.min(axis=1)
@@ -110,6 +111,7 @@ def _ridge_coefficients(X, ridge, out):
         diagonal = 1.0 - np.diagonal(out)
         out /= diagonal
     else:
+        # With at least as many features as samples, the kernel is inverted itself.
         gram = safe_sparse_dot(X, X.T, dense_output=True)
         gram[np.diag_indices(n)] += ridge
         P = spd_inverse(gram)
@@ -165,6 +167,8 @@ def kernel_similarities(views):
     n = views[0].shape[0]
     W = np.empty((len(views), n, n), dtype=views[0].dtype)
     for out, X in zip(W, comparable(views), strict=True):
+        # The median distance sets the width; for mostly equal samples it is zero, and the largest
+        # is used.
         distance = euclidean_distances(X)
         np.fill_diagonal(distance, 0.0)
         width = np.median(distance)

@@ -64,6 +64,7 @@ def ridge_factors(X, ridges):
     if d <= n:
         gram = sum(safe_sparse_dot(rows.T, rows, dense_output=True) for rows in _blocks(X, used))
         return [_primal(X, used, gram, ridge) for ridge in ridges]
+    # With more columns than samples, the Gram matrix of the samples is the smaller one.
     X = X[:, used].astype(np.float64)
     gram = safe_sparse_dot(X, X.T, dense_output=True)
     return [_dual(gram, ridge) for ridge in ridges]
@@ -76,6 +77,7 @@ def _used_columns(X):
         used[X.indices] = True
     else:
         used = np.any(X, axis=0)
+    # A view of zeros keeps a column, because factors need one.
     used[0] |= not used.any()
     return used
 
@@ -173,6 +175,7 @@ def view_factors(views, scales=SCALES, present=None, ranks=None):
     -------
     list of Factors
     """
+    # Samples without a view get zero factors, so that all slices have the same samples.
     by_view = []
     for i, X in enumerate(views):
         shape = X.shape if ranks is None else (X.shape[0], ranks[i])

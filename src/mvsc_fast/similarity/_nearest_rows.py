@@ -44,11 +44,11 @@ def approximate_nearest_rows(u, n_neighbors):
     index = NNDescent(
         normalize(u), "dot", n_neighbors=n_neighbors + 1, random_state=0, n_jobs=1, compressed=True
     )
-    found, distance = index.neighbor_graph
-    itself = found == np.arange(len(u))[:, None]
-    found[itself | (distance >= 1)] = -1  # rows without a positive cosine
+    neighbors, distance = index.neighbor_graph
+    itself = neighbors == np.arange(len(u))[:, None]
+    neighbors[itself | (distance >= 1)] = -1  # rows without a positive cosine
     itself[~itself.any(axis=1), -1] = True
-    return found[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
+    return neighbors[~itself].reshape(len(u), n_neighbors).astype(np.int32, copy=False)
 
 
 def searched_rows(u, n_neighbors, n_threads=1):
@@ -86,13 +86,15 @@ def listed_rows(factors, n_views, n_candidates, n_threads=1):
         See `nearest_rows`.
     """
     n = len(factors[0].u)
-    listed = factors if n_candidates >= n - 1 else factors[:n_views]
+    # Other ridges of a view change the order of neighbours little, so that one slice of each view
+    # suffices for candidates, unless all rows are candidates.
+    slices = factors if n_candidates >= n - 1 else factors[:n_views]
     if n > EXACT_LIMIT and not searched_approximately(n):
-        products = n**2 / 2 * sum(u.shape[1] for u, _ in listed)
+        products = n**2 / 2 * sum(u.shape[1] for u, _ in slices)
         warn_user(
             f"the exact search for neighbors among {n} samples takes {products:.1g} "
             "multiplications, a number that grows with the square of the samples. Install "
             "pynndescent (pip install pynndescent) for a faster approximate search, or lower "
             "max_samples"
         )
-    return [searched_rows(u, n_candidates, n_threads) for u, _ in listed]
+    return [searched_rows(u, n_candidates, n_threads) for u, _ in slices]

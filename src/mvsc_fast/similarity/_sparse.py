@@ -86,9 +86,12 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
     -------
     SparseTensor
     """
+    # Candidates of all views together are the pattern, on which every slice has its entries.
     n, v = len(factors[0].u), len(factors)
     indptr, indices = _union(candidates)
     rank = min(scale_neighbors, max(n - 1, 1))
+    # The scale of a sample is needed in the rows of its neighbours: scales come in a first sweep,
+    # and the longest tubes of each row in a second one.
     scales = np.empty((v, n), dtype=np.float32)
     # All entries are kept between the two sweeps if they fit, else computed again in blocks.
     per_row = max(1, 4 * v * len(indices) // n)
@@ -103,50 +106,42 @@ def sparse_tensor(factors, candidates, *, n_longest=48, cap=1.5, scale_neighbors
                 values[i], indptr, rows.start, rows.stop, rank, scales[i], n_threads
             )
     roots = 1.0 / np.sqrt(np.maximum(scales, np.finfo(np.float32).tiny))  # else squares overflow
+    # Second sweep: scaled entries, of which each row keeps the longest tubes.
     m = min(n_longest, max(n - 1, 1))
-    kept = np.empty((n, m), dtype=np.int32)
+    columns = np.empty((n, m), dtype=np.int32)
     entries = np.empty((v, n, m), dtype=np.float32)
     lengths = np.empty((n, m), dtype=np.float32)
     for rows in blocks:
         if len(blocks) > 1:
             values = _entries(factors, indptr, indices, rows, n_threads)
-        _factored.longest_tubes(
-            values,
-            roots,
-            indptr,
-            indices,
-            rows.start,
-            rows.stop,
-            cap,
-            kept,
-            entries,
-            lengths,
-            n_threads,
-        )
-    found = kept >= 0
+        slices = values, roots, indptr, indices, rows.start, rows.stop, cap
+        _factored.longest_tubes(*slices, columns, entries, lengths, n_threads)
+    is_tube = columns >= 0
     # Position of each entry of the symmetric pattern: in its own row, or in that of its column.
-    place = np.arange(1, found.sum() + 1)
-    starts = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
-    pattern = scipy.sparse.csr_array((place, kept[found], starts), shape=(n, n))
+    position = np.arange(1, is_tube.sum() + 1)
+    starts = np.concatenate([[0], np.cumsum(is_tube.sum(axis=1))])
+    pattern = scipy.sparse.csr_array((position, columns[is_tube], starts), shape=(n, n))
+    # A tube is kept if either of its two rows keeps it.
     pattern = pattern.maximum(pattern.T.tocsr())
     pattern.sort_indices()
-    place = pattern.data - 1
+    position = pattern.data - 1
     return SparseTensor(
-        values=entries.reshape(v, -1).take(np.flatnonzero(found)[place], axis=1),
+        values=entries.reshape(v, -1).take(np.flatnonzero(is_tube)[position], axis=1),
         indptr=pattern.indptr,
         indices=pattern.indices.astype(np.int32, copy=False),
-        lengths=lengths[found][place],
+        lengths=lengths[is_tube][position],
     )
 
 
 def _union(candidates):
     """Pattern (indptr, indices) of the union of lists of columns."""
     columns = np.sort(np.concatenate(candidates, axis=1), axis=1)
-    new = columns >= 0
-    new[:, 1:] &= columns[:, 1:] != columns[:, :-1]
+    # Sorted rows have duplicates side by side.
+    is_first = columns >= 0
+    is_first[:, 1:] &= columns[:, 1:] != columns[:, :-1]
     indptr = np.zeros(len(columns) + 1, dtype=np.intp)
-    np.cumsum(new.sum(axis=1), out=indptr[1:])
-    return indptr, columns[new]
+    np.cumsum(is_first.sum(axis=1), out=indptr[1:])
+    return indptr, columns[is_first]
 
 
 def _entries(factors, indptr, indices, rows, n_threads):
@@ -193,6 +188,7 @@ def sparse_self_representation(
         Symmetric slices that share one pattern without diagonal, with entries in [0, cap]: all
         views with ``scales[0]``, then the views with n >= 4 d with each other scale.
     """
+    # Parameters are checked before the factors are computed.
     views = check_views(views)
     scales = check_scales(scales)
     n_candidates = check_integer(n_candidates, "n_candidates", 1)
@@ -200,6 +196,7 @@ def sparse_self_representation(
     scale_neighbors = check_integer(scale_neighbors, "scale_neighbors", 1)
     cap = check_number(cap, "cap", 0.0, open_interval=True)
     n_threads = resolve_threads(n_threads)
+    # One BLAS thread, so that results do not depend on their number.
     with blas_threads(1):
         factors = view_factors([unit_rows(X) for X in views], scales)
     tensor = sparse_tensor(
@@ -236,10 +233,10 @@ def sparse_nearest_neighbors(
 def sparse_neighbor_similarities(views, n_neighbors):
     """`sparse_nearest_neighbors` of validated views."""
     n_neighbors = min(n_neighbors, views[0].shape[0] - 1)
-    found = [
+    neighbors = [
         NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors() for X in comparable(views)
     ]
-    return [_self_tuning(*pair, views[0].dtype) for pair in found]
+    return [_self_tuning(*pair, views[0].dtype) for pair in neighbors]
 
 
 def unit_neighbor_similarities(u, index, n_threads=1):
@@ -259,26 +256,23 @@ def unit_neighbor_similarities(u, index, n_threads=1):
     csr_array of shape (n, n), float32
         Rows without a positive cosine are no neighbours.
     """
-    n, found = len(u), index >= 0
-    index = np.where(found, index, np.arange(n, dtype=np.int32)[:, None])
+    n, is_neighbor = len(u), index >= 0
+    # Rows that were not found are the sample itself with weight zero, so that rows have equal
+    # lengths.
+    index = np.where(is_neighbor, index, np.arange(n, dtype=np.int32)[:, None])
     indptr, half = np.arange(n + 1) * index.shape[1], np.full(n, 0.5, dtype=np.float32)
     factors = [Factors(u, half)]
     (cosines,) = _entries(factors, indptr, index.ravel(), slice(0, n), n_threads)
     distance = np.sqrt(np.maximum(0, 2 - 2 * cosines)).reshape(index.shape)
-    return _self_tuning(np.where(found, distance, 0), index, u.dtype, found)
+    return _self_tuning(np.where(is_neighbor, distance, 0), index, u.dtype, is_neighbor)
 
 
-def _self_tuning(distance, index, dtype, found=True):
+def _self_tuning(distance, index, dtype, is_neighbor=True):
     """Symmetric similarities from the distances of nearest rows, scaled by the largest of each."""
     n, n_neighbors = index.shape
     scale = np.maximum(distance.max(axis=1), np.finfo(distance.dtype).tiny ** 0.5)
-    values = found * np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
-    A = scipy.sparse.csr_array(
-        (
-            values.ravel().astype(dtype, copy=False),
-            index.ravel(),
-            np.arange(n + 1) * n_neighbors,
-        ),
-        shape=(n, n),
-    )
+    values = is_neighbor * np.exp(-((distance / scale[:, None]) * (distance / scale[index])))
+    indptr = np.arange(n + 1) * n_neighbors
+    entries = values.ravel().astype(dtype, copy=False), index.ravel(), indptr
+    A = scipy.sparse.csr_array(entries, shape=(n, n))
     return (A + A.T) * dtype.type(0.5)

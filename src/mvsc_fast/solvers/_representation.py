@@ -56,6 +56,7 @@ class ThinView:
         As ``Z = B + V (shrunk s C - (1 - shrunk) V^T B)`` with ``C = ratio (R - E + y)`` and
         ``shrunk = 1 / (1 + ratio s^2)``, only V^T B is needed; `add` completes Z.
         """
+        # Normal equations are diagonal in the coordinates of the SVD.
         shrunk = 1.0 / (1.0 + ratio * self.s**2)
         SC = self.R - self.E
         SC += self.y
@@ -93,6 +94,7 @@ def common_coordinates(thin):
     n = len(thin[0].basis)
     if sum(view.basis.shape[1] for view in thin) >= n:
         return Basis()
+    # Iterating in the common span is cheaper if it is smaller than the number of samples.
     Q, _ = scipy.linalg.qr(
         np.hstack([view.basis for view in thin]), mode="economic", check_finite=False
     )
@@ -154,6 +156,7 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
     steps = [np.zeros_like(Z) for _ in shrinks]  # G_m - w_m - Z
     share = 1.0 / len(shrinks)
     for mu in run:
+        # Z follows the mean of its low-rank copies, then each view corrects its slice.
         for step in steps:
             Z += share * step
         for i, view in enumerate(thin):
@@ -162,6 +165,7 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
                 update_multipliers([view], update_errors(thin, lam / mu)[i : i + 1])
         if update == "joint":
             update_multipliers(thin, update_errors(thin, lam / mu))
+        # Each norm shrinks its copy of Z; what they differ by updates the multiplier.
         residual = 0.0
         for w_m, gap, shrink in zip(w, steps, shrinks, strict=True):
             np.add(Z, w_m, out=gap)
@@ -173,6 +177,7 @@ def solve_representation(thin, shrinks, restore, run, *, lam, update="joint"):
             w_m -= gap
             w_m /= run.growth
             gap -= w_m
+        # The exact residual is costly: it is computed only when bounds are below tol.
         run.record(residual, *(view.residual for view in thin))
         for view in thin:
             view.y /= run.growth

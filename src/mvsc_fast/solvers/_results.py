@@ -110,10 +110,10 @@ def objective(L, W, *, omega1, alpha, lam, sample_weight=None):
     omega2 = 1.0 - omega1
     L, W = _dense(L).astype(np.float64, copy=False), _dense(W)
     root = np.ones(L.shape[1]) if sample_weight is None else np.sqrt(sample_weight)
-    both = np.outer(root, root)
-    L = L * both
+    pair_weights = np.outer(root, root)
+    L = L * pair_weights
     frontal = sum(scipy.linalg.svdvals(A).sum() for A in L)
     slices = np.linalg.svd(L.transpose(1, 0, 2), compute_uv=False).sum(axis=1) @ root
-    tubes = np.sum(both * np.sqrt(np.einsum("ijk,ijk->jk", L, L)))
-    misfit = sum(np.sum((both * A - B) ** 2) for A, B in zip(W, L, strict=True))
+    tubes = np.sum(pair_weights * np.sqrt(np.einsum("ijk,ijk->jk", L, L)))
+    misfit = sum(np.sum((pair_weights * A - B) ** 2) for A, B in zip(W, L, strict=True))
     return float(omega1 * frontal + omega2 * (slices + alpha * tubes) + lam * misfit)

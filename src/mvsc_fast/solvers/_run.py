@@ -77,6 +77,7 @@ class Run:
 
         ``measures`` are numbers for further entries of the history.
         """
+        # Measures after the residual are optional, such as the objective of some methods.
         residual = float(self.largest(*bounds))
         self._residuals.append(residual)
         self._seconds.append(time.perf_counter() - self._start)

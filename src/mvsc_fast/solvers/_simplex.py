@@ -37,18 +37,20 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
     step size. Returns the rows, and their largest duality gap ``<grad, s> - min grad``, which
     bounds the distance to the minimum: at most ``tol`` unless ``max_iter`` steps were made.
     """
+    # Shifting H changes a program by a constant only, and makes it better conditioned.
     mean = H.mean(axis=1, keepdims=True)
     H = H - mean
     C = C + 2.0 * (mean.T @ H)  # |H s|^2 = |(H - mean) s|^2 + 2 <mean, (H - mean) s> + constant
+    # Nesterov's constant momentum for known strong convexity, the ridge.
     top = scipy.linalg.eigvalsh(H @ H.T, check_finite=False)[-1]
     scale = 2.0 * (ridge + max(top, 0.0))
     root = np.sqrt(2.0 * ridge / scale)
     momentum = (1.0 - root) / (1.0 + root)
 
-    twice = 2.0 * H
+    double_H = 2.0 * H
 
     def gradient(S, C):
-        out = (S @ H.T) @ twice
+        out = (S @ H.T) @ double_H
         out += (2.0 * ridge) * S
         out += C
         return out
@@ -57,6 +59,7 @@ def simplex_programs(H, ridge, C, S, tol, max_iter=1000):
         slope = gradient(S, C)
         return np.max(np.einsum("mn,mn->m", slope, S) - slope.min(axis=1))
 
+    # Blocks of rows stay in cache through all parts of a step.
     S, ahead, tau = S.copy(), S.copy(), np.full(len(S), -1.0, dtype=S.dtype)
     height = max(1, CACHED // S.shape[1])
     blocks = [slice(first, first + height) for first in range(0, len(S), height)]

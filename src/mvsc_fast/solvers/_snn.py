@@ -96,26 +96,19 @@ def solve_snn(W, *, weights, tol, max_iter, n_threads, callback, **penalty):
     check_memory((7 * v + 6) * n * n * W.itemsize, f"snn on {v} views of {n} samples")
     rows, views = [np.sqrt(n) / 3.0] * 2 if weights is None else weights
 
+    # L1 and L3 are copies of L for the two unfoldings, Y1 and Y3 their multipliers.
     E, L1, Y1, L3, Y3 = (np.zeros_like(W) for _ in range(5))
     X = W.copy()
     run = Run(tol, max_iter, callback, **penalty)
     with use_threads(n_threads, n) as n_threads:
+        # Singular values along the views follow from a v x v Gram matrix, which each pass returns.
         flat = W.reshape(v, -1).astype(np.float64, copy=False)
         gram = flat @ flat.T
         for mu in run:
             frontal_shrink(X, rows / mu, group=v)
+            mapper = _view_mapper(gram, views / mu)
             change, gram = snn_pass(
-                W,
-                E,
-                L1,
-                Y1,
-                X,
-                L3,
-                Y3,
-                _view_mapper(gram, views / mu),
-                mu=mu,
-                mu_next=run.next_mu,
-                n_threads=n_threads,
+                W, E, L1, Y1, X, L3, Y3, mapper, mu=mu, mu_next=run.next_mu, n_threads=n_threads
             )
             run.record(change)
     return Result((L1 + L1.transpose(0, 2, 1)) / 2, E, run.n_iter, run.converged, run.history)

@@ -160,6 +160,7 @@ def tlrr(
     Jia, Liu, Hou, Kwong, Zhang: Multi-view spectral clustering tailored tensor low-rank
     representation. IEEE TCSVT 31(12), 2021.
     """
+    # Parameters are checked by name and before the tensor, which may be large.
     parameters = check_parameters(
         {**CHECKS, **TLRR_CHECKS, "sample_weight": either(None, check_sample_weight)},
         omega1=omega1,
@@ -198,9 +199,11 @@ def solve_tlrr(
     sample_weight=None,
 ):
     """`tlrr` of validated similarities and parameters."""
+    # Defaults depend on the solver: the gap of one and the residual of the other differ in meaning.
     n, (usual_tol, usual_max_iter) = W[0].shape[0], LIMITS[solver]
     lam = _weight(W, omega1, alpha, n_neighbors, sample_weight) if lam is None else lam
     model, penalty = {"omega1": omega1, "alpha": alpha, "lam": lam}, {}
+    # Options that the chosen solver does not have are errors.
     if solver == "ialm":
         if _is_sparse(W):
             raise ValueError(f'solver={solver!r} needs dense similarities: use solver="dual"')
@@ -240,9 +243,8 @@ def _weight(W, omega1, alpha, n_neighbors, sample_weight):
         )
     if sample_weight is not None:
         raise ValueError("n_neighbors ignores sample weights: give lam with sample_weight")
-    return (
-        (1.0 - omega1) * alpha / (2 * tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors))
-    )
+    tau = tube_threshold(tube_lengths(W), W[0].shape[0], n_neighbors)
+    return (1.0 - omega1) * alpha / (2 * tau)
 
 
 def _warned(result, W):
@@ -253,6 +255,7 @@ def _warned(result, W):
     """
     if any(A.nnz if scipy.sparse.issparse(A) else A.any() for A in result.tensor):
         return result
+    # The longest tube decides: a lam from which it alone would remain is a useful hint.
     longest = _longest_tube(W)
     length = float(np.linalg.norm(longest))
     omega1, alpha, lam = (result.parameters[name] for name in ("omega1", "alpha", "lam"))

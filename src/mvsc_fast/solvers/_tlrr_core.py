@@ -15,12 +15,15 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty)
     W is an array or, for "dual" only, a list of csr_arrays. ``model`` has omega1, alpha, lam and,
     for "dual" only, sample_weight; ``penalty`` has mu, rho and mu_max, for "ialm" only.
     """
+    # Dense and sparse tensors get the same form: values of a pattern, and blocks of samples that no
+    # tube above the threshold links.
     n, dual = W[0].shape[0], solver == "dual"
     if isinstance(W, np.ndarray):
         data, pattern = W.reshape(len(W), n * n), {}
         screening = screen(data, n, **model) if dual else None
     else:
         data, pattern, screening = _on_one_pattern(W, model)
+    # The core runs its own threads, so that BLAS gets one.
     history = _History(callback, max_iter)
     with blas_threads(1):
         result = solve(
@@ -36,6 +39,7 @@ def minimise(W, solver, model, *, tol, max_iter, n_threads, callback, **penalty)
             screening=screening,
             report=history.report,
         )
+    # The dual solver has a certificate, the published iteration has none.
     values = result["values"]
     return TLRRResult(
         tensor=_split(values, n, **pattern) if pattern else values.reshape(W.shape),
@@ -83,10 +87,10 @@ class _History:
         gap, scale, seconds = np.zeros((3, length))
         for _, states in sorted(self.blocks.items()):
             names = "gap", "gap_scale", "seconds"
-            own = np.array([[state[name] for name in names] for state in states])
-            own = own[np.minimum(np.arange(length), len(own) - 1)]
-            gap, scale = gap + own[:, 0], scale + own[:, 1]
-            seconds = np.maximum(seconds, own[:, 2])
+            values = np.array([[state[name] for name in names] for state in states])
+            values = values[np.minimum(np.arange(length), len(values) - 1)]
+            gap, scale = gap + values[:, 0], scale + values[:, 1]
+            seconds = np.maximum(seconds, values[:, 2])
         residual = gap / np.where(scale > 0, scale, 1.0)
         # The gap of the returned point, which may not be that of the last iteration.
         residual[length - 1 :] = gap_of_result
@@ -104,6 +108,7 @@ def _on_one_pattern(W, model):
     pattern = _as_intp(union)
     data = _gather(W, **pattern)
     screening = screen(data, n, **pattern, **model)
+    # Where no single tube can be screened, all pairs of a component may become positive.
     if screening.bound < 0:
         labels = screening.labels
         order = np.argsort(labels, kind="stable")

@@ -157,6 +157,7 @@ def _resolve(transform, name, n, dtype):
         return transform
     if isinstance(transform, str):
         return Fourier() if transform == "dft" else Basis()
+    # A matrix of the user must be orthonormal, or shrinking would not be that of a norm.
     basis = np.ascontiguousarray(transform, dtype=dtype)
     if basis.shape != (n, n):
         raise ValueError(f"{name} has shape {basis.shape}, expected ({n}, {n})")

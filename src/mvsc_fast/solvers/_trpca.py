@@ -94,6 +94,7 @@ def trpca(
 
 def solve_trpca(W, *, lam, view_transform, tol, max_iter, n_threads, callback, **penalty):
     """`trpca` of validated similarities and parameters."""
+    # All arrays that the passes need, checked together before any of them exists.
     v, n = W.shape[:2]
     check_memory((5 * v + 12) * n * n * W.itemsize, f"trpca on {v} views of {n} samples")
     lam = 1.0 / np.sqrt(n * v) if lam is None else lam

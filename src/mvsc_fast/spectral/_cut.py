@@ -26,6 +26,7 @@ def symmetric_sum(tensor, *, keep_diagonal=False):
         S = sum(abs(A) for A in tensor)
         S = scipy.sparse.csr_array(S + S.T) * 0.5
         return S if keep_diagonal else scipy.sparse.csr_array(S - scipy.sparse.diags(S.diagonal()))
+    # Dense slices are added in place, because a copy of n^2 entries may not fit.
     S = np.abs(tensor[0])
     for A in tensor[1:]:
         S += np.abs(A)
@@ -169,16 +170,19 @@ def assign(
     ndarray of shape (n,) of int
         Labels from 0, numbered by their first appearance in ``order``.
     """
+    # An order by content makes the labels independent of the order of the input.
     rank = np.arange(len(embedding)) if order is None else np.argsort(order, kind="stable")
     rows = as_wide(embedding)[rank]
+    # Many rows: the starts come from a subsample, and a few passes over all rows follow.
     model = KMeans(n_clusters, init=init, n_init=n_init, max_iter=1000, random_state=random_state)
+    # Starts of many rows come from a sample, and a few passes over all rows follow.
     with limit_threads():  # its chunks have 256 rows, too few for several threads
         if len(rows) > max_rows:
             model.fit(rows[spread(len(rows), max_rows)])
             model = KMeans(n_clusters, init=model.cluster_centers_, n_init=1, max_iter=passes)
-        found = model.fit_predict(rows)
+        clusters = model.fit_predict(rows)
     labels = np.empty(len(embedding), dtype=np.int32)
-    labels[rank] = by_appearance(found)
+    labels[rank] = by_appearance(clusters)
     return labels
 
 
@@ -222,10 +226,12 @@ def simplified_silhouette(embedding, labels):
     member = scipy.sparse.csr_array((ones, labels, np.arange(n + 1)), shape=(n, c))
     sizes = np.bincount(labels, minlength=c)
     means = (member.T @ embedding) / np.maximum(sizes, 1)[:, None].astype(embedding.dtype)
+    # Squared distances to all means at once; empty clusters are infinitely far.
     squares = embedding @ means.T
     squares *= -2
     squares += np.einsum("ij,ij->i", embedding, embedding)[:, None]
     squares += np.where(sizes > 0, np.einsum("ij,ij->i", means, means), np.inf)
+    # The own cluster is taken out before the nearest other one is sought.
     a = squares[np.arange(n), labels]
     squares[np.arange(n), labels] = np.inf
     a, b = (np.sqrt(np.maximum(x, 0)) for x in (a, squares.min(axis=1)))

@@ -63,6 +63,7 @@ def normalized(A):
         N = A * root[:, None]
         N *= root
         return N, degree
+    # The entries of a sparse matrix are scaled in its pattern, without products of matrices.
     data = root[A.indices]
     data *= A.data
     data *= np.repeat(root, np.diff(A.indptr).astype(np.intp, copy=False))
@@ -115,6 +116,7 @@ def leading_block(A, n_components, start=None, n_threads=1):
     """
     n, sparse = A.shape[0], scipy.sparse.issparse(A)
     limit = SPARSE_LIMIT if sparse and A.dtype == np.float32 else LAPACK_LIMIT
+    # Filters pay for large matrices and few vectors. Where they do not converge, LAPACK still can.
     if n > limit and n >= ROWS_PER_VECTOR * n_components:
         try:
             values, block = _filtered_iteration(*normalized(A), n_components, start, n_threads)
@@ -134,31 +136,38 @@ def _filtered_iteration(N, degree, count, start, n_threads):
     value of the block (Zhou, Saad, Tiago & Chelikowsky 2006). If there are as many connected
     components as vectors are sought, the largest components are taken.
     """
+    # A few more columns than eigenvectors let the last of those converge; the random start is in an
+    # order that does not depend on that of the samples.
     n, width = N.shape[0], -(-(count + max(4, count // 3)) // LANES) * LANES
     rank, tolerance = np.argsort(degree, kind="stable"), TOLERANCE[N.dtype.type]
     X = np.empty((n, width), dtype=N.dtype)
     X[rank] = np.random.RandomState(0).standard_normal((n, width))
+    # Vectors of a similar matrix are a better start, and the first eigenvector is known.
     if start is not None:
         X[:, 1 : start.shape[1]] = start[:, 1:width]
     if degree.any():
         X[:, 0] = np.sqrt(degree)
     components = None
     for k in range(MAX_FILTERS):
+        # Rayleigh-Ritz: the best eigenpairs in the span of the columns.
         X = _orthonormal(X)
         NX = _recurrence(N, [(1, 0, 0)], np.zeros_like(X), X, n_threads)
         values, Q = scipy.linalg.eigh(X.T @ NX, driver="evd", check_finite=False)
         X, NX, values = X @ Q[:, ::-1], NX @ Q[:, ::-1], values[::-1]
+        # With count components, the eigenvalue 1 is multiple, and its vectors are known without
+        # iterating.
         if components is None and values[count - 1] > NEAR:
             components = _component_vectors(N, degree, count)
             if len(components.T) == count:
                 return np.ones(count), components
-        rest = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
-        if rest.max() <= tolerance:
+        # Converged, or another filter, whose degree follows from what is missing.
+        residuals = np.linalg.norm(NX[:, :count] - X[:, :count] * values[:count], axis=0)
+        if residuals.max() <= tolerance:
             return values[:count], X
         spread = SPREAD * np.clip(k / USUAL_FILTERS, 1, MAX_GROWTH)
-        X = _filter(N, values, count, rest.max() / tolerance, spread, X, NX, n_threads)
+        X = _filter(N, values, count, residuals.max() / tolerance, spread, X, NX, n_threads)
     raise scipy.linalg.LinAlgError(
-        f"only {np.count_nonzero(rest <= tolerance)} of {count} eigenvectors of the affinity "
+        f"only {np.count_nonzero(residuals <= tolerance)} of {count} eigenvectors of the affinity "
         f"matrix converged to {tolerance:.1g}: reduce n_clusters, or connect the samples to more "
         "neighbors"
     )
@@ -187,6 +196,8 @@ def _filter(N, values, count, excess, spread, X, NX, n_threads):
     X, NX : ndarray of shape (n, k)
         The Ritz vectors and their products with N; overwritten.
     """
+    # Unwanted eigenvalues are mapped to [-1, 1], where Chebyshev polynomials stay small; the degree
+    # is as large as needed, and as rounding allows.
     centre, half = (values[-1] - 1) / 2, (values[-1] + 1) / 2
     first, last = np.arccosh(np.maximum((values[[0, count - 1]] - centre) / half, 1 + 1e-6))
     degree = min(np.log(3 * excess) / last, spread / max(first - last, 1e-6))
@@ -236,14 +247,16 @@ def _components(N):
 
 def _dense_components(N):
     """As `_components`; SciPy would list all links, which takes more memory than N."""
-    member, left, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
-    while len(left):
-        reached, left = [left[0]], left[1:]
+    member, unreached, number = np.empty(len(N), dtype=np.intp), np.arange(len(N)), 0
+    while len(unreached):
+        reached, unreached = [unreached[0]], unreached[1:]
+        # All samples that are linked to a reached one leave the list, so that each row is read
+        # once.
         while reached:
             row = reached.pop()
             member[row] = number
-            linked = N[row, left] != 0
-            reached.extend(left[linked])
-            left = left[~linked]
+            linked = N[row, unreached] != 0
+            reached.extend(unreached[linked])
+            unreached = unreached[~linked]
         number += 1
     return member

@@ -53,13 +53,14 @@ def leiden(graph, resolution, seed):
     joined = np.array(graph.degree(), dtype=np.int64) > 0
     if not joined.any():  # igraph before 1.0 would search for ever
         return labels
+    # A generator of its own makes the result reproducible, and is given back afterwards.
     with _LOCK:
         igraph.set_random_number_generator(random.Random(seed))
         try:
-            found = graph.community_leiden(
+            communities = graph.community_leiden(
                 "modularity", weights="weight", resolution=resolution, n_iterations=-1
             )
         finally:
             igraph.set_random_number_generator(random)  # as on import
-    labels[joined] = np.unique(np.array(found.membership)[joined], return_inverse=True)[1]
+    labels[joined] = np.unique(np.array(communities.membership)[joined], return_inverse=True)[1]
     return labels

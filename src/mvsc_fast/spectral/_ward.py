@@ -33,6 +33,7 @@ def ward_labels(points, n_clusters):
     """
     member = _micro_clusters(points, n_clusters)
     sizes, means = np.bincount(member), cluster_means(points, member)
+    # Merges up to the number of clusters are applied in the order of their costs.
     groups = DisjointSet(range(len(sizes)))
     for a, b in _merges(means, sizes)[: max(0, len(sizes) - n_clusters)]:
         groups.merge(a, b)
@@ -51,13 +52,14 @@ def _micro_clusters(points, n_clusters):
     n, points = len(points), as_wide(points)
     count = min(MICRO_CLUSTERS * n_clusters, MAX_MICRO_CLUSTERS)
     count = max(count, MIN_MICRO_CLUSTERS * n_clusters)
-    some = points[spread(n, KMEANS_ROWS)]
-    count = min(count, distinct_rows(some))
+    # More micro-clusters than distinct points would be empty.
+    subsample = points[spread(n, KMEANS_ROWS)]
+    count = min(count, distinct_rows(subsample))
     if count >= n:
         return np.arange(n)
     model = KMeans(count, init=even_starts, n_init=1, max_iter=ITERATIONS, tol=0)
     with limit_threads():
-        member = model.fit(some).predict(points)
+        member = model.fit(subsample).predict(points)
     return np.unique(member, return_inverse=True)[1]
 
 

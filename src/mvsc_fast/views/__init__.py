@@ -63,6 +63,7 @@ def loaded(source, *, missing=False):
     if missing:
         check_entries(0, memory.views, memory.titles, memory.columns)
         return memory
+    # Whole missing rows are told apart from single missing cells, because the remedy differs.
     for X, title, columns in zip(memory, memory.titles, memory.columns, strict=True):
         if are_finite(X.data if scipy.sparse.issparse(X) else X):
             continue
@@ -121,6 +122,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
         (name, from_anndata(table, use=["X"])["X"] if is_anndata(table) else table)
         for name, table in named_frames
     ]
+    # Every view needs ids, and each id once, or rows could not be matched.
     for name, frame in named_frames:
         title = view_title(name)
         if not hasattr(frame, "reindex"):
@@ -130,6 +132,7 @@ def align(frames: Frames, join: Join = "outer") -> Frames:
             )
         if len(duplicates := repeated(frame.index)):
             raise ValueError(f"ids occur more than once in {title}: {shown(*duplicates)}")
+    # The order is that of the first view; others append the ids that are new.
     index = named_frames[0][1].index
     for name, frame in named_frames[1:]:
         common = index[index.isin(frame.index)]
@@ -149,5 +152,6 @@ def _reindexed(frame, index):
     """The rows of a frame for an index; those of samples that it lacks are missing."""
     if not is_sparse_frame(frame):
         return frame.reindex(index)
+    # reindex would fill sparse columns with their zeros, which are no gaps.
     positions = frame.index.get_indexer(index)  # -1 for absent samples, whose rows are replaced
     return missing(frame.iloc[positions].set_axis(index), positions < 0)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def is_anndata(X):
     """Whether X has the attributes of an AnnData object."""
-    named = all(hasattr(X, name) for name in ("X", "obs_names", "var_names"))
-    return named and not hasattr(X, "mod")
+    has_names = all(hasattr(X, name) for name in ("X", "obs_names", "var_names"))
+    return has_names and not hasattr(X, "mod")
 
 
 def unpacked(views):
@@ -76,6 +76,7 @@ def read_anndata(X, title, use="X", option="views.from_anndata(data, use=...)"):
             f"{title} has no {use!r}: choose one of the layers ({shown(*X.layers) or 'none'}) or "
             f"the keys of obsm ({shown(*X.obsm) or 'none'}) with {option}"
         )
+    # Only rows of csr can be read block by block from a file.
     if hasattr(values, "to_memory") and getattr(values, "format", "csr") != "csr":
         values = values.to_memory()  # backed by a file that cannot be read by rows
     return Frame(values, columns, X.obs_names)
@@ -88,20 +89,21 @@ def frames_of(data, use, *option):
     """
     data = split_by_type(data) if use == "X" else getattr(data, "mod", data)
     if isinstance(data, Mapping):
-        given = {
-            name: (one, use.get(name, "X") if isinstance(use, Mapping) else use)
-            for name, one in data.items()
+        tables = {
+            name: (part, use.get(name, "X") if isinstance(use, Mapping) else use)
+            for name, part in data.items()
         }
     else:
-        given = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
-    unknown = [name for name in use if name not in given] if isinstance(use, Mapping) else []
+        tables = {name: (data, name) for name in ([use] if isinstance(use, str) else use)}
+    # A misspelled modality would otherwise be ignored.
+    unknown = [name for name in use if name not in tables] if isinstance(use, Mapping) else []
     if unknown:
         raise ValueError(
-            f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*given)}"
+            f"use has the keys {shown(*unknown)}, but data has the modalities {shown(*tables)}"
         )
     return {
-        name: read_anndata(one, view_title(name), key, *option)
-        for name, (one, key) in given.items()
+        name: read_anndata(part, view_title(name), key, *option)
+        for name, (part, key) in tables.items()
     }
 
 
@@ -148,6 +150,7 @@ def from_anndata(
 
     if isinstance(data, (list, tuple)):
         return list(from_anndata(dict(enumerate(data)), use).values())
+    # All modalities of MuData get the cells of the whole object, in its order.
     order = data.obs_names if hasattr(data, "mod") else slice(None)
     read = frames_of(data, use)
     ids = [frame.index for frame in read.values()]

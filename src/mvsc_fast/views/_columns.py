@@ -15,7 +15,7 @@ FEW_COLUMNS = 4
 # Share of the two largest columns in the squared length of rows. In 40 views of the ten real sets
 # it is at most .71, except for the morphological features of the digits (1.0), which are useful
 # together with other views. In unscaled tables of measurements it is .98 and more in all views.
-LARGEST_SHARE = 0.9
+MAX_SHARE = 0.9
 SHARE_SAMPLES = 300  # number of samples on which shares are estimated
 
 
@@ -41,31 +41,37 @@ def with_absent(X, names, n_features):
         matrices = list(X.values())
     else:
         matrices = X if isinstance(X, (list, tuple)) else []
+    # A view that is absent in all new samples is a matrix of NaN, so that prediction has one case
+    # only.
     absent = [i for i, view in enumerate(matrices) if view is None]
     if not absent or len(matrices) != len(names):
         return X
     if len(absent) == len(matrices):
         raise ValueError("every view is None or absent: pass at least one")
-    like = next(view for view in matrices if view is not None)
-    tables = [_nothing(like, d) if i in absent else matrices[i] for i, d in enumerate(n_features)]
+    present_view = next(view for view in matrices if view is not None)
+    tables = list(matrices)
+    for i in absent:
+        tables[i] = _nothing(present_view, n_features[i])
     return dict(zip(names, tables, strict=True)) if isinstance(X, Mapping) else tables
 
 
-def _nothing(like, n_features):
+def _nothing(view, n_features):
     """A view of NaN, without memory of its size, for the samples of another view."""
-    shape = like.shape[0] if hasattr(like, "shape") else len(like), n_features
+    shape = view.shape[0] if hasattr(view, "shape") else len(view), n_features
     nothing = np.broadcast_to(np.float32(np.nan), shape)
-    if not is_dask(like):
+    if not is_dask(view):
         return nothing
     import dask.array
 
-    return dask.array.from_array(nothing, chunks=(like.chunks[0], -1))
+    return dask.array.from_array(nothing, chunks=(view.chunks[0], -1))
 
 
 def column_attributes(columns):
     """``feature_names_in_`` of a model fitted on several views, if any view has column names."""
-    named = [None if names is None else np.array(names, dtype=object) for names in columns]
-    return {} if all(names is None for names in named) else {"feature_names_in_": named}
+    if all(names is None for names in columns):
+        return {}
+    arrays = [None if names is None else np.array(names, dtype=object) for names in columns]
+    return {"feature_names_in_": arrays}
 
 
 def check_columns(model, source):
@@ -86,6 +92,7 @@ def check_columns(model, source):
     for name, columns, fitted_columns, view in zip(
         model.view_names_in_, source.columns, fitted, source.views, strict=False
     ):
+        # A matrix that repeats one number is a view that `with_absent` made.
         is_absent = getattr(view, "strides", None) == (0, 0)
         if fitted_columns is None or is_absent:
             continue
@@ -131,6 +138,8 @@ def warn_of_columns(views, names, columns, present=None, lifts=None):
             f"fewer than {FEW_COLUMNS} features: {parts}. Rows are scaled to unit length, which "
             "discards much information: concatenate such views with others, or add features",
         )
+    # Columns that outweigh all others matter if they do in half of the views: one such view is
+    # useful beside others.
     shares = [_largest_columns(X, lift is not None) for X, lift in pairs]
     largest = {i: pair for i, pair in enumerate(shares) if pair is not None}
     if 2 * len(largest) >= len(views) and largest:
@@ -152,11 +161,12 @@ def _largest_columns(X, is_lifted=False):
         return None
     X = X[spread(X.shape[0], SHARE_SAMPLES)]
     U = X if is_lifted else unit_rows(X)
+    # The mean squared entries of unit rows are shares of the squared length.
     share = np.asarray(U.multiply(U).mean(axis=0) if scipy.sparse.issparse(U) else (U * U).mean(0))
     share = share.ravel()
     which = np.argsort(-share, kind="stable")[:2]
     total = share.sum()
-    if total == 0 or share[which].sum() <= LARGEST_SHARE * total:
+    if total == 0 or share[which].sum() <= MAX_SHARE * total:
         return None
     share = share[which] / total
-    return (which[:1], share[0]) if share[0] > LARGEST_SHARE else (which, share.sum())
+    return (which[:1], share[0]) if share[0] > MAX_SHARE else (which, share.sum())

@@ -31,16 +31,18 @@ class DaskSource(RowSource):
         for view, title in zip(views, titles, strict=True):
             if is_dask(view):
                 _check_chunks(view, title)
-        like = next(i for i, view in enumerate(views) if is_dask(view))
-        chunks = views[like].chunks[0]
+        first_dask = next(i for i, view in enumerate(views) if is_dask(view))
+        chunks = views[first_dask].chunks[0]
         super().__init__(views, rows, titles=titles, **about)
         for view, title in zip(views, titles, strict=True):
             if is_dask(view) and view.chunks[0] != chunks:
                 raise ValueError(
                     f"{title} has {len(view.chunks[0])} chunks of rows, first "
-                    f"{view.chunks[0][0]}, {titles[like]} has {len(chunks)}, first {chunks[0]}: "
-                    "they must be equal: use view.rechunk({0: first.chunks[0]})"
+                    f"{view.chunks[0][0]}, {titles[first_dask]} has {len(chunks)}, first "
+                    f"{chunks[0]}: they must be equal: use view.rechunk({{0: first.chunks[0]}})"
                 )
+        # Views in memory are divided as the Dask arrays are, so that a task has a block of each
+        # view.
         self.views = [
             view
             if is_dask(view)
@@ -57,20 +59,22 @@ class DaskSource(RowSource):
             for blocks, partition in self._partitions()
             if partition.size
         ]
+        # A tree of sums keeps tasks small and its shape fixed, so that rounding does not depend on
+        # the schedule.
         while len(parts) > 1:
             added = map(dask.delayed(operator.add), parts[::2], parts[1::2])
             parts = [*added, *parts[len(parts) - len(parts) % 2 :]]
         return _computed(parts)[0]
 
     def per_row(self, function, dtype, *args):
-        """One value for each row, a lazy Dask array in the chunks of the views."""
-        call = _sent(_Call(function, args))
+        """As `RowSource.per_row`, a lazy Dask array in the chunks of the views."""
+        call, dtype = _sent(_Call(function, args)), np.dtype(dtype)
         return da.concatenate(
             [
                 da.from_delayed(
-                    dask.delayed(_per_row)(blocks, partition, call, np.dtype(dtype)),
-                    shape=(partition.size,),
-                    dtype=dtype,
+                    dask.delayed(_per_row)(blocks, partition, call, dtype),
+                    shape=(partition.size, *dtype.shape),
+                    dtype=dtype.base,
                 )
                 for blocks, partition in self._partitions()
             ]
@@ -86,6 +90,7 @@ class DaskSource(RowSource):
             if low < high:
                 chosen = ascending[low:high] - partition.first
                 parts.append(dask.delayed(_take)(blocks, partition, chosen))
+        # Parts are in ascending order of the rows, and are put back into the one asked for.
         back = np.argsort(order)
         return [stacked(part)[back] for part in zip(*_computed(parts), strict=True)]
 

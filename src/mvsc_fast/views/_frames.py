@@ -25,8 +25,8 @@ class Frame(NamedTuple):
 
 def is_frame(X):
     """Whether X is a data frame of pandas, or supports the interchange protocol."""
-    named = hasattr(X, "columns") and hasattr(X, "dtypes")
-    return named and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
+    has_columns = hasattr(X, "columns") and hasattr(X, "dtypes")
+    return has_columns and hasattr(X, "to_numpy") or hasattr(X, "__dataframe__")
 
 
 def is_sparse_frame(X):
@@ -55,6 +55,7 @@ def read_frame(X, title):
             raise ValueError(
                 f"{title} has a column that cannot be read ({error}): cast it to float64"
             ) from None
+    # Columns that are no numbers are named, with how to encode them.
     for column, kind in zip(columns, kinds, strict=True):
         if kind is not None:
             raise ValueError(refusal(title, kind, shown(column)))
@@ -75,6 +76,7 @@ def _read_pandas(X, title):
             raise ValueError(refusal(title, kind, shown(columns[j])))
         if str(dtype) == "object":
             check_objects(X.iloc[:, j].dropna(), title, columns[j])
+    # Nulls become NaN, and sparse frames stay sparse.
     if any(str(dtype) == "object" for dtype in X.dtypes):
         X = X.where(X.notna(), np.nan)  # na_value does not replace nulls among objects
     if is_sparse_frame(X):
@@ -109,17 +111,18 @@ def check_objects(column, title, name):
                 raise ValueError("float accepts it")
             if value is not None:
                 float(value)
+        # Text, containers and other objects get the message that helps with each.
         except (TypeError, ValueError, OverflowError):
             if isinstance(value, str):
                 raise ValueError(refusal(title, "text", shown(name))) from None
-            what = f"{str(value)[:40]} ({type(value).__name__})"
+            entry = f"{str(value)[:40]} ({type(value).__name__})"
             if isinstance(value, (dict, list, tuple, set)):
                 raise TypeError(
-                    f"{title} has {what} in column {shown(name)}: the argument must be a string or "
-                    "a real number"
+                    f"{title} has {entry} in column {shown(name)}: the argument must be a string "
+                    "or a real number"
                 ) from None
             raise ValueError(
-                f"{title} has {what} in column {shown(name)}, which is not a real number in "
+                f"{title} has {entry} in column {shown(name)}, which is not a real number in "
                 "double precision: replace it, or remove the sample"
             ) from None
 
@@ -152,8 +155,8 @@ def view_title(name):
 
 def text_names(columns):
     """Names of columns if all of them are strings, as in scikit-learn, else None."""
-    named = columns is not None and all(isinstance(name, str) for name in columns)
-    return list(columns) if named else None
+    are_texts = columns is not None and all(isinstance(name, str) for name in columns)
+    return list(columns) if are_texts else None
 
 
 def repeated(index):
@@ -173,6 +176,8 @@ def check_same_index(first, index, title, other_title):
     """
     if len(first) == len(index) and first.equals(index):
         return
+    # Different ids, repeated ids and another order have different remedies, and are told in this
+    # order.
     absent = first[~first.isin(index)]
     extra = index[~index.isin(first)]
     if len(absent) or len(extra):
@@ -204,9 +209,13 @@ def check_same_columns(title, columns, fitted):
         return
     absent = [name for name in fitted if name not in columns]
     extra = [name for name in columns if name not in fitted]
-    lack = [f"without {shown(*absent)}"] * bool(absent) + [f"with {shown(*extra)}"] * bool(extra)
+    differences = [] if absent or extra else ["in another order"]
+    if absent:
+        differences.append(f"without {shown(*absent)}")
+    if extra:
+        differences.append(f"with {shown(*extra)}")
     raise ValueError(
-        f"the columns of {title} are not those of fit, {' and '.join(lack) or 'in another order'}: "
+        f"the columns of {title} are not those of fit, {' and '.join(differences)}: "
         "pass frame[columns], or adata[:, columns] of AnnData, with the columns of "
         "feature_names_in_"
     )

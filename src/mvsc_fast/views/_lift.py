@@ -99,6 +99,7 @@ def find_lift(X, nonnegative=None):
     Lift or None
         None for other views, and as for `fit_lift`.
     """
+    # Few columns are always lifted, many never, and between the lengths decide.
     d = _n_varying(X)
     if d > MAX_LIFTED_COLUMNS:
         return None
@@ -149,6 +150,8 @@ def correlation_of_lengths(centred):
     rows = order[spread(len(order), DIRECTIONS)]
     if len(rows) <= NEIGHBORS:
         return 0.0
+    # Neighbours are rows of similar direction; their lengths are capped, so that outliers do not
+    # decide.
     U = centred.rows[rows] / lengths[rows, None]
     cosines = U @ U.T
     np.fill_diagonal(cosines, -np.inf)
@@ -171,6 +174,8 @@ def centre_rows(X):
     # columns do not depend on the order of the rows.
     exponent = np.frexp(np.abs(X).max())[1]
     X = np.ldexp(X.astype(np.float64), -exponent)
+    # The centre is that of all rows, then that of all but the farthest, which would draw it to
+    # them.
     near = slice(None)
     for _ in range(2):
         centre = np.sort(X[near], axis=0).mean(axis=0)

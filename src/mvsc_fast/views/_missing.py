@@ -29,7 +29,9 @@ from ._rows import (
     zero_rows,
 )
 
-MOST = 0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
+MAX_MISSING = (
+    0.1  # maximum share of missing cells of a view in fit: the largest in bench/missing.py
+)
 IMPUTATION_RIDGE = 0.5  # for the regression of a view on the others, whose rows have unit length
 MAX_REGRESSORS = 4096  # maximum number of samples in this regression
 
@@ -126,6 +128,7 @@ def _with_missing(X, values, rows):
 
 def _sparse_missing(X, rows):
     """A copy of a csr_array whose missing rows store one NaN."""
+    # Entries of missing rows go, and one stored NaN marks each of them.
     data = np.where(np.repeat(rows, np.diff(X.indptr)), 0, X.data)
     known_rows = scipy.sparse.csr_array((data, X.indices, X.indptr), X.shape, copy=True)
     known_rows.eliminate_zeros()
@@ -162,23 +165,23 @@ def gaps(X):
     if not rows.any():
         return Gaps(*X.shape)
     incomplete = X[rows]
-    lost, gone = missing_rows(incomplete), np.isnan(incomplete)
-    return Gaps(*X.shape, int(lost.sum()), int(gone[~lost].sum()), not gone.all())
+    is_missing, is_nan = missing_rows(incomplete), np.isnan(incomplete)
+    return Gaps(*X.shape, int(is_missing.sum()), int(is_nan[~is_missing].sum()), not is_nan.all())
 
 
 def check_gaps(gaps_of_views, titles):
     """Raise ValueError if more than a tenth of the cells of a view are missing."""
     for gap, title in zip(gaps_of_views, titles, strict=True):
-        if gap.share > MOST:
+        if gap.share > MAX_MISSING:
             raise ValueError(
                 f"{title} lacks {100 * gap.share:.3g} % of its cells, but at most "
-                f"{100 * MOST:g} % can be filled: remove columns or samples that lack many"
+                f"{100 * MAX_MISSING:g} % can be filled: remove columns or samples that lack many"
             )
 
 
 def warn_of_gaps(gaps_of_views, titles, log=None):
     """Warn of missing cells, with counts; if only whole rows are missing, call ``log`` instead."""
-    lacking = []
+    clauses = []
     for gap, title in zip(gaps_of_views, titles, strict=True):
         if not (gap.cells or gap.rows):
             continue
@@ -187,20 +190,22 @@ def warn_of_gaps(gaps_of_views, titles, log=None):
             parts.append(f"{counted(gap.cells, 'cell')} ({100 * gap.share:.2g} %)")
         if gap.rows:
             parts.append(f"{gap.rows} of {counted(gap.n_samples, 'sample')}")
-        lacking.append(f"{title} lacks {' and '.join(parts)}")
+        clauses.append(f"{title} lacks {' and '.join(parts)}")
+    # Filled cells change the data, so they are worth a warning; missing rows are usual.
     if any(gap.partial for gap in gaps_of_views):
         warn_user(
-            f"{', '.join(lacking)}: cells are filled from the other values of their row; rows that "
+            f"{', '.join(clauses)}: cells are filled from the other values of their row; rows that "
             "lack more than half of their cells count as missing"
         )
-    elif lacking and log is not None:
-        log(", ".join(lacking))
+    elif clauses and log is not None:
+        log(", ".join(clauses))
 
 
 def mean_row(X):
     """Column means without NaN, up to a common factor, of shape (d,), float32."""
     if scipy.sparse.issparse(X):
         X = X[~missing_rows(X)]
+    # Sums over all cells are fast, and tell by a NaN whether gaps must be left out.
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         if np.isnan(total).any():
@@ -224,6 +229,7 @@ def filled(X, mean):
     rows = rows[~np.isnan(X[rows]).all(axis=1)]
     if len(rows) == 0:
         return X
+    # A missing cell gets the mean row times the multiple that fits the known cells of its row best.
     out = X.copy()
     for block in gen_batches(len(rows), SMALL_BLOCK):
         part = X[rows[block]].astype(np.float64)
@@ -256,11 +262,12 @@ def imputed(views, present=None):
     present = presence(views) if present is None else present
     if present.all():
         return views
+    # Each view contributes centred unit rows; samples that lack it contribute zeros.
     units = [unit_rows(X[has]) for X, has in zip(views, present, strict=True)]
     means = [np.asarray(U.mean(axis=0)).ravel() for U in units]
     rank = [np.cumsum(has) - 1 for has in present]
 
-    def others(i, samples):
+    def regressors(i, samples):
         """Rows of Z for some samples, computed without view i."""
         parts = []
         for j, (U, has) in enumerate(zip(units, present, strict=True)):
@@ -271,19 +278,22 @@ def imputed(views, present=None):
                 parts.append(part)
         return normalize(np.hstack(parts))
 
+    # The regression of a view learns from the samples that have it, and predicts the others in
+    # blocks.
     out = list(views)
     for i, (has, U, mean) in enumerate(zip(present, units, means, strict=True)):
         if has.all():
             continue
         learned = np.flatnonzero(has)[spread(has.sum(), MAX_REGRESSORS)]
-        Z = others(i, learned)
+        Z = regressors(i, learned)
         coefficients = ridge_coefficients(Z @ Z.T, dense(U[rank[i][learned]]) - mean)
         out[i] = np.empty(views[i].shape, dtype=U.dtype)
         out[i][has] = dense(U)
         missing = np.flatnonzero(~has)
         for block in gen_batches(len(missing), BLOCK):
             rows = missing[block]
-            out[i][rows] = (others(i, rows) @ Z.T) @ coefficients + mean
+            out[i][rows] = (regressors(i, rows) @ Z.T) @ coefficients + mean
+        # Views without negative entries stay so, because their square roots are taken later.
         if U.min() >= 0:
             np.maximum(out[i], 0, out=out[i])
     return out

@@ -32,11 +32,11 @@ from ._rows import (
 from ._scaling import fit_scalings, scaled
 from ._suspects import warn_of_suspects
 
-LEAST_PRESENT = 2  # minimum number of drawn samples that have a view
+MIN_PRESENT = 2  # minimum number of drawn samples that have a view
 MAX_DENSITY = 0.1  # of an array that is stored as a sparse matrix
 MANY_BLANK = 0.05  # share of the rows of a view from which rows of zeros are reported
 REMEDY = "If nothing was measured there, make them missing: views.missing(X)"
-MOST_AGREEMENT = 0.1  # of clusters with what they should not follow; about 0 by chance
+MAX_AGREEMENT = 0.1  # of clusters with what they should not follow; about 0 by chance
 
 
 @dataclass
@@ -111,11 +111,11 @@ def _least(views):
 
 def lacking_all(views):
     """Mask of the samples that lack all of the views."""
-    lost = missing_rows(views[0])
+    mask = missing_rows(views[0])
     for X in views[1:]:
-        if lost.any():
-            lost[lost] = missing_rows(X[lost])
-    return lost
+        if mask.any():
+            mask[mask] = missing_rows(X[mask])
+    return mask
 
 
 class Drawn(NamedTuple):
@@ -230,6 +230,7 @@ def _condensed(X):
 
 def _uniform_sample(source, scalings, samples, count, seed):
     """Some samples, ascending, drawn in an order that depends on their scaled rows alone."""
+    # The draw is made in an order by content, so that the order of rows changes no result.
     sums = source.sum(_sums, scalings)
     keys = np.asarray(source.per_row(_keys, np.float64, scalings, sums))
     order = sorted_rows(keys, lambda: np.asarray(source.per_row(_hashes, np.uint64, scalings)))
@@ -253,14 +254,14 @@ def _hashes(first, views, scalings):
 def _frequent(present, titles):
     """Indices of the views that enough samples have."""
     counts = present.sum(axis=1)
-    rare = np.flatnonzero(counts < LEAST_PRESENT)
+    rare = np.flatnonzero(counts < MIN_PRESENT)
     if len(rare):
         excluded = ", ".join(f"{titles[i]} ({counts[i]})" for i in rare)
         warn_user(
-            f"excluded, because fewer than {LEAST_PRESENT} of the {present.shape[1]} clustered "
+            f"excluded, because fewer than {MIN_PRESENT} of the {present.shape[1]} clustered "
             f"samples have it: {excluded}. To use such a view, cluster the samples that have it"
         )
-    return np.flatnonzero(counts >= LEAST_PRESENT).tolist()
+    return np.flatnonzero(counts >= MIN_PRESENT).tolist()
 
 
 def warn_of_lost(rows):
@@ -301,13 +302,15 @@ def warn_of_followed_rows(sample, labels):
     ``sample`` is a `Drawn`, and ``labels`` are those of its samples.
     """
     for X, rows, name in zip(sample.views, sample.blank, sample.names, strict=True):
+        # Clusters that separate rows of zeros from others may show what was measured, not what was
+        # found.
         has = ~missing_rows(X) & (labels >= 0)
         blank, clusters = rows[has], labels[has]
         share = blank.mean()
         if not MANY_BLANK <= share < 1:
             continue
         agreement = adjusted_mutual_info_score(blank, clusters)
-        if agreement <= MOST_AGREEMENT:
+        if agreement <= MAX_AGREEMENT:
             continue
         numbers, sizes = np.unique(clusters, return_counts=True)
         shares = np.bincount(clusters, blank)[numbers] / sizes
@@ -340,10 +343,11 @@ def _labelled(first, views, predict, samples, labels, titles, columns, notes):
     """Labels of one block."""
     n = views[0].shape[0]
     # If all entries are finite, as nearly always, one pass over them is enough.
-    ends = [(np.nan,) if scipy.sparse.issparse(X) else (X.min(), X.max()) for X in views]
-    if all(isfinite(end) for pair in ends for end in pair):
+    extremes = [(np.nan,) if scipy.sparse.issparse(X) else (X.min(), X.max()) for X in views]
+    if all(isfinite(extreme) for pair in extremes for extreme in pair):
         is_unlabelled = np.ones(n, dtype=bool)
-        gaps_of_views, least = [Gaps(*X.shape) for X in views], np.array([low for low, _ in ends])
+        gaps_of_views = [Gaps(*X.shape) for X in views]
+        least = np.array([low for low, _ in extremes])
     else:
         check_entries(first, views, titles, columns)
         is_unlabelled = ~lacking_all(views)
@@ -378,6 +382,7 @@ def _first_bad(first, views):
     NaN is allowed, except in rows of sparse views that have other entries.
     """
     for i, X in enumerate(views):
+        # The extremes show in one pass whether a closer look is needed.
         sparse = scipy.sparse.issparse(X)
         values = X.data if sparse else X
         if values.size == 0 or np.isfinite([values.max(), values.min()]).all():

@@ -16,7 +16,7 @@ from ._rows import BLOCK
 
 BLOCK_BYTES = 2**25  # maximum size of a block in float64 if no limit is known
 COPIES = 8  # number of copies of a block in float64 that a pass needs
-LEAST_ROWS = 128  # minimum number of rows of a block, because reading fewer is inefficient
+MIN_ROWS = 128  # minimum number of rows of a block, because reading fewer is inefficient
 UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
@@ -87,13 +87,13 @@ class RowSource(Sequence):
         for view, title in zip(views, self.titles, strict=True):
             if view.shape[0] != self.n_samples:
                 same = len({view.shape[1] for view in views}) == 1
-                turned = (
+                advice = (
                     f"; all have {view.shape[1]} columns: if samples are columns, pass [X.T for X "
                     "in views]"
                 )
                 raise ValueError(
                     f"{title} has {view.shape[0]} samples, {self.titles[0]} has {self.n_samples}: "
-                    f"every view must describe the same samples{turned if same else ''}"
+                    f"every view must describe the same samples{advice if same else ''}"
                 )
         self.n_features = [int(view.shape[1]) for view in views]
         single = all(view.dtype == np.float32 for view in views)
@@ -123,7 +123,7 @@ class RowSource(Sequence):
         return functools.reduce(operator.add, self.map(function, *args))
 
     def per_row(self, function, dtype, *args):
-        """The results of `map` as one array with a value for each row."""
+        """The results of `map` as one array; ``dtype`` may have a shape, that of one row."""
         out = np.empty(self.n_samples, dtype=dtype)
         for rows, values in zip(self._blocks(), self.map(function, *args), strict=True):
             out[rows] = values
@@ -133,6 +133,8 @@ class RowSource(Sequence):
         """The rows of every view with the given indices, in this order."""
         if not any(map(is_stored, self.views)):
             return [_plain(view[indices], self.dtype) for view in self.views]
+        # Stored views are read once, in ascending order, and rows are put back into the one asked
+        # for.
         order = np.argsort(indices)
         ascending = np.asarray(indices)[order]
         parts = []
@@ -192,8 +194,8 @@ class RowSource(Sequence):
 def block_rows(n_features, available=None):
     """Number of rows of a block for a pass that may use ``available`` bytes."""
     size = BLOCK_BYTES if available is None else available // COPIES
-    parts = size // (8 * sum(n_features) * LEAST_ROWS)
-    return int(min(BLOCK, max(1, parts) * LEAST_ROWS))
+    parts = size // (8 * sum(n_features) * MIN_ROWS)
+    return int(min(BLOCK, max(1, parts) * MIN_ROWS))
 
 
 def check_matrix(X, title):

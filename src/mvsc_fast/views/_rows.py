@@ -140,6 +140,7 @@ def row_keys(views, sums=None):
     for X, part in zip(views, np.split(sums, ends), strict=True):
         mean = part / max(1.0, np.linalg.norm(part.astype(np.float64)))
         cosines = [_row_sums(_directions(X[rows]), mean) for rows in _batches(X)]
+        # Sums of integers do not depend on the order of the views.
         keys = keys + np.rint(np.concatenate(cosines) * 2.0**KEY_BITS)
     return keys
 
@@ -157,6 +158,7 @@ def direction_sums(views):
     for X in views:
         total = np.zeros(X.shape[1], dtype=np.int64)
         for rows in _batches(X):
+            # Integers make sums exact, and so independent of the order of rows and blocks.
             U = _directions(X[rows])
             if scipy.sparse.issparse(U):
                 units = np.rint(U.data * 2.0**SUM_BITS)
@@ -175,8 +177,8 @@ def _directions(X):
     """Rows divided by their lengths, in float64; zeros in place of NaN."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = _row_sums(X, X)
-    lost = ~((squares > 1e-280) & np.isfinite(squares))
-    if not lost.any():
+    is_inexact = ~((squares > 1e-280) & np.isfinite(squares))
+    if not is_inexact.any():
         roots = np.sqrt(squares)
         if scipy.sparse.issparse(X):
             return with_data(X, X.data / np.repeat(roots, np.diff(X.indptr)))
@@ -204,6 +206,8 @@ def row_hashes(views):
     """A 64-bit hash of each sample in all views, of shape (n,), uint64."""
     hashes = np.zeros(views[0].shape[0], dtype=np.uint64)
     for i, X in enumerate(views):
+        # Odd weights differ for each view and column, so that equal entries elsewhere give other
+        # hashes.
         weights = _mixed(np.arange(X.shape[1], dtype=np.uint64) + np.uint64(i << 40)) | np.uint64(1)
         for rows in gen_batches(X.shape[0], SMALL_BLOCK):
             block = dense(X[rows]) + 0.0  # no negative zeros
@@ -243,11 +247,12 @@ def equal_samples(views, keys):
     Two samples are equal if they have the same `row_keys` and, in each view, their rows of unit
     length are equal up to rounding, or the same cells are missing.
     """
+    # Equal keys are candidates, and only these are compared entry by entry.
     pairs = np.flatnonzero(keys[1:] == keys[:-1])
     for X in views:
         if len(pairs):
-            some = gen_batches(len(pairs), SMALL_BLOCK)
-            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in some])]
+            batches = gen_batches(len(pairs), SMALL_BLOCK)
+            pairs = pairs[np.concatenate([_are_equal(X, pairs[part]) for part in batches])]
     differs = np.ones(len(keys), dtype=np.int64)
     differs[0] = differs[pairs + 1] = 0
     return np.cumsum(differs)
@@ -321,9 +326,10 @@ def _comparable(X, i):
     total, info = largest.max(), np.finfo(X.dtype)
     limit = np.sqrt(info.max / (X.shape[0] * X.shape[1])) / 4
     exponent = 0 if total == 0 or 2.0**-10 <= total <= limit else -int(np.frexp(total)[1])
-    lost = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
-    if lost.any():
-        row = int(lost.argmax())
+    # Rows that would vanish beside the largest ones have no distances any more.
+    vanishes = (largest > 0) & (np.ldexp(largest, exponent) < np.sqrt(info.tiny))
+    if vanishes.any():
+        row = int(vanishes.argmax())
         raise ValueError(
             f"view {i} has entries up to {total:.3g}, but at most {largest[row]:.3g} in row {row}: "
             f"{X.dtype} cannot represent the distances of both. Remove or rescale such rows"

@@ -125,6 +125,7 @@ def fit_scalings(source, scale):
         return [None] * len(source)
     moments = source.sum(_moments)
     centres, deviations = moments.means_and_deviations()
+    # Constant columns are not divided by a rounding error, and sparse ones are not centred.
     limit = CONSTANT * np.finfo(source.dtype).eps
     deviations[deviations <= limit * np.abs(centres)] = 1.0
     centres[moments.sparse] = 0.0
@@ -162,11 +163,12 @@ def _moments_of_view(X):
 
     # Digits are integers of at most 18 bits with the sign of their value.
     places = np.where(largest > 0, (np.frexp(largest)[1] - 1) // DIGIT_BITS, ZERO_PLACE)
-    rest = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
+    remainder = np.ldexp(values.astype(np.float64), -DIGIT_BITS * places[columns])
     digits = []
     for _ in range(N_DIGITS):
-        digits.append(np.trunc(rest))
-        rest = (rest - digits[-1]) * 2.0**DIGIT_BITS
+        digits.append(np.trunc(remainder))
+        remainder = (remainder - digits[-1]) * 2.0**DIGIT_BITS
+    # Sums of digits and of their products, exact in float64.
     sums = np.array([total(digit) for digit in digits])
     products = np.empty((N_DIGITS, N_DIGITS, n_columns))
     for k, digit in enumerate(digits):

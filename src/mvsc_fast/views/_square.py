@@ -22,6 +22,7 @@ def square_views(views, titles):
             continue
         frame = read_frame(X, title)
         ids, columns, values = _square_ids(frame), list(frame.columns), frame.values
+        # The first matrix with ids gives the order to rows and columns of all others.
         if ids is not None:
             columns = ids if _are_counted(columns) else columns
             rows, positions = _places(ids, title), _places(columns, title)
@@ -68,6 +69,7 @@ def _check_same(ids, names, title, other_title):
 
 def matrix_doubt(S):
     """Why a matrix hardly contains similarities, for a message; None if it may."""
+    # A sample of rows is enough to recognise distances, which are no similarities.
     S = S.toarray() if scipy.sparse.issparse(S) and S.shape[0] <= N_DISTANCES else S
     if scipy.sparse.issparse(S) or S.ndim != 2 or S.shape[0] != S.shape[1] or len(S) < 4:
         return None

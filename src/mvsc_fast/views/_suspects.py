@@ -54,6 +54,7 @@ def outcome_columns(names, values):
     def n_distinct(k):
         return len(set(values(k)))
 
+    # Names alone are ambiguous: the number of distinct values decides with them.
     survival = [k for k, name in names.items() if SURVIVAL.fullmatch(name)]
     states = {k: n_distinct(k) for k, name in names.items() if EVENT.fullmatch(name)}
     # A time is an outcome beside an event, which may have a third state, such as a transplant.
@@ -77,6 +78,7 @@ def id_columns(names, values):
         if not ID_NAME.fullmatch(name):
             continue
         column = np.asarray(values(k))
+        # Numbers are ids if they are whole, and distinct unless the name is unmistakable.
         if column.dtype.kind == "f":
             strict = re.search(r"id\b|Id\b|ID\b|mrn", name)
             whole = len(column) > 0 and bool((column == np.floor(column)).all())

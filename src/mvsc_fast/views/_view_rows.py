@@ -11,7 +11,7 @@ from ._rows import BLOCK, SMALL_BLOCK, centred, dense, row_mean, unit_rows, with
 
 # Views with more columns than samples are mapped to components: at least 64, and as many as there
 # are codes for, of one byte each, so that a model has less than 5 MB for each view.
-MAP_CODES, LEAST_COMPONENTS = 3_500_000, 64
+MAP_CODES, MIN_COMPONENTS = 3_500_000, 64
 OVERSAMPLES = 10  # further directions of the subspace that is iterated
 
 
@@ -115,6 +115,7 @@ def _components(U):
         return dense(U, np.float32), None, None
     U = U.astype(np.float32, copy=False)
     V = leading_map(U, n_components(n, d))
+    # The map is rounded to one byte for each entry, as it is stored in models.
     steps = np.maximum(V.max(axis=1), -V.min(axis=1)) / 127
     V /= np.where(steps > 0, steps, 1)[:, None]
     codes = np.rint(V, out=V).astype(np.int8)
@@ -125,7 +126,7 @@ def _components(U):
 
 def n_components(n, d):
     """Number of components of n rows with d > n columns."""
-    return min(n, max(LEAST_COMPONENTS, MAP_CODES // d))
+    return min(n, max(MIN_COMPONENTS, MAP_CODES // d))
 
 
 def _well_conditioned(gram):
@@ -155,6 +156,7 @@ def leading_map(U, r):
         B = U.T @ scipy.linalg.qr(Q, mode="economic", check_finite=False)[0]
     else:
         B = U.T if not scipy.sparse.issparse(U) else U.T.tocsr()
+    # Singular vectors from the Gram matrix of the small side, in double precision.
     gram = np.zeros((B.shape[1], B.shape[1]))
     for rows in gen_batches(d, BLOCK):
         block = B[rows].astype(np.float64)
@@ -162,6 +164,7 @@ def leading_map(U, r):
     if r == B.shape[1] and (factor := _well_conditioned(gram)) is not None:
         rows = dense(B.T, np.float32)
         return scipy.linalg.solve_triangular(factor, rows, lower=True, check_finite=False).T
+    # Dependent rows: directions without variance are dropped.
     squares, vectors = scipy.linalg.eigh(gram, driver="evd", check_finite=False)
     squares, vectors = squares[: -r - 1 : -1], vectors[:, : -r - 1 : -1]
     is_leading = squares > 1e-10 * squares[0]
