@@ -12,19 +12,32 @@ from ._files import file_kind, naming, read_file, shown_name
 from ._matching import View
 from ._tables import Reading, as_text
 
+NONE = "none"  # of --id-column
 
-def load_labels(path, ids, n_samples, id_name=None):
+
+def load_labels(path, ids, n_samples, id_name=None, header=True):
     """Labels from a table, the positions of their samples, and a note or None.
 
     They are matched by the ``ids`` of the samples, whose name is ``id_name``. Samples without ids
     are numbered from 0 in the labels of the command line; all other labels of such samples
-    correspond by position.
+    correspond by position. Without ``header``, the first line is a sample unless it has a name of
+    labels.
     """
     name, path = shown_name(path), Path(path)
-    reading = Reading(id_name=None if ids is None else id_name)
-    table = naming(path, read_file, path, file_kind(path), False, reading)
+    reading = Reading(header, id_name=None if ids is None else id_name)
+
+    def read(reading):
+        return naming(path, read_file, path, file_kind(path), False, reading)
+
+    table = read(reading)
     if isinstance(table, View):
         raise ValueError(f"{name}: expected a table with ids and labels")
+    # The only column has labels, also if they are text.
+    if not table.names:
+        reading = reading._replace(id_column=NONE)
+        table = read(reading)
+    if not header and any(map(_is_named, table.words)):
+        table = read(reading._replace(header=True))
     if table.ids is not None:
         naming(path, check_ids, table)
     if ids is None:
@@ -54,6 +67,12 @@ def load_labels(path, ids, n_samples, id_name=None):
     if not present.any():
         raise ValueError(f"{name} has no label of these samples")
     return labels[present], rows[present], note
+
+
+def _is_named(words):
+    """Whether a column without a header begins with a name of labels, which is no class."""
+    first = words.get(0, "")
+    return bool(LABEL.fullmatch(first)) and list(words.values()).count(first) == 1
 
 
 def _rows_of_ids(table, ids):

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 
 from .._utils.messages import counted
+from ..views._square import is_symmetric
 from ._stores import SUFFIXES, read_variables
 
 __all__ = ["SUFFIXES", "read_arrays"]
@@ -184,7 +185,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
         return False
     if lengths[0] != lengths[1] and len(deciding) == 1:
         return deciding == lengths[1]
-    square = lengths[0] == lengths[1] and all(map(_is_symmetric, matrices.values()))
+    square = lengths[0] == lengths[1] and all(map(is_symmetric, matrices.values()))
     if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
     name = next(
@@ -238,13 +239,6 @@ def labels_of(A):
     hits = values == values.max()
     coded = len(np.unique(values)) == 2 and (hits.sum(axis) == 1).all()
     return hits.argmax(axis) if coded else None
-
-
-def _is_symmetric(X):
-    """Whether the first rows of a square matrix are its first columns."""
-    part = X[:100, :100]
-    part = part.toarray() if scipy.sparse.issparse(part) else part
-    return np.allclose(part, part.T, equal_nan=True)
 
 
 # -------------------------------------------------------------------------------------------- names
