@@ -10,13 +10,11 @@ import scipy.sparse
 from .._utils.figures import check_picture
 from .._utils.messages import counted, warn_user
 from .._utils.validation import available_memory
-from ..datasets._arrays import SUFFIXES
+from ..datasets._arrays import SUFFIXES, is_symmetric
 from ..explanation._explain import explain
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
 from ..metrics import clustering_scores
-from ..views._frames import shown
-from ..views._square import is_symmetric
 from ._cells import CELLS, cells_kind, check_source, column_of, parse_use, write_annotated
 from ._files import STDIN, naming, shown_name
 from ._labels import load_labels
@@ -224,13 +222,11 @@ def _is_variable(scores, file):
 
 def _warn_of_similarities(views):
     """Warn of symmetric matrices, which are hardly features."""
-    arrays = {name: getattr(X, "values", X) for name, X in views.items()}
-    names = [name for name, X in arrays.items() if X.shape[0] == X.shape[1] > 3 and is_symmetric(X)]
-    if names:
-        warn_user(
-            f"{shown(*names)}: a symmetric matrix is used as features; if it contains similarities "
-            "of the samples, use --precomputed with --method tlrr, trpca or snn"
-        )
+    for name, X in views.items():
+        if X.shape[0] == X.shape[1] > 3 and is_symmetric(getattr(X, "values", X)):
+            warn_user(
+                f"{name!r} is symmetric and used as features; similarities need --precomputed"
+            )
 
 
 def _truth(scores, data, n_samples, header):

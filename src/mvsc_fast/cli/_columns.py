@@ -108,8 +108,7 @@ def model_columns(table, view, columns):
         positions.setdefault(name, []).append(j)
     if absent := [name for name in columns[view] if name not in positions]:
         way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
-        if set(absent) & set(table.ids or ()):
-            way = "use --transpose, because these are names of rows"
+        way = "use --transpose" if set(absent) & set(table.ids or ()) else way
         raise ValueError(
             f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the model, "
             f"such as {shown(*absent)}: {way}"

@@ -12,8 +12,6 @@ from ._files import file_kind, naming, read_file, shown_name
 from ._matching import View
 from ._tables import Reading, as_text
 
-NONE = "none"  # of --id-column
-
 
 def load_labels(path, ids, n_samples, id_name=None, header=True):
     """Labels from a table, the positions of their samples, and a note or None.
@@ -25,19 +23,16 @@ def load_labels(path, ids, n_samples, id_name=None, header=True):
     """
     name, path = shown_name(path), Path(path)
     reading = Reading(header, id_name=None if ids is None else id_name)
-
-    def read(reading):
-        return naming(path, read_file, path, file_kind(path), False, reading)
-
-    table = read(reading)
+    source = path, read_file, path, file_kind(path), False
+    table = naming(*source, reading)
     if isinstance(table, View):
         raise ValueError(f"{name}: expected a table with ids and labels")
     # The only column has labels, also if they are text.
     if not table.names:
-        reading = reading._replace(id_column=NONE)
-        table = read(reading)
+        reading = reading._replace(id_column="none")
+        table = naming(*source, reading)
     if not header and any(map(_is_named, table.words)):
-        table = read(reading._replace(header=True))
+        table = naming(*source, reading._replace(header=True))
     if table.ids is not None:
         naming(path, check_ids, table)
     if ids is None:

@@ -199,8 +199,7 @@ def _header(rows, place):
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
     corner = corner and len(numbers) < len(rows[0])
     pairs = zip(names, first, strict=True)
-    words = [cell for cell, below in pairs if is_number(below) and cell not in MISSING_CELLS]
-    words = [cell for cell in words if not is_number(cell)]
+    words = [a for a, b in pairs if is_number(b) > is_number(a) and a not in MISSING_CELLS]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
             f"{place} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names of "

@@ -66,13 +66,6 @@ def _check_same(ids, names, title, other_title):
         )
 
 
-def is_symmetric(X):
-    """Whether the first rows of a square matrix are its first columns."""
-    part = X[:100, :100]
-    part = part.toarray() if scipy.sparse.issparse(part) else part
-    return np.allclose(part, part.T, equal_nan=True)
-
-
 def matrix_doubt(S):
     """Why a matrix hardly contains similarities, for a message; None if it may."""
     S = S.toarray() if scipy.sparse.issparse(S) and S.shape[0] <= N_DISTANCES else S
