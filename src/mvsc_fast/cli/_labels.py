@@ -27,8 +27,8 @@ def load_labels(path, ids, n_samples, id_name=None, header=True):
     table = naming(*source, reading)
     if isinstance(table, View):
         raise ValueError(f"{name}: expected a table with ids and labels")
-    # The only column has labels, also if they are text.
-    if not table.names:
+    # Without ids of samples, the only column has labels, also if they are text.
+    if ids is None and not table.names:
         reading = reading._replace(id_column="none")
         table = naming(*source, reading)
     if not header and any(map(_is_named, table.words)):
