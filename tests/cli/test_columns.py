@@ -287,6 +287,8 @@ BINARY, DAYS = np.resize([0, 1], 12), RNG.integers(1, 4000, 12)
         {"days": DAYS, "death": np.resize([0, 1, 2], 12)},
         {"followup": DAYS, "vital_status": np.resize(["Dead", "Alive"], 12)},
         {"tenure": DAYS, "relapse": BINARY},
+        {"time": DAYS, "tumor": BINARY},
+        {"duration": DAYS, "cens": BINARY},
     ],
 )
 def test_labels_and_outcomes_are_not_features(read_table, columns):
@@ -302,7 +304,10 @@ def test_labels_and_outcomes_are_not_features(read_table, columns):
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("y", X[:, 0]), ("time", DAYS), ("status", DAYS), ("age_group", BINARY), ("days", BINARY + 1)],
+    [
+        *(("y", X[:, 0]), ("time", DAYS), ("status", DAYS), ("age_group", BINARY)),
+        *(("days", BINARY + 1), ("age_at_diagnosis", BINARY), ("year_of_diagnosis", BINARY)),
+    ],
 )
 def test_columns_that_are_features_in_spite_of_their_names(read_table, name, values):
     assert columns_of(read_table(frame(IDS).assign(**{name: values}))) == [*NAMES, name]
@@ -324,6 +329,8 @@ def test_labels_have_at_most_half_as_many_classes_as_rows(read_table, n, classes
 def test_further_ids_and_constants(read_table):
     for name, values in (
         ("site_id", np.resize([1, 2, 3], 12)),
+        ("schoolid", np.resize([1, 2, 3], 12)),
+        ("PTNUM", np.resize([101, 102, 103], 12)),
         ("sample", NUMBERS),
         ("barcode", [f"x{i % 5}" for i in range(12)]),
     ):
@@ -472,7 +479,15 @@ def test_similarities_are_matched_by_the_ids_of_rows_and_columns(tmp_path, read,
         write(paths[1], S.rename(columns={"s03": "t1"}))
         with pytest.raises(ValueError, match="do not have the same ids .*'s03', 't1'"):
             read(*paths, **options)
-        write(paths[1], (1 - np.eye(12)) * S)
         write(paths[1], pd.DataFrame(np.abs(np.subtract.outer(X[:, 0], X[:, 0])), S.index, IDS))
         with pytest.raises(ValueError, match="b.csv looks like distances"):
             read(*paths, **options)
+
+
+@pytest.mark.filterwarnings("default")
+def test_symmetric_features_are_reported(tmp_path, read):
+    S = RNG.random((12, 12)).round(6)
+    path = write(tmp_path / "a.csv", pd.DataFrame(S + S.T, pd.Index(IDS, name="id"), IDS))
+    assert any("'a'" in note and "--precomputed" in note for note in read(path).notes)
+    path = write(path, pd.DataFrame(S, pd.Index(IDS, name="id"), IDS))
+    assert not any("--precomputed" in note for note in read(path).notes)

@@ -226,6 +226,10 @@ def test_samples_without_a_label_are_written_with_minus_one(cohort, tmp_path, mo
             "lacks 4 columns of view 'rna' of the model, such as 'rna_0'",
         ),
         (["{mirna}", "{rna}"], "files in the order rna, mirna"),
+        (
+            ["{turned}", "{mirna}"],
+            "such as 'rna_0', 'rna_1', 'rna_2', ... (40 in all): use --transpose",
+        ),
         (["{rna}"], "the model has the views rna, mirna: give a file for each"),
         (["dna={rna}"], "or some of them as rna=FILE"),
         (["rna={rna}", "rna={rna}"], "a view is given more than once"),
@@ -236,7 +240,8 @@ def test_files_that_are_not_those_of_the_model(cohort, tmp_path, capsys, files, 
     folder, tables, _ = cohort
     tables["rna"].iloc[:, 4:].to_csv(tmp_path / "lacks.csv")
     tables["rna"].rename(index=str.upper).to_csv(tmp_path / "upper.csv")
-    known = {name: tmp_path / f"{name}.csv" for name in ("lacks", "upper")}
+    tables["rna"].T.to_csv(tmp_path / "turned.csv")
+    known = {name: tmp_path / f"{name}.csv" for name in ("lacks", "upper", "turned")}
     known |= {name: folder / f"{name}.csv" for name in tables}
     given = [file.format(**known) for file in files]
     assert main(["predict", str(folder / "model.pkl"), *given]) == 2

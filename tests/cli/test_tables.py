@@ -158,6 +158,8 @@ def test_what_surrounds_a_table(tmp_path, read, text):
         ("a,b\n", "no samples"),
         ("id\n1\n2\n", "no columns except the ids"),
         (",g,g\n,a,b\np,,\ns1,1,2\n", "line 2 has no id.*second row of names"),
+        ("a,b,c\nc,c,d\n,,class\n1,2,red\n3,4,red\n5,6,red\n", "line 3 has no id.*second row"),
+        ("a,b\nfloat,float\n1.5,2\n3,4\n5,6\n", "line 2, column 'a' is 'float'.*second row"),
         ('a,b\n1,"2\n3,4\n', "line 2 has 2|has a quotation|EOF inside string|1 cell"),
     ],
 )
@@ -228,6 +230,8 @@ def test_names_that_are_numbers_below_a_name_of_ids(tmp_path, read, header):
 @pytest.mark.parametrize(
     ("header", "is_read"),
     [
+        ("?,NA,2.1", False),
+        ("1.5,,", False),
         ("0,1,2", False),
         ("0,1,0", False),
         ("0.5,1.2,2.1", False),
@@ -245,7 +249,7 @@ def test_no_header_is_inferred_from_numbers(tmp_path, read, header, is_read):
     else:
         with pytest.raises(ValueError, match="line 1 .*may be a sample or names.* --no-header"):
             read(path)
-    if names[0][0] in "05" and names[-1] != "setosa":
+    if names[0][0] in "?015" and names[-1] != "setosa":
         assert read(path, no_header=True).views["a"].shape == (13, 3)
 
 
@@ -261,8 +265,17 @@ def test_tables_without_names_of_all_columns(tmp_path, read):
     frame(IDS).to_csv(tmp_path / "a.csv", header=False)
     assert_table(read(tmp_path / "a.csv", no_header=True), names=["2", "3", "4"])
     # R writes no name above the names of rows.
-    (tmp_path / "a.tsv").write_text(frame(IDS).to_csv(sep="\t").removeprefix("\t"))
-    assert_table(read(tmp_path / "a.tsv"))
+    for separator in "\t;,| ":
+        for columns in NAMES, NAMES[:1]:
+            table = frame(IDS)[columns]
+            (tmp_path / "a.tsv").write_text(table.to_csv(sep=separator).removeprefix(separator))
+            assert_table(read(tmp_path / "a.tsv"), table.to_numpy(), columns)
+
+
+def test_integers_above_decimals_have_no_separators_of_thousands(tmp_path, read):
+    cells = [*["-11", "-16"] * 600, "14.66666667"]
+    (tmp_path / "a.csv").write_text("\n".join(["temperature", *cells]))
+    assert_table(read(tmp_path / "a.csv"), np.c_[list(map(float, cells))], ["temperature"], None)
 
 
 # ------------------------------------------------------------------------------- Excel and Parquet

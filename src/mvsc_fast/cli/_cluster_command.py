@@ -9,9 +9,9 @@ import scipy.sparse
 
 from .. import __version__
 from .._utils.figures import check_picture
-from .._utils.messages import counted
+from .._utils.messages import counted, warn_user
 from .._utils.validation import available_memory
-from ..datasets._arrays import SUFFIXES
+from ..datasets._arrays import SUFFIXES, is_symmetric
 from ..explanation._explain import explain
 from ..judge._structure import structure_test
 from ..methods import ESTIMATORS
@@ -93,7 +93,9 @@ def run(args):
         note_user(note)
     views = data.views
     n_samples = next(iter(views.values())).shape[0]
-    truth = _truth(True if truth else args.scores, data, n_samples)
+    truth = _truth(True if truth else args.scores, data, n_samples, options.header)
+    if not precomputed:
+        _warn_of_similarities(views)
     if args.labels is None:
         check_printable([data.id_name, *(() if data.ids is None else data.ids)])
     elif truth is not None:
@@ -221,12 +223,21 @@ def _is_variable(scores, file):
 # -------------------------------------------------------------------------------------- the work
 
 
-def _truth(scores, data, n_samples):
+def _warn_of_similarities(views):
+    """Warn of symmetric matrices, which are hardly features."""
+    for name, X in views.items():
+        if X.shape[0] == X.shape[1] > 3 and is_symmetric(getattr(X, "values", X)):
+            warn_user(
+                f"{name!r} is symmetric and used as features; similarities need --precomputed"
+            )
+
+
+def _truth(scores, data, n_samples, header):
     """Known labels, and the samples that have one; None without --scores."""
     if not scores:
         return None
     if isinstance(scores, str):
-        y, rows = _known(scores, data, n_samples)
+        y, rows = _known(scores, data, n_samples, header)
         if len(rows) < n_samples:
             note_user(f"--scores: {len(rows)} of {n_samples} samples have a label in {scores}")
         return y, rows
@@ -244,11 +255,11 @@ def _truth(scores, data, n_samples):
     return data.y, np.arange(n_samples)
 
 
-def _known(name, data, n_samples):
+def _known(name, data, n_samples, header):
     """Labels from a column of ``obs`` or else a table, and the samples that have one."""
     column = None if data.cells is None or Path(name).exists() else column_of(data.cells, name)
     if column is None:
-        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name)
+        labels, rows, note = load_labels(name, data.ids, n_samples, data.id_name, header)
         if note:
             note_user(note)
         return labels, rows

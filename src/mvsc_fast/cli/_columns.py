@@ -17,6 +17,7 @@ SAMPLE_NAME = re.compile(r"TCGA-\w\w-\w{4}.*|GSM\d+|[SED]RR\d+|GTEX-.+", re.IGNO
 CODES = [-99.0, *(sign * (10.0**k - 1) for k in range(3, 7) for sign in (-1, 1))]
 CODES += [sign * code for code in (1e20, 1e30, 1e35, 2.0**31) for sign in (-1, 1)]
 MIN_CODES = 3
+N_NAMES = 2  # rows of types or further names that programs write below the header
 
 
 def check_ids(table):
@@ -25,7 +26,8 @@ def check_ids(table):
     for i, text in enumerate(table.ids):
         line = f"{table.name}: {table.units[0]} {table.rows[i]}"
         if not text:
-            advice = ": if this is a second row of names, keep one of them" if i == 0 else ""
+            at_top = i < N_NAMES
+            advice = ": if this is a second row of names, keep one of them" if at_top else ""
             raise ValueError(f"{line} has no id in column {table.id_name!r}{advice}")
         if text in rows:
             raise ValueError(
@@ -81,7 +83,7 @@ def feature_columns(table, selections):
     if checked:
         # A counter is no feature, nor is a copy of the ids.
         counters = [j for j in columns if is_counter(table.values[:, j])]
-        counters += [j for j in columns if _repeats_ids(table, j)]
+        counters += [j for j in columns if j not in counters and _repeats_ids(table, j)]
         if counters:
             table.notes.append(
                 f"{table.name}: {shown(*(table.names[j] for j in counters))} counts the rows or "
@@ -111,10 +113,11 @@ def model_columns(table, view, columns, others):
     for j, name in reversed(list(enumerate(table.names))):
         positions.setdefault(name, []).append(j)
     if absent := [name for name in columns[view] if name not in positions]:
+        way = f"give files in the order {', '.join(columns)}, or some of them as VIEW=FILE"
+        way = "use --transpose" if set(absent) & set(table.ids or ()) else way
         raise ValueError(
             f"{table.name} lacks {counted(len(absent), 'column')} of view {view!r} of the model, "
-            f"such as {shown(*absent)}: give files in the order {', '.join(columns)}, or some of "
-            "them as VIEW=FILE"
+            f"such as {shown(*absent)}: {way}"
         )
     # Columns of the same name are taken in their order.
     order = [positions[name].pop(-1 if positions[name][1:] else 0) for name in columns[view]]
@@ -160,6 +163,8 @@ def check_text(table, columns):
     if all(map(is_number, words.values())):
         options = [f"--decimal {shlex.quote(table.prefix + mark)}" for mark in ".,"]
         advice = f"{' or '.join(options)} tells which mark is the decimal one"
+    elif len([j for j in columns if is_numeric[j] and max(table.words[j]) < N_NAMES]) > 1:
+        advice = "if this is a second row of names or types, remove it"
     cell = repr(words[row]) if len(words[row]) <= 40 else f"{words[row]!r:.40}..."
     raise ValueError(f"{table.name}: {table.locate(row, j)} is {cell}, not a number: {advice}")
 

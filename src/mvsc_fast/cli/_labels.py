@@ -13,18 +13,26 @@ from ._matching import View
 from ._tables import Reading, as_text
 
 
-def load_labels(path, ids, n_samples, id_name=None):
+def load_labels(path, ids, n_samples, id_name=None, header=True):
     """Labels from a table, the positions of their samples, and a note or None.
 
     They are matched by the ``ids`` of the samples, whose name is ``id_name``. Samples without ids
     are numbered from 0 in the labels of the command line; all other labels of such samples
-    correspond by position.
+    correspond by position. Without ``header``, the first line is a sample unless it has a name of
+    labels.
     """
     name, path = shown_name(path), Path(path)
-    reading = Reading(id_name=None if ids is None else id_name)
-    table = naming(path, read_file, path, file_kind(path), False, reading)
+    reading = Reading(header, id_name=None if ids is None else id_name)
+    source = path, read_file, path, file_kind(path), False
+    table = naming(*source, reading)
     if isinstance(table, View):
         raise ValueError(f"{name}: expected a table with ids and labels")
+    # Without ids of samples, the only column has labels, also if they are text.
+    if ids is None and not table.names:
+        reading = reading._replace(id_column="none")
+        table = naming(*source, reading)
+    if not header and any(map(_is_named, table.words)):
+        table = naming(*source, reading._replace(header=True))
     if table.ids is not None:
         naming(path, check_ids, table)
     if ids is None:
@@ -54,6 +62,12 @@ def load_labels(path, ids, n_samples, id_name=None):
     if not present.any():
         raise ValueError(f"{name} has no label of these samples")
     return labels[present], rows[present], note
+
+
+def _is_named(words):
+    """Whether a column without a header begins with a name of labels, which is no class."""
+    first = words.get(0, "")
+    return bool(LABEL.fullmatch(first)) and list(words.values()).count(first) == 1
 
 
 def _rows_of_ids(table, ids):

@@ -17,7 +17,7 @@ def is_number(text):
 
 def are_ambiguous(texts):
     """Whether the points in all of some numbers may separate thousands."""
-    return all(map(THOUSANDS.fullmatch, texts)) and not all(map(str.isdecimal, texts))
+    return all(map(THOUSANDS.fullmatch, texts)) and "." in "".join(texts)
 
 
 def parse_number(cell, decimal=None):

@@ -171,10 +171,12 @@ def _rows(content, separator):
 
 def _separator(content):
     """The first separator that divides the first two rows into equally many cells."""
-    for separator in "\t;,| ":
-        widths = [len(row) for row in islice(filter(None, _rows(content, separator)), 2)]
-        if widths[0] > 1 and widths[-1] - widths[0] in (0, 1):
-            return separator
+    # A header of one cell lacks the name of the ids, if the row below it has two.
+    for least in (2, 1):
+        for separator in "\t;,| ":
+            widths = [len(row) for row in islice(filter(None, _rows(content, separator)), 2)]
+            if widths[0] >= least and widths[-1] > 1 and widths[-1] - widths[0] in (0, 1):
+                return separator
     line = content.partition(b"\n")[0].decode()
     return next((mark for mark in "\t;,|" if mark in line), ",")
 
@@ -197,7 +199,7 @@ def _header(rows, location):
     corner = any(form.fullmatch(names[0]) for form in (ID_NAME, NAMELESS, FEATURE_NAMES))
     corner = corner and len(numbers) < len(rows[0])
     pairs = zip(names, first, strict=True)
-    words = [cell for cell, below in pairs if is_number(below) > is_number(cell)]
+    words = [a for a, b in pairs if is_number(b) > is_number(a) and a not in MISSING_CELLS]
     if numbers and not corner and len(words) < 2:
         raise ValueError(
             f"{location} has numbers ({', '.join(numbers[:3])}, ...) and may be a sample or names "

@@ -190,7 +190,7 @@ def _columns_are_samples(matrices, labels, likely, transpose, chosen):
     if lengths[0] != lengths[1] and len(deciding) == 1:
         return deciding == lengths[1]
     # Square symmetric matrices are the same either way, and documented names have rows of samples.
-    square = lengths[0] == lengths[1] and all(map(_is_symmetric, matrices.values()))
+    square = lengths[0] == lengths[1] and all(map(is_symmetric, matrices.values()))
     if square or all(map(DOCUMENTED.fullmatch, matrices)):
         return False
     name = next(
@@ -247,7 +247,7 @@ def labels_in(A):
     return hits.argmax(axis) if coded else None
 
 
-def _is_symmetric(X):
+def is_symmetric(X):
     """Whether the first rows of a square matrix are its first columns."""
     part = X[:100, :100]
     part = part.toarray() if scipy.sparse.issparse(part) else part

@@ -17,14 +17,16 @@ WHO = (
 )
 ID_NAME = re.compile(
     rf"(?i:[up]?ids?|mrn|nr|no|number|names?|key|barcodes?|accession|records?"
-    rf"|(?:{WHO})(?:[ _.-]?(?:id|no|nr|number|name|code|barcode))?[.#]?"
+    rf"|(?:{WHO})(?:[ _.-]?(?:id|no|nr|num|number|name|code|barcode))?[.#]?"
+    r"|(?:pt|study|school|family)[ _.-]?(?:id|no|nr|num|number|code)"
     r"|.*[ _.-](?:id|nr|no)\.?|id[ _.-].+)|.*[a-z](?:ID|Id|Nr|No)"
 )
 LABEL = re.compile(
-    r"y|gt|(?:.*[ _.-])?(?:class(?:es)?|clusters?|labels?|targets?|truth|subtypes?|diagnos[ei]s"
+    r"(?!(?:age|year)[ _.-])(?:y|gt"
+    r"|(?:.*[ _.-])?(?:class(?:es)?|clusters?|labels?|targets?|truth|subtypes?|diagnos[ei]s"
     r"|outcomes?|phenotype|species)|groups?|conditions?|variety|pam50.*|(?:leiden|louvain).*"
     r"|cell[ _.-]?types?.*|.*histolog.*|quality|malignan(?:t|cy)|default(?:ed|[ _.-].*)?"
-    r"|(?:.*[ _.-])?(?:fraud|spam)",
+    r"|(?:.*[ _.-])?(?:fraud|spam))",
     re.IGNORECASE,
 )
 SURVIVAL = re.compile(
@@ -34,7 +36,7 @@ SURVIVAL = re.compile(
     re.IGNORECASE,
 )
 EVENT = re.compile(
-    r"e|status|delta|censor(?:ed|ing)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
+    r"e|status|delta|cens(?:or(?:ed|ing)?)?|tumou?r|fail(?:ed|ure)?|churn(?:ed)?|exited|attrition|readmi(?:tted|ssion)|mortality"
     r"|(?:.*[ _.-])?(?:events?|death|dead|deceased|died|relapsed?|recurrence|recurred)",
     re.IGNORECASE,
 )
@@ -80,7 +82,7 @@ def id_columns(names, values):
         column = np.asarray(values(k))
         # Numbers are ids if they are whole, and distinct unless the name is unmistakable.
         if column.dtype.kind == "f":
-            strict = re.search(r"id\b|Id\b|ID\b|mrn", name)
+            strict = re.search(r"id\b|Id\b|ID\b|mrn|(?i:num)\b", name)
             whole = len(column) > 0 and bool((column == np.floor(column)).all())
             if not whole or not strict and len(set(column.tolist())) < len(column):
                 continue
