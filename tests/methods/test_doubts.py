@@ -41,3 +41,11 @@ def test_labels_that_agree_little_with_the_fused_labellings():
     expected = np.mean([adjusted_rand_score(model.labels_, labels) for labels in fused])
     assert model.fused_agreement_ == pytest.approx(expected)
     assert f"{expected:.2f}" in str(caught[0].message)
+
+
+@pytest.mark.filterwarnings("ignore:the labels agree little")
+def test_fewer_clusters_than_asked_for():
+    views = [np.random.default_rng(0).normal(size=(4, 4))]
+    with pytest.warns(UserWarning, match="n_clusters=3.* 2 clusters"):
+        labels = ConsensusTLRR(3, random_state=0).fit(views).labels_
+    assert len(np.unique(labels)) == 2

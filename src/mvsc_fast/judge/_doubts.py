@@ -1,6 +1,8 @@
 """What the scores of a fit say against its labels."""
 
-from .._utils.messages import warn_user
+import numpy as np
+
+from .._utils.messages import counted, warn_user
 
 # Calibrated by bench/doubts.py. Noise of 300 samples reaches a predictability of .5 to .8 and a
 # modularity of .25 to .5, except in two or three columns. The sixteen sets have more of at least
@@ -36,4 +38,14 @@ def warn_of_doubts(n_samples, predictability, modularity, agreement):
             f"the labels agree little with the labellings that were fused (mean adjusted Rand "
             f"index {agreement:.2f}): other clusters are about as good, and small changes of the "
             "data may lead to them"
+        )
+
+
+def warn_of_empty_clusters(labels, n_clusters):
+    """Warn if fewer clusters have samples than were asked for."""
+    count = len(np.unique(labels))
+    if count < n_clusters:
+        warn_user(
+            f"n_clusters={n_clusters}, but the samples are in {counted(count, 'cluster')}: "
+            f"{n_clusters - count} of the labels occur nowhere. There may be too few samples"
         )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ..judge._doubts import warn_of_doubts
+from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import BEYOND, limits_of, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
@@ -139,6 +139,8 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
+    if resolution is None and equal[-1] + 1 >= n_clusters:
+        warn_of_empty_clusters(labels, n_clusters)
     # Doubts about the labels are warnings, unless the views were called noise before.
     fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
     progress.log(f"labels agree with the fused labellings by {fused_agreement:.2f}")
