@@ -1,5 +1,6 @@
 """The steps of ConsensusTLRR: candidate labellings, their scores, fusion and refinement."""
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from ..judge._doubts import warn_of_doubts, warn_of_empty_clusters
 from ..judge._landmarks import BEYOND, limits_of, residuals
 from ..judge._modularity import corrected_modularity
 from ..judge._resolution import partitioned_graphs
-from ..judge._ridge import Judge, one_hot, refined_labellings
+from ..judge._ridge import Judge, mutual_information, one_hot, refined_labellings
 from ..judge._support import views_of
 from ..similarity._affinity import warn_of_isolated
 from ..views._rows import equal_samples, warn_of_few
@@ -229,24 +230,9 @@ def _pairwise_agreement(labellings, n_clusters):
     """Normalised mutual information of all pairs, of shape (k, k)."""
     # Equal labellings are compared once.
     distinct, which = np.unique(labellings, axis=0, return_inverse=True)
-    k, n = distinct.shape
-    clusters = (distinct + n_clusters * np.arange(k)[:, None]).ravel()
-    sizes = np.bincount(clusters, minlength=k * n_clusters).reshape(k, n_clusters)
-    entropies = _entropies(sizes / n)
-    agreement = np.ones((k, k))
-    for i in range(k - 1):
-        # The contingency tables with all later labellings at once.
-        pairs = distinct[i] * n_clusters + distinct[i + 1 :]
-        pairs += n_clusters**2 * np.arange(len(pairs))[:, None]
-        tables = np.bincount(pairs.ravel(), minlength=len(pairs) * n_clusters**2)
-        joint = _entropies(tables.reshape(len(pairs), -1) / n)
-        total = np.maximum(entropies[i] + entropies[i + 1 :], np.finfo(float).tiny)
-        shared = np.where(joint > 0, 2 * (total - joint) / total, 1.0)
-        agreement[i, i + 1 :] = agreement[i + 1 :, i] = shared
+    agreement = np.ones((len(distinct), len(distinct)))
+    for i, j in combinations(range(len(distinct)), 2):
+        shared = mutual_information(distinct[i], distinct[j], n_clusters)
+        agreement[i, j] = agreement[j, i] = shared
     which = which.ravel()
     return agreement[np.ix_(which, which)]
-
-
-def _entropies(shares):
-    """Entropy of each row of probabilities."""
-    return -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
