@@ -86,12 +86,11 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     """
     # Views that help are chosen, and repeated samples are found, which must not get two labels.
     equal = equal_samples(sample.views, sample.keys)
-    if resolution is None:
-        warn_of_few(equal, n_clusters)
-    # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
+    has_few = resolution is None and warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
     progress.log(f"views {used.indices}, {len(equal)} samples")
 
+    # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
     if resolution is not None:
         graphs = partitioned_graphs(used, n_threads)
         candidates, affinity = communities(graphs, resolution, seed, progress), graphs[-1][-1]
@@ -119,13 +118,13 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
         best = _best_labellings(refined, candidates["graph"] == "none", scores, n_clusters)
     else:
         best = np.array([len(refined) - 1])  # of the joint graph
-    # Fusion: TLRR of the co-association of the best labellings.
-    fused = np.isin(np.arange(len(refined)), best)
-    candidates |= {"labels": refined, "fused": fused, **scores}
+    is_fused = np.isin(np.arange(len(refined)), best)
+    candidates |= {"labels": refined, "fused": is_fused, **scores}
 
+    # Fusion: TLRR of the co-association of the best labellings.
     progress.stage("consensus")
     fused = fused_labels(
-        candidates["labels"][best],
+        refined[best],
         n_clusters,
         seed=seed,
         n_threads=n_threads,
@@ -140,7 +139,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     if modularity < scores["modularity"][best[0]] - MODULARITY_LOSS:
         labels, modularity = refined[best[0]], scores["modularity"][best[0]]
     labels = _agreed(labels, equal, n_clusters)
-    if resolution is None and equal[-1] + 1 >= n_clusters:
+    if resolution is None and not has_few:
         warn_of_empty_clusters(labels, n_clusters)
     # Doubts about the labels are warnings, unless the views were called noise before.
     fused_agreement = float(np.mean([adjusted_rand_score(labels, L) for L in refined[best]]))
@@ -180,7 +179,6 @@ def _limits(judge, labels, distinct, n_clusters):
 
     An equal sample would predict a sample too well, so the distances are those of distinct ones.
     """
-    # Repeated samples would predict each other, so that distances are those of distinct ones.
     distinct_labels, roots = labels[distinct], np.sqrt(np.bincount(labels, minlength=n_clusters))
     ridge = judge.ridge if len(distinct_labels) == len(labels) else judge.ridge.of(distinct)
     sizes = np.bincount(distinct_labels, minlength=n_clusters)

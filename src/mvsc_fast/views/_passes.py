@@ -302,8 +302,7 @@ def warn_of_followed_rows(sample, labels):
     ``sample`` is a `Drawn`, and ``labels`` are those of its samples.
     """
     for X, rows, name in zip(sample.views, sample.blank, sample.names, strict=True):
-        # Clusters that separate rows of zeros from others may show what was measured, not what was
-        # found.
+        # Clusters that separate rows of zeros may show what was measured, not what was found.
         has = ~missing_rows(X) & (labels >= 0)
         blank, clusters = rows[has], labels[has]
         share = blank.mean()
