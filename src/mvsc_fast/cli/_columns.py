@@ -59,6 +59,12 @@ def exclusion(table, columns):
     return f"--columns {shlex.quote(table.prefix + ','.join(f'!{name}' for name in names))}"
 
 
+def exclusion_or_all(table, columns):
+    """Advice on columns that the reader doubts: exclude them, or use all as they are."""
+    all_columns = f"--columns {shlex.quote(table.prefix + '*')}"
+    return f"{exclusion(table, columns)} excludes them, {all_columns} uses all columns"
+
+
 def choose_columns(table, selections):
     """The columns that all texts of --columns select, and whether they only exclude some."""
     columns = range(len(table.names))
@@ -145,8 +151,8 @@ def _check_suspects(table, columns):
         if suspects:
             raise ValueError(
                 f"{table.name} has columns that look like {kind}, not like features: "
-                f"{shown(*(table.names[j] for j in suspects))}; {exclusion(table, suspects)} "
-                f"excludes them, --columns {shlex.quote(table.prefix + '*')} uses all columns"
+                f"{shown(*(table.names[j] for j in suspects))}; "
+                f"{exclusion_or_all(table, suspects)}"
             )
 
 

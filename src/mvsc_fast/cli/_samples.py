@@ -1,13 +1,12 @@
 """Tables whose columns are samples."""
 
 import re
-import shlex
 from collections import Counter
 
 import numpy as np
 
 from ..views._frames import shown
-from ._columns import SAMPLE_NAME, check_text, choose_columns, exclusion, is_counter
+from ._columns import SAMPLE_NAME, check_text, choose_columns, exclusion_or_all, is_counter
 from ._numbers import is_number
 from ._tables import Table
 
@@ -72,8 +71,7 @@ def _sample_columns(table, known_ids, headers):
     if odd:
         raise ValueError(
             f"{table.name} has columns that are unlike the other {len(samples) - len(odd)} in "
-            f"kind: {shown(*(table.names[j] for j in odd))}; {exclusion(table, odd)} excludes "
-            f"them, --columns {shlex.quote(table.prefix + '*')} uses all columns"
+            f"kind: {shown(*(table.names[j] for j in odd))}; {exclusion_or_all(table, odd)}"
         )
     return samples
 
