@@ -60,7 +60,7 @@ class Table(dict[str, np.ndarray]):
     def _repr_html_(self):
         columns, n_more = self._cells(MAX_PAGE_ROWS)
         cells = [[escape(cell) for cell in column] for column in columns.values()]
-        html = html_table(list(zip(*cells, strict=True)), [list(columns)], self._text_columns())
+        html = html_table(list(zip(*cells, strict=True)), list(columns), self._text_columns())
         if n_more:
             html += f"<p>... {n_more} more rows</p>"
         return html + (f"<p>{escape(self._note)}</p>" if self._note else "")
@@ -132,7 +132,8 @@ class Part:
         lines = html_lines("\n".join(self.sentences))
         pictures = [svg_figure(draw, caption) for caption, draw in self.pictures.items() if drawn]
         body = f"<div>{table}{lines}</div>" + (gallery(pictures) if pictures else "")
-        return section(self.title, "", f'<div class="part">{body}</div>')
+        body = f'<div class="part">{body}</div>'
+        return f"<section><h2>{escape(self.title)}</h2>{body}</section>"
 
 
 # ------------------------------------------------------------------------------------------ text
@@ -198,12 +199,6 @@ def page(title, parts):
     )
 
 
-def section(title, text, body):
-    """A section of a page; ``text`` and ``body`` are HTML."""
-    text = f"<p>{text}</p>" if text else ""
-    return f"<section><h2>{escape(title)}</h2>{text}{body}</section>"
-
-
 def gallery(pictures):
     """Figures side by side, if the screen is wide enough."""
     return f'<div class="gallery">{"".join(pictures)}</div>'
@@ -219,21 +214,17 @@ def html_lines(text):
     return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines())
 
 
-def html_table(lines, heads, text_columns=()):
-    """A table of HTML cells under rows of headings, each a name or (name, columns).
+def html_table(lines, names, text_columns):
+    """A table of HTML cells under the names of its columns.
 
-    The cells of ``text_columns``, names of the last row of headings, are aligned on the left and
-    wrapped.
+    The cells of ``text_columns``, some of the names, are aligned on the left and wrapped.
     """
     if not lines:
         return ""
-    top = ""
-    for head in heads:
-        names = (name if isinstance(name, tuple) else (name, 1) for name in head)
-        top += "<tr>" + "".join(f'<th colspan="{n}">{escape(t)}</th>' for t, n in names) + "</tr>"
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
     # Long texts get a class of their own, so that the page may wrap them.
     kinds = []
-    for j, name in enumerate(heads[-1]):
+    for j, name in enumerate(names):
         is_long = any(len(line[j]) > MIN_WRAPPED for line in lines)
         kind = "long text" if is_long else "text"
         kinds.append(f' class="{kind}"' if name in text_columns else "")
@@ -243,6 +234,6 @@ def html_table(lines, heads, text_columns=()):
         body += f'<tr><th scope="row">{line[0]}</th>'
         body += "".join(f"<td{kind}>{cell}</td>" for kind, cell in cells) + "</tr>"
     return (
-        f'<div class="scroll" tabindex="0"><table><thead>{top}</thead><tbody>{body}</tbody>'
-        "</table></div>"
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
