@@ -33,9 +33,10 @@ from ._evidence import (
     judge_labels,
     mean_by_cluster,
 )
-from ._markers import compute_profiles, feature_label, plot_markers
+from ._markers import plot_markers
 from ._methods import computation_parts, counts_part, methods_paragraph
 from ._plots import plot_structure
+from ._profiles import compute_profiles, feature_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

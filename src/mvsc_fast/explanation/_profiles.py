@@ -1,0 +1,152 @@
+"""Profiles: features of each cluster in the units of the user's tables."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._utils.parts import Table
+from ..views._read import listed_views
+from ..views._rows import presence
+from ._markers import column_blocks, membership, printed_rows, standardised_differences
+
+N_PROFILED = 10  # features of each cluster
+MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
+
+
+class Features(NamedTuple):
+    """Columns of a view in their original units."""
+
+    view: object  # name of the view; None if there is only one table
+    names: list
+    values: np.ndarray  # of the samples that have the view, with NaN for missing cells, or sparse
+    present: np.ndarray  # which of the clustered samples have the view
+    is_category: list  # whether each shows one value of a column of categories
+
+
+def compute_profiles(fit):
+    """Mean or share of features in each cluster, in the units of the views; None if unknown.
+
+    The features that differ most between a cluster and all others are kept, for all clusters.
+
+    Returns
+    -------
+    Table or None
+        ``measure`` is "mean", "share" for columns of zeros and ones, or "category" for the share of
+        one value of a column of text; ``value`` and ``overall`` are those of the cluster and of all
+        samples, ``effect`` is the standardised difference from the other clusters.
+    """
+    c = len(fit.clusters)
+    if fit.views is None or c < 2:
+        return None
+
+    # Statistics of all columns of all tables, side by side.
+    names, statistics = [], []
+    for features in _original_features(fit):
+        member = membership(fit.codes[features.present], c)
+        is_share = []
+        for block in column_blocks(features.values):
+            value, overall, effect, is_binary = _describe(block, member)
+            statistics.append((value, np.broadcast_to(overall, value.shape), effect))
+            is_share += is_binary.tolist()
+        facts = zip(features.names, is_share, features.is_category, strict=True)
+        for name, share, category in facts:
+            measure = "category" if category else "share" if share else "mean"
+            names.append((features.view, name, measure))
+    if not names:
+        return None
+    value, overall, effect = (np.hstack(blocks) for blocks in zip(*statistics, strict=True))
+
+    # The same features for all clusters, in the order of their differences.
+    order = np.argsort(-np.nan_to_num(np.abs(effect)), axis=1, kind="stable")
+    chosen = np.unique(order[:, :N_PROFILED])
+    order = order[np.isin(order, chosen)].reshape(c, -1)
+    view, feature, measure = (
+        np.fromiter(items, dtype=object)[order].ravel() for items in zip(*names, strict=True)
+    )
+    cluster = np.repeat(np.arange(c), order.shape[1])
+    entries = cluster, order.ravel()
+    return Table(
+        {
+            "cluster": fit.clusters[cluster],
+            "view": view,
+            "feature": feature,
+            "measure": measure,
+            "value": value[entries],
+            "overall": overall[entries],
+            "effect": effect[entries],
+        },
+        printed_rows(*order.shape),
+    )
+
+
+def _describe(block, member):
+    """Means of each cluster and of all samples, effects, and which columns have zeros and ones."""
+    missing = np.isnan(block)
+    if missing.any():
+        values, counts = np.where(missing, 0, block), member @ (~missing).astype(np.float64)
+    else:
+        values, counts = block, member.sum(axis=1)[:, None]
+    with np.errstate(all="ignore"):  # unknown values are NaN, and sums may overflow
+        sums = member @ values
+        value, overall = sums / counts, sums.sum(axis=0) / counts.sum(axis=0)
+    is_binary = (values.min(axis=0, initial=0) == 0) & (values.max(axis=0, initial=0) == 1)
+    is_binary[is_binary] = np.isin(values[:, is_binary], (0, 1)).all(axis=0)
+    return value, overall, standardised_differences(block, member, counts), is_binary
+
+
+def _original_features(fit):
+    """The `Features` of each table of the user, or those of the last step where it has none."""
+    present = presence(fit.views)
+    last = {}
+    for i, (name, columns, X) in enumerate(zip(fit.names, fit.columns, fit.views, strict=True)):
+        has = present[i]
+        last[name] = Features(name, columns, X[has], has, [False] * len(columns))
+    # Where a table of the user cannot be read, the columns of the fit take its place.
+    if fit.originals is None:
+        return list(last.values())
+    pairs, is_list = listed_views(fit.originals)
+    tables = {name: _read_table(X, name if is_list else None, fit) for name, X in pairs}
+    if not is_list and tables[0] is None:
+        return list(last.values())
+    candidates = (table or last.get(name) for name, table in tables.items())
+    return [features for features in candidates if features is not None]
+
+
+def _read_table(X, view, fit):
+    """The `Features` of a table before the steps of a pipeline; None if it is none."""
+    present = np.ones(len(fit.samples), dtype=bool)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
+        names = list(range(X.shape[1]))
+        return Features(view, names, X[fit.samples], present, [False] * len(names))
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return None
+    is_pandas = hasattr(X, "iloc")
+    # Numbers as they are, categories as shares of their values; dates and others are left out.
+    names, values, is_category = [], [], []
+    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        column = X.iloc[:, j] if is_pandas else X[name]
+        kind = str(dtype).lower()
+        if kind.startswith(("int", "uint", "float", "bool", "sparse")):
+            to_nan = {"dtype": np.float64, "na_value": np.nan} if is_pandas else {}
+            names.append(name)
+            values.append(np.asarray(column.to_numpy(**to_nan), dtype=np.float64)[fit.samples])
+            is_category.append(False)
+        elif kind.startswith(("obj", "str", "utf8", "categor", "enum")):
+            # A column of its own for each value; columns with many are names or texts.
+            missing = np.asarray(column.isna() if is_pandas else column.is_null())[fit.samples]
+            texts = np.asarray(column.to_numpy(), dtype=object)[fit.samples].astype(str)
+            levels = np.unique(texts[~missing])
+            for level in levels if 1 < len(levels) <= MAX_LEVELS else ():
+                names.append(f"{name} = {level}")
+                values.append(np.where(missing, np.nan, texts == level))
+                is_category.append(True)
+    return Features(view, names, np.column_stack(values), present, is_category) if values else None
+
+
+def feature_label(feature, view):
+    """The name of a feature, with its view if it has only a number."""
+    if isinstance(feature, str):
+        return feature
+    if view is None:
+        return f"column {feature}"
+    return f"{f'view_{view}' if isinstance(view, int) else view}[{feature}]"
