@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test check stress demo tables paper paper-test docs lint wheel \
+.PHONY: test slow stress demo tables paper paper-test docs lint wheel \
 	release-check sanitize mutants kernels platforms versions clean
 
 # All tests but the slow ones
@@ -11,9 +11,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist lo
 test: $(VENV)/test
 	$(PYTEST)
 
-# All tests, as continuous integration runs them
-check: $(VENV)/test
-	$(PYTEST) tests
+# The others: attacks, native programs, other processes, and every form of data
+slow: $(VENV)/test
+	$(PYTEST) -m slow
 
 # The random tests as often as a release demands: hostile input, failures, leaks, interrupts;
 # and published accuracies, if benchmark data are next to the repository
