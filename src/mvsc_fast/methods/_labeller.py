@@ -88,7 +88,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
     equal = equal_samples(sample.views, sample.keys)
     has_few = resolution is None and warn_of_few(equal, n_clusters)
     used = views_of(sample, select=select)
-    progress.log(f"views {used.indices}, {len(equal)} samples")
+    progress.log(f"views {sorted(used.indices)}, {len(equal)} samples")
 
     # Candidates: communities of each graph, or partitions of it into ``n_clusters``.
     if resolution is not None:
@@ -165,7 +165,7 @@ def fit_labels(sample, n_clusters, resolution, *, select, seed, n_threads, progr
             [sample.lifts[i] for i in used.indices],
             [sample.scalings[i] for i in numbers],
         ),
-        used=numbers,
+        used=sorted(numbers),
         support=used.graphs.support(labels),
         agreement=used.graphs.agreement,
         fused_agreement=fused_agreement,
