@@ -14,16 +14,13 @@ clustered as they are, as 0 and 1, or as components of TF-IDF (latent semantic i
 muon), alone and with 30 components of genes; means and standard errors.
 """
 
-import argparse
-import warnings
-
 import anndata as ad
 import mudata as md
 import numpy as np
 import scanpy as sc
 from cells import centred_log_ratios, leiden, log_counts, simulate
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-from timing import print_table, report, with_error
+from timing import print_table, report, run, with_error
 
 import mvsc_fast
 from mvsc_fast.explanation import joint_graph
@@ -183,18 +180,21 @@ def peaks(cells, draws):
     print_table(["peaks as", "method", *columns], rows)
 
 
-def main(cells, draws, wnn):
+def main(cells, draws, no_wnn, harmony, atac):
+    if harmony or atac:
+        (integrated if harmony else peaks)(cells, draws)
+        return
     columns, keys = {}, []
     for name, options in SETS.items():
         several = []
         for seed in range(draws):
             data = simulate(cells, seed, **options)
-            several.append(measured(data, wnn))
+            several.append(measured(data, not no_wnn))
             report(name, seed, several[-1])
         columns[name] = {key: np.mean([one[key] for one in several]) for key in several[0]}
         keys = keys or list(several[0])
     columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
-    columns[PBMC] = measured(pbmc(), wnn)
+    columns[PBMC] = measured(pbmc(), not no_wnn)
     rows = []
     for key in keys:
         cells = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
@@ -203,17 +203,4 @@ def main(cells, draws, wnn):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cells", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--no-wnn", dest="wnn", action="store_false")
-    parser.add_argument("--harmony", action="store_true")
-    parser.add_argument("--atac", action="store_true")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if arguments.harmony:
-        integrated(arguments.cells, arguments.draws)
-    elif arguments.atac:
-        peaks(arguments.cells, arguments.draws)
-    else:
-        main(arguments.cells, arguments.draws, arguments.wnn)
+    run(main, __doc__, None, cells=3000, draws=1, no_wnn=False, harmony=False, atac=False)

@@ -13,15 +13,11 @@ With --rare: 12 types of cells of one or two donors, the rarest with .5 % of the
 largest Jaccard index of a cluster with the rarest type, by numbers of clusters and resolutions.
 """
 
-import argparse
-import sys
-import warnings
-
 import numpy as np
 from cells import centred_log_ratios, simulate
 from cells_recipes import SETS, TOP, logs_of
 from sklearn.metrics import adjusted_rand_score
-from timing import print_table
+from timing import print_table, report, run
 
 from mvsc_fast import ConsensusTLRR, suggest_resolution
 
@@ -54,7 +50,7 @@ def measured(cells, seed, name):
     for (r, (_, k)), (stability, J, ari) in zip(at.items(), evidence, strict=True):
         supported = "yes" if r in found.supported else ""
         curve.append([name, f"{r:g}", k, f"{stability:.3f}", f"{J:.3f}", supported, f"{ari:.3f}"])
-    print(*row, found.supported, file=sys.stderr, flush=True)
+    report(*row, found.supported)
     return row, curve
 
 
@@ -91,11 +87,14 @@ def print_rare(cells, draws):
                     f"{found} of {draws}",
                 ]
             )
-            print(*rows[-1], file=sys.stderr, flush=True)
+            report(*rows[-1])
     print_table(["donors", "setting", "clusters", "ARI", "Jaccard index", "draws with .5"], rows)
 
 
-def main(cells, draws):
+def main(cells, draws, rare):
+    if rare:
+        print_rare(cells, draws)
+        return
     found = [measured(cells, seed, name) for name in NAMES for seed in range(draws)]
     ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
     print_table(["set", "draw", *ways], [row for row, _ in found])
@@ -105,10 +104,4 @@ def main(cells, draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cells", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--rare", action="store_true", help="a type of .5 % of the cells")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    (print_rare if arguments.rare else main)(arguments.cells, arguments.draws)
+    run(main, __doc__, None, cells=3000, draws=1, rare=False)

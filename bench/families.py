@@ -10,11 +10,9 @@ classes, mean ± standard deviation over draws, and the predictability from all 
 view alone.
 """
 
-import argparse
 import ast
 import re
 import sysconfig
-import warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +22,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler, scale
-from timing import limit_threads, print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR, label_predictability
 
@@ -293,8 +291,4 @@ def main(draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=3)
-    warnings.simplefilter("ignore")  # of views that do not agree
-    with limit_threads(1):
-        main(parser.parse_args().draws)
+    run(main, __doc__, draws=3)

@@ -9,11 +9,8 @@ MCLES, one iteration of whose twin takes minutes. The largest difference is that
 iterations as the twin made.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from timing import limit_threads, load_shared, print_table, stopwatch, twin
+from timing import load_shared, print_table, run, stopwatch, twin
 
 from mvsc_fast import methods
 
@@ -101,10 +98,4 @@ def main(quick, only):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="", help="methods whose name contains this")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of runs that end after 20 iterations
-    with limit_threads(1):
-        main(options.quick, options.only)
+    run(main, __doc__, quick=False, only="")

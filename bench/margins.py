@@ -12,9 +12,6 @@ half of the samples, which the first half predicts. All are means over sets, wit
 --plot draws the second and the third.
 """
 
-import argparse
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -22,7 +19,7 @@ from sets import SIXTEEN, at_hand, case
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
-from timing import limit_threads, print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR, explain
 
@@ -145,9 +142,9 @@ def plotted(curves, path):
     figure.savefig(path, dpi=100)
 
 
-def main(names, max_samples, path):
+def main(sets, max_samples, plot):
     by_set, later = {}, {}
-    for name, (views, y) in at_hand(names):
+    for name, (views, y) in at_hand(sets):
         by_set[name] = list(cases_of(name, views, y, max_samples))
         later[name] = new_samples(views, y, max_samples)
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
@@ -164,16 +161,9 @@ def main(names, max_samples, path):
     for title, curve in curves.items():
         print_calibration(title.split()[0], curve, len(by_set))
         print()
-    if path:
-        plotted(curves, path)
+    if plot:
+        plotted(curves, plot)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
-    parser.add_argument("--max-samples", type=int, default=1000)
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves to this file")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    with limit_threads(1):
-        main(arguments.sets, arguments.max_samples, arguments.plot)
+    run(main, __doc__, sets=[*SIXTEEN], max_samples=1000, plot=None)

@@ -3,12 +3,9 @@
 Usage: python bench/scaling.py
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse
-from timing import peak_bytes, print_table, stopwatch
+from timing import apart, forget_peak, memory, print_table, run, stopwatch
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.solvers import tlrr
@@ -24,19 +21,12 @@ def problem(n):
     return similarity.self_representation(views)
 
 
-def solver_peak(n, arguments):
+def solver_peak(n, parameters):
     """Bytes that tlrr takes beyond its input."""
-    return peak_bytes(
-        f"""
-        import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from scaling import problem
-        from mvsc_fast.solvers import tlrr
-        W = problem({n})
-        # start
-        tlrr(W, n_threads=2, {arguments})
-        """
-    )
+    W = problem(n)
+    before = forget_peak()
+    tlrr(W, n_threads=2, **parameters)
+    return memory("VmHWM") - before
 
 
 def growth(values):
@@ -49,7 +39,7 @@ def main():
     for n in SIZES:
         W = problem(n)
         seconds, result = stopwatch(tlrr, W, n_threads=1)
-        peak = solver_peak(n, 'solver="dual"')
+        peak = apart(solver_peak, n, {"solver": "dual"}, threads={})[0]
         times.append(seconds)
         peaks.append(peak)
         rows.append(
@@ -81,7 +71,8 @@ def main():
     )
 
     # Past the fast-forward and the partial eigensolver memory no longer changes.
-    tensors = 1 + solver_peak(1000, 'solver="ialm", max_iter=60') / (3 * 1000**2 * 8)
+    published = {"solver": "ialm", "max_iter": 60}
+    tensors = 1 + apart(solver_peak, 1000, published, threads={})[0] / (3 * 1000**2 * 8)
     print(f"\nPublished iteration at n = 1000, two threads: {tensors:.1f} tensors.")
 
     rng = np.random.default_rng(0)
@@ -109,5 +100,4 @@ def main():
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    main()
+    run(main, __doc__, n_threads=None)
