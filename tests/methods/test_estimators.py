@@ -86,49 +86,6 @@ def test_a_model_saved_by_another_version_warns(monkeypatch):
         assert vars(pickle.loads(saved)).keys() == vars(model).keys()
 
 
-# ------------------------------------------------------------------ parameters before any work
-
-WRONG = {
-    "callback": 3,
-    "features": "zeros",
-    "affinity": "lsh",
-    "init": "random",
-    "random_state": "seed",
-    "sample_transform": "dct",
-    "solver": "admm",
-    "update": "both",
-    "store": "some",
-    "view_selection": "some",
-    "view_transform": "graph",
-}  # all others are numbers, none of which may be -1
-
-
-class Untouchable:
-    """Data that nobody may look at."""
-
-    def __getattribute__(self, name):
-        raise AssertionError(f"{name} of the data was asked for before the parameters were checked")
-
-
-@pytest.mark.parametrize(
-    ("estimator", "name"),
-    [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
-)
-def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, name):
-    estimator = clone(estimator).set_params(**{name: WRONG.get(name, -1)})
-    with pytest.raises(ValueError, match=name if name != "random_state" else "seed"):
-        estimator.fit(Untouchable())
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [(f, name) for f in FUNCTIONS.values() for name in list(inspect.signature(f).parameters)[1:]],
-)
-def test_every_parameter_of_a_function_is_checked_before_any_work(function, name):
-    with pytest.raises(ValueError, match=name):
-        function(Untouchable(), **{name: WRONG.get(name, -1)})
-
-
 def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made():
     views, _ = datasets.make_multiview_subspaces(30, 3, random_state=0)
     stages = []

@@ -1,4 +1,4 @@
-"""Parameters of a wrong type raise what callers may expect as TypeError or as ValueError."""
+"""Wrong parameters, by value and by type, raise errors that name them before any work."""
 
 import inspect
 
@@ -38,14 +38,39 @@ FUNCTIONS = {
 }
 
 
+# Values that are wrong; all other parameters are numbers, none of which may be -1.
+WRONG = {
+    "callback": 3,
+    "features": "zeros",
+    "affinity": "lsh",
+    "init": "random",
+    "random_state": "seed",
+    "sample_transform": "dct",
+    "solver": "admm",
+    "update": "both",
+    "store": "some",
+    "view_selection": "some",
+    "view_transform": "graph",
+}
+
+
+class Untouchable:
+    """Data that nobody may look at."""
+
+    def __getattribute__(self, name):
+        raise AssertionError(f"{name} of the data was asked for before the parameters were checked")
+
+
 @pytest.mark.parametrize(
     ("estimator", "name"),
     [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
 )
-def test_every_parameter_of_an_estimator(estimator, name):
-    estimator = clone(estimator).set_params(**{name: object()})
+def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, name):
+    wrong = clone(estimator).set_params(**{name: WRONG.get(name, -1)})
+    with pytest.raises(ValueError, match=name if name != "random_state" else "seed"):
+        wrong.fit(Untouchable())
     with pytest.raises(TypeError, match=name) as error:
-        estimator.fit(VIEWS)
+        wrong.set_params(**{name: object()}).fit(Untouchable())
     assert isinstance(error.value, ValueError)
 
 
@@ -57,9 +82,14 @@ def test_every_parameter_of_an_estimator(estimator, name):
         for name in list(inspect.signature(function).parameters)[len(data) :]
     ],
 )
-def test_every_parameter_of_a_function(function, name):
+def test_every_parameter_of_a_function_is_checked(function, name):
+    data = FUNCTIONS[function]
+    if function in (tlrr, trpca, snn):  # before any work
+        data = (Untouchable(),)
+        with pytest.raises(ValueError, match=name):
+            function(*data, **{name: WRONG.get(name, -1)})
     with pytest.raises(TypeError, match=name) as error:
-        function(*FUNCTIONS[function], **{name: object()})
+        function(*data, **{name: object()})
     assert isinstance(error.value, ValueError)
 
 
