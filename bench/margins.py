@@ -152,7 +152,7 @@ def main(sets, max_samples, plot):
     print()
     fitted = {}
     for name, cases in by_set.items():
-        parts = zip(*((explanation.certainty, wrong) for explanation, wrong in cases), strict=True)
+        parts = zip(*((told.samples["certainty"], wrong) for told, wrong in cases), strict=True)
         fitted[name] = [np.concatenate(part) for part in parts]
     curves = {
         "certainty of fitted samples": calibrated(fitted),

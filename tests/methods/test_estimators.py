@@ -60,23 +60,6 @@ def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
         assert defaults[name] == common[name], name
 
 
-def test_types_of_n_clusters():
-    views, _ = datasets.make_multiview_subspaces(300, 3, random_state=0)
-    expected = mvsc_fast.ConsensusTLRR(3, random_state=0).fit_predict(views)
-    model = mvsc_fast.ConsensusTLRR(np.int8(3), random_state=0).fit(views)
-    np.testing.assert_array_equal(model.labels_, expected)
-    assert type(model.n_clusters) is np.int8
-    for wrong in (True, 3.5, "3"):
-        with pytest.raises(TypeError, match="n_clusters must be an"):
-            mvsc_fast.ConsensusTLRR(wrong).fit(views)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_parameters_survive_cloning(estimator):
-    assert clone(estimator).get_params(deep=False).keys() == estimator.get_params(False).keys()
-    assert repr(clone(estimator)) == repr(estimator)
-
-
 def test_a_model_saved_by_another_version_warns(monkeypatch):
     model = methods.TLRR(3, random_state=0).fit(datasets.make_multiview_subspaces(30, 3)[0])
     saved = pickle.dumps(model)

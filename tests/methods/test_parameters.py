@@ -99,6 +99,8 @@ def test_whole_floats_are_integers():
     model = ConsensusTLRR(np.float64(3), max_samples=50.0, n_threads=1.0, random_state=0)
     np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
     assert type(model.n_clusters) is np.float64  # as scikit-learn demands
+    model.set_params(n_clusters=np.int8(3), max_samples=np.uint8(50))  # which must not overflow
+    np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
     model = TLRR(3.0, max_iter=np.float32(20), n_init=5.0, random_state=0).fit(VIEWS)
     np.testing.assert_array_equal(
         model.labels_, TLRR(3, max_iter=20, n_init=5, random_state=0).fit_predict(VIEWS)
