@@ -51,6 +51,11 @@ def test_labels_are_the_largest_entries_of_the_embedding(init):
     assert model.weights_.sum() == pytest.approx(1.0)
 
 
+def test_a_repeated_objective_converges_to_any_tolerance():
+    model = AWP(3, tol=0.0).fit(subspaces()[0])
+    assert model.converged_ and model.history_["residual"][-1] == 0
+
+
 def test_separated_clusters_are_found_whatever_their_graph():
     """Three components: the embeddings are any basis of a space of three equal eigenvalues."""
     rng = np.random.default_rng(0)

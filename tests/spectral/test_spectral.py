@@ -93,6 +93,16 @@ def test_k_means_of_many_samples_starts_from_some(monkeypatch):
     np.testing.assert_array_equal(labels, expected)
 
 
+def test_k_means_of_many_samples_ends_where_no_sample_would_move(monkeypatch):
+    S, _ = block_affinity([40, 60, 30], weak=0.97)
+    assign = sys.modules["mvsc_fast.spectral._cut"].assign
+    monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 12)
+    labels, embedding = spectral_labels(S, 3, random_state=0)
+    means = np.stack([embedding[labels == k].mean(axis=0) for k in range(3)])
+    distances = np.linalg.norm(embedding[:, None] - means, axis=2)
+    np.testing.assert_array_equal(labels, distances.argmin(axis=1))
+
+
 def _changed(S, index, value):
     S = S.copy()
     S[index] = value
