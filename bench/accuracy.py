@@ -126,15 +126,15 @@ def print_ten_sets(by_method):
     first, *_ = by_method
     table = []
     for name in TEN:
-        mine = [
+        of_set = [
             [r for r in rows if r["set"] == name and r["case"] in SHUFFLES]
             for rows in by_method.values()
         ]
-        if mine[0]:
-            acc = [[r["acc"] for r in rows] for rows in mine]
+        if of_set[0]:
+            acc = [[r["acc"] for r in rows] for rows in of_set]
             cells = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in acc]
-            nmi = np.mean([r["nmi"] for r in mine[0]])
-            table.append([name, mine[0][0]["n"], mine[0][0]["views"], *cells, f"{nmi:.3f}"])
+            nmi = np.mean([r["nmi"] for r in of_set[0]])
+            table.append([name, of_set[0][0]["n"], of_set[0][0]["views"], *cells, f"{nmi:.3f}"])
     means = [mean_by_set(rows, "acc", SHUFFLES, TEN) for rows in by_method.values()]
     table.append(["mean", "", "", *(with_error(mean.values()) for mean in means), ""])
     print_table(["data", "n", "views", *by_method, f"NMI of {first}"], table)

@@ -61,14 +61,14 @@ RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]
 
 def pbmc():
     """The cells of pbmc68k_reduced with their counts, whose logarithms are in ``raw``."""
-    given = sc.datasets.pbmc68k_reduced()
-    counts = given.raw.X.tocsr().astype("f4")
+    reduced = sc.datasets.pbmc68k_reduced()
+    counts = reduced.raw.X.tocsr().astype("f4")
     np.expm1(counts.data, out=counts.data)
     for row in range(counts.shape[0]):
         part = counts.data[counts.indptr[row] : counts.indptr[row + 1]]
         part[:] = np.rint(part / part.min())
     data = md.MuData({"rna": ad.AnnData(counts)})
-    data.obs["type"] = given.obs["bulk_labels"].cat.codes.to_numpy()
+    data.obs["type"] = reduced.obs["bulk_labels"].cat.codes.to_numpy()
     return data
 
 
@@ -88,8 +88,8 @@ def wnn_graph(components, proteins):
 
     modalities = {"rna": ad.AnnData(components), "prot": ad.AnnData(proteins)}
     data = md.MuData(modalities)
-    for one in modalities:
-        sc.pp.neighbors(data[one], use_rep="X")
+    for name in modalities:
+        sc.pp.neighbors(data[name], use_rep="X")
     muon.pp.neighbors(data, key_added="wnn")
     return data.obsp[data.uns["wnn"]["connectivities_key"]]
 
@@ -121,7 +121,7 @@ def integrated(cells, draws):
     """Table of modalities as they are and after Harmony."""
     from harmonypy import run_harmony
 
-    found = {}
+    results = {}
     for seed in range(draws):
         data = simulate(cells, seed, **SETS["two batches"])
         y, batch = data.obs["type"].to_numpy(), data.obs["batch"]
@@ -138,8 +138,8 @@ def integrated(cells, draws):
         }.items():
             ari, communities, labels = fit_scores(views, y)
             mixing = adjusted_mutual_info_score(batch, labels)
-            found.setdefault(name, []).append([ari, mixing, communities])
-    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in found.items()]
+            results.setdefault(name, []).append([ari, mixing, communities])
+    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in results.items()]
     print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
 
 
@@ -154,7 +154,7 @@ def lsi_of(counts):
 
 def peaks(cells, draws):
     """Table of the preparations of peaks, alone and with genes."""
-    found = {}
+    results = {}
     for seed in range(draws):
         for name, options in {"peaks": {}, "weak peaks": {"contrast": 0.5}}.items():
             data = simulate(cells, seed, genes=PEAKS, depth=DEPTH, **options)
@@ -172,11 +172,11 @@ def peaks(cells, draws):
                     scores = fit_scores(views, y)[:2]
                     methods = "`ConsensusTLRR`", "its joint graph, Leiden"
                     for method, score in zip(methods, scores, strict=True):
-                        row = found.setdefault((recipe, method), {})
+                        row = results.setdefault((recipe, method), {})
                         row.setdefault(name + extra, []).append(score)
                     report(name + extra, seed, recipe, scores)
-    columns = sorted(next(iter(found.values())))
-    rows = [[*key, *(with_error(row[c]) for c in columns)] for key, row in found.items()]
+    columns = sorted(next(iter(results.values())))
+    rows = [[*key, *(with_error(row[c]) for c in columns)] for key, row in results.items()]
     print_table(["peaks as", "method", *columns], rows)
 
 
@@ -191,7 +191,7 @@ def main(cells, draws, no_wnn, harmony, atac):
             data = simulate(cells, seed, **options)
             several.append(measured(data, not no_wnn))
             report(name, seed, several[-1])
-        columns[name] = {key: np.mean([one[key] for one in several]) for key in several[0]}
+        columns[name] = {key: np.mean([scores[key] for scores in several]) for key in several[0]}
         keys = keys or list(several[0])
     columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
     columns[PBMC] = measured(pbmc(), not no_wnn)

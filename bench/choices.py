@@ -33,7 +33,7 @@ def choices(views, c):
     ]
     if len(views) > 1:
         without = [[*views[:i], *views[i + 1 :]] for i in range(len(views))]
-        yield "views", [default, *(consensus(c).fit_predict(some) for some in without)]
+        yield "views", [default, *(consensus(c).fit_predict(part) for part in without)]
     yield "neighbours of TLRR", tlrr
     yield "methods", [default, tlrr[0], AWP(c, random_state=0).fit_predict(views)]
 

@@ -80,7 +80,7 @@ def of_sensors(draw, n=2000, m=1000):
     scales = [StandardScaler().fit(X) for X in fitted]
 
     def scaled(views):
-        return [one.transform(X) for one, X in zip(scales, views, strict=True)]
+        return [scaler.transform(X) for scaler, X in zip(scales, views, strict=True)]
 
     model = ConsensusTLRR(6, random_state=0, n_threads=1).fit(scaled(fitted))
     for day in DAYS:
@@ -121,8 +121,8 @@ def draw_and_count(by_set, by_sensor, path):
         rows.append([f"{'less than' if low < 0 else f'{low} to'} {high}"])
         for parts in cases.values():
             lost, warned = np.concatenate(parts).T
-            some = warned[(lost >= low) & (lost < high)]
-            rows[-1].append(f"{int(some.sum())} of {len(some)}")
+            inside = warned[(lost >= low) & (lost < high)]
+            rows[-1].append(f"{int(inside.sum())} of {len(inside)}")
     print_table(["adjusted Rand index lost", *cases], rows)
 
 

@@ -78,8 +78,8 @@ def main(sets, max_samples, draw, simulated):
     print()
     levels = []
     for level in ("high", "low"):
-        some = marks[marks[:, 0] == (level == "high"), 1:]
-        levels.append([level, len(some), *some.sum(axis=0)])
+        part = marks[marks[:, 0] == (level == "high"), 1:]
+        levels.append([level, len(part), *part.sum(axis=0)])
     print_table("confidence | problems | right | near | any", levels)
 
 
@@ -167,16 +167,8 @@ def print_simulated(draw):
             leads.append((lead(result), 1, count in truth, close))
             reached = [any(near(level, n) for level in levels) for n in truth]
             supported = [any(near(level, n) for n in truth) for level in levels]
-            row += [
-                1,
-                high,
-                high and count in truth,
-                high and close,
-                len(truth),
-                sum(reached),
-                len(levels),
-                sum(supported),
-            ]
+            row[:4] += [1, high, high and count in truth, high and close]
+            row[4:] += [len(truth), sum(reached), len(levels), sum(supported)]
         table.append([family.__name__, *row])
         report(*table[-1])
     header = "family | sets | high | right | near | levels | found | supported | near a level"
@@ -184,9 +176,9 @@ def print_simulated(draw):
     print()
     leads, rows, low = np.array(leads), [], 0
     for high in LEADS:
-        some = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
+        part = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
         title = f"above {low}" if np.isinf(high) else f"{low} to {high}"
-        rows.append([title, *some.sum(axis=0).astype(int)])
+        rows.append([title, *part.sum(axis=0).astype(int)])
         low = high
     print_table("lead | suggestions | right | near", rows)
 

@@ -61,11 +61,11 @@ def main(shuffles, max_samples):
         rows.append(row)
     table = []
     for method in METHODS:
-        mine = [row for row in rows if row["method"] == method]
-        acc = [[row["acc"] for row in mine if row["data"] == data] for data in SETS]
+        of_method = [row for row in rows if row["method"] == method]
+        acc = [[row["acc"] for row in of_method if row["data"] == data] for data in SETS]
         spread = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in acc]
-        seconds = np.median([row["seconds"] for row in mine])
-        peak = max(row["peak_mib"] for row in mine)
+        seconds = np.median([row["seconds"] for row in of_method])
+        peak = max(row["peak_mib"] for row in of_method)
         table.append([method, *spread, f"{np.mean(acc):.3f}", f"{seconds:.1f}", peak])
     sizes = {row["data"]: row["n"] for row in rows}
     header = [f"{data} ({sizes[data]})" for data in SETS]

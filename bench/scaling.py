@@ -35,40 +35,20 @@ def growth(values):
 
 
 def main():
-    rows, times, peaks = [], [], []
+    rows, per_iteration, peaks = [], [], []
     for n in SIZES:
         W = problem(n)
         seconds, result = stopwatch(tlrr, W, n_threads=1)
         peak = apart(solver_peak, n, {"solver": "dual"}, threads={})[0]
-        times.append(seconds)
         peaks.append(peak)
         rows.append(
-            [
-                n,
-                f"{seconds:.2f}",
-                result.n_iter,
-                f"{seconds / result.n_iter:.2f}",
-                f"{result.eigen_seconds / seconds:.0%}",
-                f"{peak / 2**20:.0f}",
-                f"{1 + peak / W.nbytes:.1f}",
-            ]
+            f"{n} | {seconds:.2f} | {result.n_iter} | {seconds / result.n_iter:.2f} | "
+            f"{result.eigen_seconds / seconds:.0%} | {peak / 2**20:.0f} | {1 + peak / W.nbytes:.1f}"
         )
-    per_iteration = [float(row[3]) for row in rows]
-    rows.append(
-        ["exponent", "", "", f"{growth(per_iteration):.2f}", "", f"{growth(peaks):.2f}", ""]
-    )
-    print_table(
-        [
-            "n",
-            "seconds",
-            "iterations",
-            "seconds per iteration",
-            "in eigenproblems",
-            "peak MiB beyond W",
-            "peak in tensors, W included",
-        ],
-        rows,
-    )
+        per_iteration.append(seconds / result.n_iter)
+    rows.append(f"exponent | | | {growth(per_iteration):.2f} | | {growth(peaks):.2f} |")
+    header = "n | seconds | iterations | seconds per iteration | in eigenproblems | "
+    print_table(header + "peak MiB beyond W | peak in tensors, W included", rows)
 
     # Past the fast-forward and the partial eigensolver memory no longer changes.
     published = {"solver": "ialm", "max_iter": 60}
@@ -87,14 +67,8 @@ def main():
     for n_threads in (1, 2):
         seconds, result = stopwatch(tlrr, W, alpha=5.0, lam=4.0, n_threads=n_threads)
         rows.append(
-            [
-                W[0].shape[0],
-                len(np.unique(result.blocks)),
-                n_threads,
-                f"{seconds:.2f}",
-                result.n_iter,
-                f"{result.gap:.1e}",
-            ]
+            f"{W[0].shape[0]} | {len(np.unique(result.blocks))} | {n_threads} | {seconds:.2f} | "
+            f"{result.n_iter} | {result.gap:.1e}"
         )
     print_table(["n", "blocks", "threads", "seconds", "most iterations", "relative gap"], rows)
 

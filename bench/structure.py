@@ -268,8 +268,8 @@ def drawn(path):
     noise = NOISE["Gaussian"](np.random.default_rng(0), 300)
     cases = {"handwritten digits": (digits[:3], 10), "Gaussian noise": (noise, 4)}
     for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
-        some = [X[:300] for X in views]
-        test = structure_test(some, c, each_view=True, random_state=0)
+        subset = [X[:300] for X in views]
+        test = structure_test(subset, c, each_view=True, random_state=0)
         plot_structure(test, ax=ax, title=title)
         ax.set_xlim(0.2, 0.95)
     figure.savefig(path, dpi=100)

@@ -340,7 +340,8 @@ def main(families, draws, methods):
         results.setdefault(family, {}).setdefault(name, []).append(row)
     rows = []
     for family, by_name in results.items():
-        every = {family: [row for some in by_name.values() for row in some]}
+        joined_rows = [row for draws_of_set in by_name.values() for row in draws_of_set]
+        every = {family: joined_rows}
         for name, each in (by_name if family == "real" else every).items():
             means = np.mean(each, axis=0)
             cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi in means]

@@ -51,8 +51,8 @@ def main(data, output, methods, sets, orders, studies, seeds, repeats, jobs, lon
             outcome = record.get("error") or f"ACC {max(record['scores']['acc']):.3f}"
             report(record["data"], record["row"], record["order"], outcome)
             records.append(record)
-    told = [{key: record[key] for key in record if key != "picture"} for record in records]
-    (Path(output) / "results.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+    plain = [{key: record[key] for key in record if key != "picture"} for record in records]
+    (Path(output) / "results.json").write_text(json.dumps(plain, indent=1), encoding="utf-8")
     left_out = [f"{name}: not in the data folder" for name in absent]
     report(f"wrote {write_report(output, records, left_out)}")
     return records

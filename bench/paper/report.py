@@ -67,8 +67,8 @@ def write_report(output, records, left_out=()):
     folder.mkdir(exist_ok=True)
     parts = [head(finished), overview(sets, rows, table)]
     for data in sets:
-        mine = [record for record in tables if record["data"] == data and record["seed"] == 0]
-        parts += [scores_of(data, rows, table), *pictures_of(folder, data, mine)]
+        of_set = [record for record in tables if record["data"] == data and record["seed"] == 0]
+        parts += [scores_of(data, rows, table), *pictures_of(folder, data, of_set)]
     parts += [ablation(other), initial(sets, table, other)]
     for data in sets:
         parts += sensitivity(folder, data, finished)
