@@ -64,6 +64,15 @@ def test_a_singular_sylvester_equation_has_its_shortest_solution():
     np.testing.assert_allclose(Z, shortest, atol=1e-9)
 
 
+def test_an_equation_without_solution_has_that_of_least_squares():
+    rng = np.random.default_rng(0)
+    A, B, C = symmetric(rng, 5, 3), symmetric(rng, 6, 4), rng.standard_normal((5, 6))
+    a, Q = eigen(A)
+    whole = np.kron(A, np.eye(6)) + np.kron(np.eye(5), B)
+    expected = np.linalg.lstsq(whole, C.ravel(), rcond=1e-10)[0].reshape(5, 6)
+    np.testing.assert_allclose(sylvester((a, Q), eigen(B), Q.T @ C), expected, atol=1e-9)
+
+
 def test_eigenvectors_that_do_not_matter_may_be_left_out():
     rng = np.random.default_rng(0)
     A, B = symmetric(rng, 6, 2), symmetric(rng, 6, 6)

@@ -38,6 +38,13 @@ def test_embedding_spans_the_leading_eigenvectors():
     np.testing.assert_allclose(np.abs(embedding), np.abs(vectors), atol=1e-10)
 
 
+@pytest.mark.parametrize("factor", [1e-9, 1e9])
+def test_the_scale_of_an_affinity_does_not_matter(factor):
+    S, _ = block_affinity([10, 10], weak=0.1)
+    found = spectral_embedding(factor * S, 2)
+    np.testing.assert_allclose(np.abs(found), np.abs(spectral_embedding(S, 2)), atol=1e-10)
+
+
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
 def test_disconnected_graphs_and_isolated_samples(n_clusters):
     S, y = block_affinity([10, 10, 10])
