@@ -45,7 +45,7 @@ tables: $(VENV)/test
 
 # The tables and pictures of the paper: make paper DATA=folder OPTIONS="--sets YaleB --jobs 2"
 paper: $(VENV)/paper
-	$(BIN)/python bench/paper $(DATA) $(OPTIONS)
+	$(BIN)/python bench/paper --data $(DATA) $(OPTIONS)
 
 paper-test: $(VENV)/paper $(VENV)/test
 	$(BIN)/python -m pytest bench/paper/tests

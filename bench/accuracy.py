@@ -17,8 +17,6 @@ scaled to unit length in every view. The best single view is chosen with the lab
 has.
 """
 
-import argparse
-import warnings
 from itertools import product
 from math import comb
 
@@ -28,7 +26,7 @@ from sets import KINDS, SHUFFLES, SIXTEEN, TEN, at_hand, case, permuted_columns,
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from timing import print_table, stopwatch, with_error
+from timing import print_table, run, stopwatch, with_error
 
 import mvsc_fast
 from mvsc_fast.metrics import clustering_scores
@@ -80,9 +78,7 @@ def make(method, n_clusters, random_state):
 
 
 def fit(method, views, y, random_state):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return make(method, int(y.max()) + 1, random_state).fit(views)
+    return make(method, int(y.max()) + 1, random_state).fit(views)
 
 
 def scores(y, labellings):
@@ -130,15 +126,15 @@ def print_ten_sets(by_method):
     first, *_ = by_method
     table = []
     for name in TEN:
-        mine = [
+        of_set = [
             [r for r in rows if r["set"] == name and r["case"] in SHUFFLES]
             for rows in by_method.values()
         ]
-        if mine[0]:
-            acc = [[r["acc"] for r in rows] for rows in mine]
+        if of_set[0]:
+            acc = [[r["acc"] for r in rows] for rows in of_set]
             cells = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in acc]
-            nmi = np.mean([r["nmi"] for r in mine[0]])
-            table.append([name, mine[0][0]["n"], mine[0][0]["views"], *cells, f"{nmi:.3f}"])
+            nmi = np.mean([r["nmi"] for r in of_set[0]])
+            table.append([name, of_set[0][0]["n"], of_set[0][0]["views"], *cells, f"{nmi:.3f}"])
     means = [mean_by_set(rows, "acc", SHUFFLES, TEN) for rows in by_method.values()]
     table.append(["mean", "", "", *(with_error(mean.values()) for mean in means), ""])
     print_table(["data", "n", "views", *by_method, f"NMI of {first}"], table)
@@ -207,26 +203,20 @@ def print_spread(method):
     print_table(f"{header}pairs of {comb(STATES, 2)} that differ by more than {APART}", table)
 
 
-def main(methods, names, every):
-    cases = EVERY_CASE if every else SHUFFLES
+def main(all, spread, methods, sets):
+    if spread:
+        print_spread(methods[0])
+        return
+    cases = EVERY_CASE if all else SHUFFLES
     by_method = {method: [] for method in methods}
-    for name, (views, y) in at_hand(names or (SIXTEEN if every else TEN)):
+    for name, (views, y) in at_hand([name for name in sets if all or name in TEN]):
         for method, number in product(methods, cases):
             by_method[method].append(measure(method, name, views, y, number))
     print_ten_sets(by_method)
-    if every:
+    if all:
         print_summary(by_method)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="sixteen sets times twelve cases")
-    parser.add_argument("--spread", action="store_true", help="random states and draws of six sets")
     default = [name for name in METHODS if name != "TLRR"]  # which takes minutes
-    parser.add_argument("--methods", nargs="*", choices=METHODS, metavar="NAME", default=default)
-    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, metavar="NAME")
-    options = parser.parse_args()
-    if options.spread:
-        print_spread(options.methods[0])
-    else:
-        main(options.methods, options.sets, options.all)
+    run(main, __doc__, n_threads=None, all=False, spread=False, methods=default, sets=[*SIXTEEN])

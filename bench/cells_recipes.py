@@ -14,16 +14,13 @@ clustered as they are, as 0 and 1, or as components of TF-IDF (latent semantic i
 muon), alone and with 30 components of genes; means and standard errors.
 """
 
-import argparse
-import warnings
-
 import anndata as ad
 import mudata as md
 import numpy as np
 import scanpy as sc
 from cells import centred_log_ratios, leiden, log_counts, simulate
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
-from timing import print_table, report, with_error
+from timing import print_table, report, run, with_error
 
 import mvsc_fast
 from mvsc_fast.explanation import joint_graph
@@ -64,14 +61,14 @@ RECIPES += [("logs, PCA", "counts"), ("logs, PCA", "CLR")]
 
 def pbmc():
     """The cells of pbmc68k_reduced with their counts, whose logarithms are in ``raw``."""
-    given = sc.datasets.pbmc68k_reduced()
-    counts = given.raw.X.tocsr().astype("f4")
+    reduced = sc.datasets.pbmc68k_reduced()
+    counts = reduced.raw.X.tocsr().astype("f4")
     np.expm1(counts.data, out=counts.data)
     for row in range(counts.shape[0]):
         part = counts.data[counts.indptr[row] : counts.indptr[row + 1]]
         part[:] = np.rint(part / part.min())
     data = md.MuData({"rna": ad.AnnData(counts)})
-    data.obs["type"] = given.obs["bulk_labels"].cat.codes.to_numpy()
+    data.obs["type"] = reduced.obs["bulk_labels"].cat.codes.to_numpy()
     return data
 
 
@@ -91,8 +88,8 @@ def wnn_graph(components, proteins):
 
     modalities = {"rna": ad.AnnData(components), "prot": ad.AnnData(proteins)}
     data = md.MuData(modalities)
-    for one in modalities:
-        sc.pp.neighbors(data[one], use_rep="X")
+    for name in modalities:
+        sc.pp.neighbors(data[name], use_rep="X")
     muon.pp.neighbors(data, key_added="wnn")
     return data.obsp[data.uns["wnn"]["connectivities_key"]]
 
@@ -124,7 +121,7 @@ def integrated(cells, draws):
     """Table of modalities as they are and after Harmony."""
     from harmonypy import run_harmony
 
-    found = {}
+    results = {}
     for seed in range(draws):
         data = simulate(cells, seed, **SETS["two batches"])
         y, batch = data.obs["type"].to_numpy(), data.obs["batch"]
@@ -141,8 +138,8 @@ def integrated(cells, draws):
         }.items():
             ari, communities, labels = fit_scores(views, y)
             mixing = adjusted_mutual_info_score(batch, labels)
-            found.setdefault(name, []).append([ari, mixing, communities])
-    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in found.items()]
+            results.setdefault(name, []).append([ari, mixing, communities])
+    rows = [[name, *(f"{x:.3f}" for x in np.mean(all_, axis=0))] for name, all_ in results.items()]
     print_table("integrated | ARI | AMI with the batch | ARI of Leiden", rows)
 
 
@@ -157,7 +154,7 @@ def lsi_of(counts):
 
 def peaks(cells, draws):
     """Table of the preparations of peaks, alone and with genes."""
-    found = {}
+    results = {}
     for seed in range(draws):
         for name, options in {"peaks": {}, "weak peaks": {"contrast": 0.5}}.items():
             data = simulate(cells, seed, genes=PEAKS, depth=DEPTH, **options)
@@ -175,26 +172,29 @@ def peaks(cells, draws):
                     scores = fit_scores(views, y)[:2]
                     methods = "`ConsensusTLRR`", "its joint graph, Leiden"
                     for method, score in zip(methods, scores, strict=True):
-                        row = found.setdefault((recipe, method), {})
+                        row = results.setdefault((recipe, method), {})
                         row.setdefault(name + extra, []).append(score)
                     report(name + extra, seed, recipe, scores)
-    columns = sorted(next(iter(found.values())))
-    rows = [[*key, *(with_error(row[c]) for c in columns)] for key, row in found.items()]
+    columns = sorted(next(iter(results.values())))
+    rows = [[*key, *(with_error(row[c]) for c in columns)] for key, row in results.items()]
     print_table(["peaks as", "method", *columns], rows)
 
 
-def main(cells, draws, wnn):
+def main(cells, draws, no_wnn, harmony, atac):
+    if harmony or atac:
+        (integrated if harmony else peaks)(cells, draws)
+        return
     columns, keys = {}, []
     for name, options in SETS.items():
         several = []
         for seed in range(draws):
             data = simulate(cells, seed, **options)
-            several.append(measured(data, wnn))
+            several.append(measured(data, not no_wnn))
             report(name, seed, several[-1])
-        columns[name] = {key: np.mean([one[key] for one in several]) for key in several[0]}
+        columns[name] = {key: np.mean([scores[key] for scores in several]) for key in several[0]}
         keys = keys or list(several[0])
     columns["mean"] = {key: np.mean([ari[key] for ari in columns.values()]) for key in keys}
-    columns[PBMC] = measured(pbmc(), wnn)
+    columns[PBMC] = measured(pbmc(), not no_wnn)
     rows = []
     for key in keys:
         cells = [f"{ari[key]:.3f}" if key in ari else "" for ari in columns.values()]
@@ -203,17 +203,4 @@ def main(cells, draws, wnn):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cells", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--no-wnn", dest="wnn", action="store_false")
-    parser.add_argument("--harmony", action="store_true")
-    parser.add_argument("--atac", action="store_true")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if arguments.harmony:
-        integrated(arguments.cells, arguments.draws)
-    elif arguments.atac:
-        peaks(arguments.cells, arguments.draws)
-    else:
-        main(arguments.cells, arguments.draws, arguments.wnn)
+    run(main, __doc__, None, cells=3000, draws=1, no_wnn=False, harmony=False, atac=False)

@@ -13,15 +13,11 @@ With --rare: 12 types of cells of one or two donors, the rarest with .5 % of the
 largest Jaccard index of a cluster with the rarest type, by numbers of clusters and resolutions.
 """
 
-import argparse
-import sys
-import warnings
-
 import numpy as np
 from cells import centred_log_ratios, simulate
 from cells_recipes import SETS, TOP, logs_of
 from sklearn.metrics import adjusted_rand_score
-from timing import print_table
+from timing import print_table, report, run
 
 from mvsc_fast import ConsensusTLRR, suggest_resolution
 
@@ -36,25 +32,25 @@ def measured(cells, seed, name):
     y = data.obs["type"].to_numpy()
     c = len(np.unique(y))
     views = [logs_of(data["rna"].X, TOP), centred_log_ratios(data["prot"].X)]
-    found = suggest_resolution(views, random_state=0)
-    given = [(c, None), *((None, r) for r in found.resolutions)]
+    suggestion = suggest_resolution(views, random_state=0)
+    settings = [(c, None), *((None, r) for r in suggestion.resolutions)]
     labeller, *scores = (
         adjusted_rand_score(y, ConsensusTLRR(c, resolution=r, random_state=0).fit_predict(views))
-        for c, r in given
+        for c, r in settings
     )
-    pairs = zip(scores, found.n_clusters.tolist(), strict=True)
-    at = dict(zip(found.resolutions.tolist(), pairs, strict=True))
+    pairs = zip(scores, suggestion.n_clusters.tolist(), strict=True)
+    at = dict(zip(suggestion.resolutions.tolist(), pairs, strict=True))
     best = max(at, key=at.get)
-    finest = max(found.supported, default=None)
-    one = f"{at[1.0][0]:.3f} ({at[1.0][1]})"
+    finest = max(suggestion.supported, default=None)
+    usual = f"{at[1.0][0]:.3f} ({at[1.0][1]})"
     last = "none" if finest is None else f"{at[finest][0]:.3f} ({finest:g})"
-    row = [name, seed, f"{labeller:.3f} ({c})", one, f"{at[best][0]:.3f} ({best:g})", last]
-    evidence = np.transpose([found.stability, found.predictability, scores])
+    row = [name, seed, f"{labeller:.3f} ({c})", usual, f"{at[best][0]:.3f} ({best:g})", last]
+    evidence = np.transpose([suggestion.stability, suggestion.predictability, scores])
     curve = []
     for (r, (_, k)), (stability, J, ari) in zip(at.items(), evidence, strict=True):
-        supported = "yes" if r in found.supported else ""
+        supported = "yes" if r in suggestion.supported else ""
         curve.append([name, f"{r:g}", k, f"{stability:.3f}", f"{J:.3f}", supported, f"{ari:.3f}"])
-    print(*row, found.supported, file=sys.stderr, flush=True)
+    report(*row, suggestion.supported)
     return row, curve
 
 
@@ -70,45 +66,34 @@ def print_rare(cells, draws):
             views = [logs_of(data["rna"].X, TOP), centred_log_ratios(data["prot"].X)]
             for c, r in RARE_SETTINGS:
                 labels = ConsensusTLRR(c, resolution=r, random_state=0).fit_predict(views)
-                shared, sizes = (
-                    np.bincount(labels[rare], minlength=labels.max() + 1),
-                    np.bincount(labels),
-                )
+                sizes = np.bincount(labels)
+                shared = np.bincount(labels[rare], minlength=len(sizes))
                 jaccard = (shared / (sizes + rare.sum() - shared)).max()
                 ari = adjusted_rand_score(y, labels)
                 scores.setdefault((c, r), []).append((ari, jaccard, len(sizes)))
         for (c, r), values in scores.items():
             ari, jaccard, count = np.mean(values, axis=0)
-            found = sum(value[1] > 0.5 for value in values)
+            n_found = sum(value[1] > 0.5 for value in values)
             setting = f"{c} clusters" if r is None else f"resolution {r}"
             rows.append(
-                [
-                    donors,
-                    setting,
-                    f"{count:.0f}",
-                    f"{ari:.3f}",
-                    f"{jaccard:.2f}",
-                    f"{found} of {draws}",
-                ]
+                f"{donors} | {setting} | {count:.0f} | {ari:.3f} | {jaccard:.2f} | "
+                f"{n_found} of {draws}"
             )
-            print(*rows[-1], file=sys.stderr, flush=True)
+            report(rows[-1])
     print_table(["donors", "setting", "clusters", "ARI", "Jaccard index", "draws with .5"], rows)
 
 
-def main(cells, draws):
-    found = [measured(cells, seed, name) for name in NAMES for seed in range(draws)]
+def main(cells, draws, rare):
+    if rare:
+        print_rare(cells, draws)
+        return
+    results = [measured(cells, seed, name) for name in NAMES for seed in range(draws)]
     ways = ["its number of types", "resolution 1", "best resolution", "finest supported"]
-    print_table(["set", "draw", *ways], [row for row, _ in found])
+    print_table(["set", "draw", *ways], [row for row, _ in results])
     print()
     columns = ["resolution", "clusters", "stability", "predictability", "supported", "ARI"]
-    print_table(["set", *columns], [line for _, curve in found[::draws] for line in curve])
+    print_table(["set", *columns], [line for _, curve in results[::draws] for line in curve])
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cells", type=int, default=3000)
-    parser.add_argument("--draws", type=int, default=1)
-    parser.add_argument("--rare", action="store_true", help="a type of .5 % of the cells")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    (print_rare if arguments.rare else main)(arguments.cells, arguments.draws)
+    run(main, __doc__, None, cells=3000, draws=1, rare=False)

@@ -10,16 +10,12 @@ has got a column of zeros, of permuted columns, of reversed views, of data with 
 column with the agreement.
 """
 
-import argparse
-import sys
-import warnings
-
 import numpy as np
 import sets
 import unequal
 from scipy.stats import spearmanr
 from sklearn.metrics import adjusted_rand_score
-from timing import NotAtHand, limit_threads, print_table
+from timing import NotAtHand, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -88,7 +84,7 @@ def main(draws):
     for name, views, c in problems():
         names.append(name)
         values.append(measure(views, c, draws))
-        print(name, np.round(values[-1], 3), file=sys.stderr, flush=True)
+        report(name, *np.round(values[-1], 3))
     rows = [[name, *(f"{x:.3f}" for x in row)] for name, row in zip(names, values, strict=True)]
     columns = np.transpose(values)
     rows.append(["mean", *(f"{x:.3f}" for x in columns.mean(axis=1))])
@@ -98,9 +94,4 @@ def main(draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    with limit_threads(1):
-        main(arguments.draws)
+    run(main, __doc__, draws=2)

@@ -9,12 +9,9 @@ of a random one, of the chosen and of the best one, and the mean difference of t
 default, with its standard error over the sets.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 from sets import SIXTEEN, at_hand, shuffled
-from timing import limit_threads, print_table, report, with_error
+from timing import print_table, report, run, with_error
 
 from mvsc_fast import TLRR, ConsensusTLRR, label_predictability
 from mvsc_fast.methods import AWP
@@ -36,14 +33,14 @@ def choices(views, c):
     ]
     if len(views) > 1:
         without = [[*views[:i], *views[i + 1 :]] for i in range(len(views))]
-        yield "views", [default, *(consensus(c).fit_predict(some) for some in without)]
+        yield "views", [default, *(consensus(c).fit_predict(part) for part in without)]
     yield "neighbours of TLRR", tlrr
     yield "methods", [default, tlrr[0], AWP(c, random_state=0).fit_predict(views)]
 
 
-def main(names, max_samples):
+def main(sets, max_samples):
     rows = {}
-    for name, (views, y) in at_hand(names, lambda name: shuffled(name, max_samples)):
+    for name, (views, y) in at_hand(sets, lambda name: shuffled(name, max_samples)):
         for what, labellings in choices(views, len(np.unique(y))):
             acc = np.array([clustering_scores(y, labels)["acc"] for labels in labellings])
             chosen = acc[np.argmax(label_predictability(views, labellings))]
@@ -59,10 +56,4 @@ def main(names, max_samples):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
-    parser.add_argument("--max-samples", type=int, default=300)
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    with limit_threads(1):
-        main(arguments.sets, arguments.max_samples)
+    run(main, __doc__, sets=[*SIXTEEN], max_samples=300)

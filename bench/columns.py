@@ -5,13 +5,10 @@ Usage: python bench/columns.py
 The two halves of the columns are two views. ACC of ConsensusTLRR on shuffled samples.
 """
 
-import argparse
-import warnings
-
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import FunctionTransformer, PowerTransformer, StandardScaler
-from timing import print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -42,6 +39,4 @@ def main():
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    warnings.simplefilter("ignore")  # of columns that make up nearly all of a row
-    main()
+    run(main, __doc__, n_threads=None)

@@ -8,14 +8,13 @@ an adjusted Rand index (ARI) of at least .9 with the groups. Of right labels, an
 fit should warn.
 """
 
-import argparse
 import warnings
 
 import numpy as np
 from sets import SIXTEEN, at_hand, shuffled
 from sklearn.metrics import adjusted_rand_score
 from structure import NOISE, unequal_clusters
-from timing import limit_threads, print_table, report
+from timing import print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -91,8 +90,4 @@ def main(draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=3)
-    arguments = parser.parse_args()
-    with limit_threads(1):
-        main(arguments.draws)
+    run(main, __doc__, draws=3)

@@ -16,7 +16,6 @@ limit of the warning was chosen on the first split of the sets, so neither --spl
 had a part in it.
 """
 
-import argparse
 import warnings
 
 import matplotlib.pyplot as plt
@@ -26,7 +25,7 @@ from families import windows
 from sets import SIXTEEN, at_hand
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
-from timing import limit_threads, print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.judge._landmarks import UNLIKE
@@ -81,7 +80,7 @@ def of_sensors(draw, n=2000, m=1000):
     scales = [StandardScaler().fit(X) for X in fitted]
 
     def scaled(views):
-        return [one.transform(X) for one, X in zip(scales, views, strict=True)]
+        return [scaler.transform(X) for scaler, X in zip(scales, views, strict=True)]
 
     model = ConsensusTLRR(6, random_state=0, n_threads=1).fit(scaled(fitted))
     for day in DAYS:
@@ -122,51 +121,34 @@ def draw_and_count(by_set, by_sensor, path):
         rows.append([f"{'less than' if low < 0 else f'{low} to'} {high}"])
         for parts in cases.values():
             lost, warned = np.concatenate(parts).T
-            some = warned[(lost >= low) & (lost < high)]
-            rows[-1].append(f"{int(some.sum())} of {len(some)}")
+            inside = warned[(lost >= low) & (lost < high)]
+            rows[-1].append(f"{int(inside.sum())} of {len(inside)}")
     print_table(["adjusted Rand index lost", *cases], rows)
 
 
-def main(args):
-    by_sensor = {}
-    for draw in range(args.draws) if args.plot else ():
+def main(sets, max_samples, split, draws, plot):
+    by_set = {name: list(of_set(data, max_samples, split)) for name, data in at_hand(sets)}
+    if not plot:
+        rows = []
+        for name, cases in by_set.items():
+            bold = ["**" if warned else "" for _, warned, _ in cases]
+            texts = [f"{mark}{case[0]:.2f}{mark}" for mark, case in zip(bold, cases, strict=True)]
+            ari = [f"({case[2]:.2f})" for case in cases]
+            rows.append([name, *map(" ".join, zip(texts, ari, strict=True))])
+        print_table(["data", *CHANGES], rows)
+        return
+    by_sensor, rows = {}, []
+    for draw in range(draws):
         for name, case in of_sensors(draw):
             by_sensor.setdefault(name, []).append(case)
-    by_set = {
-        name: list(of_set(data, args.max_samples, args.split)) for name, data in at_hand(args.sets)
-    }
-    rows = []
-    if args.plot:
-        for name, cases in by_sensor.items():
-            share, warned, ari = np.array(cases, dtype=float).T
-            counts = f"{int(warned.sum())} of {args.draws}"
-            rows.append(f"{name} | {share.mean():.2f} | {counts} | {ari.mean():.2f}")
-        print_table("new windows | unlike | warned | adjusted Rand index", rows)
-        print()
-        draw_and_count(by_set, by_sensor, args.plot)
-        return
-    for name, cases in by_set.items():
-        marks = ["**" if warned else "" for _, warned, _ in cases]
-        rows.append(
-            [
-                name,
-                *(
-                    f"{mark}{share:.2f}{mark} ({ari:.2f})"
-                    for mark, (share, _, ari) in zip(marks, cases, strict=True)
-                ),
-            ]
-        )
-    print_table(["data", *CHANGES], rows)
+    for name, cases in by_sensor.items():
+        share, warned, ari = np.array(cases, dtype=float).T
+        counts = f"{int(warned.sum())} of {draws}"
+        rows.append(f"{name} | {share.mean():.2f} | {counts} | {ari.mean():.2f}")
+    print_table("new windows | unlike | warned | adjusted Rand index", rows)
+    print()
+    draw_and_count(by_set, by_sensor, plot)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
-    parser.add_argument("--max-samples", type=int, default=1500)
-    parser.add_argument("--split", type=int, default=1, help="seed of the halves")
-    parser.add_argument("--draws", type=int, default=5, help="of sensors")
-    parser.add_argument("--plot", metavar="FILE", help="sensors too; draw both to this file")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    with limit_threads(1):
-        main(options)
+    run(main, __doc__, sets=[*SIXTEEN], max_samples=1500, split=1, draws=5, plot=None)

@@ -10,11 +10,9 @@ classes, mean ± standard deviation over draws, and the predictability from all 
 view alone.
 """
 
-import argparse
 import ast
 import re
 import sysconfig
-import warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,7 +22,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler, scale
-from timing import limit_threads, print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR, label_predictability
 
@@ -212,14 +210,14 @@ def texts(n, seed):
     The classes are the packages. The counts do not show them: they are a view to be wary of.
     """
     rng = np.random.default_rng(seed)
-    found = {name: docstrings(folder) for name in PACKAGES if (folder := folder_of(name))}
-    found = {name: texts for name, texts in found.items() if len(texts) >= LEAST}
-    every = [
+    by_package = {name: docstrings(folder) for name in PACKAGES if (folder := folder_of(name))}
+    by_package = {name: texts for name, texts in by_package.items() if len(texts) >= LEAST}
+    labelled = [
         (text, i)
-        for i, texts in enumerate(found.values())
-        for text in rng.permutation(texts)[: n // len(found)]
+        for i, texts in enumerate(by_package.values())
+        for text in rng.permutation(texts)[: n // len(by_package)]
     ]
-    chosen = [every[i] for i in rng.permutation(len(every))]
+    chosen = [labelled[i] for i in rng.permutation(len(labelled))]
     words = TfidfVectorizer(sublinear_tf=True, min_df=3).fit_transform([text for text, _ in chosen])
     counts = [
         [*map(text.count, MARKS), len(text), len(re.findall("[A-Z]", text))] for text, _ in chosen
@@ -238,11 +236,11 @@ def folder_of(package):
 @cache
 def docstrings(folder, skipped=("tests", "site-packages"), most=MOST):
     """Distinct long docstrings of the files in a folder, except those in folders of some names."""
-    found = {}
+    distinct = {}
     for path in sorted(folder.rglob("*.py")):
         if not set(skipped).isdisjoint(path.relative_to(folder).parts):
             continue
-        if len(found) >= most:
+        if len(distinct) >= most:
             break
         try:
             tree = ast.parse(path.read_text(encoding="utf8"))
@@ -252,8 +250,8 @@ def docstrings(folder, skipped=("tests", "site-packages"), most=MOST):
             if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
                 text = ast.get_docstring(node) or ""
                 if len(text) > SHORTEST:
-                    found.setdefault(text[:200], text)
-    return list(found.values())
+                    distinct.setdefault(text[:200], text)
+    return list(distinct.values())
 
 
 # Samples and names of the views, the one that shows the classes best first.
@@ -271,17 +269,17 @@ def evaluated(views, y, seed):
     """
     model = ConsensusTLRR(int(y.max()) + 1, random_state=seed, n_threads=1)
     alone = [[X] for X in views]
-    labellings = [*(model.fit_predict(given) for given in [views, *alone]), y]
-    judges = [label_predictability(given, labellings) for given in [views, *alone]]
+    labellings = [*(model.fit_predict(part) for part in [views, *alone]), y]
+    judges = [label_predictability(part, labellings) for part in [views, *alone]]
     return np.column_stack([[adjusted_rand_score(y, labels) for labels in labellings], *judges])
 
 
 def compared(draws):
     """A row for each labelling of each family."""
     for family, (n, names) in ONE_GOOD_VIEW.items():
-        found = np.array([evaluated(*family(n, draw), draw) for draw in range(draws)])
-        rows = zip(["all views", *names, "the classes"], found.mean(0), found.std(0), strict=True)
-        for name, mean, deviation in rows:
+        results = np.array([evaluated(*family(n, draw), draw) for draw in range(draws)])
+        titles = ["all views", *names, "the classes"]
+        for name, mean, deviation in zip(titles, results.mean(0), results.std(0), strict=True):
             index, together, *alone = (f"{x:.2f}" for x in mean)
             index += f" ± {deviation[0]:.2f}"
             yield [f"{family.__name__} ({n})", name, index, together, ", ".join(alone)]
@@ -293,8 +291,4 @@ def main(draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=3)
-    warnings.simplefilter("ignore")  # of views that do not agree
-    with limit_threads(1):
-        main(parser.parse_args().draws)
+    run(main, __doc__, draws=3)

@@ -9,11 +9,8 @@ MCLES, one iteration of whose twin takes minutes. The largest difference is that
 iterations as the twin made.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from timing import limit_threads, load_shared, print_table, stopwatch, twin
+from timing import load_shared, print_table, run, stopwatch, twin
 
 from mvsc_fast import methods
 
@@ -26,8 +23,8 @@ def cases():
         [X.astype(np.float64) for X in load_shared(name)[0]] for name in ("yaleb10", "uci_digit")
     )
     n = len(yaleb[0])
-    one = {"n_threads": 1}
-    tsvd = methods.TSVDMSC(10, lam=0.05, **FOURIER, **one)
+    threads = {"n_threads": 1}
+    tsvd = methods.TSVDMSC(10, lam=0.05, **FOURIER, **threads)
     W, a = tsvd.fit(yaleb).tensor_, np.sqrt(n) / 3
     X = twin("scmv_3dt").equal_features(yaleb, "pca")
     tsvd_msc, recovery = twin("tsvd_msc").tsvd_msc, twin("recovery")
@@ -43,11 +40,11 @@ def cases():
     yield "LT-MSC, lam .5", model, yaleb, by(twin("lt_msc").lt_msc, yaleb, lam=0.5)
     model, function = methods.SCMV3DT(10), twin("scmv_3dt").scmv_3dt
     yield "SCMV-3DT", model, yaleb, by(function, X, 10.0, 0.1, 0.001)
-    model = methods.TRPCA(10, affinity="precomputed", **one)
+    model = methods.TRPCA(10, affinity="precomputed", **threads)
     yield "TRPCA", model, W, by(recovery.trpca, W, 1 / np.sqrt(3 * n))
-    model = methods.SNN(10, affinity="precomputed", **one)
+    model = methods.SNN(10, affinity="precomputed", **threads)
     yield "SNN", model, W, by(recovery.snn, W, (a, a, a))
-    model = methods.ETLMSC(10, lam=0.0055, **FOURIER, **one)
+    model = methods.ETLMSC(10, lam=0.0055, **FOURIER, **threads)
     yield "ETLMSC, lam .0055", model, digits, by(twin("etlmsc").etlmsc, digits, 0.0055)
     model = methods.LMSC(10, random_state=0)
     yield "L-MSC, K 100", model, yaleb, by(twin("lmsc").lmsc, yaleb, draw(yaleb, 0)(100))
@@ -101,10 +98,4 @@ def main(quick, only):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default="", help="methods whose name contains this")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of runs that end after 20 iterations
-    with limit_threads(1):
-        main(options.quick, options.only)
+    run(main, __doc__, quick=False, only="")

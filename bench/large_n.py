@@ -1,6 +1,6 @@
 """Time, peak memory and accuracy from thousands to a million samples, beside other methods.
 
-Usage: python bench/large_n.py [--sizes 10000,30000,100000] [--data subspaces,hdigit]
+Usage: python bench/large_n.py [--sizes 10000 30000 100000] [--data subspaces hdigit]
                                [--only "memory maps"] [--threads 1] [--limit 900]
 
 Every cell is a process of its own. "MiB" is its peak above what was in use after the imports, the
@@ -10,11 +10,8 @@ CPU seconds and peak memory since the size before. A method that fails, or takes
 those of `families.py`. Averaged neighbours are hard to beat on hdigit.
 """
 
-import argparse
-import json
 import tempfile
 import time
-import warnings
 
 import numpy as np
 import scipy.sparse
@@ -24,13 +21,22 @@ from sklearn.metrics import pairwise_distances_chunked
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
-from timing import forget_peak, in_process, limit_threads, load_shared, memory, print_table, report
+from timing import (
+    apart,
+    forget_peak,
+    limit_threads,
+    load_shared,
+    memory,
+    print_table,
+    report,
+    run,
+)
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
 
-SIZES = "10000,30000,100000,300000,1000000"
-DATA = "subspaces,uci_digit,handwritten,scene15,hdigit"
+SIZES = [10_000, 30_000, 100_000, 300_000, 1_000_000]
+DATA = ["subspaces", "uci_digit", "handwritten", "scene15", "hdigit"]
 CHUNK = 50_000  # samples of a chunk of Dask
 NEIGHBORS = 15
 NEAREST_ANCHORS = 5
@@ -132,7 +138,6 @@ def map_view(X, path):
 
 def measure(data, n, method, n_threads, folder):
     """Fit one method here: CPU seconds, seconds, MiB, ACC."""
-    warnings.simplefilter("ignore")
     before = memory("VmRSS")
     views, y = subspaces(n, 0) if data == "subspaces" else load_shared(data, seed=0)
     if method.endswith(("memory maps", "Dask")):
@@ -150,7 +155,7 @@ def measure(data, n, method, n_threads, folder):
     return cpu, wall, peak, clustering_scores(y, labels)["acc"]
 
 
-def main(sizes, data, only, n_threads, limit):
+def main(sizes, data, only, threads, limit):
     table = []
     for name in data:
         for method in [method for method in METHODS if only in method]:
@@ -159,8 +164,8 @@ def main(sizes, data, only, n_threads, limit):
                 if n < MIN_SAMPLES.get(method, 0):
                     continue
                 with tempfile.TemporaryDirectory() as folder:
-                    cell = json.dumps([name, n, method, n_threads, folder])
-                    row, problem = in_process(__file__, "--cell", cell, limit=limit, threads={})
+                    cell = name, n, method, threads, folder
+                    row, problem = apart(measure, *cell, limit=limit, threads={})
                 if row is None:
                     table.append(f"{name} | {method} | {n} | | | | | | | {problem}")
                     report(table[-1])
@@ -181,16 +186,4 @@ def main(sizes, data, only, n_threads, limit):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", default=SIZES, help="of simulated data")
-    parser.add_argument("--data", default=DATA)
-    parser.add_argument("--only", default="", help="part of the names of the methods to run")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=900, help="seconds for one cell")
-    parser.add_argument("--cell", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.cell:
-        print(json.dumps(measure(*json.loads(options.cell))))
-    else:
-        sizes, data = map(int, options.sizes.split(",")), options.data.split(",")
-        main([*sizes], data, options.only, options.threads, options.limit)
+    run(main, __doc__, None, sizes=SIZES, data=DATA, only="", threads=1, limit=900.0)

@@ -12,9 +12,6 @@ half of the samples, which the first half predicts. All are means over sets, wit
 --plot draws the second and the third.
 """
 
-import argparse
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -22,18 +19,18 @@ from sets import SIXTEEN, at_hand, case
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
-from timing import limit_threads, print_table
+from timing import print_table, run
 
 from mvsc_fast import ConsensusTLRR, explain
 
 CASES = (0, 3, 6)
 BOUNDS = (0.2, 0.4, 0.6, 0.8, 0.95, np.inf)
 ORDERS = {
-    "margin": lambda told: told.samples["margin"],
-    "share of candidates that agree": lambda told: (
-        2 * told.samples["certainty"] - told.samples["margin"]
+    "margin": lambda explanation: explanation.samples["margin"],
+    "share of candidates that agree": lambda explanation: (
+        2 * explanation.samples["certainty"] - explanation.samples["margin"]
     ),
-    "certainty, the mean of both": lambda told: told.samples["certainty"],
+    "certainty, the mean of both": lambda explanation: explanation.samples["certainty"],
 }
 
 
@@ -54,8 +51,8 @@ def misplaced(y, labels):
 def ordered(values, wrong):
     """Area under the ROC curve, and the two shares of the tenth with the smallest values."""
     least = np.argsort(values, kind="stable")[: len(values) // 10]
-    found = wrong[least].sum()
-    return roc_auc_score(wrong, -values), found / wrong.sum(), found / len(least)
+    count = wrong[least].sum()
+    return roc_auc_score(wrong, -values), count / wrong.sum(), count / len(least)
 
 
 def mean_and_error(values):
@@ -67,10 +64,10 @@ def cases_of(name, views, y, max_samples):
     """(explanation, which samples are misplaced) of each case of a set."""
     for number in CASES:
         chosen = case(name, y, number)[0][:max_samples]
-        given, classes = [X[chosen] for X in views], y[chosen]
-        model = ConsensusTLRR(len(np.unique(classes)), random_state=0, n_threads=1).fit(given)
+        subset, classes = [X[chosen] for X in views], y[chosen]
+        model = ConsensusTLRR(len(np.unique(classes)), random_state=0, n_threads=1).fit(subset)
         wrong = misplaced(classes, model.labels_)
-        yield explain(model, given), wrong
+        yield explain(model, subset), wrong
 
 
 def new_samples(views, y, max_samples):
@@ -87,13 +84,11 @@ def new_samples(views, y, max_samples):
 
 def compared(by_set):
     for title, values in ORDERS.items():
-        rows = [
-            np.mean(
-                [ordered(values(found), wrong) for found, wrong in cases if wrong.any()], axis=0
-            )
-            for cases in by_set.values()
-            if any(wrong.any() for _, wrong in cases)
-        ]
+        rows = []
+        for cases in by_set.values():
+            shares = [ordered(values(case), wrong) for case, wrong in cases if wrong.any()]
+            if shares:
+                rows.append(np.mean(shares, axis=0))
         yield [title, *map(mean_and_error, zip(*rows, strict=True))]
 
 
@@ -102,7 +97,7 @@ def calibrated(joined):
 
     ``joined`` has certainties, and which samples are misplaced, of each set.
     """
-    own = {bound: [] for bound in BOUNDS}
+    by_interval = {bound: [] for bound in BOUNDS}
     for name, (certainty, wrong) in joined.items():
         others = [pair for other, pair in joined.items() if other != name]
         curve = IsotonicRegression(increasing=False, out_of_bounds="clip")
@@ -113,8 +108,8 @@ def calibrated(joined):
             here = bins == i
             if here.any():
                 predicted = curve.predict(certainty[here]).mean()
-                own[bound].append([here.mean(), wrong[here].mean(), predicted])
-    return {bound: np.array(rows).T for bound, rows in own.items() if rows}
+                by_interval[bound].append([here.mean(), wrong[here].mean(), predicted])
+    return {bound: np.array(rows).T for bound, rows in by_interval.items() if rows}
 
 
 def print_calibration(title, curve, n_sets):
@@ -133,8 +128,9 @@ def plotted(curves, path):
         middle = (ends[1:] + ends[:-1]) / 2
         values = [rows[1] for rows in curve.values()]
         for k in range(max(map(len, values))):
-            there = [len(rows) > k for rows in values]
-            ax.plot(middle[there], [rows[k] for rows in values if len(rows) > k], ".", color="0.75")
+            has_set = [len(rows) > k for rows in values]
+            of_set = [rows[k] for rows in values if len(rows) > k]
+            ax.plot(middle[has_set], of_set, ".", color="0.75")
         error = [rows.std() / np.sqrt(len(rows)) for rows in values]
         ax.errorbar(middle, [rows.mean() for rows in values], error, fmt="o-", label="measured")
         predicted = [rows[2].mean() for rows in curve.values()]
@@ -145,9 +141,9 @@ def plotted(curves, path):
     figure.savefig(path, dpi=100)
 
 
-def main(names, max_samples, path):
+def main(sets, max_samples, plot):
     by_set, later = {}, {}
-    for name, (views, y) in at_hand(names):
+    for name, (views, y) in at_hand(sets):
         by_set[name] = list(cases_of(name, views, y, max_samples))
         later[name] = new_samples(views, y, max_samples)
     titles = ["order of the samples", "area", "of the misplaced", "of the least certain tenth"]
@@ -155,8 +151,9 @@ def main(names, max_samples, path):
     print()
     fitted = {}
     for name, cases in by_set.items():
-        parts = zip(*((explanation.certainty, wrong) for explanation, wrong in cases), strict=True)
-        fitted[name] = [np.concatenate(part) for part in parts]
+        certainty = [explanation.samples["certainty"] for explanation, _ in cases]
+        wrong = [wrong for _, wrong in cases]
+        fitted[name] = [np.concatenate(certainty), np.concatenate(wrong)]
     curves = {
         "certainty of fitted samples": calibrated(fitted),
         "margin of new samples": calibrated(later),
@@ -164,16 +161,9 @@ def main(names, max_samples, path):
     for title, curve in curves.items():
         print_calibration(title.split()[0], curve, len(by_set))
         print()
-    if path:
-        plotted(curves, path)
+    if plot:
+        plotted(curves, plot)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=SIXTEEN, default=[*SIXTEEN], metavar="NAME")
-    parser.add_argument("--max-samples", type=int, default=1000)
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves to this file")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    with limit_threads(1):
-        main(arguments.sets, arguments.max_samples, arguments.plot)
+    run(main, __doc__, sets=[*SIXTEEN], max_samples=1000, plot=None)

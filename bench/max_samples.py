@@ -7,14 +7,12 @@ Simulated families (`families.py`) have 40 000 samples, sets all that they have,
 order. The last row has mean CPU seconds of what has a cell for each size.
 """
 
-import argparse
-import warnings
 from functools import partial
 
 import numpy as np
 from families import lobes, sensors, subspaces
 from sklearn.metrics import adjusted_rand_score
-from timing import cpu_seconds, limit_threads, load_shared, print_table
+from timing import cpu_seconds, load_shared, print_table, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -36,9 +34,9 @@ def measure(views, y, size, draw):
     return adjusted_rand_score(y, labels), seconds
 
 
-def main(names, sizes, draws):
+def main(data, sizes, draws):
     rows, seconds = [], []
-    for name in names:
+    for name in data:
         results = []
         for draw in range(draws):
             views, y = DATA[name](seed=draw)
@@ -55,11 +53,4 @@ def main(names, sizes, draws):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA), metavar="NAME")
-    parser.add_argument("--sizes", nargs="*", type=int, default=SIZES, metavar="N")
-    parser.add_argument("--draws", type=int, default=2)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    with limit_threads(1):
-        main(options.data, options.sizes, options.draws)
+    run(main, __doc__, data=[*DATA], sizes=SIZES, draws=2)

@@ -1,7 +1,7 @@
 """Accuracy where samples lack views, or single cells: NaN, beside imputed values.
 
 Usage: python bench/missing.py [--shares .1 .3 .5] [--draws 3] [--sets NAME ...]
-       python bench/missing.py --cells [--shares 0 .02 .05 .1] ...
+       python bench/missing.py --cells --shares 0 .02 .05 .1 ...
 
 ACC of shuffled samples. Every entry of the table of samples and views is removed with the
 probability given, but no sample's last view. "NaN" is ConsensusTLRR on views with rows of NaN.
@@ -14,14 +14,13 @@ means, "KNN" is KNNImputer of scikit-learn (minutes for wide views), and "ridge"
 from the rows of all other samples, by the regression that predicts missing rows.
 """
 
-import argparse
 import warnings
 
 import numpy as np
 from sets import TEN
 from sklearn.impute import KNNImputer
 from sklearn.preprocessing import normalize
-from timing import print_table, with_error
+from timing import print_table, run, with_error
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.metrics import clustering_scores
@@ -86,16 +85,16 @@ def accuracies(name, share, draw, remove, ways):
     return [clustering_scores(y, labels)["acc"] for labels in labellings]
 
 
-def main(names, shares, draws, cells):
+def main(sets, shares, draws, cells):
     remove, ways = CELLS if cells else ROWS
     for share in shares:
         runs = [
-            [accuracies(name, share, draw, remove, ways) for draw in range(draws)] for name in names
+            [accuracies(name, share, draw, remove, ways) for draw in range(draws)] for name in sets
         ]
         acc = np.mean(runs, axis=1)
         rows = [
             [name, *(f"{x:.3f}" for x in row)]
-            for name, row in zip([*names, "mean"], [*acc, acc.mean(axis=0)], strict=True)
+            for name, row in zip([*sets, "mean"], [*acc, acc.mean(axis=0)], strict=True)
         ]
         less = [with_error(column - acc[:, 0]) for column in acc.T]
         print(f"\n{100 * share:g} % of the {'cells' if cells else 'rows'} missing\n")
@@ -103,11 +102,4 @@ def main(names, shares, draws, cells):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shares", nargs="*", type=float, default=None)
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--sets", nargs="*", default=SETS, choices=TEN, metavar="NAME")
-    parser.add_argument("--cells", action="store_true")
-    options = parser.parse_args()
-    shares = options.shares or ([0, 0.02, 0.05, 0.1] if options.cells else [0.1, 0.3, 0.5])
-    main(options.sets, shares, options.draws, options.cells)
+    run(main, __doc__, n_threads=None, sets=SETS, shares=[0.1, 0.3, 0.5], draws=3, cells=False)

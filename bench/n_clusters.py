@@ -1,30 +1,23 @@
 """How often the number of clusters is found: whole sets, and random subsets of their classes.
 
-Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--stability]
-                                  [--simulated]
+Usage: python bench/n_clusters.py [--sets NAME ...] [--max-samples 1000] [--draw 0] [--simulated]
 
 Six problems for each of ten sets: two shuffles of all classes, and four random subsets of three
 classes or more. Right is the true count, near is within max(1, 10 %) of it, and any says that one
 of the three candidates is. Seconds are of one thread, beside those of a ConsensusTLRR fit of the
-whole set. --stability asks instead whether the most stable candidate is a better choice if
-confidence is low: four subsamples of 80 % of at most --max-samples samples for each candidate.
---simulated asks how far confidence and levels hold, on some sixty sets of 400 samples or more with
-equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A suggestion is near
-if it is near the number of clusters, or of groups of clusters; levels are these numbers. The
-second table has the stable and predictable suggestions by the lead of their criterion over those of
-the next numbers, on which high confidence depends.
+whole set. --simulated asks how far confidence and levels hold, on some sixty sets of 400 samples or
+more with equal, unequal, many (2 to 60), nested and other clusters, and on 24 of noise. A
+suggestion is near if it is near the number of clusters, or of groups of clusters; levels are these
+numbers. The second table has the stable and predictable suggestions by the lead of their criterion
+over those of the next numbers, on which high confidence depends.
 """
-
-import argparse
-import warnings
 
 import families
 import numpy as np
 from sets import TEN, shuffled
-from timing import cpu_seconds, limit_threads, print_table, report
+from timing import cpu_seconds, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR, suggest_n_clusters
-from mvsc_fast.explanation import stability
 from mvsc_fast.judge._n_clusters import MIN_PREDICTABILITY, SURE, _lead
 
 SUBSETS = 4
@@ -58,9 +51,12 @@ def all_problems(names, draw):
             yield name, seed, *problem
 
 
-def main(names, max_samples, draw):
+def main(sets, max_samples, draw, simulated):
+    if simulated:
+        print_simulated(draw)
+        return
     rows, whole = {}, {}
-    for name, seed, kind, views, y in all_problems(names, draw):
+    for name, seed, kind, views, y in all_problems(sets, draw):
         truth, options = len(np.unique(y)), {"max_samples": max_samples, "random_state": seed}
         seconds, result = cpu_seconds(suggest_n_clusters, views, n_threads=1, **options)
         count = result.n_clusters
@@ -82,32 +78,9 @@ def main(names, max_samples, draw):
     print()
     levels = []
     for level in ("high", "low"):
-        some = marks[marks[:, 0] == (level == "high"), 1:]
-        levels.append([level, len(some), *some.sum(axis=0)])
+        part = marks[marks[:, 0] == (level == "high"), 1:]
+        levels.append([level, len(part), *part.sum(axis=0)])
     print_table("confidence | problems | right | near | any", levels)
-
-
-def most_stable(names, max_samples, draw):
-    """Print how often the most stable candidate is near the truth, beside the suggested one."""
-    marks = []
-    for name, seed, kind, views, y in all_problems(names, draw):
-        views, truth = [X[:max_samples] for X in views], len(np.unique(y[:max_samples]))
-        result = suggest_n_clusters(views, random_state=seed, n_threads=1)
-        if result.confidence == "high":
-            continue
-        models = [ConsensusTLRR(c, n_threads=1) for c in result.candidates]
-        evidence = [stability(m, views, n_resamples=4, random_state=0) for m in models]
-        agreement = [each.agreement.mean() for each in evidence]
-        chosen = result.candidates[int(np.argmax(agreement))]
-        marks.append((near(result.n_clusters, truth), near(chosen, truth)))
-        report(name, kind, truth, result.candidates, np.round(agreement, 2))
-    marks = np.array(marks, dtype=int)
-    gain = marks[:, 1] - marks[:, 0]
-    error = gain.std(ddof=1) * np.sqrt(len(gain))
-    print(
-        f"of {len(marks)} near: {marks[:, 0].sum()} as suggested, {marks[:, 1].sum()} by "
-        f"stability; difference {gain.sum():+d}, standard error {error:.1f}"
-    )
 
 
 def means(rng, n_groups, n_parts, apart, d):
@@ -182,7 +155,7 @@ def lead(result):
     return _lead(result.criterion)[best]
 
 
-def simulated(draw):
+def print_simulated(draw):
     """Print how far confidence and levels hold, by the family of the sets and by the lead."""
     table, leads = [], []
     for family in (flat, nested, others, noise):
@@ -194,16 +167,8 @@ def simulated(draw):
             leads.append((lead(result), 1, count in truth, close))
             reached = [any(near(level, n) for level in levels) for n in truth]
             supported = [any(near(level, n) for n in truth) for level in levels]
-            row += [
-                1,
-                high,
-                high and count in truth,
-                high and close,
-                len(truth),
-                sum(reached),
-                len(levels),
-                sum(supported),
-            ]
+            row[:4] += [1, high, high and count in truth, high and close]
+            row[4:] += [len(truth), sum(reached), len(levels), sum(supported)]
         table.append([family.__name__, *row])
         report(*table[-1])
     header = "family | sets | high | right | near | levels | found | supported | near a level"
@@ -211,25 +176,12 @@ def simulated(draw):
     print()
     leads, rows, low = np.array(leads), [], 0
     for high in LEADS:
-        some = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
+        part = leads[(leads[:, 0] >= low) & (leads[:, 0] < high), 1:]
         title = f"above {low}" if np.isinf(high) else f"{low} to {high}"
-        rows.append([title, *some.sum(axis=0).astype(int)])
+        rows.append([title, *part.sum(axis=0).astype(int)])
         low = high
     print_table("lead | suggestions | right | near", rows)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=TEN, default=[*TEN], metavar="NAME")
-    parser.add_argument("--max-samples", type=int, default=1000)
-    parser.add_argument("--draw", type=int, default=0, help="another choice of the classes")
-    parser.add_argument("--stability", action="store_true", help="choose by stability instead")
-    parser.add_argument("--simulated", action="store_true", help="test confidence and levels")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    with limit_threads(1):
-        if options.simulated:
-            simulated(options.draw)
-        else:
-            run = most_stable if options.stability else main
-            run(options.sets, options.max_samples, options.draw)
+    run(main, __doc__, sets=[*TEN], max_samples=1000, draw=0, simulated=False)

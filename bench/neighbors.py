@@ -6,12 +6,9 @@ ACC of shuffled samples, at most 500 of each set. The similarities are those of 
 for yaleb10 also the tensor of t-SVD-MSC (lam .5, DFT) in file order, which the paper uses.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from sets import TEN, shuffled
-from timing import load_shared, print_table
+from sets import shuffled
+from timing import load_shared, print_table, run
 
 from mvsc_fast import TLRR
 from mvsc_fast.methods import TSVDMSC
@@ -28,9 +25,9 @@ def accuracies(views, y, affinity="self_representation"):
         yield clustering_scores(y, model.fit_predict(views))["acc"]
 
 
-def main(names):
+def main(sets):
     rows = []
-    for name in names:
+    for name in sets:
         rows.append([name, *accuracies(*shuffled(name, AT_MOST))])
     rows.append(["mean", *np.mean([row[1:] for row in rows], axis=0)])
     views, y = load_shared("yaleb10")
@@ -42,7 +39,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="*", choices=TEN, default=SETS, metavar="NAME")
-    warnings.simplefilter("ignore")  # of the order of the samples
-    main(parser.parse_args().sets)
+    run(main, __doc__, n_threads=None, sets=SETS)

@@ -11,16 +11,15 @@ of the samples, each with its seed; seconds are medians. No default of mvsc_fast
 tables.
 """
 
-import argparse
 import zipfile
 
 import numpy as np
 import pandas as pd
-from peers import OURS, run
+from peers import OURS, fit_apart
 from sets import wheel
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.preprocessing import StandardScaler
-from timing import print_table
+from timing import print_table, run
 
 from mvsc_fast.views import align
 
@@ -48,7 +47,7 @@ def cohort(name):
     return [StandardScaler().fit_transform(X) for X in frames], y
 
 
-def main(sets, draws, limit):
+def main(draws, sets, limit):
     for name in sets:
         views, y = cohort(name)
         print(f"\n{name}: {len(y)} patients, {[X.shape[1] for X in views]} columns\n")
@@ -60,7 +59,7 @@ def main(sets, draws, limit):
                 for draw in range(draws):
                     order = np.random.RandomState(draw).permutation(len(y))
                     assays = [X[order] for X in (views[2:] if method == RNA else views)]
-                    result, problem = run(method, assays, k, draw, limit)
+                    result, problem = fit_apart(method, assays, k, draw, limit)
                     if result is None:
                         raise SystemExit(f"{method} on {name}: {problem}")
                     judges = adjusted_rand_score, normalized_mutual_info_score
@@ -73,9 +72,4 @@ def main(sets, draws, limit):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS)
-    parser.add_argument("--limit", type=float, default=600, help="wall seconds of one fit")
-    options = parser.parse_args()
-    main(options.sets, options.draws, options.limit)
+    run(main, __doc__, None, draws=3, sets=[*SETS], limit=600.0)

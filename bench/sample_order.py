@@ -6,11 +6,8 @@ ACC / NMI in file order, where files are sorted by class, and on shuffled sample
 published discrete Fourier transform, and with the order-free graph transform.
 """
 
-import argparse
-import warnings
-
 import numpy as np
-from timing import load_shared, print_table
+from timing import load_shared, print_table, run
 
 from mvsc_fast import TLRR
 from mvsc_fast.methods import ETLMSC, TSVDMSC
@@ -65,9 +62,4 @@ def main(shuffles, only):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shuffles", type=int, default=3)
-    parser.add_argument("--only", default="", help="rows whose method contains this")
-    warnings.simplefilter("ignore")
-    arguments = parser.parse_args()
-    main(arguments.shuffles, arguments.only)
+    run(main, __doc__, n_threads=None, shuffles=3, only="")

@@ -3,12 +3,9 @@
 Usage: python bench/scaling.py
 """
 
-import argparse
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse
-from timing import peak_bytes, print_table, stopwatch
+from timing import apart, forget_peak, memory, print_table, run, stopwatch
 
 from mvsc_fast import datasets, similarity
 from mvsc_fast.solvers import tlrr
@@ -24,19 +21,12 @@ def problem(n):
     return similarity.self_representation(views)
 
 
-def solver_peak(n, arguments):
+def solver_peak(n, parameters):
     """Bytes that tlrr takes beyond its input."""
-    return peak_bytes(
-        f"""
-        import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from scaling import problem
-        from mvsc_fast.solvers import tlrr
-        W = problem({n})
-        # start
-        tlrr(W, n_threads=2, {arguments})
-        """
-    )
+    W = problem(n)
+    before = forget_peak()
+    tlrr(W, n_threads=2, **parameters)
+    return memory("VmHWM") - before
 
 
 def growth(values):
@@ -45,43 +35,24 @@ def growth(values):
 
 
 def main():
-    rows, times, peaks = [], [], []
+    rows, per_iteration, peaks = [], [], []
     for n in SIZES:
         W = problem(n)
         seconds, result = stopwatch(tlrr, W, n_threads=1)
-        peak = solver_peak(n, 'solver="dual"')
-        times.append(seconds)
+        peak = apart(solver_peak, n, {"solver": "dual"}, threads={})[0]
         peaks.append(peak)
         rows.append(
-            [
-                n,
-                f"{seconds:.2f}",
-                result.n_iter,
-                f"{seconds / result.n_iter:.2f}",
-                f"{result.eigen_seconds / seconds:.0%}",
-                f"{peak / 2**20:.0f}",
-                f"{1 + peak / W.nbytes:.1f}",
-            ]
+            f"{n} | {seconds:.2f} | {result.n_iter} | {seconds / result.n_iter:.2f} | "
+            f"{result.eigen_seconds / seconds:.0%} | {peak / 2**20:.0f} | {1 + peak / W.nbytes:.1f}"
         )
-    per_iteration = [float(row[3]) for row in rows]
-    rows.append(
-        ["exponent", "", "", f"{growth(per_iteration):.2f}", "", f"{growth(peaks):.2f}", ""]
-    )
-    print_table(
-        [
-            "n",
-            "seconds",
-            "iterations",
-            "seconds per iteration",
-            "in eigenproblems",
-            "peak MiB beyond W",
-            "peak in tensors, W included",
-        ],
-        rows,
-    )
+        per_iteration.append(seconds / result.n_iter)
+    rows.append(f"exponent | | | {growth(per_iteration):.2f} | | {growth(peaks):.2f} |")
+    header = "n | seconds | iterations | seconds per iteration | in eigenproblems | "
+    print_table(header + "peak MiB beyond W | peak in tensors, W included", rows)
 
     # Past the fast-forward and the partial eigensolver memory no longer changes.
-    tensors = 1 + solver_peak(1000, 'solver="ialm", max_iter=60') / (3 * 1000**2 * 8)
+    published = {"solver": "ialm", "max_iter": 60}
+    tensors = 1 + apart(solver_peak, 1000, published, threads={})[0] / (3 * 1000**2 * 8)
     print(f"\nPublished iteration at n = 1000, two threads: {tensors:.1f} tensors.")
 
     rng = np.random.default_rng(0)
@@ -96,18 +67,11 @@ def main():
     for n_threads in (1, 2):
         seconds, result = stopwatch(tlrr, W, alpha=5.0, lam=4.0, n_threads=n_threads)
         rows.append(
-            [
-                W[0].shape[0],
-                len(np.unique(result.blocks)),
-                n_threads,
-                f"{seconds:.2f}",
-                result.n_iter,
-                f"{result.gap:.1e}",
-            ]
+            f"{W[0].shape[0]} | {len(np.unique(result.blocks))} | {n_threads} | {seconds:.2f} | "
+            f"{result.n_iter} | {result.gap:.1e}"
         )
     print_table(["n", "blocks", "threads", "seconds", "most iterations", "relative gap"], rows)
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    main()
+    run(main, __doc__, n_threads=None)

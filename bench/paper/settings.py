@@ -24,11 +24,11 @@ from mvsc_fast.methods import (
     UtSVDMSC,
 )
 
-# Name in the paper: name of the .npz file, and arguments of `features.image_views` for images.
+# Name in the paper: name of the .npz file, and of images the size at which pixels are a view.
 SETS = {
-    "ORL": ("orl_images", {}),
-    "Yale": ("yale_images", {}),
-    "Coil20": ("coil20_images", {"intensity_size": (32, 32)}),
+    "ORL": ("orl_images", (64, 64)),
+    "Yale": ("yale_images", (64, 64)),
+    "Coil20": ("coil20_images", (32, 32)),
     "YaleB": ("yaleb10", None),
     "UCI": ("uci_digit", None),
 }

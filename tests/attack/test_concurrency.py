@@ -6,7 +6,6 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import joblib
 import numpy as np
 import pytest
 import threadpoolctl
@@ -159,12 +158,6 @@ def test_worker_processes_do_not_hang_after_openmp_was_used(method):
     with multiprocessing.get_context(method).Pool(1) as pool:
         for labels in pool.map_async(fit, [2, 1]).get(timeout=600):
             np.testing.assert_array_equal(labels, expected)
-
-
-def test_joblib_workers():
-    expected = fit()
-    for labels in joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(k) for k in (1, 2)):
-        np.testing.assert_array_equal(labels, expected)
 
 
 @fork_only

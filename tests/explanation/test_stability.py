@@ -50,6 +50,15 @@ def test_the_same_labels_are_fully_stable():
     assert drawn.sum() < 30 and (result.sample_stability[drawn] == 1).all()
 
 
+def test_subsamples_are_shares_of_the_labelled_samples(data):
+    views = [data.copy()]
+    views[0][60:] = np.nan
+    with pytest.warns(UserWarning, match="30 samples"):
+        model = ConsensusTLRR(2, random_state=0).fit(views)
+    result = stability(model, views, n_resamples=1, fraction=0.5, random_state=0)
+    assert np.isfinite(result.sample_stability).sum() == 30
+
+
 class Seeds(ClusterMixin, BaseEstimator):
     """Keeps its seeds."""
 

@@ -29,6 +29,10 @@ def test_a_suggestion_has_its_reasons(five):
     assert five.confidence == "high" and five.n_samples == 120
     assert five.counts[five.criterion.argmax()] == 5 and 5 in five.levels
     assert five.stability[3] == pytest.approx(1) and five.predictability[3] > 0.99
+    # Far apart, clusters have silhouettes near 1 and the modularity 1 - 1 / 5.
+    assert five.criterion[3] == pytest.approx(1.78, abs=0.04)
+    joined = 5 * 24 * 23 / (120 * 119)  # share of the pairs of samples
+    np.testing.assert_allclose(five.joined[3], [1 - joined, *[0] * 5, joined])
     assert repr(five).startswith("ClusterCounts(n_clusters=5, candidates=(5, ")
 
 
@@ -129,6 +133,32 @@ def test_confidence_and_levels_follow_from_the_curves(distance):
         assert found.stability[i] == pytest.approx(found.stability[near].max(), abs=0.02)
     pairs = [(a, b) for a in found.candidates for b in found.candidates if a < b]
     assert all(b - a >= max(1, 0.1 * a) for a, b in pairs)
+
+
+def test_two_numbers_that_are_about_as_good_are_not_sure():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 4
+    means = np.zeros((4, 12))
+    means[[0, 1, 2, 3], [0, 1, 2, 2]], means[3, 3] = 8, 2.1  # the last two are three apart
+    views = [means[y] + 0.7 * rng.standard_normal((120, 12)) for _ in "ab"]
+    counts = suggest_n_clusters(views, max_clusters=6, random_state=0)
+    assert counts.stability[1] == 1 and counts.predictability[1] == pytest.approx(1)
+    assert 0 < counts.criterion[1] - counts.criterion[2] < 0.015
+    assert counts.n_clusters == 3 and counts.confidence == "low"
+
+
+def test_the_largest_number_is_neither_sure_nor_supported():
+    """No larger one is known to be worse."""
+    views = blobs(3)
+    few, more = (suggest_n_clusters(views, max_clusters=c, random_state=0) for c in (3, 6))
+    assert (few.n_clusters, few.confidence, few.levels) == (3, "low", ())
+    assert (more.n_clusters, more.confidence, more.levels) == (3, "high", (3,))
+
+
+def test_candidates_differ_by_more_than_a_tenth():
+    best, *others = suggest_n_clusters(blobs(22, n=330), max_clusters=30, random_state=0).candidates
+    assert best == 22 and len(others) == 2
+    assert min(abs(c - best) for c in others) > 2.2
 
 
 def test_counts_are_dense_where_they_are_few():

@@ -60,23 +60,6 @@ def test_defaults_are_those_of_the_function_and_of_all_methods(estimator):
         assert defaults[name] == common[name], name
 
 
-def test_types_of_n_clusters():
-    views, _ = datasets.make_multiview_subspaces(300, 3, random_state=0)
-    expected = mvsc_fast.ConsensusTLRR(3, random_state=0).fit_predict(views)
-    model = mvsc_fast.ConsensusTLRR(np.int8(3), random_state=0).fit(views)
-    np.testing.assert_array_equal(model.labels_, expected)
-    assert type(model.n_clusters) is np.int8
-    for wrong in (True, 3.5, "3"):
-        with pytest.raises(TypeError, match="n_clusters must be an"):
-            mvsc_fast.ConsensusTLRR(wrong).fit(views)
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_parameters_survive_cloning(estimator):
-    assert clone(estimator).get_params(deep=False).keys() == estimator.get_params(False).keys()
-    assert repr(clone(estimator)) == repr(estimator)
-
-
 def test_a_model_saved_by_another_version_warns(monkeypatch):
     model = methods.TLRR(3, random_state=0).fit(datasets.make_multiview_subspaces(30, 3)[0])
     saved = pickle.dumps(model)
@@ -84,49 +67,6 @@ def test_a_model_saved_by_another_version_warns(monkeypatch):
     monkeypatch.setattr("mvsc_fast.methods._base.__version__", "9.0")
     with pytest.warns(UserWarning, match=f"saved by mvsc_fast {mvsc_fast.__version__}.*9.0"):
         assert vars(pickle.loads(saved)).keys() == vars(model).keys()
-
-
-# ------------------------------------------------------------------ parameters before any work
-
-WRONG = {
-    "callback": 3,
-    "features": "zeros",
-    "affinity": "lsh",
-    "init": "random",
-    "random_state": "seed",
-    "sample_transform": "dct",
-    "solver": "admm",
-    "update": "both",
-    "store": "some",
-    "view_selection": "some",
-    "view_transform": "graph",
-}  # all others are numbers, none of which may be -1
-
-
-class Untouchable:
-    """Data that nobody may look at."""
-
-    def __getattribute__(self, name):
-        raise AssertionError(f"{name} of the data was asked for before the parameters were checked")
-
-
-@pytest.mark.parametrize(
-    ("estimator", "name"),
-    [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
-)
-def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, name):
-    estimator = clone(estimator).set_params(**{name: WRONG.get(name, -1)})
-    with pytest.raises(ValueError, match=name if name != "random_state" else "seed"):
-        estimator.fit(Untouchable())
-
-
-@pytest.mark.parametrize(
-    ("function", "name"),
-    [(f, name) for f in FUNCTIONS.values() for name in list(inspect.signature(f).parameters)[1:]],
-)
-def test_every_parameter_of_a_function_is_checked_before_any_work(function, name):
-    with pytest.raises(ValueError, match=name):
-        function(Untouchable(), **{name: WRONG.get(name, -1)})
 
 
 def test_a_basis_that_does_not_fit_is_refused_before_the_similarities_are_made():

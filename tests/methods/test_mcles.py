@@ -4,18 +4,15 @@ import functools
 
 import numpy as np
 import pytest
-import scipy.sparse
 from conftest import examples, fitted
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.latent import drawer
 from reference.mcles import mcles as twin
 from reference.mcles import simplex_qp
-from sklearn.metrics import adjusted_rand_score
 
 from mvsc_fast import datasets
 from mvsc_fast.methods import MCLES
-from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers._simplex import project_rows, simplex_programs
 
 
@@ -127,69 +124,8 @@ def test_columns_of_the_representation_are_on_the_simplex():
     np.testing.assert_allclose(F.T @ F, np.eye(3), atol=1e-12)
 
 
-def test_permuting_samples_permutes_everything():
-    views = random_views(40, (30, 20))
-    order = np.random.default_rng(1).permutation(40)
-    model = MCLES(3, n_components=8, random_state=2)
-    S = model.fit(views).representation_
-    permuted = model.fit([X[order] for X in views]).representation_
-    np.testing.assert_allclose(permuted, S[:, order][:, :, order], atol=1e-8)
-    model = MCLES(3, random_state=0)
-    labels = model.fit_predict(views)
-    assert adjusted_rand_score(labels[order], model.fit_predict([X[order] for X in views])) == 1
-
-
-def test_kinds_of_input_do_not_matter():
-    views = random_views(220, (30, 20))
-    model = MCLES(3, max_iter=2, random_state=0)
-    dense = fitted(model, views).representation_
-    sparse = fitted(model, [scipy.sparse.csr_matrix(X) for X in views]).representation_
-    np.testing.assert_allclose(sparse, dense, atol=1e-6)
-
-
-def test_single_precision_and_stopping_early():
-    views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
-    settings = {"n_clusters": 3, "n_components": 6, "random_state": 0}
-    double = fitted(MCLES(**settings), [X.astype(float) for X in views]).representation_
-    single = fitted(MCLES(**settings), views)
-    assert single.representation_.dtype == single.latent_.dtype == np.float32
-    np.testing.assert_allclose(single.representation_, double, atol=1e-2)
-    stopped = MCLES(**settings, tol=0.0, callback=lambda state: state.iteration == 3)
-    assert fitted(stopped, views).n_iter_ == 3 and not stopped.converged_
-    assert fitted(MCLES(**settings, max_iter=0), views).n_iter_ == 0
-
-
 def test_programs_that_do_not_converge_keep_the_method_from_converging(monkeypatch):
     hasty = functools.partial(simplex_programs, max_iter=2)
     monkeypatch.setattr("mvsc_fast.methods._mcles.simplex_programs", hasty)
     model = fitted(MCLES(2, random_state=0), random_views(30, (4, 5)))
     assert not model.converged_ and np.isinf(model.history_["residual"]).all()
-
-
-def test_more_clusters_than_samples():
-    with pytest.raises(ValueError, match="n_clusters=13"):
-        MCLES(13).fit(random_views(12, (4, 5)))
-
-
-@pytest.mark.parametrize(
-    "views",
-    [
-        [np.ones((12, 3)), np.random.default_rng(0).standard_normal((12, 4))],
-        [np.ones((12, 3))],
-        [np.zeros((12, 3))],
-        [np.repeat(np.random.default_rng(0).standard_normal((4, 5)), 3, axis=0)],
-        [np.outer(np.arange(1.0, 13), np.ones(20))],
-    ],
-    ids=["constant view", "constant", "zero", "duplicates", "rank 1"],
-)
-def test_degenerate_data(views):
-    model = fitted(MCLES(3, random_state=0), views)
-    assert model.converged_ and np.isfinite(model.latent_).all() and len(model.labels_) == 12
-    np.testing.assert_allclose(model.representation_.sum(axis=1), 1.0, atol=1e-12)
-
-
-def test_subspaces_are_found():
-    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
-    model = MCLES(3, random_state=0).fit(views)
-    assert clustering_scores(y, model.labels_)["acc"] >= 0.95
-    np.testing.assert_allclose(model.affinity_matrix_, model.affinity_matrix_.T)

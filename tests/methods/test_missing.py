@@ -305,6 +305,15 @@ def test_samples_that_have_excluded_views_alone_have_no_label():
             np.testing.assert_array_equal(np.flatnonzero(found < 0), [4, 250])
 
 
+def test_a_missing_row_is_no_row_of_zeros():
+    rows = np.random.RandomState(0).randn(2, 100)
+    second = np.repeat(np.vstack([rows, np.zeros((1, 100)), np.full((1, 100), np.nan)]), 5, axis=0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ConsensusTLRR(5, random_state=0).fit([np.tile(rows[0], (20, 1)), second])
+    assert any("4 distinct values" in str(warning.message) for warning in told)
+
+
 @pytest.mark.parametrize("count", [0, 1, 5, 15])
 def test_a_view_that_few_samples_have(data, count):
     complete, _, _ = data

@@ -1,5 +1,7 @@
 """Parameters of the function, behaviour of the estimator, and accuracy on shuffled samples."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,6 +14,7 @@ from mvsc_fast import TLRR, datasets, similarity
 from mvsc_fast.methods import TSVDMSC
 from mvsc_fast.metrics import clustering_scores
 from mvsc_fast.solvers import tlrr
+from mvsc_fast.spectral import fuse
 
 
 @pytest.mark.parametrize(
@@ -60,6 +63,11 @@ def test_n_neighbors_sets_lam_by_the_number_of_tubes_that_survive(sparse, d):
     np.testing.assert_array_equal(kept, longest > tau)
 
 
+def test_equal_tubes_are_all_kept():
+    result = tlrr(np.ones((2, 6, 6)), n_neighbors=1, max_iter=0)
+    assert (result.tensor[:, ~np.eye(6, dtype=bool)] > 0).all()
+
+
 @pytest.fixture(scope="module")
 def subspaces():
     return datasets.make_multiview_subspaces(120, 4, random_state=0)
@@ -92,6 +100,9 @@ def test_fitted_attributes(subspaces):
     expected = tlrr(model.similarity_)
     np.testing.assert_array_equal(model.tensor_, expected.tensor)
     assert model.lam_ == expected.lam and model.gap_ == expected.gap
+    clean, noisy = fuse(model.tensor_), fuse(model.similarity_)
+    affinity = 120 * (clean / clean.sum() + 0.01 * noisy / noisy.sum())
+    np.testing.assert_allclose(model.affinity_matrix_, affinity)
     assert clustering_scores(y, labels)["acc"] >= 0.95
     for X, original in zip(views, before, strict=True):
         np.testing.assert_array_equal(X, original)
@@ -126,6 +137,18 @@ def test_precomputed_similarities_and_fitted_estimators(subspaces):
             TLRR(4, affinity="precomputed").fit(given)
     with pytest.raises(ValueError, match="X: slice 0 .*shape"):
         TLRR(4, affinity="precomputed").fit(views)
+
+
+@pytest.mark.parametrize("n_isolated", [5, 6])
+def test_more_than_half_of_the_samples_without_neighbours_are_told(n_isolated):
+    W = np.zeros((10, 10))
+    W[n_isolated:, n_isolated:] = 1
+    model = TLRR(2, affinity="precomputed", n_neighbors=2, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit([W])
+    texts = [str(warning.message) for warning in caught]
+    assert any("6 of 10 samples" in text for text in texts) == (n_isolated == 6)
 
 
 def test_precomputed_similarities_may_be_named(subspaces):

@@ -196,26 +196,6 @@ def test_a_row_has_the_bits_of_python_in_any_batch(predict_library, fitted, dtyp
             np.testing.assert_array_equal(its_labels, labels[first : first + batch])
 
 
-def test_a_saved_predictor_has_the_labels_of_its_model(fitted, tmp_path):
-    model, image, new = fitted
-    image.tofile(tmp_path / "m.mvsc")
-    saved = SavedPredictor(tmp_path / "m.mvsc")
-    np.testing.assert_array_equal(saved.predict(new), model.predict(new))
-    np.testing.assert_array_equal(saved.predict_margin(new), model.predict_margin(new))
-    for found, expected in zip(
-        saved.predict_margin(new, return_unlike=True),
-        model.predict_margin(new, return_unlike=True),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(found, expected)
-    assert saved.view_names_in_ == model.view_names_in_ and saved.n_clusters_ == 4
-    with pytest.raises(ValueError, match="the views have"):
-        saved.predict(new[:2])
-    (tmp_path / "m.mvsc").write_bytes(image.tobytes()[:-64])
-    with pytest.raises(ValueError, match="m.mvsc"):
-        SavedPredictor(tmp_path / "m.mvsc")
-
-
 @pytest.mark.parametrize("c", [1, 2, 5, 17])
 def test_margins_equal_their_definition(predict_library, c):
     rng = np.random.default_rng(c)

@@ -142,18 +142,7 @@ INFINITE = SYMMETRIC + np.diag([0, np.inf, 0, 0])
     ("W", "changes", "status"),
     [
         (SYMMETRIC, {}, OK),
-        (SYMMETRIC, {"which": 1}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 2}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 3}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 4}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 6}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 7}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 8}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 9}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 10}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 11}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 12}, BAD_ARGUMENT),
-        (SYMMETRIC, {"which": 13}, BAD_ARGUMENT),
+        *[(SYMMETRIC, {"which": k}, BAD_ARGUMENT) for k in (*range(1, 5), *range(6, 14))],
         *[(SYMMETRIC, {"which": k, "weights": np.ones(4)}, BAD_ARGUMENT) for k in range(15, 22)],
         (SYMMETRIC, {"weights": np.ones(4)}, OK),
         (SYMMETRIC, {"weights": np.ones(4), "solver": 2}, BAD_ARGUMENT),
@@ -227,68 +216,47 @@ def test_a_wrong_size_of_the_blocks_is_seen(probe):
     assert call_tlrr(probe, SYMMETRIC, which=5)["screen_status"] == BAD_ARGUMENT
 
 
+ANY_PROBLEM = st.fixed_dictionaries(
+    {
+        "solver": st.sampled_from([1, 2]),
+        "n_threads": st.integers(1, 3),
+        "omega1": st.floats(0, 1),
+        "alpha": st.floats(0, 9),
+        "lam": st.sampled_from([1e-250, 1e-3, 1.0, 15.0, 1e5, 1e250]),
+        "max_iter": st.integers(0, 20),
+        "stop_after": st.sampled_from([-1, -1, 1, 3]),
+        "screened": st.integers(0, 1),
+        "spare": st.sampled_from([0, 0, 0, 100, -1, -1000]),
+        "mu": st.just(0.1),
+    }
+)
+
+
 @examples(100)
 @given(
-    v=st.integers(0, 4),
-    n=st.integers(0, 20),
-    single=st.booleans(),
-    solver=st.sampled_from([1, 2]),
-    threads=st.integers(1, 3),
-    omega1=st.floats(0, 1),
-    alpha=st.floats(0, 9),
-    lam=st.sampled_from([1e-250, 1e-3, 1.0, 15.0, 1e5, 1e250]),
+    shape=st.tuples(st.integers(0, 4), st.integers(0, 20)),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    options=ANY_PROBLEM,
     scale=st.sampled_from([1.0, 1.0, 0.0, 1e-310, 1e-30, 1e30, 1e140]),
-    steps=st.integers(0, 20),
-    stop_after=st.sampled_from([-1, -1, 1, 3]),
     density=st.floats(0, 1),
-    screened=st.integers(0, 1),
-    spare=st.sampled_from([0, 0, 0, 100, -1, -1000]),
     symmetric=st.integers(0, 9),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_a_problem_of_any_kind_stays_within_its_memory(
-    probe,
-    v,
-    n,
-    single,
-    solver,
-    threads,
-    omega1,
-    alpha,
-    lam,
-    scale,
-    steps,
-    stop_after,
-    density,
-    screened,
-    spare,
-    symmetric,
-    seed,
+    probe, shape, dtype, options, scale, density, symmetric, seed
 ):
-    rng = np.random.default_rng(seed)
+    rng, (v, n) = np.random.default_rng(seed), shape
     W = scale * rng.standard_normal((v, n, n)) * (rng.random((n, n)) < density)
     with np.errstate(all="ignore"):
-        W = (W + W.transpose(0, 2, 1) if symmetric else W).astype(np.float32 if single else float)
-    answer = call_tlrr(
-        probe,
-        W,
-        solver=solver,
-        n_threads=threads,
-        omega1=omega1,
-        alpha=alpha,
-        lam=lam,
-        max_iter=steps,
-        stop_after=stop_after,
-        screened=screened,
-        spare=spare,
-        mu=0.1,
-    )
+        W = (W + W.transpose(0, 2, 1) if symmetric else W).astype(dtype)
+    answer = call_tlrr(probe, W, **options)
     assert answer["intact"] and answer["message"] != "unknown status"
     assert answer["status"] not in (BAD_SHAPE, TOO_LARGE, NO_CONVERGENCE)
     L = np.frombuffer(answer["L"], dtype=W.dtype)
     if answer["status"] == OK:
         assert np.isfinite(L).all() and answer["error_bound"] >= 0
-    if W.size and scale == 1.0 and 1e-100 < lam < 1e100 and symmetric and spare >= 0:
+    moderate = scale == 1.0 and 1e-100 < options["lam"] < 1e100
+    if W.size and moderate and symmetric and options["spare"] >= 0:
         assert answer["status"] == OK
 
 
@@ -297,16 +265,8 @@ def test_a_problem_of_any_kind_stays_within_its_memory(
 def test_nothing_is_allocated_inside(probe, tmp_path):
     """All memory of the C library is counted: only OpenMP takes some for its teams of threads."""
     library = tmp_path / "count_malloc.so"
-    run = [
-        c_compiler(),
-        "-O1",
-        "-shared",
-        "-fPIC",
-        "-o",
-        str(library),
-        str(TESTS / "native_probe" / "count_malloc.c"),
-    ]
-    subprocess.run(run, check=True)
+    source = TESTS / "native_probe" / "count_malloc.c"
+    subprocess.run([c_compiler(), "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
     code = f"""
 import sys
 sys.path[:0] = [{str(TESTS)!r}, {str(Path(probe.__file__).parent)!r}]

@@ -69,6 +69,14 @@ def test_groups_by_kind():
     assert encoder.transform(frame)["numbers"]["visits"].isna().sum() == 40
 
 
+@pytest.mark.parametrize(
+    ("words", "kind"), [("new york city", "category"), ("so we came back", "text")]
+)
+def test_text_has_more_than_three_words(words, kind):
+    frame = pd.DataFrame({"place": [words, words.upper()] * 8})
+    assert FrameEncoder().fit(frame).kinds_ == {"place": kind}
+
+
 def test_a_pipeline_labels_new_customers():
     frame, y = customers()
     model = make_pipeline(FrameEncoder(GROUPS), ConsensusTLRR(2, random_state=0))

@@ -83,6 +83,11 @@ def test_rbf_width_is_the_median_distance():
     np.testing.assert_allclose(W[0], np.exp([0, -0.5, -4.5]))
 
 
+def test_rbf_of_mostly_equal_samples_has_the_width_of_the_largest_distance():
+    W = similarity.rbf([np.array([[0.0]] * 4 + [[3.0]])])[0]
+    np.testing.assert_allclose(W[0], [1, 1, 1, 1, np.exp(-0.5)])
+
+
 def test_parameters_out_of_range():
     views = random_views()
     with pytest.raises(ValueError, match="ridge"):

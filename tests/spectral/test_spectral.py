@@ -38,6 +38,13 @@ def test_embedding_spans_the_leading_eigenvectors():
     np.testing.assert_allclose(np.abs(embedding), np.abs(vectors), atol=1e-10)
 
 
+@pytest.mark.parametrize("factor", [1e-9, 1e9])
+def test_the_scale_of_an_affinity_does_not_matter(factor):
+    S, _ = block_affinity([10, 10], weak=0.1)
+    found = spectral_embedding(factor * S, 2)
+    np.testing.assert_allclose(np.abs(found), np.abs(spectral_embedding(S, 2)), atol=1e-10)
+
+
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
 def test_disconnected_graphs_and_isolated_samples(n_clusters):
     S, y = block_affinity([10, 10, 10])
@@ -91,6 +98,16 @@ def test_k_means_of_many_samples_starts_from_some(monkeypatch):
     monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 50)
     labels, _ = spectral_labels(S, 3, random_state=0)
     np.testing.assert_array_equal(labels, expected)
+
+
+def test_k_means_of_many_samples_ends_where_no_sample_would_move(monkeypatch):
+    S, _ = block_affinity([40, 60, 30], weak=0.97)
+    assign = sys.modules["mvsc_fast.spectral._cut"].assign
+    monkeypatch.setitem(assign.__kwdefaults__, "max_rows", 12)
+    labels, embedding = spectral_labels(S, 3, random_state=0)
+    means = np.stack([embedding[labels == k].mean(axis=0) for k in range(3)])
+    distances = np.linalg.norm(embedding[:, None] - means, axis=2)
+    np.testing.assert_array_equal(labels, distances.argmin(axis=1))
 
 
 def _changed(S, index, value):

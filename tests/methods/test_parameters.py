@@ -1,4 +1,4 @@
-"""Parameters of a wrong type raise what callers may expect as TypeError or as ValueError."""
+"""Wrong parameters, by value and by type, raise errors that name them before any work."""
 
 import inspect
 
@@ -38,14 +38,39 @@ FUNCTIONS = {
 }
 
 
+# Values that are wrong; all other parameters are numbers, none of which may be -1.
+WRONG = {
+    "callback": 3,
+    "features": "zeros",
+    "affinity": "lsh",
+    "init": "random",
+    "random_state": "seed",
+    "sample_transform": "dct",
+    "solver": "admm",
+    "update": "both",
+    "store": "some",
+    "view_selection": "some",
+    "view_transform": "graph",
+}
+
+
+class Untouchable:
+    """Data that nobody may look at."""
+
+    def __getattribute__(self, name):
+        raise AssertionError(f"{name} of the data was asked for before the parameters were checked")
+
+
 @pytest.mark.parametrize(
     ("estimator", "name"),
     [(estimator, name) for estimator in ESTIMATORS for name in estimator.get_params(deep=False)],
 )
-def test_every_parameter_of_an_estimator(estimator, name):
-    estimator = clone(estimator).set_params(**{name: object()})
+def test_every_parameter_of_an_estimator_is_checked_before_any_work(estimator, name):
+    wrong = clone(estimator).set_params(**{name: WRONG.get(name, -1)})
+    with pytest.raises(ValueError, match=name if name != "random_state" else "seed"):
+        wrong.fit(Untouchable())
     with pytest.raises(TypeError, match=name) as error:
-        estimator.fit(VIEWS)
+        wrong.set_params(**{name: object()}).fit(Untouchable())
     assert isinstance(error.value, ValueError)
 
 
@@ -57,9 +82,14 @@ def test_every_parameter_of_an_estimator(estimator, name):
         for name in list(inspect.signature(function).parameters)[len(data) :]
     ],
 )
-def test_every_parameter_of_a_function(function, name):
+def test_every_parameter_of_a_function_is_checked(function, name):
+    data = FUNCTIONS[function]
+    if function in (tlrr, trpca, snn):  # before any work
+        data = (Untouchable(),)
+        with pytest.raises(ValueError, match=name):
+            function(*data, **{name: WRONG.get(name, -1)})
     with pytest.raises(TypeError, match=name) as error:
-        function(*FUNCTIONS[function], **{name: object()})
+        function(*data, **{name: object()})
     assert isinstance(error.value, ValueError)
 
 
@@ -69,6 +99,8 @@ def test_whole_floats_are_integers():
     model = ConsensusTLRR(np.float64(3), max_samples=50.0, n_threads=1.0, random_state=0)
     np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
     assert type(model.n_clusters) is np.float64  # as scikit-learn demands
+    model.set_params(n_clusters=np.int8(3), max_samples=np.uint8(50))  # which must not overflow
+    np.testing.assert_array_equal(model.fit_predict(VIEWS), expected)
     model = TLRR(3.0, max_iter=np.float32(20), n_init=5.0, random_state=0).fit(VIEWS)
     np.testing.assert_array_equal(
         model.labels_, TLRR(3, max_iter=20, n_init=5, random_state=0).fit_predict(VIEWS)

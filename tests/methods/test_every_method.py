@@ -1,0 +1,149 @@
+"""What holds for all methods: order and kinds of the samples, precision, early ends, odd data."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from conftest import fitted
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from mvsc_fast import TLRR, datasets
+from mvsc_fast.methods import AWP, ESTIMATORS, ETLMSC
+from mvsc_fast.metrics import clustering_scores
+
+MODELS = {name: estimator(3, random_state=0) for name, estimator in ESTIMATORS.items()}
+ITERATIVE = [name for name in ESTIMATORS if name != "consensus-tlrr"]
+VARIANTS = {
+    **MODELS,
+    "etlmsc columns": ETLMSC(3, axis=1, random_state=0),
+    "etlmsc refreshed": ETLMSC(3, sample_transform=TLRR(3, n_neighbors=8), random_state=0),
+}
+LEARNED = "representation_", "tensor_", "latent_", "weights_"
+
+
+def learned(model):
+    """The arrays that a fit found, by name."""
+    return {name: np.asarray(getattr(model, name)) for name in LEARNED if hasattr(model, name)}
+
+
+def random_views(n=40, dims=(30, 20), seed=0):
+    rng = np.random.default_rng(seed)
+    return [np.abs(rng.standard_normal((n, d))) for d in dims]
+
+
+def short(name, **parameters):
+    """The estimator with fewer iterations, if it has any."""
+    model = MODELS[name]
+    known = model.get_params(deep=False)
+    return clone(model).set_params(**{key: parameters[key] for key in parameters if key in known})
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_permuting_samples_permutes_labels_and_what_is_learned(name):
+    views, _ = datasets.make_multiview_subspaces(60, 3, quality=(1, 0.9, 0.6), random_state=1)
+    order = np.random.default_rng(0).permutation(60)
+    first = clone(VARIANTS[name]).fit(views)
+    second = clone(VARIANTS[name]).fit([X[order] for X in views])
+    assert adjusted_rand_score(first.labels_[order], second.labels_) == 1
+    for what, expected in learned(first).items():
+        if expected.ndim == 3:
+            expected = expected[:, order][:, :, order]
+        elif what == "latent_":
+            expected = expected[order]
+        # Rounding may end one of the runs an iteration earlier.
+        np.testing.assert_allclose(learned(second)[what], expected, atol=1e-5, err_msg=what)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_sparse_views_are_those_of_dense_ones_and_none_is_changed(name):
+    views = random_views(220)
+    before = [X.copy() for X in views]
+    model = short(name, max_iter=3)
+    dense = fitted(clone(model), views)
+    sparse = fitted(model, [scipy.sparse.csr_matrix(X) for X in views])
+    if name in ("consensus-tlrr", "awp"):  # labels of the others say little after three iterations
+        assert adjusted_rand_score(dense.labels_, sparse.labels_) == 1
+    for what, expected in learned(dense).items():
+        np.testing.assert_allclose(learned(sparse)[what], expected, atol=1e-6, err_msg=what)
+    for X, same in zip(views, before, strict=True):
+        np.testing.assert_array_equal(X, same)
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_single_precision(name):
+    views = [X.astype(np.float32) for X in random_views(30, (20, 25))]
+    model = short(name, tol=1e-3, n_components=6)
+    single = fitted(clone(model), views)
+    double = fitted(model, [X.astype(float) for X in views])
+    for what, expected in learned(double).items():
+        found = learned(single)[what]
+        assert found.dtype == (expected.dtype if what == "weights_" else np.float32)
+        np.testing.assert_allclose(found, expected, atol=1e-2, err_msg=what)
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_callback_and_max_iter_end_the_iteration(name):
+    views = random_views(30, (20, 25))
+    model = fitted(short(name, tol=0.0, callback=lambda state: state.iteration == 3), views)
+    assert model.n_iter_ == 3 and not model.converged_
+    assert np.all(np.diff(model.history_["seconds"]) >= 0)
+    assert fitted(short(name, max_iter=0), views).n_iter_ == 0
+
+
+@pytest.mark.filterwarnings("ignore:.* have no neighbour")
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_the_lack_of_convergence_is_told_at_the_call_of_fit(name):
+    views, _ = datasets.make_multiview_subspaces(40, 3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="2 iterations") as caught:
+        model = short(name, max_iter=2, tol=1e-12).fit(views)
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == 2 and not model.converged_
+
+
+NORMAL = np.random.default_rng(0).standard_normal((12, 4))
+DEGENERATE = {
+    "constant view": [np.ones((12, 3)), NORMAL],
+    "constant": [np.ones((12, 3))],
+    "zero": [np.zeros((12, 3))],
+    "zero view": [np.zeros((12, 3)), np.eye(12)],
+    "duplicates": [NORMAL[:4].repeat(3, axis=0)] * 2,
+    "rank 1": [np.outer(np.arange(1.0, 13), np.ones(20))],
+    "outlier": [np.vstack([NORMAL[:11, :2], [[1e9, 1e9]]])],
+    "two samples": [np.eye(2)],
+}
+
+
+@pytest.mark.parametrize("views", DEGENERATE.values(), ids=DEGENERATE)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_degenerate_data(name, views):
+    n = len(views[0])
+    model = fitted(short(name, n_clusters=min(3, n)), views)
+    assert model.labels_.shape == (n,) and set(model.labels_) <= {0, 1, 2}
+    for what, values in learned(model).items():
+        assert np.isfinite(values).all(), what
+    assert getattr(model, "converged_", True)
+
+
+@pytest.mark.parametrize("name", sorted({*ESTIMATORS} - {"etlmsc", "trpca"}))  # which find less
+def test_subspaces_are_found(name):
+    views, y = datasets.make_multiview_subspaces(90, 3, random_state=0)
+    assert clustering_scores(y, clone(MODELS[name]).fit_predict(views))["acc"] >= 0.95
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_one_cluster(name):
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=0)
+    assert not clone(MODELS[name]).set_params(n_clusters=1).fit_predict(views).any()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_more_clusters_than_samples(name):
+    with pytest.raises(ValueError, match="n_clusters=13 .*n_samples=12"):
+        clone(MODELS[name]).set_params(n_clusters=13).fit(random_views(12))
+
+
+def test_awp_is_not_random():
+    views, _ = datasets.make_multiview_subspaces(60, 3, random_state=1)
+    first, second = (AWP(3, random_state=seed).fit(views) for seed in (0, 1))
+    np.testing.assert_array_equal(first.labels_, second.labels_)
