@@ -105,17 +105,30 @@ def test_scanpy_works_on_the_results(mdata, single, max_samples):
 def test_clusters_that_follow_a_batch_are_reported(mdata):
     model = ConsensusTLRR(3, random_state=0).fit(mdata)
     mdata.obs["run"] = model.labels_ // 2
+    mdata.obs["dose"] = model.labels_ + np.arange(120) / 1000
+    mdata.obs["partly"] = np.where(np.arange(120) % 3, None, (model.labels_ // 2).astype(str))
     mdata.obs["donor"] = np.arange(120) % 2
-    with pytest.warns(UserWarning, match="the clusters follow 'run': .* is 0.[5-9]"):
-        annotate(mdata, model, batch="run")
+    mdata.obs["counts"] = np.arange(120) * 37 % 120
+    mdata.obs.loc[mdata.obs_names[:60], "counts"] = np.nan
+    for batch in ("run", "dose", "partly"):
+        with pytest.warns(UserWarning, match=f"the clusters follow '{batch}': .* is 0.[5-9]"):
+            annotate(mdata, model, batch=batch)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
-        annotate(mdata, model, batch="donor")
+        for batch in ("donor", "counts"):
+            annotate(mdata, model, batch=batch)
     with pytest.raises(ValueError, match="no column 'x': it has"):
         annotate(mdata, model, batch="x")
     mdata["rna"].obs["site"] = "a"
     with pytest.raises(ValueError, match=r"from 'rna' with data.pull_obs\('site'\)"):
         annotate(mdata, model, batch="site")
+
+
+def test_names_of_views_that_cannot_be_stored_are_refused(mdata):
+    views = {"rna/1": mdata["rna"].X}
+    model = ConsensusTLRR(3, random_state=0).fit(views)
+    with pytest.raises(ValueError, match="'rna/1'"):
+        annotate(mdata, model, views)
 
 
 @pytest.mark.parametrize("key", [5, None, "", "a/b"])
