@@ -296,7 +296,7 @@ def annotate(
         raise ValueError(f"the model has {len(fit.labels)} samples, data has {len(names)}")
     slashed = [name for name in fit.names if "/" in str(name)]
     if slashed:
-        raise ValueError(f'files cannot store the names of views {shown(*slashed)}: they have a "/"')
+        raise ValueError(f'the names of the views must have no "/", got {shown(*slashed)}')
     if batch is not None:
         _warn_of_batch(data.obs[batch], fit.labels)
     relations = compute_relations(fit)

@@ -21,8 +21,7 @@ from .._utils.parts import Part, Table, folded, format_value, page
 from .._utils.threads import blas_threads
 from .._utils.types import Estimator, IntArray, Views
 from .._utils.validation import output_path
-from ..judge import ClusterCounts
-from ..judge._structure import StructureTest
+from ..judge import ClusterCounts, StructureTest
 from ..spectral._cut import simplified_silhouette
 from ._bind import bind_views
 from ._evidence import (
@@ -35,7 +34,6 @@ from ._evidence import (
 )
 from ._markers import plot_markers
 from ._methods import computation_parts, counts_part, methods_paragraph
-from ._plots import plot_structure
 from ._profiles import compute_profiles, feature_label
 
 if TYPE_CHECKING:
@@ -262,7 +260,7 @@ def explain(
     if structure is not None:
         lines = [line.strip() for line in str(structure).splitlines()]
         caption = "Modularity of the samples, and of copies without clusters"
-        drawing = {caption: partial(plot_structure, structure)}
+        drawing = {caption: structure.plot}
         findings.append(Part("Structure", None, lines, drawing))
     warnings = list(getattr(fit.model, "warnings_", []))
     if warnings:

@@ -15,7 +15,7 @@ from .._utils.parts import Part, Table
 from ..judge._parts import groups_in_words
 from ..judge._ridge import mutual_information
 from ..spectral import fuse
-from ._plots import plot_consensus, plot_n_clusters, plot_similarity
+from ._plots import plot_consensus, plot_similarity
 
 CITATION = (
     "Jia Y., Liu H., Hou J., Kwong S., Zhang Q.: Multi-view spectral clustering tailored tensor "
@@ -177,9 +177,7 @@ def counts_part(counts):
         "": np.where(np.isin(numbers, counts.levels), "supported", ""),
     }
     sentences = [SUPPORTED, *groups_in_words(counts.hidden, counts.sizes)]
-    pictures = {
-        "Stability and predictability of each number of clusters": partial(plot_n_clusters, counts)
-    }
+    pictures = {"Stability and predictability of each number of clusters": counts.plot}
     return Part("Numbers of clusters", Table(columns), sentences, pictures)
 
 

@@ -98,6 +98,29 @@ class Stability:
             {"sample": self.ids, "cluster": self.labels, "stability": self.sample_stability}
         )
 
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot the stability of each cluster as a bar, and of each sample as a point.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Those of a new figure by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = new_figure() if ax is None else ax
+        codes, n = np.searchsorted(self.clusters, self.labels), len(self.labels)
+        jitter = np.random.RandomState(0).uniform(-0.3, 0.3, (2, n)) * [[1], [0.05]]
+        heights, label = self.cluster_stability, "clusters (mean best Jaccard)"
+        ax.bar(np.arange(len(self.clusters)), heights, color=COLORS[0], label=label)
+        points = codes + jitter[0], self.sample_stability + jitter[1]
+        ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
+        ax.set(ylabel=f"stability, {len(self.agreement)} subsamples", ylim=(0, 1.05))
+        ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
+        return name_clusters(ax, self.clusters)
+
 
 def stability(
     estimator: Estimator,
@@ -256,32 +279,3 @@ def _take_rows(view, rows):
     if is_anndata(view):
         return view[rows]
     return LazyView(view, "a view", rows) if is_stored(view) else _safe_indexing(view, rows)
-
-
-def plot_stability(
-    stability: Stability, *, ax: Axes | None = None, title: str | None = None
-) -> Axes:
-    """Plot the stability of each cluster as a bar, and of each sample as a point.
-
-    Parameters
-    ----------
-    stability : Stability
-        Result of `stability`.
-    ax : matplotlib.axes.Axes, optional
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
-    ax = new_figure() if ax is None else ax
-    codes = np.searchsorted(stability.clusters, stability.labels)
-    jitter = np.random.RandomState(0).uniform(-0.3, 0.3, (2, len(codes))) * [[1], [0.05]]
-    heights, label = stability.cluster_stability, "clusters (mean best Jaccard)"
-    ax.bar(np.arange(len(stability.clusters)), heights, color=COLORS[0], label=label)
-    points = codes + jitter[0], stability.sample_stability + jitter[1]
-    ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
-    n_resamples = len(stability.agreement)
-    ax.set(title=title, ylabel=f"stability, {n_resamples} subsamples", ylim=(0, 1.05))
-    ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
-    return name_clusters(ax, stability.clusters)

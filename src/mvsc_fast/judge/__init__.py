@@ -3,10 +3,12 @@
 from ._n_clusters import ClusterCounts, suggest_n_clusters
 from ._predictability import label_predictability
 from ._resolution import Resolutions, suggest_resolution
+from ._structure import StructureTest
 
 __all__ = [
     "ClusterCounts",
     "Resolutions",
+    "StructureTest",
     "label_predictability",
     "suggest_n_clusters",
     "suggest_resolution",
