@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Share of the samples that are reported as least certain. On sixteen data sets it contains 55 % of
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
-N_DESCRIBED = 4  # features of each cluster in words
+N_DESCRIBED, N_WORDS = 4, 3  # features of each cluster in words, and words of texts
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
 
@@ -346,16 +346,21 @@ def _least_certain(fit, certainty):
 def _describe_profiles(profiles, clusters):
     """The features in which each cluster differs most, in words, in the order of the clusters."""
     columns = ("cluster", "view", "feature", "measure", "value", "overall", "effect")
-    texts = {cluster: [] for cluster in clusters.tolist()}
+    features = {cluster: [] for cluster in clusters.tolist()}
+    words = {cluster: [] for cluster in clusters.tolist()}
     described = set()  # columns of categories, of which only the typical value is described
     for row in zip(*(profiles[name].tolist() for name in columns), strict=True):
         cluster, view, feature, measure, value, overall, effect = row
-        if len(texts[cluster]) == N_DESCRIBED or not abs(effect) >= MIN_EFFECT:
+        texts, max_texts = (words, N_WORDS) if measure == "word" else (features, N_DESCRIBED)
+        if len(texts[cluster]) == max_texts or not abs(effect) >= MIN_EFFECT:
             continue
-        # Of a column of categories, the share of the typical one tells enough.
+        # Of a column of categories, the share of the typical one tells enough, and words that are
+        # rare in a cluster tell little.
+        if measure in ("category", "word") and effect < 0:
+            continue
         if measure == "category":
             column = cluster, view, feature.rpartition(" = ")[0]
-            if effect < 0 or column in described:
+            if column in described:
                 continue
             described.add(column)
         inside, outside = (
@@ -363,7 +368,7 @@ def _describe_profiles(profiles, clusters):
         )
         difference = f"{effect:+.1f}" if abs(effect) < 10 else f"beyond {np.sign(effect):+.0f}0"
         texts[cluster].append(f"{feature_label(feature, view)} {inside} ({outside}, {difference})")
-    return ["; ".join(parts) or "like all samples" for parts in texts.values()]
+    return ["; ".join(features[k] + words[k]) or "like all samples" for k in features]
 
 
 def _profile_part(clusters, profiles):

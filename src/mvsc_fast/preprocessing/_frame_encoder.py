@@ -47,6 +47,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     kinds_ : dict of str
         "number", "category" or "text" for each column that is used. Columns of type bool are
         numbers. Columns of strings are text if their values have more than three words on average.
+    text_views_ : list of str
+        Names of the views of text, whose words `explain` shows.
     encoders_ : dict
         The fitted transformer of scikit-learn of each column: StandardScaler, OneHotEncoder or
         TfidfVectorizer.
@@ -86,6 +88,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
     groups: Mapping[str, Sequence[str]] | None
     groups_: dict[str, list[str]]
     kinds_: dict[str, str]
+    text_views_: list[str]
     encoders_: dict[str, Any]
 
     def __init__(self, groups: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -118,6 +121,7 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                 for column in columns
             }
         # Words of a text would outweigh single columns beside them.
+        self.text_views_ = []
         for name, columns in groups.items():
             texts = [column for column in columns if kinds[column] == "text"]
             if texts and len(columns) > 1:
@@ -125,6 +129,8 @@ class FrameEncoder(TransformerMixin, BaseEstimator):
                     f"group {shown(name)} has text in column {shown(texts[0])} beside other "
                     "columns: make the text a group of its own"
                 )
+            if texts:
+                self.text_views_.append(name)
         self.encoders_ = {column: fitted_encoder(kind, X[column]) for column, kind in kinds.items()}
         self.groups_, self.kinds_ = groups, kinds
         self.feature_names_in_ = np.array([*kinds], dtype=object)

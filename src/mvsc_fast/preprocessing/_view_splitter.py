@@ -46,6 +46,8 @@ class ViewSplitter(  # type: ignore[call-arg]
     ----------
     columns_ : dict or list of ndarray of int
         Positions of the columns of each view, of shape () for a column of text.
+    text_views_ : list
+        Names of the views of a column of text, whose words `explain` shows.
     unused_ : ndarray of int
         Positions of the columns that are in no view, such as that of an id.
     n_features_in_ : int
@@ -78,6 +80,7 @@ class ViewSplitter(  # type: ignore[call-arg]
 
     views: Mapping[Any, Columns] | Sequence[Columns]
     columns_: Any
+    text_views_: list[Any]
     unused_: IntArray
     n_features_in_: int
     feature_names_in_: Any
@@ -107,6 +110,8 @@ class ViewSplitter(  # type: ignore[call-arg]
             columns_of_view(X, columns, names, name) for name, columns in named_items(self.views)
         ]
         self.columns_ = with_keys_of(self.views, positions)
+        pairs = zip(named_items(self.views), positions, strict=True)
+        self.text_views_ = [name for (name, _), columns in pairs if columns.ndim == 0]
         self.unused_ = np.setdiff1d(np.arange(X.shape[1]), np.hstack(positions))
         validate_data(self, X, skip_check_array=True)
         return self
