@@ -306,8 +306,7 @@ def test_one_cluster_and_many_are_shown(data):
     assert "There is only one cluster" in unknown(explain(model, [views[0]]))
     model.labels_ = np.arange(60) // 4
     told = explain(model, [views[0]])
-    shown = part(told, "Clusters, the weakest first").table
-    assert (np.diff(shown["predictable"]) >= 0).all() and "... 3 more rows" in str(told)
+    assert "... 3 more rows" in str(told)
     weak = np.flatnonzero(told.clusters["predictable"] < 0.7)
     assert f"Not well separated from the others: {weak[0]}, " in words(told)
     assert len(weak) > 12 and f" and {len(weak) - 12} more. predictable:" in words(told)

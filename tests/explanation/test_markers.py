@@ -298,7 +298,9 @@ def test_profiles_of_a_table_have_the_words_of_its_texts(customers, form):
     if form == "encoded":
         steps = [FrameEncoder({"person": ["age"], "text": ["review"]})]
     else:
-        vectorizer = make_pipeline(TfidfVectorizer(), FunctionTransformer(missing, feature_names_out="one-to-one"))
+        vectorizer = make_pipeline(
+            TfidfVectorizer(), FunctionTransformer(missing, feature_names_out="one-to-one")
+        )
         steps = [
             ViewSplitter({"person": ["age"], "text": "review"}),
             PerView({"person": StandardScaler(), "text": vectorizer}),

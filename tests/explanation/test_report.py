@@ -20,7 +20,7 @@ VOID = {"meta", "br", "path", "use", "image", "rect"}
 TITLES = [
     "Structure",
     "Warnings of the fit",
-    "Clusters",
+    "Clusters, the largest first",
     "Profiles, the largest clusters first",
     "Least certain samples",
     "Views",
@@ -36,10 +36,10 @@ DETAILS = [
 TEXT = """\
 KMeans: 40 samples in 2 clusters, 1 view
 
-Clusters
+Clusters, the largest first
   cluster  samples  share  predictable
-        3       10   25 %         1.00
         8       30   75 %         1.00
+        3       10   25 %         1.00
   predictable: share of samples whose label is predicted from the other
   samples; 1.00 in all clusters. Predictability, an adjusted mutual
   information: 1.00; both are high in noise, too.
@@ -161,18 +161,19 @@ def test_every_word_of_the_text_is_in_the_report(report, explanation):
 def test_pictures_show_the_numbers(explanation):
     told, *_ = explanation
     axes = told.plot().axes
-    titles = {ax.get_title(): ax for ax in axes}
-    sizes = [bar.get_height() for bar in titles["sizes"].patches]
+    titles = {ax.get_title().replace("\n", " "): ax for ax in axes}
+    sizes = [bar.get_height() for bar in titles["Samples of each cluster"].patches]
     assert sizes == told.clusters["samples"].tolist()
-    quality = {line.get_label(): line.get_ydata().tolist() for line in titles["quality"].lines}
+    lines = titles["How well each cluster is separated from the others"].lines
+    quality = {line.get_label(): line.get_ydata().tolist() for line in lines}
     for name in ("predictable", "silhouette"):
         assert quality[name] == told.clusters[name].tolist()
-    (certainty,) = [ax for title, ax in titles.items() if title.startswith("least certain")]
+    (certainty,) = [ax for title, ax in titles.items() if title.startswith("Certainty")]
     certain, uncertain = (line.get_ydata() for line in certainty.lines)
     values = told.samples["certainty"]
     assert sorted(uncertain) == sorted(values[told.uncertain])
     assert len(certain) + len(uncertain) == 90
-    support = titles["support of the views"]
+    support = titles["Support of each view for the clusters"]
     assert [bar.get_width() for bar in support.patches] == told.views["support"].tolist()
     names = [text.get_text() for text in support.get_yticklabels()]
     assert names == ["text", "<image>", "constant (excluded)"] and support.yaxis_inverted()
@@ -218,7 +219,7 @@ def test_what_is_unknown_is_not_drawn(tmp_path):
     text = told.write_report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "AWP has no affinity_matrix_" in text and "Least certain" not in text
     bare = explain(KMeans(3, n_init=1, random_state=0).fit(views[0]))
-    assert [ax.get_title() for ax in bare.plot().axes] == ["sizes"]
+    assert [ax.get_title() for ax in bare.plot().axes] == ["Samples of each cluster"]
     with pytest.raises(FileNotFoundError, match="a first"):
         told.write_report(tmp_path / "a" / "r.html")
 

@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
-from .._utils.figures import COLORS, name_clusters, name_ticks, new_figure
+from .._utils.figures import COLORS, legend_below, name_clusters, name_ticks, new_figure
 from .._utils.messages import counted
 from .._utils.parts import MAX_ROWS, Part, Table
 from ..judge._landmarks import margins_of
@@ -126,19 +126,10 @@ def find_embedding(model, n_clusters):
 
 
 def cluster_part(fit, clusters, evidence, embedding):
-    """Sizes and quality of the clusters, the weakest first if they are many, and a map."""
-    # Many clusters are sorted, so that those that need a look are among the printed ones.
-    title, order, sentences = "Clusters", np.arange(clusters.n_rows), []
-    measure = next((name for name in ("predictable", "silhouette") if name in clusters), None)
-    if clusters.n_rows > MAX_ROWS:
-        worth = (
-            -clusters["samples"] if measure is None else np.nan_to_num(clusters[measure], nan=-1)
-        )
-        order = np.argsort(np.nan_to_num(worth, nan=-1), kind="stable")
-        title += f", the {'largest' if measure is None else 'weakest'} first"
+    """Sizes and quality of the clusters, and a map."""
     # One sentence for each measure, with what it does not say.
-    pictures = {"Samples of each cluster": partial(_draw_sizes, clusters)}
-    if measure is not None:
+    sentences, pictures = [], {"Samples of each cluster": partial(_draw_sizes, clusters)}
+    if "predictable" in clusters or "silhouette" in clusters:
         caption = "How well each cluster is separated from the others"
         pictures[caption] = partial(_draw_quality, clusters)
     if "predictable" in clusters:
@@ -160,16 +151,17 @@ def cluster_part(fit, clusters, evidence, embedding):
             caption = "Map of the samples: neighbors are near, other distances mean nothing"
             pictures[caption] = partial(plot_embedding, embedding, labels)
     # Shares are texts on the page, and numbers in the result.
+    order = np.argsort(-clusters["samples"], kind="stable")
     table = {name: column[order] for name, column in clusters.items()}
     table["share"] = np.array([f"{100 * share:.0f} %" for share in table["share"]])
-    return Part(title, Table(table), sentences, pictures)
+    return Part("Clusters, the largest first", Table(table), sentences, pictures)
 
 
 def certainty_part(fit, samples, uncertain, evidence):
     """The samples that are between two clusters."""
     is_uncertain = np.isin(fit.samples, uncertain)
     draw = partial(_draw_certainty, fit.clusters, fit.codes, evidence.certainty, is_uncertain)
-    pictures = {"Certainty of each sample; 1 is clearly in its cluster": draw}
+    pictures = {"Certainty of each sample, the least certain ones in red": draw}
     if not len(uncertain):
         sentence = "No sample is near another cluster."
         return Part("Least certain samples", None, [sentence], pictures)
@@ -196,7 +188,7 @@ def _draw_sizes(clusters, ax=None):
     ax = new_figure() if ax is None else ax
     ax.bar(np.arange(clusters.n_rows), clusters["samples"], color=COLORS[0])
     ax.yaxis.get_major_locator().set_params(integer=True)
-    ax.set(title="sizes", ylabel="samples")
+    ax.set(ylabel="samples")
     return name_clusters(ax, clusters["cluster"])
 
 
@@ -208,8 +200,8 @@ def _draw_quality(clusters, ax=None):
     for name, look in looks.items():
         if name in clusters:
             ax.plot(clusters[name], linestyle="", label=name, **look)
-    ax.set(title="quality", ylabel="1 is best", ylim=(min(0, ax.get_ylim()[0]), 1.05))
-    ax.legend(fontsize="small")
+    ax.set(ylabel="1 is best", ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    legend_below(ax)
     return name_clusters(ax, clusters["cluster"])
 
 
@@ -219,8 +211,7 @@ def _draw_certainty(clusters, codes, certainty, is_uncertain, ax=None):
     jitter = np.random.RandomState(0).uniform(-0.3, 0.3, len(codes))
     for chosen, color in ((~is_uncertain, COLORS[0]), (is_uncertain, COLORS[3])):
         ax.plot((codes + jitter)[chosen], certainty[chosen], ".", ms=3, color=color)
-    ax.set(title=f"least certain samples: {is_uncertain.sum()}", ylabel="certainty of each sample")
-    ax.set(ylim=(min(0, ax.get_ylim()[0]), 1.05))
+    ax.set(ylabel="1 is clearly in its cluster", ylim=(min(0, ax.get_ylim()[0]), 1.05))
     return name_clusters(ax, clusters)
 
 
@@ -355,5 +346,5 @@ def _draw_support(names, support, excluded, ax=None):
     texts = [f"{name} (excluded)" if name in excluded else str(name) for name in names]
     name_ticks(ax.yaxis, texts)
     ax.invert_yaxis()
-    ax.set(title="support of the views", xlabel="agreement with the clusters", xlim=(0, 1))
+    ax.set(xlabel="agreement with the clusters", xlim=(0, 1))
     return ax

@@ -9,6 +9,7 @@ from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 # the misplaced samples, and 37 % of the reported samples are misplaced: bench/margins.py.
 SHARE_UNCERTAIN = 0.1
 N_DESCRIBED, N_WORDS = 4, 3  # features of each cluster in words, and words of texts
+MAX_TITLE_LETTERS = 50  # in a line above a picture
 MIN_EFFECT = 0.2  # of features that are worth a word: a small difference by Cohen's rule
 
 
@@ -131,12 +133,12 @@ class Explanation:
         matplotlib.figure.Figure
             A new figure with the available pictures.
         """
-        drawings = [draw for part in self.findings for draw in part.pictures.values()]
-        n_rows = -(-len(drawings) // 2)
-        grid = np.ravel(new_figure(10, 3.9 * n_rows, rows=n_rows, columns=min(2, len(drawings))))
-        for draw, ax in zip(drawings, grid, strict=False):
-            draw(ax=ax)
-        for ax in grid[len(drawings) :]:
+        pictures = [picture for part in self.findings for picture in part.pictures.items()]
+        n_rows = -(-len(pictures) // 2)
+        grid = np.ravel(new_figure(10, 4.2 * n_rows, rows=n_rows, columns=min(2, len(pictures))))
+        for (caption, draw), ax in zip(pictures, grid, strict=False):
+            draw(ax=ax).set_title(fill(caption, MAX_TITLE_LETTERS), fontsize="medium")
+        for ax in grid[len(pictures) :]:
             ax.set_axis_off()
         return grid[0].figure
 

@@ -243,7 +243,7 @@ def plot_markers(table: Table, *, n_top: int = 5, ax: Axes | None = None) -> Axe
     # Infinite effects have the last colours; the largest floats would overflow.
     image = np.nan_to_num(image, nan=np.nan, posinf=top, neginf=-top)
     picture = ax.imshow(image, cmap="RdBu_r", **limits)
-    name_ticks(ax.xaxis, clusters)
+    name_ticks(ax.xaxis, clusters, fontsize="small")
     texts = [_shorten(feature, view) for view, feature in chosen]
     name_ticks(ax.yaxis, texts, max(max_rows, 1), fontsize="small")
     ax.set(xlabel="cluster")

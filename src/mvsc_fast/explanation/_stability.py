@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._utils.figures import COLORS, name_clusters, new_figure
+from .._utils.figures import COLORS, legend_below, name_clusters, new_figure
 from .._utils.parameters import check_integer
 from .._utils.parts import Part, Table
 from .._utils.types import Estimator, FloatArray, Seed, Views
@@ -118,7 +118,7 @@ class Stability:
         points = codes + jitter[0], self.sample_stability + jitter[1]
         ax.plot(*points, ".", ms=3, color=COLORS[3], label="samples (share that stay)")
         ax.set(ylabel=f"stability, {len(self.agreement)} subsamples", ylim=(0, 1.05))
-        ax.legend(fontsize="small", loc="lower center", framealpha=0.8)
+        legend_below(ax)
         return name_clusters(ax, self.clusters)
 
 

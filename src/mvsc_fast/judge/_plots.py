@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._utils.figures import CIRCLE, COLORS, new_figure, styles
+from .._utils.figures import CIRCLE, COLORS, legend_below, new_figure, styles
 
 
 def plot_counts(x, curves, ax=None):
@@ -24,7 +24,7 @@ def plot_counts(x, curves, ax=None):
             look = {**CIRCLE, "color": style["color"], "label": label}
             ax.plot(x[rows], values[rows], "o", **look)
     ax.set(ylabel="1 is best")
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    legend_below(ax)
     return ax
 
 
@@ -41,15 +41,9 @@ def plot_structure(test, ax=None):
             label = "limit of noise" if row == bool(test.permuted) else ""
             ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
         ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-        ax.annotate(
-            f"p = {result.p_value:.2g}", (result.observed, row), (6, 6), textcoords="offset points"
-        )
-    ax.set(
-        xlabel="modularity of the best labellings",
-        yticks=range(len(tests)),
-        yticklabels=[str(name) for name in tests],
-        ylim=(len(tests) - 0.4, -0.6),
-    )
-    ax.margins(x=0.3)
-    ax.legend(fontsize="small", markerscale=0.6)
+    names = [f"{name}\np = {result.p_value:.2g}" for name, result in tests.items()]
+    ax.set_yticks(range(len(tests)), names)
+    ax.set(xlabel="modularity of the best labellings", ylim=(len(tests) - 0.4, -0.6))
+    ax.margins(x=0.1)
+    legend_below(ax)
     return ax
