@@ -82,8 +82,8 @@ class Explanation:
         order. Samples with a certainty of 1 are not among them.
     views : Table or None
         A row for each view: its name, ``features``, the number of ``samples without`` it, its
-        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, or is
-        in one of several groups of views that show different clusters.
+        ``support``, see `view_support_` of the estimators, and a remark if it was excluded, has
+        little support, or is in one of several groups of views that show different clusters.
     profiles : Table or None
         Mean or share of features in each cluster and in all samples, in the units of the views,
         with the standardised difference from the other clusters. It has the features that differ
@@ -183,7 +183,7 @@ class Explanation:
 
 def explain(
     model: Estimator,
-    views: Views | None = None,
+    views: Views,
     *,
     ids: ArrayLike | None = None,
     counts: ClusterCounts | None = None,
@@ -198,12 +198,11 @@ def explain(
         `TLRR` give the most details. An optional attribute ``run_`` of the clusterer, a dict of
         str, describes the processing before the fit, such as ``{"processing": "logarithms of
         counts"}``; the command line sets it.
-    views : list or dict of array-like of shape (n_samples, n_features_i), optional
+    views : list or dict of array-like of shape (n_samples, n_features_i)
         The views on which the model, or the pipeline, was fitted, in any form that `fit` accepts;
         samples may lack views. Of a pipeline, tables with names of columns describe the clusters in
-        their units. Without views, predictability and margins are computed from neighbours alone,
-        and neither profiles nor the reasons for excluding views are available. Ignored if the model
-        was fitted on precomputed similarities.
+        their units. If the model was fitted on precomputed similarities, predictability and margins
+        are those of neighbours, and there are no profiles.
     ids : array-like of shape (n_samples,), optional
         Names of the samples. By default the index of the views that are data frames, or numbers.
     counts : ClusterCounts, optional
@@ -226,7 +225,7 @@ def explain(
     -----
     The score of sample i for cluster k is ``s_ik``, the leave-one-out ridge prediction of
     one-hot(labels) / sqrt(cluster size) from the third feature map of `label_predictability`, which
-    `ConsensusTLRR` also uses to label new samples. Without views it is the mean of
+    `ConsensusTLRR` also uses to label new samples. For precomputed similarities it is the mean of
     one-hot(labels) / sqrt(cluster size) over the neighbours of i in ``affinity_matrix_``. Negative
     scores are set to 0. The margin of sample i in cluster a is
     ``(s_ia - s_ib) / max(s_ia, s_ib)``, where b is the other cluster with the largest score.
@@ -275,8 +274,7 @@ def explain(
     findings += view_facts.parts
     if counts is not None:
         findings.append(counts_part(counts))
-    unknown = [*evidence.unknown, *view_facts.unknown]
-    unknown += _open_questions(fit, embedding, counts, structure)
+    unknown = _open_questions(fit, embedding, counts, structure)
     if unknown:
         findings.append(Part("Not known", None, unknown))
 
@@ -395,6 +393,8 @@ def _profile_part(clusters, profiles):
 def _open_questions(fit, embedding, counts, structure):
     """Sentences on what nobody has asked."""
     sentences = []
+    if len(fit.clusters) < 2:
+        sentences.append("There is only one cluster, so it cannot be compared.")
     if embedding is None:
         name = type(fit.model).__name__
         sentences.append(f"{name} has neither embedding_ nor affinity_matrix_: no silhouette.")
