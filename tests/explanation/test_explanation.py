@@ -133,11 +133,6 @@ def test_wrong_labels_sit_nearer_to_another_cluster(data):
     assert "Least certain samples: 21 (10 %)\n" in str(wrong) and "... 9 more rows" in str(wrong)
 
 
-def test_samples_of_the_fit_are_not_judged_as_new_ones(consensus, data, recwarn):
-    explain(consensus, data[0])
-    assert len(recwarn) == 0
-
-
 def test_noise_is_named_once(explanation, consensus):
     remarks = explanation.views["remark"].tolist()
     assert remarks[:2] == ["", ""] and remarks[2].startswith("excluded")
@@ -145,13 +140,6 @@ def test_noise_is_named_once(explanation, consensus):
     assert support[2] < 0.1 < support[:2].min()
     assert "excluded as uninformative: 2." in explanation.methods_paragraph
     assert words(explanation).count("excluded as noise") == len(consensus.warnings_) == 1
-
-
-def test_noise_in_all_views_gives_one_warning():
-    views = [np.random.default_rng(seed).standard_normal((220, 20)) for seed in range(2)]
-    with pytest.warns(UserWarning, match="no view agrees with another view") as shown:
-        model = ConsensusTLRR(3, random_state=0).fit(views)
-    assert len(shown) == len(part(explain(model, views), "Warnings").sentences) == 1
 
 
 def test_warnings_of_the_fit_stand_first(consensus, data, explanation):
