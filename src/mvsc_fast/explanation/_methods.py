@@ -27,13 +27,6 @@ LEIDEN = (
 CITED_BY = {"TLRR": "is", "ConsensusTLRR": "uses"}
 MAX_NAMED_VIEWS = 12
 WITHOUT_EFFECT = ("callback", "verbose", "n_threads")  # on labels
-LEARNED = {
-    "lam_": "lam",
-    "n_iter_": "iterations",
-    "converged_": "converged",
-    "gap_": "relative duality gap",
-    "n_tuples_": "tuples of labels that were fused",
-}
 SUPPORTED = (
     "stability: agreement of the clusters of six graphs. Supported numbers are the most stable "
     "ones of their neighborhood; nested clusters have several."
@@ -219,7 +212,7 @@ def _matrix_pictures(fit):
 
 
 def _parameters_part(model, counts):
-    """Given and learned parameters, and versions."""
+    """Parameters, and versions."""
     origin = dict.fromkeys(_chosen_parameters(model), "given")
     parameters = model.get_params(deep=False)
     if counts is not None and parameters.get("n_clusters") == counts.n_clusters:
@@ -229,11 +222,6 @@ def _parameters_part(model, counts):
         for name, value in sorted(parameters.items())
         if name not in ("callback", "verbose")
     ]
-    for name, title in LEARNED.items():
-        value = getattr(model, name, None)
-        if value is not None:
-            text = f"{value:.4g}" if isinstance(value, float) else str(value)
-            rows.append((title, text, "learned"))
     names, values, origins = zip(*rows, strict=True)
     columns = {"parameter": list(names), "value": list(values), "": list(origins)}
     system = f"{_versions(model)}, {platform.system()} on {platform.machine()}."

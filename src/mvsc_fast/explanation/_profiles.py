@@ -11,7 +11,7 @@ from ..views._rows import presence
 from ._markers import column_blocks, membership, printed_rows, standardised_differences
 
 N_PROFILED, N_WORDS = 10, 5  # features of each cluster, and words of texts among them
-ROUNDING = 1e-9  # of a mean, relative to the largest value
+ROUNDING = 1e-6  # of a mean, relative to the largest value, in single precision
 MAX_LEVELS = 20  # distinct values of a column of categories; columns with more are names or texts
 
 
