@@ -41,8 +41,9 @@ def plot_structure(test, ax=None):
             label = "limit of noise" if row == bool(test.permuted) else ""
             ax.plot(limit, row, "|", ms=18, color=COLORS[0], label=label)
         ax.plot(result.observed, row, "D", color=COLORS[3], label="" if row else "samples")
-    names = [f"{name}\np = {result.p_value:.2g}" for name, result in tests.items()]
-    ax.set_yticks(range(len(tests)), names)
+    names = [name if isinstance(name, str) else f"view {name}" for name in tests]
+    p_values = [f"p = {result.p_value:.2g}" for result in tests.values()]
+    ax.set_yticks(range(len(tests)), list(map("\n".join, zip(names, p_values, strict=True))))
     ax.set(xlabel="modularity of the best labellings", ylim=(len(tests) - 0.4, -0.6))
     ax.margins(x=0.1)
     legend_below(ax)
