@@ -53,9 +53,6 @@ PUBLIC = {
         "ClusterCounts",
         "Resolutions",
         "StructureTest",
-        "label_predictability",
-        "suggest_n_clusters",
-        "suggest_resolution",
     ],
     "mvsc_fast.methods": [
         "AWP",
